@@ -196,32 +196,6 @@ func TestAnOperatorSeesWhatIsTheMatterWithAConnection(t *testing.T) {
 	}
 }
 
-func TestDoctorListsConnectionsWithoutPatient(t *testing.T) {
-	outputs, _, p := withPatients(t)
-	p.connect(t, func(*connection.Connection) {})
-	p.connect(t, func(c *connection.Connection) { c.Status, c.Patient = connection.Rejected, secret.Mark{} })
-	found := func() string {
-		t.Helper()
-		var out bytes.Buffer
-		_ = run(t.Context(), []string{"-outputs", outputs, "doctor"}, to(&out)) // other checks fail where no service runs
-		return out.String()
-	}
-	if told := found(); !strings.Contains(told, "1 authorized connections, each with a patient.") {
-		t.Errorf("of a healthy stack: %s", told)
-	}
-	unnamed := p.connect(t, func(c *connection.Connection) { c.Patient = secret.Mark{} })
-	told := found()
-	for _, want := range []string{
-		"1 connections of " + p.tenant.OrgID + " in test mode at endpoint " + p.endpoint + " have no patient",
-		"ctl connection show -org " + p.tenant.OrgID + " -mode test -id " + unnamed,
-	} {
-		if !strings.Contains(told, want) {
-			t.Errorf("%q is not in %s", want, told)
-		}
-	}
-	p.tells(t, outputs, []string{"connection", "show", "-id", unnamed}, "launch/patient")
-}
-
 func TestExportShowNamesWhoCausedFailure(t *testing.T) {
 	outputs, _, p := withPatients(t)
 	for asked, want := range map[string]string{"openid patient/Account.rs": "registration", "patient/*.rs": "patient"} {

@@ -81,10 +81,6 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 			func() { do("webhook", "enable", "-org", id, "-mode", "test", "-id", hook) },
 		},
 		{
-			"a name", "The name of organisation " + id + " holds an address", "ctl organisation set -org " + id,
-			func() { found.rename(t, id, "Alder.example") }, func() { found.rename(t, id, "Alder") },
-		},
-		{
 			"a dead letter", "1 dead letters of refreshes", "ctl redrive -queue refreshes",
 			func() { found.die(t, "Refresh", due.Connection) }, func() { do("redrive", "-queue", "refreshes", "-apply") },
 		},
@@ -95,9 +91,6 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 	} {
 		trouble.make()
 		told, code := examined(t, outputs)
-		if strings.Contains(told, "Alder.example") {
-			t.Errorf("%s: the output contains a name: %s", trouble.what, told)
-		}
 		if code != 1 || !strings.Contains(told, trouble.want) || !strings.Contains(told, trouble.do) {
 			t.Errorf("%s: exit code %d, %s", trouble.what, code, told)
 		}
@@ -105,19 +98,6 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 		if told, code = examined(t, outputs); code != 0 {
 			t.Errorf("%s is mended: exit code %d, %s", trouble.what, code, told)
 		}
-	}
-}
-
-// rename gives an organisation a name as an earlier release stored it.
-func (s stored) rename(t *testing.T, id, name string) {
-	t.Helper()
-	o, err := s.control.Organisation(t.Context(), org.Tenant{Mode: org.Live, OrgID: id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Name = name
-	if err := s.control.SaveOrganisation(t.Context(), o); err != nil {
-		t.Fatal(err)
 	}
 }
 

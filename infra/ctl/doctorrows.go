@@ -11,36 +11,10 @@ import (
 	"recordbridge/shared/catalog/health"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/fault"
-	"recordbridge/shared/words/org"
 )
 
 // failingFor is how long a webhook may fail before it is told: a receiver that is deployed anew fails for minutes.
 const failingFor = time.Hour
-
-// checkOrganisations lists organisations by id whose names are older than the rule for names and break it.
-func checkOrganisations(ctx context.Context, s session) []finding {
-	all, err := s.Organisations.List(ctx)
-	if err != nil {
-		return []finding{amiss("docs/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
-	}
-	var found []finding
-	count := 0
-	for _, one := range all {
-		if one.Tenant.Mode != org.Live { // its name is the same in both modes
-			continue
-		}
-		count++
-		if name, err := org.ParseName(one.Organisation.Name); err != nil || name != one.Organisation.Name {
-			found = append(found, amiss("Tell its owners, then ctl organisation set -org "+one.Tenant.OrgID+" -name NAME.",
-				"The name of organisation %s holds an address or a character that names can't contain, or is too long.",
-				one.Tenant.OrgID))
-		}
-	}
-	if len(found) == 0 {
-		return []finding{fine("%d organisations, all with permitted names.", count)}
-	}
-	return found
-}
 
 func checkWebhooks(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)

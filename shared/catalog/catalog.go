@@ -36,8 +36,7 @@ type Endpoint struct {
 	// it becomes active when the catalogue has it again.
 	Withdrawn bool
 	// OwnRegistration tells that only a registration of the endpoint's own is used here: nobody has vouched for
-	// its platform (docs/adr/0041-joining-a-hospital.md). Rows older than the field are covered by their
-	// platform's registration.
+	// its platform (docs/adr/0041-joining-a-hospital.md).
 	OwnRegistration bool
 	Rev             int64
 }

@@ -51,13 +51,6 @@ type Connection struct {
 	Rev        int64 // one more with every change; who changes it names the one that was read
 }
 
-// IsUnnamed reports whether a connection was made without knowing its patient, by a release that allowed it. No
-// export of it succeeds, and nobody can reconnect it. A rejected connection has no patient yet; a TEFCA connection
-// has its patient elsewhere.
-func (c Connection) IsUnnamed() bool {
-	return c.Status != Rejected && c.EndpointID != "" && len(c.Patient.Sum) == 0
-}
-
 // ExternalText is what the mark of an organisation's own id for a patient is made of.
 func ExternalText(tenant org.Tenant, externalID string) []byte {
 	return []byte("external|" + tenant.Key() + "|" + externalID)

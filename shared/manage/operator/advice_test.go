@@ -26,12 +26,7 @@ func TestWhatHelpsAConnectionIsSaidWithItsCommand(t *testing.T) {
 		set  func(c *operator.Connection)
 		want string
 	}{
-		"well":    {func(*operator.Connection) {}, "Nothing."},
-		"unnamed": {func(c *operator.Connection) { c.Patient = secret.Mark{} }, "return patient in its token answers"},
-		"unnamed end": {
-			func(c *operator.Connection) { c.Status, c.Patient = connection.Revoked, secret.Mark{} },
-			"the patient connects again: ctl endpoint show -id ENDPOINT",
-		},
+		"well":     {func(*operator.Connection) {}, "Nothing."},
 		"declined": {func(c *operator.Connection) { c.Status = connection.Rejected }, "connects again"},
 		"withdrawn": {
 			func(c *operator.Connection) { c.Status, c.Refresh.Ended = connection.Revoked, "invalid_grant" },
@@ -261,16 +256,5 @@ func TestExportBlamesPartyThatCausedIt(t *testing.T) {
 		if got := operator.BlameFor(e, c); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
-	}
-	unnamed := operator.Connection{Connection: connection.Connection{
-		ID: "CONN", Tenant: owner,
-		Status: connection.Authorized, EndpointID: "ENDPOINT",
-	}}
-	e := operator.Export{Task: export.Task{
-		ID: "TASK", Tenant: owner, ConnectionID: "CONN", Status: export.Failed,
-		FailureReason: export.ResourcePatientFailure,
-	}}
-	if got := operator.AdviseExport(e, unnamed, noon); !strings.Contains(got, "launch/patient") {
-		t.Errorf("of a connection without a patient: %q", got)
 	}
 }

@@ -177,8 +177,6 @@ func adviseConnection(c Connection, now time.Time) string {
 			"access."
 	case c.Status == connection.Revoked && c.Refresh.Ended == connection.Disconnected:
 		return "Its organisation gave it up; whoever wants it again has the patient reconnect."
-	case c.IsUnnamed():
-		return adviseUnnamed(c)
 	case c.Status == connection.Revoked:
 		return fmt.Sprintf("The patient has to reconnect; whether the organisation was told: ctl webhook log %s -type "+
 			"patient.authorization_revoked.", of)
@@ -186,15 +184,6 @@ func adviseConnection(c Connection, now time.Time) string {
 		return "Its status is none that there is: restore the row from the table's backup."
 	}
 	return adviseAuthorized(c, of, now)
-}
-
-// adviseUnnamed says what helps a connection whose portal named no patient.
-func adviseUnnamed(c Connection) string {
-	return fmt.Sprintf("The portal never said whose record it shares, so that no export can succeed and no reconnect "+
-		"either. Ask the institution to return "+
-		"patient in its token answers to our client (launch/patient, context-standalone-patient); then the organisation "+
-		"deletes the connection and the "+
-		"patient connects again: ctl endpoint show -id %s.", c.EndpointID)
 }
 
 func adviseAuthorized(c Connection, of string, now time.Time) string {

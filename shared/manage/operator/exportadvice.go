@@ -106,9 +106,6 @@ func adviseFailed(e Export, c Connection, probe, link string) string {
 		}
 		return fmt.Sprintf("The patient reconnects and allows the demographics, without which nothing is exported: %s.", link)
 	case export.ResourcePatientFailure:
-		if c.IsUnnamed() {
-			return adviseUnnamed(c)
-		}
 		return fmt.Sprintf("The portal did not give the Patient; see what our registration has there: %s.", probe)
 	case export.ResourceInvalidContent:
 		return fmt.Sprintf("Tell the institution that its Patient cannot be read; what else is amiss there: %s.", probe)

@@ -45,8 +45,8 @@ func blame(e Export, c Connection) Blame {
 	return ""
 }
 
-// blameForScope judges an export for which the token did not cover the Patient, or nothing else. Tasks of earlier
-// releases do not have the scopes, nor do platforms that decide at registration request any.
+// blameForScope judges an export for which the token did not cover the Patient, or nothing else. Platforms that
+// decide at registration request no scopes.
 func blameForScope(e Export) Blame {
 	asked, granted := fhir.ParseScopes(e.Scope.Asked), fhir.ParseScopes(e.Scope.Granted)
 	switch {
