@@ -17,6 +17,7 @@ RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
 # infra/test/e2e once, with its crowds, and exports from hostile servers (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 CONCURRENT := \b(go (func|[A-Za-z.]+\()|sync\.|atomic\.|errgroup\.)|\.Go\(
 CROWDS     := EveryPermission.*/^scenarios$$|Crowd|Hang|Faults|Failing|Receiver
+HOSTILE    := Hostile|SlowServer|LateEveryAnswer|HowMuchItBears|Chaos|WhateverServerMakes
 # What it analyses has the flags of all; it was itself built without them, and is not built again.
 LINT     = $$(env -u CGO_ENABLED GOFLAGS=-buildvcs=false go tool -modfile=infra/tools/go.mod -n golangci-lint)
 SOAK    ?= 10m
@@ -101,8 +102,9 @@ test-browser: ui runner ctl ## journeys through the widget in Chromium, which it
 	@cd shared/ui && npx --no playwright test --config e2e/playwright.config.ts $(ARGS)
 
 race: ## concurrent code under the race detector, in random order, without repetitions (-short)
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m ./infra/test/export $$(grep -rlE '$(CONCURRENT)' --include='*.go' --exclude='*_test.go' functions shared infra/local | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m $$(grep -rlE '$(CONCURRENT)' --include='*.go' --exclude='*_test.go' functions shared infra/local | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m -run '$(CROWDS)' ./infra/test/e2e
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m -run '$(HOSTILE)' ./infra/test/export
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
 	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
