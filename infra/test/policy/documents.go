@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // target is a rule of a Makefile; names may be several.
@@ -89,6 +90,33 @@ func Mentions(t *Tree) []Finding {
 		for _, m := range mention.FindAllSubmatch(f.Text, -1) {
 			if name := string(m[1]); !t.paths[name] {
 				found.addf(f.Path, "there is no %s", name)
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// maxColumns is how long a line of prose in a document may be.
+const maxColumns = 120
+
+// LongLines finds lines of prose in documents that are longer than maxColumns. A table's row, a code block and a line
+// without a space to break it at may be longer.
+func LongLines(t *Tree) []Finding {
+	var found findings
+	for _, f := range t.Files {
+		if path.Ext(f.Path) != ".md" {
+			continue
+		}
+		prose := codeBlock.ReplaceAllStringFunc(string(f.Text), func(code string) string {
+			return strings.Repeat("\n", strings.Count(code, "\n"))
+		})
+		number := 0
+		for line := range strings.Lines(prose) {
+			number++
+			text := strings.TrimSpace(line)
+			isRow := strings.HasPrefix(text, "|") || strings.HasPrefix(text, "<")
+			if !isRow && len(strings.Fields(text)) > 2 && utf8.RuneCountInString(strings.TrimRight(line, "\n")) > maxColumns {
+				found.addf(fmt.Sprintf("%s:%d", f.Path, number), "is longer than %d columns", maxColumns)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"strings"
 	"testing"
 
 	"recordbridge/infra/test/policy"
@@ -14,6 +15,14 @@ run: build ## Starts everything
 test build-%: ; go test ./...
 build::
 `
+
+func TestLongLinesFindsProseBeyondLimit(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("word ", 25)
+	finds(t, policy.LongLines(files(t, map[string]string{
+		"docs/a.md": "short\n\n```sh\n" + long + "\n```\n" + long + "\n| " + long + " |\n", "docs/b.txt": long,
+	})), "docs/a.md:6: is longer than 120 columns")
+}
 
 func TestLinksThatLeadNowhereAreFound(t *testing.T) {
 	t.Parallel()
