@@ -26,7 +26,7 @@ func (w *writer) watch() {
 		return
 	}
 	last := all[len(all)-1][1]
-	if strings.Count(block(w.read(stackFile), last+"ErrorsAlarm"), "\n          MetricStat:") >= mostMetrics {
+	if strings.Count(block(w.read(stackFile), last+"ErrorsAlarm"), "MetricStat:") >= mostMetrics {
 		next := fmt.Sprintf("Request%d", len(all)+1)
 		w.before(stackFile, "  BrowserErrorsAlarm:\n", strings.ReplaceAll(w.part("alarms.yaml.tmpl"), "RequestN", next))
 		for _, kind := range []string{"ErrorsAlarm", "ThrottlesAlarm", "DurationAlarm"} {
