@@ -137,7 +137,7 @@ var (
 	exception  = regexp.MustCompile(`\*?types\.(\w+(?:Exception|Exists|NotFound|NoSuch\w+))\b`)
 	reasonCode = regexp.MustCompile(`"(ConditionalCheckFailed|TransactionConflict|NoSuch\w+|PreconditionFailed)"`)
 	// handler matches an entry of a service's table of operations.
-	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|objects|lists|uploads)\.[a-z]\w+`)
+	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
 // ours are the programs that call AWS: the product, and what fills and shows it.
