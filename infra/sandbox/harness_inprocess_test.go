@@ -32,8 +32,8 @@ func newInProcess(t *testing.T) *portal {
 		t.Fatal(err)
 	}
 
-	return &portal{
+	return &portal{oauthClient{wire{
 		t: t, base: deps.BaseURL, fhir: deps.BaseURL + "/fhir",
 		client: &http.Client{Transport: inProcess{handler}, CheckRedirect: stay},
-	}
+	}}}
 }
