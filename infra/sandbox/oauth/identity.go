@@ -119,15 +119,6 @@ func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-func (k *signer) sign(ctx context.Context, claims map[string]any) (string, error) {
-	key, err := k.SigningKey(ctx)
-	if err != nil {
-		return "", err
-	}
-
-	return jose.Sign(key, SigningKeyID, claims)
-}
-
 // SigningKey is made by whoever needs it first, and shared through the store: the processes of one sandbox, and its
 // identity provider, sign with one key.
 func (k *signer) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
@@ -157,6 +148,15 @@ func (k *signer) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
 	}
 
 	return parseSigningKey(raw)
+}
+
+func (k *signer) sign(ctx context.Context, claims map[string]any) (string, error) {
+	key, err := k.SigningKey(ctx)
+	if err != nil {
+		return "", err
+	}
+
+	return jose.Sign(key, SigningKeyID, claims)
 }
 
 func parseSigningKey(raw []byte) (*rsa.PrivateKey, error) {

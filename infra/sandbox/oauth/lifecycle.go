@@ -37,27 +37,6 @@ func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
 	e.writeJSON(w, http.StatusOK, struct{}{})
 }
 
-// tokenForm authenticates the client and reads the form of a request about a token; it has answered when it returns
-// false.
-func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
-	form, client, problem, err := e.registry.authenticate(w, r)
-	if err != nil {
-		e.fail(w, r, err)
-
-		return nil, Client{}, false
-	}
-	if problem == nil && form.Get("token") == "" {
-		problem = &oauthError{"invalid_request", "token is missing"}
-	}
-	if problem != nil {
-		e.writeError(w, *problem)
-
-		return nil, Client{}, false
-	}
-
-	return form, client, true
-}
-
 // introspection is the answer of RFC 7662 with the patient of the SMART token introspection profile.
 type introspection struct {
 	Active    bool   `json:"active"`
@@ -98,6 +77,41 @@ func (e *statusEndpoints) Introspect(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+// Userinfo answers GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo; it returns
+// false, having answered nothing, at others.
+func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool {
+	if !e.with.Has(switches.PatientUserinfo) {
+		return false
+	}
+	if found, ok := e.bearer(w, r); ok {
+		person := e.personas[found.grant.PersonaID]
+		e.writeJSON(w, http.StatusOK, map[string]string{"sub": person.ID, "patient": person.PatientID})
+	}
+
+	return true
+}
+
+// tokenForm authenticates the client and reads the form of a request about a token; it has answered when it returns
+// false.
+func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
+	form, client, problem, err := e.registry.authenticate(w, r)
+	if err != nil {
+		e.fail(w, r, err)
+
+		return nil, Client{}, false
+	}
+	if problem == nil && form.Get("token") == "" {
+		problem = &oauthError{"invalid_request", "token is missing"}
+	}
+	if problem != nil {
+		e.writeError(w, *problem)
+
+		return nil, Client{}, false
+	}
+
+	return form, client, true
+}
+
 // bearerForm is tokenForm for a portal where an access token authorises introspection.
 func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
 	if problem := parseForm(w, r); problem != nil {
@@ -125,20 +139,6 @@ func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundT
 	}
 
 	return found, live
-}
-
-// Userinfo answers GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo; it returns
-// false, having answered nothing, at others.
-func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool {
-	if !e.with.Has(switches.PatientUserinfo) {
-		return false
-	}
-	if found, ok := e.bearer(w, r); ok {
-		person := e.personas[found.grant.PersonaID]
-		e.writeJSON(w, http.StatusOK, map[string]string{"sub": person.ID, "patient": person.PatientID})
-	}
-
-	return true
 }
 
 // findToken looks for a token of either kind; token_type_hint is not needed, because the kinds never collide.
