@@ -1,3 +1,5 @@
+// Package storetest says as tests what the sandbox's authorization server relies on in its store (oauth.Store), for
+// whoever implements it: the one in memory, and the one in DynamoDB that is deployed.
 package storetest
 
 import (
@@ -110,3 +112,5 @@ func holds(t *testing.T, s oauth.Store, key, want string) {
 		t.Errorf("%s holds %q (found: %v, %v), want %q", key, got, found, err, want)
 	}
 }
+
+
