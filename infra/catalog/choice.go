@@ -91,5 +91,3 @@ func Sources() ([]intake.Source, error) {
 	}
 	return all, nil
 }
-
-

@@ -70,5 +70,3 @@ func tableOf(name, root string, ours, public []converted) (string, error) {
 	}
 	return "", fmt.Errorf("there is no table %q", name)
 }
-
-

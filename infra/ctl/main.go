@@ -182,5 +182,3 @@ func showing(result any, made secret.Text, err error) (any, error) {
 	}
 	return nil, &unfinishedError{result: result, cause: err}
 }
-
-

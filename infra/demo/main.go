@@ -58,5 +58,3 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	_, err = fmt.Fprintf(out, "\nDone in %s.\n", time.Since(began).Round(time.Millisecond))
 	return err
 }
-
-

@@ -164,5 +164,3 @@ The API is at %[2]s
 `, name, deployed.Outputs["BaseUrl"])
 	_, _ = io.WriteString(out, text.String())
 }
-
-

@@ -122,5 +122,3 @@ func methodsOf(file string) (map[string][]string, error) {
 	}
 	return methods, nil
 }
-
-

@@ -94,5 +94,3 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 	log.InfoContext(ctx, "stopping")
 	return nil
 }
-
-

@@ -106,5 +106,3 @@ func unlessStopped(ctx context.Context, err error) error {
 		return err
 	}
 }
-
-

@@ -153,5 +153,3 @@ func (d Deps) check() (*url.URL, error) {
 
 	return base, nil
 }
-
-

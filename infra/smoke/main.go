@@ -151,5 +151,3 @@ func (w wanted) running(ctx context.Context) (target.Stack, error) {
 	}
 	return stack, err
 }
-
-

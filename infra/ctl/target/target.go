@@ -132,5 +132,3 @@ func readOutputs(body []byte) (map[string]string, error) {
 	}
 	return outputs, nil
 }
-
-

@@ -143,5 +143,3 @@ func get(ctx context.Context, address string) ([]byte, error) {
 	}
 	return body, nil
 }
-
-

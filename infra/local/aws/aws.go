@@ -166,5 +166,3 @@ func (c *Cloud) abandon(err error) error {
 	_ = c.Close() // err is what the caller has to know
 	return err
 }
-
-

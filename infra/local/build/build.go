@@ -142,5 +142,3 @@ func Pages(root, out string, progress io.Writer) error {
 	}
 	return nil
 }
-
-

@@ -194,5 +194,3 @@ func (p *Plan) random(names ...string) *rand.Rand {
 func spread(random *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(random.Int64N(int64(most) + 1))
 }
-
-

@@ -191,5 +191,3 @@ func headerBytes(h http.Header) int {
 	}
 	return total
 }
-
-

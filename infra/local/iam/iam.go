@@ -144,5 +144,3 @@ func (a *Authority) decide(caller *role, needs []need) (need, bool) {
 	a.recordUses(used)
 	return need{}, true
 }
-
-

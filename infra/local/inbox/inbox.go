@@ -127,5 +127,3 @@ func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	_, _ = w.Write(append(body, '\n')) // a client that went away needs no answer
 }
-
-

@@ -232,5 +232,3 @@ func (s *Subprocesses) count(p *pool, out outcome) outcome {
 	}
 	return out
 }
-
-

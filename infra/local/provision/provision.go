@@ -127,5 +127,3 @@ func putParameter(ctx context.Context, client *ssm.Client, p template.Parameter)
 	}
 	return nil
 }
-
-

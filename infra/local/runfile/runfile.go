@@ -99,5 +99,3 @@ func Write(file string, run Run) error {
 	}
 	return nil
 }
-
-

@@ -250,5 +250,3 @@ func (p Place) CheckBinaries(functions []template.Function) error {
 	}
 	return nil
 }
-
-

@@ -165,5 +165,3 @@ func personas(dataDir string) ([]runfile.Persona, error) {
 	}
 	return listed, nil
 }
-
-

@@ -187,5 +187,3 @@ func entries(n *yaml.Node) []entry {
 	}
 	return all
 }
-
-

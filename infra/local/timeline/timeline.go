@@ -169,5 +169,3 @@ func (r *record) state() State {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-

@@ -75,5 +75,3 @@ func forFunctions(all []string) []string {
 	}
 	return kept
 }
-
-

@@ -193,5 +193,3 @@ func (s *Server) authenticate(r *http.Request) (session, error) {
 		access: access, record: rec, patient: "Patient/" + s.patients[access.PersonaID], version: s.options.Version,
 	}, nil
 }
-
-

@@ -149,5 +149,3 @@ func patient(subject string) (people.Patient, bool) {
 
 	return all[at], true
 }
-
-

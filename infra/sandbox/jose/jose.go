@@ -112,5 +112,3 @@ func Verify(token string, set KeySet) (map[string]any, error) {
 
 	return nil, errSignature
 }
-
-

@@ -50,5 +50,3 @@ func (s *Store) Swap(_ context.Context, key string, old, value []byte, _ time.Ti
 
 	return true, nil
 }
-
-

@@ -150,5 +150,3 @@ func (e *statusEndpoints) Access(ctx context.Context, token string) (Access, err
 
 	return Access{PersonaID: found.grant.PersonaID, Scopes: found.token.Scopes}, nil
 }
-
-

@@ -74,5 +74,3 @@ func (s spec) persona() Persona {
 		load:      sync.OnceValues(s.generate),
 	}
 }
-
-

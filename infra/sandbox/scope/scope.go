@@ -117,5 +117,3 @@ func Types(granted []string) (named []string, all bool) {
 
 	return named, all
 }
-
-

@@ -112,5 +112,3 @@ func holds(t *testing.T, s oauth.Store, key, want string) {
 		t.Errorf("%s holds %q (found: %v, %v), want %q", key, got, found, err, want)
 	}
 }
-
-

@@ -181,5 +181,3 @@ func (s Set) Covers(name, resourceType string) bool {
 
 // Table returns every switch there is.
 func Table() []Switch { return slices.Concat(fhirTable(), recordTable(), oauthTable()) }
-
-

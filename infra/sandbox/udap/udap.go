@@ -123,5 +123,3 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.config.Logger.ErrorContext(r.Context(), "sandbox udap failed", slog.Any("error", err))
 	s.answer(w, http.StatusInternalServerError, map[string]string{"error": "server_error"})
 }
-
-

@@ -164,5 +164,3 @@ func (c *check) sayf(format string, args ...any) {
 	}
 	fmt.Fprintln(c.Out, line)
 }
-
-

@@ -65,5 +65,3 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		func(s suite.Server) bool { return *only != "" && !strings.EqualFold(*only, s.Name) })
 	return suite.Run(ctx, o)
 }
-
-

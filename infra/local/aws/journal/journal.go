@@ -176,5 +176,3 @@ func encode(service string, record any) ([]byte, error) {
 	}
 	return append(line, '\n'), nil
 }
-
-
