@@ -214,7 +214,7 @@ type page struct {
 	} `json:"people"`
 }
 
-func (p *portal) page(a answer) page {
+func (p *wire) page(a answer) page {
 	p.t.Helper()
 	_, rest, _ := bytes.Cut(a.body, []byte(`id="page-data">`))
 	block, _, _ := bytes.Cut(rest, []byte("</script>"))
@@ -227,7 +227,7 @@ func (p *portal) page(a answer) page {
 }
 
 // follow resolves a link as a browser does.
-func (p *portal) follow(from, href string) string {
+func (p *wire) follow(from, href string) string {
 	p.t.Helper()
 	base, err := url.Parse(from)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // tryConnect is connect where any step may fail; it returns no access token then.
-func (p *portal) tryConnect(personaID string) string {
+func (p *oauthClient) tryConnect(personaID string) string {
 	p.t.Helper()
 	location, err := url.Parse(p.authorize("persona", personaID, "decision", "approve").header.Get("Location"))
 	if err != nil {

@@ -32,14 +32,20 @@ const (
 	allScopes    = "launch/patient offline_access patient/*.rs"
 )
 
-// portal is a sandbox behind a real HTTP server, with a clock that tests move.
-type portal struct {
+// wire sends requests to a sandbox behind a real HTTP server, with a clock that tests move.
+type wire struct {
 	t      *testing.T
 	base   string // mount point
 	fhir   string
 	client *http.Client
 	clock  *atomic.Int64
 }
+
+// oauthClient speaks to the authorization server of a sandbox.
+type oauthClient struct{ wire }
+
+// portal is a sandbox as an app uses it: with its records.
+type portal struct{ oauthClient }
 
 func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
 	t.Helper()
@@ -59,7 +65,9 @@ func newPortal(t *testing.T, change ...func(*sandbox.Deps)) *portal {
 	server.Start()
 	t.Cleanup(server.Close)
 
-	return &portal{t: t, base: base, fhir: base + "/fhir", clock: clock, client: &http.Client{CheckRedirect: stay}}
+	client := &http.Client{CheckRedirect: stay}
+
+	return &portal{oauthClient{wire{t: t, base: base, fhir: base + "/fhir", clock: clock, client: client}}}
 }
 
 // usual is what a sandbox is made of unless a test wants something else.
@@ -88,7 +96,7 @@ func (p *portal) in(t *testing.T) *portal {
 	return &mine
 }
 
-func (p *portal) advance(d time.Duration) { p.clock.Add(int64(d.Seconds())) }
+func (p *wire) advance(d time.Duration) { p.clock.Add(int64(d.Seconds())) }
 
 // answer is an HTTP answer with its body read.
 type answer struct {
@@ -108,7 +116,7 @@ func (a answer) json(t *testing.T) map[string]any {
 	return body
 }
 
-func (p *portal) do(request *http.Request) answer {
+func (p *wire) do(request *http.Request) answer {
 	p.t.Helper()
 	response, err := p.client.Do(request)
 	if err != nil {
@@ -123,7 +131,7 @@ func (p *portal) do(request *http.Request) answer {
 	return answer{response.StatusCode, response.Header, body}
 }
 
-func (p *portal) request(method, address string, body io.Reader) *http.Request {
+func (p *wire) request(method, address string, body io.Reader) *http.Request {
 	p.t.Helper()
 	request, err := http.NewRequestWithContext(p.t.Context(), method, address, body)
 	if err != nil {
@@ -134,7 +142,7 @@ func (p *portal) request(method, address string, body io.Reader) *http.Request {
 }
 
 // get fetches an absolute URL; headers are name, value, name, value….
-func (p *portal) get(address string, headers ...string) answer {
+func (p *wire) get(address string, headers ...string) answer {
 	p.t.Helper()
 	request := p.request(http.MethodGet, address, nil)
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -145,13 +153,13 @@ func (p *portal) get(address string, headers ...string) answer {
 }
 
 // read fetches something below the FHIR base with a bearer token.
-func (p *portal) read(token, path string, headers ...string) answer {
+func (p *wire) read(token, path string, headers ...string) answer {
 	p.t.Helper()
 
 	return p.get(p.fhir+"/"+path, append([]string{"Authorization", "Bearer " + token}, headers...)...)
 }
 
-func (p *portal) post(path string, form url.Values, headers ...string) answer {
+func (p *wire) post(path string, form url.Values, headers ...string) answer {
 	p.t.Helper()
 	request := p.request(http.MethodPost, p.base+path, strings.NewReader(form.Encode()))
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -163,7 +171,7 @@ func (p *portal) post(path string, form url.Values, headers ...string) answer {
 }
 
 // authorizeQuery is a valid authorization request; pairs of name, value change it, and an empty value removes.
-func (p *portal) authorizeQuery(pairs ...string) url.Values {
+func (p *oauthClient) authorizeQuery(pairs ...string) url.Values {
 	sum := sha256.Sum256([]byte(verifier))
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {clientID}, "redirect_uri": {redirectURI}, "state": {"st-1"},
@@ -180,14 +188,14 @@ func (p *portal) authorizeQuery(pairs ...string) url.Values {
 	return query
 }
 
-func (p *portal) authorize(pairs ...string) answer {
+func (p *oauthClient) authorize(pairs ...string) answer {
 	p.t.Helper()
 
 	return p.get(p.base + "/oauth/authorize?" + p.authorizeQuery(pairs...).Encode())
 }
 
 // landing is the query with which the browser arrives back at the client.
-func (p *portal) landing(a answer) url.Values {
+func (p *oauthClient) landing(a answer) url.Values {
 	p.t.Helper()
 	location, err := url.Parse(a.header.Get("Location"))
 	if err != nil || a.status != http.StatusFound {
@@ -197,7 +205,7 @@ func (p *portal) landing(a answer) url.Values {
 	return location.Query()
 }
 
-func (p *portal) code(personaID string, pairs ...string) string {
+func (p *oauthClient) code(personaID string, pairs ...string) string {
 	p.t.Helper()
 	code := p.landing(p.authorize(append([]string{"persona", personaID, "decision", "approve"}, pairs...)...)).Get("code")
 	if code == "" {
@@ -233,7 +241,7 @@ type tokens struct {
 	ExpiresIn int64  `json:"expires_in"`
 }
 
-func (p *portal) tokens(a answer) tokens {
+func (p *oauthClient) tokens(a answer) tokens {
 	p.t.Helper()
 	var got tokens
 	if err := json.Unmarshal(a.body, &got); err != nil || a.status != http.StatusOK || got.Access == "" {
@@ -244,13 +252,13 @@ func (p *portal) tokens(a answer) tokens {
 }
 
 // connect performs the authorization code flow for a persona.
-func (p *portal) connect(personaID string, pairs ...string) tokens {
+func (p *oauthClient) connect(personaID string, pairs ...string) tokens {
 	p.t.Helper()
 
 	return p.tokens(p.post("/oauth/token", exchangeForm(p.code(personaID, pairs...))))
 }
 
-func (p *portal) refresh(token string, pairs ...string) answer {
+func (p *oauthClient) refresh(token string, pairs ...string) answer {
 	p.t.Helper()
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}, "client_id": {clientID}}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -283,4 +291,33 @@ func wantOutcome(t *testing.T, a answer, status int, code string) {
 	if a.status != status || got.ResourceType != "OperationOutcome" || len(got.Issue) != 1 || got.Issue[0].Code != code {
 		t.Errorf("got %d %.300s, want %d OperationOutcome %s", a.status, a.body, status, code)
 	}
+}
+
+// inProcess hands a client's requests to a handler, without sockets.
+type inProcess struct{ http.Handler }
+
+// RoundTrip implements http.RoundTripper.
+func (h inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		r.Body = http.NoBody // as a server has it
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+
+	return w.Result(), nil
+}
+
+// newInProcess is newPortal without sockets and by the real time, for tests in a synctest bubble.
+func newInProcess(t *testing.T) *portal {
+	t.Helper()
+	deps := usual("http://ehr.example/sandbox", time.Now)
+	handler, err := sandbox.New(deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	return &portal{oauthClient{wire{
+		t: t, base: deps.BaseURL, fhir: deps.BaseURL + "/fhir",
+		client: &http.Client{Transport: inProcess{handler}, CheckRedirect: stay},
+	}}}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func (p *portal) revoke(token, client string) answer {
+func (p *oauthClient) revoke(token, client string) answer {
 	p.t.Helper()
 
 	return p.post("/oauth/revoke", url.Values{"token": {token}, "client_id": {client}})
 }
 
-func (p *portal) introspect(token, client string) map[string]any {
+func (p *oauthClient) introspect(token, client string) map[string]any {
 	p.t.Helper()
 	a := p.post("/oauth/introspect", url.Values{"token": {token}, "client_id": {client}})
 	if a.status != http.StatusOK {

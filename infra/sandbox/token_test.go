@@ -94,7 +94,7 @@ func TestOfConcurrentExchangesAtMostOneWins(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	code := p.code("alder-maple")
-	won := p.race(func() answer { return p.post("/oauth/token", exchangeForm(code)) })
+	won := race(func() answer { return p.post("/oauth/token", exchangeForm(code)) })
 	if won > 1 {
 		t.Errorf("%d exchanges of one code succeeded, want at most 1", won)
 	}
@@ -123,7 +123,7 @@ func TestOfConcurrentRefreshesAtMostOneWins(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("alder-maple").Refresh
-	won := p.race(func() answer { return p.refresh(token) })
+	won := race(func() answer { return p.refresh(token) })
 	if won > 1 {
 		t.Errorf("%d refreshes with one token succeeded, want at most 1", won)
 	}
@@ -204,8 +204,7 @@ func TestRefuseRefreshIsASwitch(t *testing.T) {
 }
 
 // race does the same thing eight times at once and counts the successes.
-func (p *portal) race(attempt func() answer) int {
-	p.t.Helper()
+func race(attempt func() answer) int {
 	var group sync.WaitGroup
 	statuses := make(chan int, 8)
 	for range cap(statuses) {

@@ -76,7 +76,7 @@ func (p *portal) join(key *rsa.PrivateKey, uri string) *communityMember {
 	return &communityMember{portal: p, key: key, chain: []string{base64.StdEncoding.EncodeToString(block.Bytes)}}
 }
 
-func (p *portal) seconds(d time.Duration) int64 { return p.clock.Load() + int64(d.Seconds()) }
+func (p *wire) seconds(d time.Duration) int64 { return p.clock.Load() + int64(d.Seconds()) }
 
 // signed is a JWT with the member's certificate.
 func (m *communityMember) signed(claims map[string]any) string {

@@ -253,7 +253,7 @@ func TestIDTokensAreSignedOrFlawedAsToldTo(t *testing.T) {
 }
 
 // idToken reads the claims and verifies the signature with the portal's published key.
-func (p *portal) idToken(token string) (claims map[string]any, signed bool) {
+func (p *oauthClient) idToken(token string) (claims map[string]any, signed bool) {
 	p.t.Helper()
 	var set jose.JSONWebKeySet
 	address, _ := p.discovery()["jwks_uri"].(string)

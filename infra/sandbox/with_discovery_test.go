@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func (p *portal) discovery() map[string]any {
+func (p *oauthClient) discovery() map[string]any {
 	p.t.Helper()
 
 	return p.get(p.fhir + "/.well-known/smart-configuration").json(p.t)

@@ -102,7 +102,7 @@ func TestAPortalWithSwitchesIsWholeAndItsOwn(t *testing.T) {
 }
 
 // authorizeError is the error with which an authorization request comes back, as an answer for wantError.
-func (p *portal) authorizeError(pairs ...string) answer {
+func (p *oauthClient) authorizeError(pairs ...string) answer {
 	p.t.Helper()
 	landing := p.landing(p.authorize(append([]string{"persona", "alder-maple", "decision", "approve"}, pairs...)...))
 

@@ -25,7 +25,7 @@ const reuse = 24 * time.Hour
 
 // ledger keeps the tasks of one connection, and fails where a test wants it to.
 type ledger struct {
-	memory.Tasks
+	*memory.Tasks
 
 	mu         sync.Mutex
 	connection connection.Connection
@@ -97,7 +97,7 @@ func (l *ledger) enqueue(id string) error {
 // newRegistrar is made inside a synctest bubble.
 func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 	t.Helper()
-	l := &ledger{connection: connection.Connection{ID: connectionID, Tenant: tenant}}
+	l := &ledger{Tasks: memory.NewTasks(), connection: connection.Connection{ID: connectionID, Tenant: tenant}}
 	l.become(connection.Authorized)
 	l.Around = l.around
 	return l, export.Registrar{Tasks: l, Connections: l, Enqueuer: l, Now: time.Now, NewID: ids.Random, Reuse: reuse}

@@ -1,15 +1,23 @@
 package wiring
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"recordbridge/shared/adapters/kms"
 	"recordbridge/shared/adapters/queue"
+	"recordbridge/shared/adapters/smart/clientauth"
+	"recordbridge/shared/adapters/smart/probe"
 	"recordbridge/shared/adapters/smart/survey"
 	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
+	"recordbridge/shared/connect/platform"
 	"recordbridge/shared/manage/deletion"
 	"recordbridge/shared/manage/erase"
 	"recordbridge/shared/manage/operator"
@@ -17,6 +25,9 @@ import (
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/webhook/deliverylog"
 	"recordbridge/shared/webhook/notice"
+	"recordbridge/shared/words/fault"
+	"recordbridge/shared/words/ids"
+	"recordbridge/shared/words/org"
 	"recordbridge/shared/words/secret"
 	"recordbridge/shared/words/weburl"
 )
@@ -133,4 +144,49 @@ func newOperator(a adapters, parts catalogue) *Operator {
 		CatalogSources:   operator.NewCatalogSources(parts.rows, parts.intake, by),
 		CatalogOverrides: operator.NewCatalogOverrides(parts.rows, published, by),
 	}
+}
+
+// Restore makes what token sets are restored with, from a table of which DynamoDB has restored the stack's tokens. It
+// needs permissions on both tables that an operator does not have from day to day (docs/operations.md, "Break-glass").
+func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, from string) (operator.TokenRows, error) {
+	switch outputs["TokensTable"] {
+	case "":
+		return nil, errors.New("the stack has no output TokensTable")
+	case from:
+		return nil, errors.New("that is the stack's own table, not the restored one")
+	}
+	db := store.NewClient(cfg)
+	rows := store.Restore{
+		Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]},
+		Work:        store.Work{DB: db, Table: outputs["WorkTable"]},
+		Tokens:      store.Tokens{DB: db, Table: outputs["TokensTable"]},
+		From:        store.Tokens{DB: db, Table: from},
+	}
+	if _, err := rows.Restored(ctx, org.Tenant{}, ids.Random()); err != nil && !errors.Is(err, fault.NotFound) {
+		return nil, fmt.Errorf("read the restored table: %w", err) // before anything is put back
+	}
+	return rows, nil
+}
+
+// NewProbe makes what tests endpoints of the stack with these outputs, by the rules that were opened on it. Our client
+// proves who it is as the functions let it (shared/wiring/portal), with the operator's own permissions.
+func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
+	platforms, err := platform.NewRegistry()
+	if err != nil {
+		return probe.Probe{}, err
+	}
+	keys := awskms.NewFromConfig(cfg)
+	signing := strings.FieldsFunc(outputs["ClientKeys"], func(r rune) bool { return r == ',' })
+	return probe.New(probe.Deps{
+		HTTP: o.HTTP,
+		Clients: clientauth.NewRegistry(clientauth.Deps{
+			Store:  store.Control{DB: store.NewClient(cfg), Table: outputs["ControlTable"]},
+			Opener: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
+			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, signing),
+			Now:    o.Now, NewID: o.NewID,
+		}),
+		Registrations: rules.Registrations, Keys: rules.ClientKeys, Platforms: platforms,
+		Known: store.EndpointState{DB: store.NewClient(cfg), Table: outputs["FlowTable"]}, BaseURL: outputs["BaseUrl"],
+		Now: o.Now, NewID: o.NewID, Random: o.Random,
+	}), nil
 }

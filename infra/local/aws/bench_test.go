@@ -1,9 +1,6 @@
 package aws_test
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -12,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -52,47 +47,6 @@ func BenchmarkPutItemOverLoopback(b *testing.B) {
 	b.ReportMetric(float64(written.Load())/time.Since(start).Seconds(), "writes/s")
 }
 
-// BenchmarkPutItemThroughServeHTTP is the server's share of the same write: one request, signed once.
-func BenchmarkPutItemThroughServeHTTP(b *testing.B) {
-	cloud := benchCloud(b)
-	content := []byte(`{"TableName":"items","Item":{"pk":{"S":"a"},"note":{"S":"` + strings.Repeat("x", 350) + `"}}}`)
-	signed := signedPut(b, content)
-	b.ReportAllocs()
-	for b.Loop() {
-		r := signed.Clone(b.Context())
-		r.Body = readOnce{bytes.NewReader(content)}
-		answer := httptest.NewRecorder()
-		if cloud.ServeHTTP(answer, r); answer.Code != http.StatusOK {
-			b.Fatal(answer.Body)
-		}
-	}
-}
-
-// readOnce is a body as net/http hands it over: no method but Read and Close.
-type readOnce struct{ content *bytes.Reader }
-
-func (r readOnce) Read(p []byte) (int, error) { return r.content.Read(p) }
-func (readOnce) Close() error                 { return nil }
-
-func signedPut(b *testing.B, content []byte) *http.Request {
-	b.Helper()
-	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, "http://127.0.0.1:4566/", bytes.NewReader(content))
-	if err != nil {
-		b.Fatal(err)
-	}
-	r.Header.Set("X-Amz-Target", "DynamoDB_20120810.PutItem")
-	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	r.Header.Set("Amz-Sdk-Invocation-Id", "00000000-0000-0000-0000-000000000000")
-	r.Header.Set("Accept-Encoding", "identity")
-	who := awssdk.Credentials{AccessKeyID: "ExportWorker", SecretAccessKey: "local"}
-	if err := v4.NewSigner().SignHTTP(b.Context(), who, r, hexSHA256(content), "dynamodb", "us-east-1",
-		time.Now()); err != nil {
-		b.Fatal(err)
-	}
-	r.Host, r.RequestURI = r.URL.Host, "/"
-	return r
-}
-
 func benchCloud(b *testing.B) *aws.Cloud {
 	b.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -104,9 +58,4 @@ func benchCloud(b *testing.B) *aws.Cloud {
 		b.Fatal(err)
 	}
 	return cloud
-}
-
-func hexSHA256(content []byte) string {
-	digest := sha256.Sum256(content)
-	return hex.EncodeToString(digest[:])
 }

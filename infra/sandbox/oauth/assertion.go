@@ -44,7 +44,7 @@ func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 
 // checkAssertion verifies a client assertion: signed with a key of the client, by the client about itself, for this
 // token endpoint, short-lived and used once (SMART App Launch 2, client-confidential-asymmetric).
-func (s *Server) checkAssertion(ctx context.Context, assertion string, client Client) (*oauthError, error) {
+func (g *registry) checkAssertion(ctx context.Context, assertion string, client Client) (*oauthError, error) {
 	claims, err := jose.Verify(assertion, client.Keys)
 	if err != nil {
 		//nolint:nilerr // the client's mistake, and answered
@@ -56,19 +56,19 @@ func (s *Server) checkAssertion(ctx context.Context, assertion string, client Cl
 		return value
 	}
 	expires, _ := claims["exp"].(float64)
-	left := time.Unix(int64(expires), 0).Sub(s.now())
+	left := time.Unix(int64(expires), 0).Sub(g.now())
 	jti := text("jti")
 	switch {
 	case text("iss") != client.ID || text("sub") != client.ID:
 		return &oauthError{"invalid_client", "iss and sub of the assertion must be the client_id"}, nil
-	case text("aud") != s.Endpoints().Token:
+	case text("aud") != g.Endpoints().Token:
 		return &oauthError{"invalid_client", "aud of the assertion must be the token URL"}, nil
 	case left <= -clockSkew || left > assertionLasts+clockSkew:
 		return &oauthError{"invalid_client", "exp of the assertion must be within five minutes"}, nil
 	case jti == "" || len(jti) > maxJTI:
 		return &oauthError{"invalid_client", "jti of the assertion is missing"}, nil
 	}
-	fresh, err := s.swap(ctx, "JTI#"+fingerprint(client.ID+"\n"+jti), nil, true, s.now().Add(2*assertionLasts).Unix())
+	fresh, err := g.ledger.swap(ctx, "JTI#"+fingerprint(client.ID+"\n"+jti), nil, true, g.now().Add(2*assertionLasts).Unix())
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"recordbridge/infra/sandbox/persona"
 	"recordbridge/infra/sandbox/switches"
@@ -32,12 +33,23 @@ type authorizeRequest struct {
 	scopes      []string
 }
 
+// authorizeEndpoint serves the sign-in and consent pages and writes authorization codes. It issues no token.
+type authorizeEndpoint struct {
+	*profile
+	responder
+
+	clients map[string]Client
+	scopes  *scopeRules
+	ledger  *ledger
+	codeTTL time.Duration
+}
+
 // Authorize answers GET /oauth/authorize: the sign-in page, with persona= the consent page, and with decision= the
 // redirect back. What is wrong with the client or its redirect URI is shown on a page and never redirected (RFC 6749
 // §4.1.2.1); everything else goes back to the client.
-func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
+func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
-	if s.isTooLong(r.URL.RawQuery, query) {
+	if e.isTooLong(r.URL.RawQuery, query) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(http.StatusNotFound)
 		// A browser that has gone away is not this server's problem.
@@ -45,44 +57,44 @@ func (s *Server) Authorize(w http.ResponseWriter, r *http.Request) {
 
 		return
 	}
-	client, known := s.clients[single(query, "client_id")]
+	client, known := e.clients[single(query, "client_id")]
 	if !known {
-		s.errorPage(w, "This app is not registered with the sandbox portal.", "client_id")
+		e.errorPage(w, "This app is not registered with the sandbox portal.", "client_id")
 
 		return
 	}
 	redirectURI := single(query, "redirect_uri")
 	if !client.ReturnsTo(redirectURI) {
-		s.errorPage(w, "The address this app wants to return to is not registered.", "redirect_uri")
+		e.errorPage(w, "The address this app wants to return to is not registered.", "redirect_uri")
 
 		return
 	}
-	if s.with.Has(switches.HTTPSRedirect) && !strings.HasPrefix(redirectURI, "https://") {
-		s.errorPage(w, "This portal returns to https addresses only.", "redirect_uri")
+	if e.with.Has(switches.HTTPSRedirect) && !strings.HasPrefix(redirectURI, "https://") {
+		e.errorPage(w, "This portal returns to https addresses only.", "redirect_uri")
 
 		return
 	}
 	back := redirect{
-		to: redirectURI, state: single(query, "state"), issuer: s.answeringIssuer(), fragment: s.with.Has(switches.Fragment),
+		to: redirectURI, state: single(query, "state"), issuer: e.answeringIssuer(), fragment: e.with.Has(switches.Fragment),
 	}
-	if told := s.with.Text(switches.AuthorizeError); told != "" {
+	if told := e.with.Text(switches.AuthorizeError); told != "" {
 		back.error(w, oauthError{told, "the sandbox was told to answer so"})
 
 		return
 	}
-	request, problem := s.parseAuthorize(query, client)
+	request, problem := e.parseAuthorize(query, client)
 	if problem != nil {
 		back.error(w, *problem)
 
 		return
 	}
-	s.decide(w, r, request, back)
+	e.decide(w, r, request, back)
 }
 
 // isTooLong says whether the portal refuses a request for its length, before it reads it. What the sandbox's own
 // pages add does not count.
-func (s *Server) isTooLong(raw string, query url.Values) bool {
-	limit := s.with.Number(switches.QueryLimit)
+func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
+	limit := e.with.Number(switches.QueryLimit)
 	for _, own := range []string{personaParam, decisionParam} {
 		if query.Has(own) {
 			raw = strings.Replace(raw, "&"+url.Values{own: {query.Get(own)}}.Encode(), "", 1)
@@ -94,14 +106,14 @@ func (s *Server) isTooLong(raw string, query url.Values) bool {
 }
 
 // parseAuthorize checks everything but the client and its redirect URI.
-func (s *Server) parseAuthorize(query url.Values, client Client) (authorizeRequest, *oauthError) {
+func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (authorizeRequest, *oauthError) {
 	request := authorizeRequest{
 		client:      client,
 		redirectURI: single(query, "redirect_uri"),
 		state:       single(query, "state"),
 		challenge:   single(query, "code_challenge"),
 		nonce:       single(query, "nonce"),
-		scopes:      s.grantable(single(query, "scope")),
+		scopes:      e.scopes.grantable(single(query, "scope")),
 	}
 	for name, values := range query {
 		if len(values) > 1 {
@@ -115,17 +127,17 @@ func (s *Server) parseAuthorize(query url.Values, client Client) (authorizeReque
 		return request, &oauthError{"unsupported_response_type", "response_type must be code"}
 	case request.state == "":
 		return request, &oauthError{"invalid_request", "state is missing"}
-	case !s.acceptsAud(query):
-		return request, &oauthError{"invalid_request", "aud must be " + s.wantedAud()}
-	case request.nonce == "" && s.with.Has(switches.NonceRequired):
+	case !e.acceptsAud(query):
+		return request, &oauthError{"invalid_request", "aud must be " + e.wantedAud()}
+	case request.nonce == "" && e.with.Has(switches.NonceRequired):
 		return request, &oauthError{"invalid_request", "nonce is missing"}
 	case single(query, "code_challenge_method") != "S256":
 		return request, &oauthError{"invalid_request", "code_challenge_method must be S256"}
 	case !s256Challenge.MatchString(request.challenge):
 		return request, &oauthError{"invalid_request", "code_challenge must be 43 base64url characters"}
-	case s.asksWildcard(single(query, "scope")):
+	case e.scopes.asksWildcard(single(query, "scope")):
 		return request, &oauthError{"invalid_scope", "scopes for all types are not supported"}
-	case !s.asksEnough(single(query, "scope")):
+	case !e.scopes.asksEnough(single(query, "scope")):
 		return request, &oauthError{"invalid_scope", "a scope that this portal requires is missing"}
 	case len(request.scopes) == 0:
 		return request, &oauthError{"invalid_scope", "none of the scopes reads data of a patient"}
@@ -138,31 +150,31 @@ func (s *Server) parseAuthorize(query url.Values, client Client) (authorizeReque
 const wrongIssuer = "https://another-portal.example"
 
 // answeringIssuer is the iss of the authorization answer, empty for none.
-func (s *Server) answeringIssuer() string {
-	switch s.with.Text(switches.Issuer) {
+func (e *authorizeEndpoint) answeringIssuer() string {
+	switch e.with.Text(switches.Issuer) {
 	case "missing":
 		return ""
 	case "wrong":
 		return wrongIssuer
 	default:
-		return s.issuer
+		return e.issuer
 	}
 }
 
-func (s *Server) acceptsAud(query url.Values) bool {
+func (e *authorizeEndpoint) acceptsAud(query url.Values) bool {
 	aud := single(query, "aud")
-	switch s.with.Text(switches.Aud) {
+	switch e.with.Text(switches.Aud) {
 	case "none":
 		return !query.Has("aud")
 	case "trimmed":
-		return aud == s.fhirBase
+		return aud == e.fhirBase
 	default:
-		return strings.TrimSuffix(aud, "/") == s.fhirBase
+		return strings.TrimSuffix(aud, "/") == e.fhirBase
 	}
 }
 
-func (s *Server) wantedAud() string {
-	switch s.with.Text(switches.Aud) {
+func (e *authorizeEndpoint) wantedAud() string {
+	switch e.with.Text(switches.Aud) {
 	case "none":
 		return "left out"
 	case "trimmed":
@@ -173,7 +185,7 @@ func (s *Server) wantedAud() string {
 }
 
 // decide answers for the person, or shows the page on which they do.
-func (s *Server) decide(w http.ResponseWriter, r *http.Request, request authorizeRequest, back redirect) {
+func (e *authorizeEndpoint) decide(w http.ResponseWriter, r *http.Request, request authorizeRequest, back redirect) {
 	query := r.URL.Query()
 	decision := single(query, decisionParam)
 	if decision == "deny" {
@@ -183,50 +195,50 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request, request authoriz
 	}
 	id := single(query, personaParam)
 	if id == "" {
-		s.signInPage(w, request, query)
+		e.signInPage(w, request, query)
 
 		return
 	}
-	person, known := s.personas[id]
+	person, known := e.personas[id]
 	if !known {
-		s.errorPage(w, "There is no such person in the sandbox.", personaParam)
+		e.errorPage(w, "There is no such person in the sandbox.", personaParam)
 
 		return
 	}
 	switch decision {
 	case "approve":
-		s.approve(w, r, request, person, back)
+		e.approve(w, r, request, person, back)
 	case "":
-		s.consentPage(w, request, person, query)
+		e.consentPage(w, request, person, query)
 	default:
-		s.errorPage(w, "The decision must be approve or deny.", decisionParam)
+		e.errorPage(w, "The decision must be approve or deny.", decisionParam)
 	}
 }
 
-func (s *Server) approve(
+func (e *authorizeEndpoint) approve(
 	w http.ResponseWriter, r *http.Request, request authorizeRequest, person persona.Persona, back redirect,
 ) {
-	code, err := s.newSecret()
+	code, err := e.ledger.newSecret()
 	if err != nil {
-		s.fail(w, r, errors.Join(errNoRandom, err))
+		e.fail(w, r, errors.Join(errNoRandom, err))
 
 		return
 	}
-	grantID, err := s.newSecret()
+	grantID, err := e.ledger.newSecret()
 	if err != nil {
-		s.fail(w, r, errors.Join(errNoRandom, err))
+		e.fail(w, r, errors.Join(errNoRandom, err))
 
 		return
 	}
-	expiresAt := s.now().Add(s.codeTTL).Unix()
+	expiresAt := e.now().Add(e.codeTTL).Unix()
 	// The record is kept after its time, so that a late replay still finds the grant that it endangers.
-	err = s.save(r.Context(), codeKey(code), codeRecord{
+	err = e.ledger.save(r.Context(), codeKey(code), codeRecord{
 		GrantID: grantID, ClientID: request.client.ID, RedirectURI: request.redirectURI,
-		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: s.site,
+		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: e.site,
 		Nonce: request.nonce,
-	}, s.now().Add(consentLasts).Unix())
+	}, e.now().Add(consentLasts).Unix())
 	if err != nil {
-		s.fail(w, r, err)
+		e.fail(w, r, err)
 
 		return
 	}

@@ -37,14 +37,22 @@ func (c Client) ReturnsTo(redirectURI string) bool {
 	})
 }
 
+// registry authenticates clients.
+type registry struct {
+	*profile
+
+	ledger  *ledger
+	clients map[string]Client
+}
+
 // client is a registration, with the secret and the keys that the switches give every client of the portal.
-func (s *Server) client(id string) (Client, bool) {
-	client, known := s.clients[id]
-	if secret := s.with.Text(switches.ClientSecret); secret != "" {
+func (g *registry) client(id string) (Client, bool) {
+	client, known := g.clients[id]
+	if secret := g.with.Text(switches.ClientSecret); secret != "" {
 		client.Secret = secret
 	}
-	if s.with.Has(switches.ClientKeys) {
-		client.Keys = s.with.Keys(switches.ClientKeys)
+	if g.with.Has(switches.ClientKeys) {
+		client.Keys = g.with.Keys(switches.ClientKeys)
 	}
 
 	return client, known
@@ -53,24 +61,24 @@ func (s *Server) client(id string) (Client, bool) {
 // authenticate reads the form of a back-channel request and finds out which client sent it: by HTTP Basic, by
 // client_secret in the form, by a signed assertion, or for a public client by client_id alone (RFC 6749 §2.3.1, §3.2.1,
 // RFC 7523 §2.2). The error is that of the store.
-func (s *Server) authenticate(w http.ResponseWriter, r *http.Request) (url.Values, Client, *oauthError, error) {
+func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Values, Client, *oauthError, error) {
 	if problem := parseForm(w, r); problem != nil {
 		return nil, Client{}, problem, nil
 	}
-	given, problem := presented(r, s.with.Has(switches.BasicRaw))
+	given, problem := presented(r, g.with.Has(switches.BasicRaw))
 	if problem != nil {
 		return nil, Client{}, problem, nil
 	}
-	if demanded := s.with.Text(switches.ClientAuth); demanded != "" && given.method != demanded {
+	if demanded := g.with.Text(switches.ClientAuth); demanded != "" && given.method != demanded {
 		return nil, Client{}, &oauthError{"invalid_client", "the client must authenticate by " + demanded}, nil
 	}
-	client, known := s.client(given.id)
+	client, known := g.client(given.id)
 	problem = &oauthError{"invalid_client", "the client is unknown or its secret is wrong"}
 	if !known {
 		return nil, Client{}, problem, nil
 	}
 	if given.method == methodKeys {
-		flaw, err := s.checkAssertion(r.Context(), given.assertion, client)
+		flaw, err := g.checkAssertion(r.Context(), given.assertion, client)
 
 		return r.PostForm, client, flaw, err
 	}

@@ -14,63 +14,73 @@ import (
 type Endpoints struct{ Authorize, Token, Revoke, Introspect string }
 
 // Endpoints returns the server's URLs.
-func (s *Server) Endpoints() Endpoints {
+func (p *profile) Endpoints() Endpoints {
 	at := Endpoints{
-		Authorize:  s.issuer + "/oauth/authorize",
-		Token:      s.issuer + "/oauth/token",
-		Revoke:     s.issuer + "/oauth/revoke",
-		Introspect: s.issuer + "/oauth/introspect",
+		Authorize:  p.issuer + "/oauth/authorize",
+		Token:      p.issuer + "/oauth/token",
+		Revoke:     p.issuer + "/oauth/revoke",
+		Introspect: p.issuer + "/oauth/introspect",
 	}
-	if s.tokenMoved {
+	if p.tokenMoved {
 		at.Token += "/moved"
 	}
 
 	return at
 }
 
+// discoveryEndpoints serve what a client reads before it signs anybody in. They read no code, token or grant.
+type discoveryEndpoints struct {
+	*profile
+	responder
+
+	registry *registry
+	scopes   *scopeRules
+	signer   *signer
+}
+
 // Discovery answers GET {FHIR base}/.well-known/smart-configuration.
-func (s *Server) Discovery(w http.ResponseWriter, _ *http.Request) {
-	at := s.Endpoints()
-	capabilities, methods := s.clientKinds()
+func (e *discoveryEndpoints) Discovery(w http.ResponseWriter, _ *http.Request) {
+	at := e.Endpoints()
+	capabilities, methods := e.registry.clientKinds()
 	document := map[string]any{
-		"issuer":                                         s.issuer,
-		"authorization_endpoint":                         s.address(at.Authorize),
-		"token_endpoint":                                 s.address(at.Token),
-		"revocation_endpoint":                            s.address(at.Revoke),
-		"introspection_endpoint":                         s.address(at.Introspect),
+		"issuer":                                         e.issuer,
+		"authorization_endpoint":                         e.address(at.Authorize),
+		"token_endpoint":                                 e.address(at.Token),
+		"revocation_endpoint":                            e.address(at.Revoke),
+		"introspection_endpoint":                         e.address(at.Introspect),
 		"grant_types_supported":                          []string{grantCode, grantRefresh},
 		"response_types_supported":                       []string{"code"},
 		"code_challenge_methods_supported":               []string{"S256"},
-		"scopes_supported":                               s.supportedScopes(),
+		"scopes_supported":                               e.supportedScopes(),
 		"token_endpoint_auth_methods_supported":          methods,
-		"capabilities":                                   slices.Concat(s.launchCapabilities(), capabilities),
-		"authorization_response_iss_parameter_supported": !s.with.Is(switches.Issuer, "missing"),
+		"capabilities":                                   slices.Concat(e.launchCapabilities(), capabilities),
+		"authorization_response_iss_parameter_supported": !e.with.Is(switches.Issuer, "missing"),
 	}
 	if slices.Contains(methods, methodKeys) {
 		document["token_endpoint_auth_signing_alg_values_supported"] = []string{"RS384", "ES384"}
 	}
-	if s.identifies() {
-		document["jwks_uri"] = s.address(s.issuer + "/oauth/jwks")
+	if e.identifies() {
+		document["jwks_uri"] = e.address(e.issuer + "/oauth/jwks")
 	}
-	if s.with.Has(switches.PatientUserinfo) {
-		document["userinfo_endpoint"] = s.address(s.issuer + "/oauth/userinfo")
+	if e.with.Has(switches.PatientUserinfo) {
+		document["userinfo_endpoint"] = e.address(e.issuer + "/oauth/userinfo")
 	}
-	if s.with.Has(switches.DiscoveryNoS256) {
+	if e.with.Has(switches.DiscoveryNoS256) {
 		delete(document, "code_challenge_methods_supported")
 	}
-	if omitted := s.with.Text(switches.OmitEndpoint); omitted != "" {
+	if omitted := e.with.Text(switches.OmitEndpoint); omitted != "" {
 		delete(document, omitted+"_endpoint")
 	}
-	s.deceive(document)
-	s.writeJSON(w, http.StatusOK, document)
+	e.deceive(document)
+	e.writeJSON(w, http.StatusOK, document)
 }
 
 // otherPortal is whose addresses a hostile portal names: a host that nobody has (RFC 2606).
 const otherPortal = "https://mulberry-hospital.example"
 
 // deceive makes the document that of a portal that attacks (RFC 9700 section 4.4).
-func (s *Server) deceive(document map[string]any) {
-	switch s.with.Text(switches.Hostile) {
+func (e *discoveryEndpoints) deceive(document map[string]any) {
+	switch e.with.Text(switches.Hostile) {
 	case "no-issuer":
 		delete(document, "issuer")
 	case "other-issuer":
@@ -80,53 +90,53 @@ func (s *Server) deceive(document map[string]any) {
 	case "other-token":
 		document["token_endpoint"] = otherPortal + "/token"
 	case "this-service":
-		api, _, _ := strings.Cut(s.issuer, "/sandbox")
+		api, _, _ := strings.Cut(e.issuer, "/sandbox")
 		document["authorization_endpoint"] = api + "/bridge/connect?attempt=theirs"
 	}
 }
 
 // address is an endpoint as the discovery document names it.
-func (s *Server) address(absolute string) string {
+func (e *discoveryEndpoints) address(absolute string) string {
 	parsed, err := url.Parse(absolute)
-	if err != nil || !s.with.Has(switches.DiscoveryRelative) {
+	if err != nil || !e.with.Has(switches.DiscoveryRelative) {
 		return absolute
 	}
 	// A path from the root means the same whether or not a client adds a slash to the FHIR base.
 	return parsed.Path
 }
 
-func (s *Server) launchCapabilities() []string {
+func (e *discoveryEndpoints) launchCapabilities() []string {
 	all := []string{
 		"launch-standalone", "context-standalone-patient", "permission-patient", "permission-offline",
 		"permission-online", "permission-v1", "permission-v2",
 	}
-	if s.identifies() {
+	if e.identifies() {
 		all = append(all, "sso-openid-connect")
 	}
 
 	return slices.DeleteFunc(all, func(one string) bool {
-		return one == "context-standalone-patient" && s.with.Has(switches.PatientUnnamed) ||
-			one == "permission-v2" && !s.speaks("patient/Patient.rs") ||
-			one == "permission-v1" && !s.speaks("patient/Patient.read")
+		return one == "context-standalone-patient" && e.with.Has(switches.PatientUnnamed) ||
+			one == "permission-v2" && !e.scopes.speaks("patient/Patient.rs") ||
+			one == "permission-v1" && !e.scopes.speaks("patient/Patient.read")
 	})
 }
 
-func (s *Server) supportedScopes() []string {
+func (e *discoveryEndpoints) supportedScopes() []string {
 	all := scope.Supported()
-	if rights := s.listsTypes(); rights != "" {
+	if rights := e.scopes.listsTypes(); rights != "" {
 		all = append(all, scope.Listed(rights)...)
 	}
-	if s.identifies() {
+	if e.identifies() {
 		all = append(all, scopeOpenID, scopeFHIRUser)
 	}
 
 	return slices.DeleteFunc(all, func(one string) bool {
-		return !s.speaks(one) || s.asksWildcard(one)
+		return !e.scopes.speaks(one) || e.scopes.asksWildcard(one)
 	})
 }
 
 // clientKinds are the capabilities and the authentication methods of the clients that are registered.
-func (s *Server) clientKinds() (capabilities, methods []string) {
+func (g *registry) clientKinds() (capabilities, methods []string) {
 	kinds := []struct {
 		capability string
 		methods    []string
@@ -136,9 +146,9 @@ func (s *Server) clientKinds() (capabilities, methods []string) {
 		{"client-confidential-symmetric", []string{methodBasic, methodPost}, func(c Client) bool { return c.Secret != "" }},
 		{"client-confidential-asymmetric", []string{methodKeys}, func(c Client) bool { return len(c.Keys.Keys) > 0 }},
 	}
-	demanded := s.with.Text(switches.ClientAuth)
+	demanded := g.with.Text(switches.ClientAuth)
 	for _, kind := range kinds {
-		if demanded == "" && s.hasClient(kind.is) || slices.Contains(kind.methods, demanded) {
+		if demanded == "" && g.hasClient(kind.is) || slices.Contains(kind.methods, demanded) {
 			capabilities = append(capabilities, kind.capability)
 			methods = append(methods, kind.methods...)
 		}
@@ -150,9 +160,9 @@ func (s *Server) clientKinds() (capabilities, methods []string) {
 	return capabilities, methods
 }
 
-func (s *Server) hasClient(matches func(Client) bool) bool {
-	for id := range s.clients {
-		if client, _ := s.client(id); matches(client) {
+func (g *registry) hasClient(matches func(Client) bool) bool {
+	for id := range g.clients {
+		if client, _ := g.client(id); matches(client) {
 			return true
 		}
 	}

@@ -8,8 +8,11 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
+// scopeRules decides which scopes this portal grants.
+type scopeRules struct{ *profile }
+
 // grantable is what a person can grant of the requested scopes at this portal; empty when no data would be opened.
-func (s *Server) grantable(requested string) []string {
+func (s *scopeRules) grantable(requested string) []string {
 	var known []string
 	for one := range strings.FieldsSeq(requested) {
 		if s.speaks(one) && !s.asksWildcard(one) {
@@ -30,12 +33,12 @@ func (s *Server) grantable(requested string) []string {
 }
 
 // asksWildcard says whether a portal that refuses wildcards is asked for one.
-func (s *Server) asksWildcard(requested string) bool {
+func (s *scopeRules) asksWildcard(requested string) bool {
 	return (s.with.Is(switches.Scopes, "no-wildcards") || s.listsTypes() != "") && strings.Contains(requested, "patient/*")
 }
 
 // listsTypes is the rights in the scopes of a portal that lists every type; empty at others.
-func (s *Server) listsTypes() string {
+func (s *scopeRules) listsTypes() string {
 	switch s.with.Text(switches.Scopes) {
 	case "types-v1":
 		return "read"
@@ -47,14 +50,14 @@ func (s *Server) listsTypes() string {
 }
 
 // asksEnough says whether the scope that the portal requires is asked for.
-func (s *Server) asksEnough(requested string) bool {
+func (s *scopeRules) asksEnough(requested string) bool {
 	required := s.with.Text(switches.RequireScope)
 
 	return required == "" || slices.Contains(strings.Fields(requested), required)
 }
 
 // speaks says whether the portal knows the syntax of the scope: v1 words, v2 letters, or both.
-func (s *Server) speaks(one string) bool {
+func (s *scopeRules) speaks(one string) bool {
 	_, rights, isData := strings.Cut(one, ".")
 	if !isData {
 		return true
@@ -69,7 +72,7 @@ func (s *Server) speaks(one string) bool {
 }
 
 // narrowed leaves out the types that the switches withhold; a wildcard becomes the types that remain.
-func (s *Server) narrowed(granted []string) []string {
+func (s *scopeRules) narrowed(granted []string) []string {
 	if !s.with.Has(switches.GrantOnly) && !s.with.Has(switches.NoPatientScope) {
 		return granted
 	}
@@ -99,7 +102,7 @@ func (s *Server) narrowed(granted []string) []string {
 }
 
 // allTypes are the types of every record.
-func (s *Server) allTypes() []string {
+func (s *scopeRules) allTypes() []string {
 	var all []string
 	for _, p := range s.listed {
 		all = append(all, p.Types...)

@@ -30,25 +30,32 @@ const (
 
 var errSigningKey = errors.New("the signing key in the store is not one of RSA")
 
+// signer signs the portal's JWTs. Its key is in the store.
+type signer struct {
+	*profile
+
+	store Store
+}
+
 // identifies says whether this portal speaks OpenID Connect.
-func (s *Server) identifies() bool {
-	return s.with.Has(switches.IDToken) || s.with.Has(switches.PatientFHIRUser)
+func (p *profile) identifies() bool {
+	return p.with.Has(switches.IDToken) || p.with.Has(switches.PatientFHIRUser)
 }
 
 // identify adds the id_token to the answer of a code exchange.
-func (s *Server) identify(ctx context.Context, answer *tokenAnswer, code codeRecord) error {
-	if !s.identifies() || !slices.Contains(code.Scopes, scopeOpenID) && !s.with.Has(switches.PatientFHIRUser) {
+func (i *tokenIssuer) identify(ctx context.Context, answer *tokenAnswer, code codeRecord) error {
+	if !i.identifies() || !slices.Contains(code.Scopes, scopeOpenID) && !i.with.Has(switches.PatientFHIRUser) {
 		return nil
 	}
-	now := s.now()
+	now := i.now()
 	claims := map[string]any{
-		"iss": s.issuer, "sub": code.PersonaID, "aud": code.ClientID, "iat": now.Unix(), "exp": now.Add(idTokenLasts).Unix(),
-		"fhirUser": s.fhirBase + "/Patient/" + s.personas[code.PersonaID].PatientID,
+		"iss": i.issuer, "sub": code.PersonaID, "aud": code.ClientID, "iat": now.Unix(), "exp": now.Add(idTokenLasts).Unix(),
+		"fhirUser": i.fhirBase + "/Patient/" + i.personas[code.PersonaID].PatientID,
 	}
 	if code.Nonce != "" {
 		claims["nonce"] = code.Nonce
 	}
-	flaw := s.with.Text(switches.IDToken)
+	flaw := i.with.Text(switches.IDToken)
 	switch flaw {
 	case "wrong-nonce":
 		claims["nonce"] = "another-nonce"
@@ -59,7 +66,7 @@ func (s *Server) identify(ctx context.Context, answer *tokenAnswer, code codeRec
 	case "wrong-issuer":
 		claims["iss"] = wrongIssuer
 	}
-	signed, err := s.sign(ctx, claims)
+	signed, err := i.signer.sign(ctx, claims)
 	if err != nil {
 		return err
 	}
@@ -84,47 +91,38 @@ func spoilSignature(token string) string {
 }
 
 // newAccessToken is a random text, or at portals with switches.PatientJWT a JWT that names the patient.
-func (s *Server) newAccessToken(ctx context.Context, grant grantRecord, access tokenRecord) (string, error) {
-	secret, err := s.newSecret()
-	if err != nil || !s.with.Has(switches.PatientJWT) {
+func (i *tokenIssuer) newAccessToken(ctx context.Context, grant grantRecord, access tokenRecord) (string, error) {
+	secret, err := i.ledger.newSecret()
+	if err != nil || !i.with.Has(switches.PatientJWT) {
 		return secret, err
 	}
 
-	return s.sign(ctx, map[string]any{
-		"iss": s.issuer, "aud": s.fhirBase, "sub": grant.PersonaID, "client_id": grant.ClientID, "jti": secret,
-		"iat": access.IssuedAt, "exp": access.ExpiresAt, "local_patient_id": s.personas[grant.PersonaID].PatientID,
+	return i.signer.sign(ctx, map[string]any{
+		"iss": i.issuer, "aud": i.fhirBase, "sub": grant.PersonaID, "client_id": grant.ClientID, "jti": secret,
+		"iat": access.IssuedAt, "exp": access.ExpiresAt, "local_patient_id": i.personas[grant.PersonaID].PatientID,
 	})
 }
 
 // Keys answers GET /oauth/jwks; it returns false, having answered nothing, when the portal signs nothing.
-func (s *Server) Keys(w http.ResponseWriter, r *http.Request) bool {
-	if !s.identifies() {
+func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
+	if !e.identifies() {
 		return false
 	}
-	key, err := s.SigningKey(r.Context())
+	key, err := e.signer.SigningKey(r.Context())
 	if err != nil {
-		s.fail(w, r, err)
+		e.fail(w, r, err)
 
 		return true
 	}
-	s.writeJSON(w, http.StatusOK, jose.PublicKeys(key, SigningKeyID))
+	e.writeJSON(w, http.StatusOK, jose.PublicKeys(key, SigningKeyID))
 
 	return true
 }
 
-func (s *Server) sign(ctx context.Context, claims map[string]any) (string, error) {
-	key, err := s.SigningKey(ctx)
-	if err != nil {
-		return "", err
-	}
-
-	return jose.Sign(key, SigningKeyID, claims)
-}
-
 // SigningKey is made by whoever needs it first, and shared through the store: the processes of one sandbox, and its
 // identity provider, sign with one key.
-func (s *Server) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
-	raw, found, err := s.store.Get(ctx, signingKey)
+func (k *signer) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
+	raw, found, err := k.store.Get(ctx, signingKey)
 	if err != nil {
 		return nil, fmt.Errorf("get signing key: %w", err)
 	}
@@ -138,18 +136,27 @@ func (s *Server) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
 	if raw, err = x509.MarshalPKCS8PrivateKey(key); err != nil {
 		return nil, fmt.Errorf("encode signing key: %w", err)
 	}
-	first, err := s.store.Swap(ctx, signingKey, nil, raw, s.now().Add(consentLasts))
+	first, err := k.store.Swap(ctx, signingKey, nil, raw, k.now().Add(consentLasts))
 	if err != nil {
 		return nil, fmt.Errorf("swap signing key: %w", err)
 	}
 	if first {
 		return key, nil
 	}
-	if raw, _, err = s.store.Get(ctx, signingKey); err != nil {
+	if raw, _, err = k.store.Get(ctx, signingKey); err != nil {
 		return nil, fmt.Errorf("get signing key: %w", err)
 	}
 
 	return parseSigningKey(raw)
+}
+
+func (k *signer) sign(ctx context.Context, claims map[string]any) (string, error) {
+	key, err := k.SigningKey(ctx)
+	if err != nil {
+		return "", err
+	}
+
+	return jose.Sign(key, SigningKeyID, claims)
 }
 
 func parseSigningKey(raw []byte) (*rsa.PrivateKey, error) {

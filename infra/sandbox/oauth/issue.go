@@ -30,44 +30,53 @@ type tokenAnswer struct {
 	RefreshExpiresIn       int64  `json:"refresh_expires_in,omitempty"`
 }
 
+// tokenIssuer writes tokens for a grant and composes the token response.
+type tokenIssuer struct {
+	*profile
+
+	ledger    *ledger
+	signer    *signer
+	accessTTL time.Duration
+}
+
 // issue writes a new access token, and a refresh token when the person allowed offline access.
-func (s *Server) issue(ctx context.Context, grantID string, grant grantRecord, scopes []string) (tokenAnswer, error) {
-	now := s.now()
-	lifetime := s.with.Duration(switches.AccessLifetime, s.accessTTL)
+func (i *tokenIssuer) issue(ctx context.Context, grantID string, grant grantRecord, scopes []string) (tokenAnswer, error) {
+	now := i.now()
+	lifetime := i.with.Duration(switches.AccessLifetime, i.accessTTL)
 	answer := tokenAnswer{
-		TokenType: "Bearer", ExpiresIn: s.expiresIn(lifetime), Scope: strings.Join(scopes, " "),
-		Patient: s.namedPatient(grant),
+		TokenType: "Bearer", ExpiresIn: i.expiresIn(lifetime), Scope: strings.Join(scopes, " "),
+		Patient: i.namedPatient(grant),
 	}
-	if s.with.Has(switches.Practice) {
+	if i.with.Has(switches.Practice) {
 		answer.Practice = PracticeID
 	}
 	access := tokenRecord{GrantID: grantID, Scopes: scopes, IssuedAt: now.Unix(), ExpiresAt: now.Add(lifetime).Unix()}
 	var err error
-	if answer.AccessToken, err = s.newAccessToken(ctx, grant, access); err != nil {
+	if answer.AccessToken, err = i.newAccessToken(ctx, grant, access); err != nil {
 		return tokenAnswer{}, err
 	}
-	if err = s.save(ctx, accessKey(answer.AccessToken), access, access.ExpiresAt); err != nil {
+	if err = i.ledger.save(ctx, accessKey(answer.AccessToken), access, access.ExpiresAt); err != nil {
 		return tokenAnswer{}, err
 	}
-	if !scope.Offline(grant.Scopes) || s.with.Has(switches.NoRefresh) {
+	if !scope.Offline(grant.Scopes) || i.with.Has(switches.NoRefresh) {
 		return answer, nil
 	}
 	consentLeft := time.Unix(grant.ExpiresAt, 0).Sub(now)
 	renewal := tokenRecord{
 		GrantID: grantID, Scopes: grant.Scopes, IssuedAt: now.Unix(),
-		ExpiresAt: now.Add(min(consentLeft, s.with.Duration(switches.RefreshLifetime, consentLeft))).Unix(),
+		ExpiresAt: now.Add(min(consentLeft, i.with.Duration(switches.RefreshLifetime, consentLeft))).Unix(),
 	}
-	s.tellExpiry(&answer, renewal.ExpiresAt-now.Unix())
-	if answer.RefreshToken, err = s.newSecret(); err != nil {
+	i.tellExpiry(&answer, renewal.ExpiresAt-now.Unix())
+	if answer.RefreshToken, err = i.ledger.newSecret(); err != nil {
 		return tokenAnswer{}, err
 	}
 
-	return answer, s.save(ctx, refreshKey(answer.RefreshToken), renewal, renewal.ExpiresAt)
+	return answer, i.ledger.save(ctx, refreshKey(answer.RefreshToken), renewal, renewal.ExpiresAt)
 }
 
-func (s *Server) expiresIn(lifetime time.Duration) any {
+func (i *tokenIssuer) expiresIn(lifetime time.Duration) any {
 	seconds := int64(lifetime.Seconds())
-	switch s.with.Text(switches.ExpiresIn) {
+	switch i.with.Text(switches.ExpiresIn) {
 	case "missing":
 		return nil
 	case "text":
@@ -78,21 +87,21 @@ func (s *Server) expiresIn(lifetime time.Duration) any {
 }
 
 // namedPatient is the patient of the token answer, empty at portals that name the patient elsewhere or not at all.
-func (s *Server) namedPatient(grant grantRecord) string {
+func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	elsewhere := []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT,
 		switches.PatientUserinfo,
 	}
-	if slices.ContainsFunc(elsewhere, s.with.Has) {
+	if slices.ContainsFunc(elsewhere, i.with.Has) {
 		return ""
 	}
 
-	return s.personas[grant.PersonaID].PatientID
+	return i.personas[grant.PersonaID].PatientID
 }
 
 // tellExpiry says in how many seconds the refresh token ends, by the field that the portal uses.
-func (s *Server) tellExpiry(answer *tokenAnswer, seconds int64) {
-	switch s.with.Text(switches.TellExpiry) {
+func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
+	switch i.with.Text(switches.TellExpiry) {
 	case "authorization_expires_in":
 		answer.AuthorizationExpiresIn = seconds
 	case "refresh_token_timeout":
@@ -106,38 +115,38 @@ func (s *Server) tellExpiry(answer *tokenAnswer, seconds int64) {
 
 // IssueTo answers a token request whose client another side of the portal has let in (package udap): a token for the
 // record of a person, without a refresh token, whatever is asked. The client's next request gets another one.
-func (s *Server) IssueTo(w http.ResponseWriter, r *http.Request, clientID, personaID, requested string) {
+func (e *tokenEndpoint) IssueTo(w http.ResponseWriter, r *http.Request, clientID, personaID, requested string) {
 	var scopes []string
-	for _, one := range s.grantable(requested) {
+	for _, one := range e.scopes.grantable(requested) {
 		if one != "offline_access" {
 			scopes = append(scopes, one)
 		}
 	}
 	if len(scopes) == 0 {
-		s.writeError(w, oauthError{"invalid_scope", "nothing of that can be granted"})
+		e.writeError(w, oauthError{"invalid_scope", "nothing of that can be granted"})
 
 		return
 	}
-	id, err := s.newSecret()
+	id, err := e.ledger.newSecret()
 	if err != nil {
-		s.fail(w, r, err)
+		e.fail(w, r, err)
 
 		return
 	}
 	grant := grantRecord{
 		ClientID: clientID, PersonaID: personaID, Scopes: scopes,
-		ExpiresAt: s.now().Add(consentLasts).Unix(), Site: s.site,
+		ExpiresAt: e.now().Add(consentLasts).Unix(), Site: e.site,
 	}
-	if err = s.save(r.Context(), grantKey(id), grant, grant.ExpiresAt); err != nil {
-		s.fail(w, r, err)
+	if err = e.ledger.save(r.Context(), grantKey(id), grant, grant.ExpiresAt); err != nil {
+		e.fail(w, r, err)
 
 		return
 	}
-	answer, err := s.issue(r.Context(), id, grant, scopes)
+	answer, err := e.tokens.issue(r.Context(), id, grant, scopes)
 	if err != nil {
-		s.fail(w, r, err)
+		e.fail(w, r, err)
 
 		return
 	}
-	s.writeJSON(w, http.StatusOK, answer)
+	e.writeJSON(w, http.StatusOK, answer)
 }

@@ -9,44 +9,32 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
+// statusEndpoints revoke tokens and report about them: revocation, introspection, userinfo. They issue none.
+type statusEndpoints struct {
+	*profile
+	responder
+
+	registry *registry
+	ledger   *ledger
+}
+
 // Revoke answers POST /oauth/revoke (RFC 7009). Either token ends the whole grant. A token that is unknown or belongs
 // to another client is answered with 200 as well: nothing is left to do, and nothing is told.
-func (s *Server) Revoke(w http.ResponseWriter, r *http.Request) {
-	form, client, ok := s.tokenForm(w, r)
+func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
+	form, client, ok := e.tokenForm(w, r)
 	if !ok {
 		return
 	}
-	_, found, _, err := s.findToken(r.Context(), form.Get("token"))
+	_, found, _, err := e.ledger.findToken(r.Context(), form.Get("token"))
 	if err == nil && found.raw != nil && found.grant.ClientID == client.ID {
-		err = s.revokeGrant(r.Context(), found.token.GrantID)
+		err = e.ledger.revokeGrant(r.Context(), found.token.GrantID)
 	}
 	if err != nil {
-		s.fail(w, r, err)
+		e.fail(w, r, err)
 
 		return
 	}
-	s.writeJSON(w, http.StatusOK, struct{}{})
-}
-
-// tokenForm authenticates the client and reads the form of a request about a token; it has answered when it returns
-// false.
-func (s *Server) tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
-	form, client, problem, err := s.authenticate(w, r)
-	if err != nil {
-		s.fail(w, r, err)
-
-		return nil, Client{}, false
-	}
-	if problem == nil && form.Get("token") == "" {
-		problem = &oauthError{"invalid_request", "token is missing"}
-	}
-	if problem != nil {
-		s.writeError(w, *problem)
-
-		return nil, Client{}, false
-	}
-
-	return form, client, true
+	e.writeJSON(w, http.StatusOK, struct{}{})
 }
 
 // introspection is the answer of RFC 7662 with the patient of the SMART token introspection profile.
@@ -62,83 +50,104 @@ type introspection struct {
 }
 
 // Introspect answers POST /oauth/introspect. A client learns about its own tokens only.
-func (s *Server) Introspect(w http.ResponseWriter, r *http.Request) {
-	asking := s.tokenForm
-	if s.with.Has(switches.IntrospectBearer) {
-		asking = s.bearerForm
+func (e *statusEndpoints) Introspect(w http.ResponseWriter, r *http.Request) {
+	asking := e.tokenForm
+	if e.with.Has(switches.IntrospectBearer) {
+		asking = e.bearerForm
 	}
 	form, client, ok := asking(w, r)
 	if !ok {
 		return
 	}
-	kind, found, live, err := s.findToken(r.Context(), form.Get("token"))
+	kind, found, live, err := e.ledger.findToken(r.Context(), form.Get("token"))
 	if err != nil {
-		s.fail(w, r, err)
+		e.fail(w, r, err)
 
 		return
 	}
 	if !live || found.grant.ClientID != client.ID {
-		s.writeJSON(w, http.StatusOK, introspection{})
+		e.writeJSON(w, http.StatusOK, introspection{})
 
 		return
 	}
-	s.writeJSON(w, http.StatusOK, introspection{
+	e.writeJSON(w, http.StatusOK, introspection{
 		Active: true, Scope: strings.Join(found.token.Scopes, " "), ClientID: client.ID, TokenType: kind,
-		Expires: found.token.ExpiresAt, IssuedAt: found.token.IssuedAt, Issuer: s.issuer,
-		Patient: s.personas[found.grant.PersonaID].PatientID,
+		Expires: found.token.ExpiresAt, IssuedAt: found.token.IssuedAt, Issuer: e.issuer,
+		Patient: e.personas[found.grant.PersonaID].PatientID,
 	})
-}
-
-// bearerForm is tokenForm for a portal where an access token authorises introspection.
-func (s *Server) bearerForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
-	if problem := parseForm(w, r); problem != nil {
-		s.writeError(w, *problem)
-
-		return nil, Client{}, false
-	}
-	found, ok := s.bearer(w, r)
-
-	return r.PostForm, Client{ID: found.grant.ClientID}, ok
-}
-
-// bearer finds the access token that authorises a request; it has answered when it returns false.
-func (s *Server) bearer(w http.ResponseWriter, r *http.Request) (foundToken, bool) {
-	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	found, live, err := s.liveToken(r.Context(), accessKey(token))
-	if err != nil {
-		s.fail(w, r, err)
-
-		return foundToken{}, false
-	}
-	if !live {
-		w.Header().Set("WWW-Authenticate", `Bearer realm="sandbox", error="invalid_token"`)
-		s.writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "invalid_token"})
-	}
-
-	return found, live
 }
 
 // Userinfo answers GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo; it returns
 // false, having answered nothing, at others.
-func (s *Server) Userinfo(w http.ResponseWriter, r *http.Request) bool {
-	if !s.with.Has(switches.PatientUserinfo) {
+func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool {
+	if !e.with.Has(switches.PatientUserinfo) {
 		return false
 	}
-	if found, ok := s.bearer(w, r); ok {
-		person := s.personas[found.grant.PersonaID]
-		s.writeJSON(w, http.StatusOK, map[string]string{"sub": person.ID, "patient": person.PatientID})
+	if found, ok := e.bearer(w, r); ok {
+		person := e.personas[found.grant.PersonaID]
+		e.writeJSON(w, http.StatusOK, map[string]string{"sub": person.ID, "patient": person.PatientID})
 	}
 
 	return true
 }
 
+// tokenForm authenticates the client and reads the form of a request about a token; it has answered when it returns
+// false.
+func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
+	form, client, problem, err := e.registry.authenticate(w, r)
+	if err != nil {
+		e.fail(w, r, err)
+
+		return nil, Client{}, false
+	}
+	if problem == nil && form.Get("token") == "" {
+		problem = &oauthError{"invalid_request", "token is missing"}
+	}
+	if problem != nil {
+		e.writeError(w, *problem)
+
+		return nil, Client{}, false
+	}
+
+	return form, client, true
+}
+
+// bearerForm is tokenForm for a portal where an access token authorises introspection.
+func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
+	if problem := parseForm(w, r); problem != nil {
+		e.writeError(w, *problem)
+
+		return nil, Client{}, false
+	}
+	found, ok := e.bearer(w, r)
+
+	return r.PostForm, Client{ID: found.grant.ClientID}, ok
+}
+
+// bearer finds the access token that authorises a request; it has answered when it returns false.
+func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundToken, bool) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	found, live, err := e.ledger.liveToken(r.Context(), accessKey(token))
+	if err != nil {
+		e.fail(w, r, err)
+
+		return foundToken{}, false
+	}
+	if !live {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="sandbox", error="invalid_token"`)
+		e.writeJSON(w, http.StatusUnauthorized, map[string]string{"error": "invalid_token"})
+	}
+
+	return found, live
+}
+
 // findToken looks for a token of either kind; token_type_hint is not needed, because the kinds never collide.
-func (s *Server) findToken(ctx context.Context, token string) (kind string, found foundToken, live bool, err error) {
-	found, live, err = s.liveToken(ctx, accessKey(token))
+func (l *ledger) findToken(ctx context.Context, token string) (kind string, found foundToken, live bool, err error) {
+	found, live, err = l.liveToken(ctx, accessKey(token))
 	if err != nil || found.raw != nil {
 		return "Bearer", found, live, err
 	}
-	found, live, err = s.liveToken(ctx, refreshKey(token))
+	found, live, err = l.liveToken(ctx, refreshKey(token))
 
 	return "refresh_token", found, live, err
 }

@@ -1,3 +1,12 @@
+// Package oauth owns the authorization server of the sandbox EHR: SMART discovery, the sign-in and consent pages, and
+// codes, rotating refresh tokens, revocation and introspection, as a patient portal has them.
+//
+// A portal with switches (package switches) breaks these rules where the switches say so; the wire-level faults, which
+// need no knowledge of tokens, are in package sandbox.
+//
+// It knows personas by id and name only and never looks into a record; package fhirserver serves records and asks
+// Access what a bearer token may see. There are no passwords: everybody is invented, so choosing a persona signs in.
+// Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC 6749, 7009, 7636, 7662, 9207.
 package oauth
 
 import (
@@ -49,50 +58,78 @@ type Config struct {
 	Logger                  *slog.Logger
 }
 
-// Server answers the OAuth endpoints. It is safe for concurrent use.
-type Server struct {
-	issuer, fhirBase   string
-	personas           map[string]persona.Persona
-	listed             []persona.Persona // as configured, for the sign-in page
-	clients            map[string]Client
-	store              Store
-	now                func() time.Time
-	random             io.Reader
-	accessTTL, codeTTL time.Duration
-	log                *slog.Logger
+// profile holds what every endpoint of one portal knows: its URLs, people, clock and misbehaviours. It never changes.
+type profile struct {
+	issuer, fhirBase string
+	personas         map[string]persona.Persona
+	listed           []persona.Persona // as configured, for the sign-in page
+	now              func() time.Time
 	// with are the misbehaviours of this portal, and site tells its codes and grants from those of its neighbours.
 	with       switches.Set
 	site       string
 	tokenMoved bool
 }
 
+// Server serves the OAuth endpoints of one portal. It is safe for concurrent use.
+type Server struct {
+	*profile
+	*signer
+	*discoveryEndpoints
+	*authorizeEndpoint
+	*tokenEndpoint
+	*statusEndpoints
+
+	config  Config
+	clients map[string]Client
+}
+
 // New builds the server.
 func New(c Config) *Server {
-	s := &Server{
-		issuer: c.Issuer, fhirBase: c.FHIRBase,
-		personas: map[string]persona.Persona{}, listed: c.Personas, clients: map[string]Client{},
-		store: c.Store, now: c.Now, random: c.Random,
-		accessTTL: c.AccessTokenTTL, codeTTL: c.CodeTTL, log: c.Logger,
-	}
+	personas, clients := map[string]persona.Persona{}, map[string]Client{}
 	for _, p := range slices.Concat(c.Personas, c.Unlisted) {
-		s.personas[p.ID] = p
+		personas[p.ID] = p
 	}
 	for _, client := range c.Clients {
-		s.clients[client.ID] = client
+		clients[client.ID] = client
 	}
 
-	return s
+	return assemble(c, clients, &profile{
+		issuer: c.Issuer, fhirBase: c.FHIRBase, personas: personas, listed: c.Personas, now: c.Now,
+	})
+}
+
+func assemble(c Config, clients map[string]Client, p *profile) *Server {
+	reply := responder{log: c.Logger}
+	records := &ledger{profile: p, store: c.Store, random: c.Random}
+	keys := &signer{profile: p, store: c.Store}
+	scopes := &scopeRules{profile: p}
+	known := &registry{profile: p, ledger: records, clients: clients}
+	tokens := &tokenIssuer{profile: p, ledger: records, signer: keys, accessTTL: c.AccessTokenTTL}
+
+	return &Server{
+		profile: p, signer: keys, config: c, clients: clients,
+		discoveryEndpoints: &discoveryEndpoints{
+			profile: p, responder: reply, registry: known, scopes: scopes, signer: keys,
+		},
+		authorizeEndpoint: &authorizeEndpoint{
+			profile: p, responder: reply, clients: clients, scopes: scopes, ledger: records, codeTTL: c.CodeTTL,
+		},
+		tokenEndpoint: &tokenEndpoint{
+			profile: p, responder: reply, registry: known, scopes: scopes, ledger: records, tokens: tokens,
+		},
+		statusEndpoints: &statusEndpoints{profile: p, responder: reply, registry: known, ledger: records},
+	}
 }
 
 // At returns the server of a neighbouring portal: the same people, clients and store below another issuer, with the
 // misbehaviours of the set. Codes and tokens of one site are unknown at every other. tokenMoved says that the token
 // URL is no longer the usual one.
 func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Server {
-	moved := *s
+	moved := *s.profile
 	moved.issuer, moved.fhirBase, moved.site, moved.with = issuer, issuer+"/fhir", site, with
 	moved.tokenMoved = tokenMoved
 
-	return &moved
+	return assemble(s.config, s.clients, &moved)
 }
 
 // Access is what one bearer token may see.
@@ -102,8 +139,8 @@ type Access struct {
 }
 
 // Access looks a bearer token up. It returns ErrInvalidToken, or the error of the store.
-func (s *Server) Access(ctx context.Context, token string) (Access, error) {
-	found, live, err := s.liveToken(ctx, accessKey(token))
+func (e *statusEndpoints) Access(ctx context.Context, token string) (Access, error) {
+	found, live, err := e.ledger.liveToken(ctx, accessKey(token))
 	if err != nil {
 		return Access{}, err
 	}

@@ -44,20 +44,20 @@ type choice struct {
 	Href  string `json:"href"`
 }
 
-func (s *Server) signInPage(w http.ResponseWriter, request authorizeRequest, query url.Values) {
-	people := make([]choice, 0, len(s.listed))
-	for _, p := range s.listed {
+func (e *authorizeEndpoint) signInPage(w http.ResponseWriter, request authorizeRequest, query url.Values) {
+	people := make([]choice, 0, len(e.listed))
+	for _, p := range e.listed {
 		people = append(people, choice{Name: p.Name, About: p.About, Href: hrefWith(query, personaParam, p.ID)})
 	}
-	s.writePage(w, http.StatusOK, view{
+	e.writePage(w, http.StatusOK, view{
 		Kind: "sign_in", App: request.client.ID, People: people, Deny: hrefWith(query, decisionParam, "deny"),
 	})
 }
 
-func (s *Server) consentPage(w http.ResponseWriter, request authorizeRequest, person persona.Persona,
+func (e *authorizeEndpoint) consentPage(w http.ResponseWriter, request authorizeRequest, person persona.Persona,
 	query url.Values,
 ) {
-	s.writePage(w, http.StatusOK, view{
+	e.writePage(w, http.StatusOK, view{
 		Kind: "consent", App: request.client.ID, Person: person.Name,
 		Data:    dataLabels(request.scopes, person.Types),
 		Offline: scope.Offline(request.scopes),
@@ -68,19 +68,19 @@ func (s *Server) consentPage(w http.ResponseWriter, request authorizeRequest, pe
 }
 
 // errorPage is for what must not be redirected. Nothing that the client sent is repeated on it.
-func (s *Server) errorPage(w http.ResponseWriter, problem, parameter string) {
-	s.writePage(w, http.StatusBadRequest, view{Kind: "error", Problem: problem, WrongArg: parameter})
+func (a responder) errorPage(w http.ResponseWriter, problem, parameter string) {
+	a.writePage(w, http.StatusBadRequest, view{Kind: "error", Problem: problem, WrongArg: parameter})
 }
 
-func (s *Server) writePage(w http.ResponseWriter, status int, v view) {
+func (a responder) writePage(w http.ResponseWriter, status int, v view) {
 	if err := page.Write(w, status, pageHTML, v); err != nil {
-		s.log.Error("write page", slog.Any("error", err))
+		a.log.Error("write page", slog.Any("error", err))
 		w.WriteHeader(http.StatusInternalServerError)
 	}
 }
 
 // Asset answers GET /oauth/assets/{name}: the style and the script of the pages.
-func (s *Server) Asset(w http.ResponseWriter, r *http.Request) {
+func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] {
 	case "authorize.css":
 		page.WriteAsset(w, "text/css; charset=utf-8", pageCSS)

@@ -9,10 +9,13 @@ import (
 // oauthError is an error answer of RFC 6749 §4.1.2.1 and §5.2. The description is ours, never a client's text.
 type oauthError struct{ code, description string }
 
-func (s *Server) writeJSON(w http.ResponseWriter, status int, body any) {
+// responder writes responses and pages.
+type responder struct{ log *slog.Logger }
+
+func (a responder) writeJSON(w http.ResponseWriter, status int, body any) {
 	raw, err := json.Marshal(body)
 	if err != nil {
-		s.log.Error("encode oauth answer", slog.Any("error", err))
+		a.log.Error("encode oauth answer", slog.Any("error", err))
 		w.WriteHeader(http.StatusInternalServerError)
 
 		return
@@ -28,19 +31,19 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, body any) {
 }
 
 // writeError answers with 400, or 401 for a client that is not who it says.
-func (s *Server) writeError(w http.ResponseWriter, problem oauthError) {
+func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 	status := http.StatusBadRequest
 	if problem.code == "invalid_client" {
 		status = http.StatusUnauthorized
 		w.Header().Set("WWW-Authenticate", `Basic realm="sandbox"`)
 	}
-	s.writeJSON(w, status, map[string]string{"error": problem.code, "error_description": problem.description})
+	a.writeJSON(w, status, map[string]string{"error": problem.code, "error_description": problem.description})
 }
 
 // fail answers an error of the store; the cause goes to the log only.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	s.log.ErrorContext(r.Context(), "sandbox authorization server failed", slog.Any("error", err))
-	s.writeJSON(w, http.StatusInternalServerError, map[string]string{
+func (a responder) fail(w http.ResponseWriter, r *http.Request, err error) {
+	a.log.ErrorContext(r.Context(), "sandbox authorization server failed", slog.Any("error", err))
+	a.writeJSON(w, http.StatusInternalServerError, map[string]string{
 		"error": "server_error", "error_description": "The sandbox could not do this. Try again.",
 	})
 }

@@ -71,10 +71,18 @@ func fingerprint(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// ledger reads and writes codes, tokens and grants.
+type ledger struct {
+	*profile
+
+	store  Store
+	random io.Reader
+}
+
 // newSecret is 256 bits in 43 URL-safe characters.
-func (s *Server) newSecret() (string, error) {
+func (l *ledger) newSecret() (string, error) {
 	raw := make([]byte, sha256.Size)
-	if _, err := io.ReadFull(s.random, raw); err != nil {
+	if _, err := io.ReadFull(l.random, raw); err != nil {
 		return "", fmt.Errorf("read random bytes: %w", err)
 	}
 
@@ -82,8 +90,8 @@ func (s *Server) newSecret() (string, error) {
 }
 
 // load reads the record under the key into out and returns its bytes for a later Swap, nil when there is none.
-func (s *Server) load(ctx context.Context, key string, out any) ([]byte, error) {
-	raw, found, err := s.store.Get(ctx, key)
+func (l *ledger) load(ctx context.Context, key string, out any) ([]byte, error) {
+	raw, found, err := l.store.Get(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("get record: %w", err)
 	}
@@ -97,12 +105,12 @@ func (s *Server) load(ctx context.Context, key string, out any) ([]byte, error) 
 	return raw, nil
 }
 
-func (s *Server) save(ctx context.Context, key string, record any, expiresAt int64) error {
+func (l *ledger) save(ctx context.Context, key string, record any, expiresAt int64) error {
 	raw, err := json.Marshal(record)
 	if err != nil {
 		return fmt.Errorf("encode record: %w", err)
 	}
-	if err := s.store.Put(ctx, key, raw, time.Unix(expiresAt, 0)); err != nil {
+	if err := l.store.Put(ctx, key, raw, time.Unix(expiresAt, 0)); err != nil {
 		return fmt.Errorf("put record: %w", err)
 	}
 
@@ -110,12 +118,12 @@ func (s *Server) save(ctx context.Context, key string, record any, expiresAt int
 }
 
 // swap replaces the record that load returned as old; false means that somebody else changed it first.
-func (s *Server) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
+func (l *ledger) swap(ctx context.Context, key string, old []byte, record any, expiresAt int64) (bool, error) {
 	raw, err := json.Marshal(record)
 	if err != nil {
 		return false, fmt.Errorf("encode record: %w", err)
 	}
-	swapped, err := s.store.Swap(ctx, key, old, raw, time.Unix(expiresAt, 0))
+	swapped, err := l.store.Swap(ctx, key, old, raw, time.Unix(expiresAt, 0))
 	if err != nil {
 		return false, fmt.Errorf("swap record: %w", err)
 	}
@@ -124,21 +132,21 @@ func (s *Server) swap(ctx context.Context, key string, old []byte, record any, e
 }
 
 // liveGrant returns the grant, or false when it is revoked, expired or unknown.
-func (s *Server) liveGrant(ctx context.Context, id string) (grantRecord, bool, error) {
+func (l *ledger) liveGrant(ctx context.Context, id string) (grantRecord, bool, error) {
 	var grant grantRecord
-	raw, err := s.load(ctx, grantKey(id), &grant)
+	raw, err := l.load(ctx, grantKey(id), &grant)
 	if err != nil {
 		return grantRecord{}, false, err
 	}
 
-	return grant, raw != nil && !grant.Revoked && s.now().Unix() < grant.ExpiresAt, nil
+	return grant, raw != nil && !grant.Revoked && l.now().Unix() < grant.ExpiresAt, nil
 }
 
 // revokeGrant ends a grant and so every token of its family. It waits for nothing and may be repeated.
-func (s *Server) revokeGrant(ctx context.Context, id string) error {
+func (l *ledger) revokeGrant(ctx context.Context, id string) error {
 	for {
 		var grant grantRecord
-		raw, err := s.load(ctx, grantKey(id), &grant)
+		raw, err := l.load(ctx, grantKey(id), &grant)
 		if err != nil {
 			return err
 		}
@@ -147,7 +155,7 @@ func (s *Server) revokeGrant(ctx context.Context, id string) error {
 		}
 		grant.Revoked = true
 		// A grant changes once in its life, so the second round of this loop finds it revoked.
-		swapped, err := s.swap(ctx, grantKey(id), raw, grant, grant.ExpiresAt)
+		swapped, err := l.swap(ctx, grantKey(id), raw, grant, grant.ExpiresAt)
 		if err != nil || swapped {
 			return err
 		}

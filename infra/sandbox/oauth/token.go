@@ -22,25 +22,36 @@ const (
 // pkceVerifier is the syntax of RFC 7636 §4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
+// tokenEndpoint exchanges codes and refresh tokens for tokens.
+type tokenEndpoint struct {
+	*profile
+	responder
+
+	registry *registry
+	scopes   *scopeRules
+	ledger   *ledger
+	tokens   *tokenIssuer
+}
+
 // Token answers POST /oauth/token.
-func (s *Server) Token(w http.ResponseWriter, r *http.Request) {
-	form, client, problem, err := s.authenticate(w, r)
+func (e *tokenEndpoint) Token(w http.ResponseWriter, r *http.Request) {
+	form, client, problem, err := e.registry.authenticate(w, r)
 	if err != nil {
-		s.fail(w, r, err)
+		e.fail(w, r, err)
 
 		return
 	}
 	if problem != nil {
-		s.refuseClient(w, *problem)
+		e.refuseClient(w, *problem)
 
 		return
 	}
 	var answer tokenAnswer
 	switch form.Get("grant_type") {
 	case grantCode:
-		answer, problem, err = s.exchangeCode(r.Context(), form, client)
+		answer, problem, err = e.exchangeCode(r.Context(), form, client)
 	case grantRefresh:
-		answer, problem, err = s.refresh(r.Context(), form, client)
+		answer, problem, err = e.refresh(r.Context(), form, client)
 	case "":
 		problem = &oauthError{"invalid_request", "grant_type is missing"}
 	default:
@@ -48,27 +59,27 @@ func (s *Server) Token(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil:
-		s.fail(w, r, err)
+		e.fail(w, r, err)
 	case problem != nil && problem.code == "invalid_grant" && form.Get("grant_type") == grantCode &&
-		s.with.Has(switches.UnknownCode500):
+		e.with.Has(switches.UnknownCode500):
 		w.WriteHeader(http.StatusInternalServerError)
 	case problem != nil:
-		s.writeError(w, *problem)
+		e.writeError(w, *problem)
 	default:
-		s.writeJSON(w, http.StatusOK, answer)
+		e.writeJSON(w, http.StatusOK, answer)
 	}
 }
 
 // refuseClient answers a client that has not proved who it is.
-func (s *Server) refuseClient(w http.ResponseWriter, problem oauthError) {
-	if problem.code == "invalid_client" && s.with.Has(switches.Client401) {
-		s.writeJSON(w, http.StatusUnauthorized, map[string]string{
+func (e *tokenEndpoint) refuseClient(w http.ResponseWriter, problem oauthError) {
+	if problem.code == "invalid_client" && e.with.Has(switches.Client401) {
+		e.writeJSON(w, http.StatusUnauthorized, map[string]string{
 			"error": "unauthorized_client", "error_description": "Invalid client or Invalid client credentials",
 		})
 
 		return
 	}
-	s.writeError(w, problem)
+	e.writeError(w, problem)
 }
 
 func invalidGrant(description string) *oauthError { return &oauthError{"invalid_grant", description} }
@@ -76,58 +87,58 @@ func invalidGrant(description string) *oauthError { return &oauthError{"invalid_
 // exchangeCode checks the code and issues its tokens. The tokens are written before the code is marked as used: a
 // crash in between leaves a code that can be tried again, and of two concurrent exchanges the one that loses the swap
 // revokes the grant, as RFC 6749 §4.1.2 asks for a code that is used twice.
-func (s *Server) exchangeCode(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
+func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
 	if form.Get("code") == "" || form.Get("redirect_uri") == "" || form.Get("code_verifier") == "" {
 		return tokenAnswer{}, &oauthError{"invalid_request", "code, redirect_uri and code_verifier are required"}, nil
 	}
 	key := codeKey(form.Get("code"))
 	var code codeRecord
-	old, err := s.load(ctx, key, &code)
+	old, err := e.ledger.load(ctx, key, &code)
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
 	// Somebody else's code is answered like an unknown one, and is not spent.
-	if old == nil || code.ClientID != client.ID || code.Site != s.site {
+	if old == nil || code.ClientID != client.ID || code.Site != e.site {
 		return tokenAnswer{}, invalidGrant("the code is not valid"), nil
 	}
 	if code.Used {
-		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"), s.revokeGrant(ctx, code.GrantID)
+		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"), e.ledger.revokeGrant(ctx, code.GrantID)
 	}
-	if problem := s.checkCode(code, form); problem != nil {
+	if problem := e.checkCode(code, form); problem != nil {
 		return tokenAnswer{}, problem, nil
 	}
 	grant := grantRecord{
-		ClientID: client.ID, PersonaID: code.PersonaID, Scopes: code.Scopes, ExpiresAt: s.now().Add(consentLasts).Unix(),
-		Site: s.site,
+		ClientID: client.ID, PersonaID: code.PersonaID, Scopes: code.Scopes, ExpiresAt: e.now().Add(consentLasts).Unix(),
+		Site: e.site,
 	}
-	if _, err = s.swap(ctx, grantKey(code.GrantID), nil, grant, grant.ExpiresAt); err != nil {
+	if _, err = e.ledger.swap(ctx, grantKey(code.GrantID), nil, grant, grant.ExpiresAt); err != nil {
 		return tokenAnswer{}, nil, err
 	}
-	answer, err := s.issue(ctx, code.GrantID, grant, code.Scopes)
+	answer, err := e.tokens.issue(ctx, code.GrantID, grant, code.Scopes)
 	if err == nil {
-		err = s.identify(ctx, &answer, code)
+		err = e.tokens.identify(ctx, &answer, code)
 	}
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
 	code.Used = true
-	swapped, err := s.swap(ctx, key, old, code, grant.ExpiresAt)
+	swapped, err := e.ledger.swap(ctx, key, old, code, grant.ExpiresAt)
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
 	if !swapped {
-		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"), s.revokeGrant(ctx, code.GrantID)
+		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"), e.ledger.revokeGrant(ctx, code.GrantID)
 	}
 
 	return answer, nil, nil
 }
 
-func (s *Server) checkCode(code codeRecord, form url.Values) *oauthError {
+func (e *tokenEndpoint) checkCode(code codeRecord, form url.Values) *oauthError {
 	verifier := form.Get("code_verifier")
 	sum := sha256.Sum256([]byte(verifier))
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
 	switch {
-	case s.now().Unix() >= code.ExpiresAt:
+	case e.now().Unix() >= code.ExpiresAt:
 		return invalidGrant("the code has expired")
 	case form.Get("redirect_uri") != code.RedirectURI:
 		return invalidGrant("redirect_uri is not that of the authorization request")
@@ -141,12 +152,12 @@ func (s *Server) checkCode(code codeRecord, form url.Values) *oauthError {
 
 // refresh rotates a refresh token. The old one is refused from then on, and using it again revokes the whole family
 // (RFC 9700 §4.14.2).
-func (s *Server) refresh(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
+func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
 	if form.Get("refresh_token") == "" {
 		return tokenAnswer{}, &oauthError{"invalid_request", "refresh_token is missing"}, nil
 	}
 	key := refreshKey(form.Get("refresh_token"))
-	found, live, err := s.liveToken(ctx, key)
+	found, live, err := e.ledger.liveToken(ctx, key)
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
@@ -155,7 +166,7 @@ func (s *Server) refresh(ctx context.Context, form url.Values, client Client) (t
 	}
 	reused := invalidGrant("the refresh token was used before; its grant is revoked")
 	if found.token.Used {
-		return tokenAnswer{}, reused, s.revokeGrant(ctx, found.token.GrantID)
+		return tokenAnswer{}, reused, e.ledger.revokeGrant(ctx, found.token.GrantID)
 	}
 	scopes := found.grant.Scopes
 	if requested := form.Get("scope"); requested != "" {
@@ -163,14 +174,14 @@ func (s *Server) refresh(ctx context.Context, form url.Values, client Client) (t
 		if slices.ContainsFunc(scopes, func(one string) bool { return !slices.Contains(found.grant.Scopes, one) }) {
 			return tokenAnswer{}, &oauthError{"invalid_scope", "scope is wider than what was granted"}, nil
 		}
-	} else if s.with.Has(switches.RefreshNeedsScope) {
+	} else if e.with.Has(switches.RefreshNeedsScope) {
 		return tokenAnswer{}, &oauthError{"invalid_request", "scope is missing"}, nil
 	}
-	answer, err := s.issue(ctx, found.token.GrantID, found.grant, scopes)
+	answer, err := e.tokens.issue(ctx, found.token.GrantID, found.grant, scopes)
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
-	switch s.with.Text(switches.Rotation) {
+	switch e.with.Text(switches.Rotation) {
 	case "none":
 		answer.RefreshToken = ""
 
@@ -179,12 +190,12 @@ func (s *Server) refresh(ctx context.Context, form url.Values, client Client) (t
 		return answer, nil, nil
 	}
 	found.token.Used = true
-	swapped, err := s.swap(ctx, key, found.raw, found.token, found.token.ExpiresAt)
+	swapped, err := e.ledger.swap(ctx, key, found.raw, found.token, found.token.ExpiresAt)
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
 	if !swapped {
-		return tokenAnswer{}, reused, s.revokeGrant(ctx, found.token.GrantID)
+		return tokenAnswer{}, reused, e.ledger.revokeGrant(ctx, found.token.GrantID)
 	}
 
 	return answer, nil, nil
@@ -199,15 +210,15 @@ type foundToken struct {
 
 // liveToken looks a token and its grant up. live is false when either has ended or the token was used up; what was
 // found is returned all the same.
-func (s *Server) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
-	found.raw, err = s.load(ctx, key, &found.token)
+func (l *ledger) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
+	found.raw, err = l.load(ctx, key, &found.token)
 	if err != nil || found.raw == nil {
 		return foundToken{}, false, err
 	}
-	found.grant, live, err = s.liveGrant(ctx, found.token.GrantID)
-	if err != nil || found.grant.Site != s.site {
+	found.grant, live, err = l.liveGrant(ctx, found.token.GrantID)
+	if err != nil || found.grant.Site != l.site {
 		return foundToken{}, false, err
 	}
 
-	return found, live && !found.token.Used && s.now().Unix() < found.token.ExpiresAt, nil
+	return found, live && !found.token.Used && l.now().Unix() < found.token.ExpiresAt, nil
 }

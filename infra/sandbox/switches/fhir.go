@@ -1,5 +1,7 @@
 package switches
 
+import "slices"
+
 // The switches of the FHIR side, in the order of the table.
 const (
 	OutcomeEntry     = "outcome-entry"
@@ -51,7 +53,9 @@ const (
 	label            = "label"
 )
 
-func fhirTable() []Switch {
+func fhirTable() []Switch { return slices.Concat(refusalTable(), bundleTable(), searchTable()) }
+
+func refusalTable() []Switch {
 	return []Switch{
 		{OutcomeEntry, "", "Every search bundle carries an OperationOutcome entry with search.mode=outcome.", "Epic"},
 		{SessionNext, "", "The next link is ?sessionID=, works once, and answers 404 afterwards.", "Epic"},
@@ -99,6 +103,11 @@ func fhirTable() []Switch {
 			"RFC 6585 section 4",
 		},
 		{Search503, number, "Every n-th search is answered with 503 and Retry-After.", "any"},
+	}
+}
+
+func bundleTable() []Switch {
+	return []Switch{
 		{ForeignReference, "", "References to people and places are absolute URLs on a foreign host, by http.", "NextGen"},
 		{AbsoluteOwn, "", "References are absolute URLs below the FHIR base.", "any"},
 		{NextInternal, "", "The next link names an internal host, as behind a proxy that leaks it.", "any"},
@@ -114,6 +123,11 @@ func fhirTable() []Switch {
 		{BinaryNotJSON, "", "Binary is answered with the content itself, whatever Accept says.", "any"},
 		{NoTotal, "", "Search bundles have no total.", "athenahealth"},
 		{TotalPage, "", "The total of a bundle counts its page only.", "Epic"},
+	}
+}
+
+func searchTable() []Switch {
+	return []Switch{
 		{NoProvenance, "", "Provenance is refused with 400 not implemented.", "NextGen, athenahealth"},
 		{
 			RequireIntent, "", "MedicationRequest without intent is refused with 403 that lists the accepted combinations.",

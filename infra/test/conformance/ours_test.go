@@ -136,8 +136,8 @@ var (
 	input      = regexp.MustCompile(`\b(?:aws)?(dynamodb|sqs|s3|kms|ses|secretsmanager|ssm)\.(\w+)Input\{`)
 	exception  = regexp.MustCompile(`\*?types\.(\w+(?:Exception|Exists|NotFound|NoSuch\w+))\b`)
 	reasonCode = regexp.MustCompile(`"(ConditionalCheckFailed|TransactionConflict|NoSuch\w+|PreconditionFailed)"`)
-	// handler is how a service of ours says which operation a method serves.
-	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:operation\(|wire\.Typed\()?s\.\w+`)
+	// handler matches an entry of a service's table of operations.
+	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
 // ours are the programs that call AWS: the product, and what fills and shows it.

@@ -167,17 +167,17 @@ func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) ex
 func exportWith(tb testing.TB, doer smart.Doer, cache collect.Cache, kept export.Files, set tokens.Set) export.Task {
 	tb.Helper()
 	var enqueued []time.Duration
-	var state memory.Tasks
+	state := memory.NewTasks()
 	state.Put(pendingTask())
 	g := &grants{version: 1, turn: make(chan struct{}, 1), set: set}
 	world := crashing{invocation: &invocation{end: func() {}}, enqueue: &enqueued}
 	err := worker.Worker{
-		Store: &state, Refreshes: g, Cache: cache, Files: kept, Enqueuer: world, Links: newLinks(tb), Now: time.Now,
+		Store: state, Refreshes: g, Cache: cache, Files: kept, Enqueuer: world, Links: newLinks(tb), Now: time.Now,
 		Source: source.Opener{
 			Tokens: g, Portals: portalOf(doer), Now: time.Now,
 			Profiles: source.Profiles{Connections: g, Endpoints: g, Platforms: plain{}},
 		},
-		Share: share.New(&state, world, 1, lease, time.Now),
+		Share: share.New(state, world, 1, lease, time.Now),
 		Lease: lease, Retention: 8 * 24 * time.Hour, AddMetaSource: true,
 	}.Work(tb.Context(), tenant, taskID, time.Time{})
 	task := state.Get(tenant, taskID)

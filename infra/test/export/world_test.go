@@ -145,7 +145,7 @@ type world struct {
 	scenario scenario
 	wire     *wire
 	grants   *grants
-	tasks    memory.Tasks
+	tasks    *memory.Tasks
 	files    memory.Files
 	enqueued []time.Duration
 }
@@ -185,9 +185,9 @@ func (s scenario) newWorld(t *testing.T) *world {
 	calm := &wire{handler: handler, asked: map[string]int{}}
 	portal := portalOf(calm)
 	w := &world{
-		scenario: s,
-		wire:     &wire{handler: handler, asked: map[string]int{}, mishap: s.mishap},
-		grants:   &grants{portal: portal, endpoint: s.endpoint(), version: 1, turn: make(chan struct{}, 1)},
+		scenario: s, tasks: memory.NewTasks(),
+		wire:   &wire{handler: handler, asked: map[string]int{}, mishap: s.mishap},
+		grants: &grants{portal: portal, endpoint: s.endpoint(), version: 1, turn: make(chan struct{}, 1)},
 	}
 	w.tasks.Put(pendingTask())
 	if s.opens != nil {
@@ -286,12 +286,12 @@ func (w *world) live(t *testing.T, run int) {
 	w.tasks.Around = func(_ string, effect func() error) error { return one.call(effect) }
 	lasting := crashing{invocation: one, files: &w.files, enqueue: &w.enqueued}
 	err := worker.Worker{
-		Store: &w.tasks, Refreshes: w.grants, Files: lasting, Enqueuer: lasting,
+		Store: w.tasks, Refreshes: w.grants, Files: lasting, Enqueuer: lasting,
 		Source: source.Opener{
 			Tokens: w.grants, Portals: portalOf(network{one, w.wire}), Now: time.Now,
 			Profiles: source.Profiles{Connections: w.grants, Endpoints: w.grants, Platforms: profiles(t)},
 		},
-		Share: share.New(&w.tasks, lasting, 1, lease, time.Now),
+		Share: share.New(w.tasks, lasting, 1, lease, time.Now),
 		Known: w.scenario.known, Links: newLinks(t), Now: time.Now, Lease: lease, Retention: 8 * 24 * time.Hour,
 		AddMetaSource: true,
 	}.Work(ctx, tenant, taskID, deadline)

@@ -32,7 +32,7 @@ type flood struct {
 	source
 
 	share share.Share
-	rows  memory.Tasks
+	rows  *memory.Tasks
 	sent  queue.Work
 
 	mu      sync.Mutex
@@ -45,13 +45,14 @@ type flood struct {
 func newFlood(t *testing.T, places int, isFair bool) *flood {
 	t.Helper()
 	f := &flood{
+		rows:   memory.NewTasks(),
 		random: rand.New(rand.NewPCG(1, 1)), running: map[org.Tenant]int{}, most: map[org.Tenant]int{},
 		began: map[string]time.Time{},
 	}
 	f.invocations, f.batch, f.handle = workers, 1, f.work
 	f.open(t, isFair)
 	f.sent = queue.NewWork(f.queue, f.url, "no deliveries")
-	f.share = share.New(&f.rows, f.sent, places, lease, time.Now)
+	f.share = share.New(f.rows, f.sent, places, lease, time.Now)
 	return f
 }
 

@@ -1,6 +1,9 @@
 package policy
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // visibilityFactor is the ratio that Lambda's guide asks for between a queue's visibility and its consumer's timeout.
 // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
@@ -44,4 +47,24 @@ func visibility(queue, consumer Resource, window int, found *findings) {
 		found.addf(queue.ID, "hides messages for %d s, less than %d times the timeout of %s (%d s)",
 			got, visibilityFactor, consumer.ID, least)
 	}
+}
+
+// events lists the properties of a function's events of one type.
+func events(f Resource, kind string) []any {
+	var all []any
+	for _, e := range fields(f.Properties["Events"]) {
+		if scalar(at(e, "Type")) == kind {
+			all = append(all, at(e, "Properties"))
+		}
+	}
+	return all
+}
+
+// seconds reads a number, or gives what AWS takes when there is none.
+func seconds(v any, unset int) int {
+	n, err := strconv.Atoi(scalar(v))
+	if err != nil {
+		return unset
+	}
+	return n
 }

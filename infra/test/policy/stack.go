@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"recordbridge/infra/local/template"
 )
 
 // Stack is template.yaml with everything in it, also what the runner has no use for and template.Load therefore
@@ -223,4 +226,24 @@ func references(v any) []string {
 		}
 	}
 	return ids
+}
+
+// Transformed finds permissions that SAM adds to the functions of a template or loses, by the template as it has
+// transformed it: what is tried out on a laptop has to be all that is deployed.
+func Transformed(functions []template.Function, file string, o template.Options) ([]Finding, error) {
+	allowed, err := template.Permissions(file, o)
+	if err != nil {
+		return nil, fmt.Errorf("read what functions may do: %w", err)
+	}
+	var found findings
+	for _, f := range functions {
+		if got, known := allowed[f.LogicalID]; !known || !reflect.DeepEqual(got, f.Statements) {
+			found.addf(f.LogicalID, "may do something else after SAM's transform: %v", got)
+		}
+		delete(allowed, f.LogicalID)
+	}
+	for id := range allowed {
+		found.addf(id, "is a function that SAM adds")
+	}
+	return found.sorted(), nil
 }

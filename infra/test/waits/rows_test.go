@@ -39,7 +39,7 @@ func (inMemory) ForgetFile(context.Context, export.Task) error { return nil }
 // remembered has the two exports in memory.
 func remembered(t *testing.T) rows {
 	t.Helper()
-	m := &memory.Tasks{}
+	m := memory.NewTasks()
 	each(m.Put)
 	return inMemory{m}
 }

@@ -10,15 +10,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
+// dueRows implements due.Rows.
+type dueRows struct{ *ledger }
+
 // Due implements due.Rows for pending tasks and for shares, all of which are in every shard. It is never behind.
-func (m *Tasks) Due(ctx context.Context, _ int, before time.Time) (items []due.Item, err error) {
-	err = m.do(ctx, "Due", func() error {
-		for at, moment := range m.lookAt {
-			if m.tasks[at].Status == export.Pending && !moment.IsZero() && !moment.After(before) {
+func (r dueRows) Due(ctx context.Context, _ int, before time.Time) (items []due.Item, err error) {
+	err = r.do(ctx, "Due", func() error {
+		for at, moment := range r.lookAt {
+			if r.tasks[at].Status == export.Pending && !moment.IsZero() && !moment.After(before) {
 				items = append(items, due.Item{Tenant: at.tenant, Kind: due.Task, ID: at.id, At: moment})
 			}
 		}
-		for tenant, moment := range m.sharesAt {
+		for tenant, moment := range r.sharesAt {
 			if !moment.IsZero() && !moment.After(before) {
 				items = append(items, due.Item{Tenant: tenant, Kind: due.Share, ID: tenant.OrgID, At: moment})
 			}
@@ -30,14 +33,14 @@ func (m *Tasks) Due(ctx context.Context, _ int, before time.Time) (items []due.I
 }
 
 // Postpone implements due.Rows.
-func (m *Tasks) Postpone(ctx context.Context, i due.Item, until time.Time) error {
-	return m.do(ctx, "Postpone", func() error {
+func (r dueRows) Postpone(ctx context.Context, i due.Item, until time.Time) error {
+	return r.do(ctx, "Postpone", func() error {
 		at := row{i.Tenant, i.ID}
 		switch {
-		case i.Kind == due.Share && m.sharesAt[i.Tenant].Equal(i.At):
-			m.lookAtShare(i.Tenant, until)
-		case i.Kind == due.Task && m.lookAt[at].Equal(i.At):
-			m.lookAt[at] = until
+		case i.Kind == due.Share && r.sharesAt[i.Tenant].Equal(i.At):
+			r.lookAtShare(i.Tenant, until)
+		case i.Kind == due.Task && r.lookAt[at].Equal(i.At):
+			r.lookAt[at] = until
 		default:
 			return fault.Stale()
 		}

@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
+	"time"
 
+	"recordbridge/shared/platform/ratelimit"
 	"recordbridge/shared/words/fault"
 	"recordbridge/shared/words/org"
 )
@@ -42,14 +45,6 @@ type row struct {
 // missing is what a read of nothing answers.
 func missing() error { return fault.Missing("There is no such record.") }
 
-// put stores into a map that may not be there yet.
-func put[K comparable, V any](into *map[K]V, at K, value V) {
-	if *into == nil {
-		*into = map[K]V{}
-	}
-	(*into)[at] = value
-}
-
 // of lists what a tenant has, by id.
 func of[V any](all map[row]V, tenant org.Tenant) []V {
 	var found []V
@@ -59,4 +54,25 @@ func of[V any](all map[row]V, tenant org.Tenant) []V {
 		}
 	}
 	return found
+}
+
+// Buckets keeps rate-limit buckets as store.Flow does, for tests that take from them thousands of times. The
+// zero value is ready to use.
+type Buckets struct {
+	mu  sync.Mutex
+	tat map[string]time.Time
+}
+
+// Take implements maillimit.Buckets.
+func (b *Buckets) Take(_ context.Context, bucket string, limit ratelimit.Limit,
+	now time.Time,
+) (ratelimit.Decision, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.tat == nil {
+		b.tat = map[string]time.Time{}
+	}
+	next, decision := ratelimit.GCRA(b.tat[bucket], now, limit)
+	b.tat[bucket] = next
+	return decision, nil
 }

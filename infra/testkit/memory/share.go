@@ -13,31 +13,34 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ShareAt tells when the sweeper looks at a tenant's share, zero for never. It is no call.
-func (m *Tasks) ShareAt(tenant org.Tenant) time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.sharesAt[tenant]
+// ShareAt tells when the sweeper looks at a tenant's share, zero for never.
+func (f fixture) ShareAt(tenant org.Tenant) time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sharesAt[tenant]
 }
 
+// shareRows implements share.Rows.
+type shareRows struct{ *ledger }
+
 // Share implements share.Rows.
-func (m *Tasks) Share(ctx context.Context, tenant org.Tenant) (found share.Row, err error) {
-	err = m.do(ctx, "Share", func() error {
-		found = m.share(tenant)
+func (r shareRows) Share(ctx context.Context, tenant org.Tenant) (found share.Row, err error) {
+	err = r.do(ctx, "Share", func() error {
+		found = r.share(tenant)
 		return nil
 	})
 	return found, err
 }
 
 // share copies a tenant's share.
-func (m *Tasks) share(tenant org.Tenant) share.Row {
-	stored := m.shares[tenant]
+func (l *ledger) share(tenant org.Tenant) share.Row {
+	stored := l.shares[tenant]
 	return share.Row{Places: maps.Clone(stored.Places), JoinedAt: stored.JoinedAt}
 }
 
 // TakePlace implements share.Rows.
-func (m *Tasks) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, place int, next share.Holder) error {
-	return m.changeShare(ctx, "TakePlace", tenant, func(stored *share.Row) error {
+func (r shareRows) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, place int, next share.Holder) error {
+	return r.changeShare(ctx, "TakePlace", tenant, func(stored *share.Row) error {
 		was, isHeld := stored.Places[place]
 		as, wasHeld := seen.Places[place]
 		if isHeld != wasHeld || was.TaskID != as.TaskID || was.Claim != as.Claim || !was.Until.Equal(as.Until) ||
@@ -56,8 +59,8 @@ func holds(stored share.Row, place share.Place) bool {
 }
 
 // KeepPlace implements share.Rows.
-func (m *Tasks) KeepPlace(ctx context.Context, place share.Place, until time.Time) error {
-	return m.changeShare(ctx, "KeepPlace", place.Tenant, func(stored *share.Row) error {
+func (r shareRows) KeepPlace(ctx context.Context, place share.Place, until time.Time) error {
+	return r.changeShare(ctx, "KeepPlace", place.Tenant, func(stored *share.Row) error {
 		if !holds(*stored, place) {
 			return fault.Stale()
 		}
@@ -67,8 +70,8 @@ func (m *Tasks) KeepPlace(ctx context.Context, place share.Place, until time.Tim
 }
 
 // LeavePlace implements share.Rows.
-func (m *Tasks) LeavePlace(ctx context.Context, place share.Place) (after share.Row, err error) {
-	err = m.changeShare(ctx, "LeavePlace", place.Tenant, func(stored *share.Row) error {
+func (r shareRows) LeavePlace(ctx context.Context, place share.Place) (after share.Row, err error) {
+	err = r.changeShare(ctx, "LeavePlace", place.Tenant, func(stored *share.Row) error {
 		if !holds(*stored, place) {
 			return fault.Stale()
 		}
@@ -80,61 +83,58 @@ func (m *Tasks) LeavePlace(ctx context.Context, place share.Place) (after share.
 }
 
 // AnnounceLine implements share.Rows.
-func (m *Tasks) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
-	return m.changeShare(ctx, "AnnounceLine", tenant, func(stored *share.Row) error {
+func (r shareRows) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
+	return r.changeShare(ctx, "AnnounceLine", tenant, func(stored *share.Row) error {
 		if joinedAt.After(stored.JoinedAt) {
 			stored.JoinedAt = joinedAt
 		}
-		if m.sharesAt[tenant].IsZero() {
-			m.lookAtShare(tenant, dueAt)
+		if r.sharesAt[tenant].IsZero() {
+			r.lookAtShare(tenant, dueAt)
 		}
 		return nil
 	})
 }
 
 // EndLine implements share.Rows.
-func (m *Tasks) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) error {
-	return m.changeShare(ctx, "EndLine", tenant, func(stored *share.Row) error {
+func (r shareRows) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) error {
+	return r.changeShare(ctx, "EndLine", tenant, func(stored *share.Row) error {
 		if !stored.JoinedAt.Equal(seen) {
 			return fault.Stale()
 		}
 		stored.JoinedAt = time.Time{}
-		m.lookAtShare(tenant, time.Time{})
+		r.lookAtShare(tenant, time.Time{})
 		return nil
 	})
 }
 
-// PostponeShare sets when the sweeper looks at a share next. It is no call.
-func (m *Tasks) PostponeShare(tenant org.Tenant, until time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.lookAtShare(tenant, until)
+// PostponeShare sets when the sweeper looks at a share next.
+func (f fixture) PostponeShare(tenant org.Tenant, until time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lookAtShare(tenant, until)
 }
 
-func (m *Tasks) lookAtShare(tenant org.Tenant, at time.Time) {
-	if m.sharesAt == nil {
-		m.sharesAt = map[org.Tenant]time.Time{}
-	}
-	m.sharesAt[tenant] = at
+func (l *ledger) lookAtShare(tenant org.Tenant, at time.Time) {
+	l.sharesAt[tenant] = at
 }
 
 // JoinLine implements share.Rows.
-func (m *Tasks) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
-	return m.do(ctx, "JoinLine", func() error {
-		stored := m.tasks[row{task.Tenant, task.ID}]
+func (r shareRows) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
+	return r.do(ctx, "JoinLine", func() error {
+		stored := r.tasks[row{task.Tenant, task.ID}]
 		if stored.Generation != task.Generation || stored.Status != export.Pending || stored.LeaseUntil.IsZero() {
 			return fault.Stale()
 		}
 		stored.WaitingSince, stored.LeaseUntil = at, time.Time{}
-		m.keep(stored, time.Time{})
+		r.keep(stored, time.Time{})
 		return nil
 	})
 }
 
 // Line implements share.Rows. It is never behind.
-func (m *Tasks) Line(ctx context.Context, tenant org.Tenant, limit int) (line []share.Waiting, err error) {
-	err = m.do(ctx, "Line", func() error {
-		for at, task := range m.tasks {
+func (r shareRows) Line(ctx context.Context, tenant org.Tenant, limit int) (line []share.Waiting, err error) {
+	err = r.do(ctx, "Line", func() error {
+		for at, task := range r.tasks {
 			if at.tenant == tenant && task.Status == export.Pending && !task.WaitingSince.IsZero() {
 				line = append(line, share.Waiting{TaskID: task.ID, CreatedAt: task.CreatedAt})
 			}
@@ -149,35 +149,32 @@ func (m *Tasks) Line(ctx context.Context, tenant org.Tenant, limit int) (line []
 }
 
 // CallTask implements share.Rows.
-func (m *Tasks) CallTask(ctx context.Context, task export.Task, dueAt time.Time) error {
-	return m.do(ctx, "CallTask", func() error {
-		stored := m.tasks[row{task.Tenant, task.ID}]
+func (r shareRows) CallTask(ctx context.Context, task export.Task, dueAt time.Time) error {
+	return r.do(ctx, "CallTask", func() error {
+		stored := r.tasks[row{task.Tenant, task.ID}]
 		if stored.Generation != task.Generation || stored.Status != export.Pending || stored.WaitingSince.IsZero() ||
 			!stored.WaitingSince.Equal(task.WaitingSince) {
 			return fault.Stale()
 		}
 		stored.Waited, stored.WaitingSince = task.Waited, time.Time{}
-		m.keep(stored, dueAt)
+		r.keep(stored, dueAt)
 		return nil
 	})
 }
 
 // changeShare changes a tenant's share, or nothing of it.
-func (m *Tasks) changeShare(ctx context.Context, call string, tenant org.Tenant,
+func (r shareRows) changeShare(ctx context.Context, call string, tenant org.Tenant,
 	change func(stored *share.Row) error,
 ) error {
-	return m.do(ctx, call, func() error {
-		stored := m.share(tenant)
+	return r.do(ctx, call, func() error {
+		stored := r.share(tenant)
 		if stored.Places == nil {
 			stored.Places = map[int]share.Holder{}
 		}
 		if err := change(&stored); err != nil {
 			return err
 		}
-		if m.shares == nil {
-			m.shares = map[org.Tenant]share.Row{}
-		}
-		m.shares[tenant] = stored
+		r.shares[tenant] = stored
 		return nil
 	})
 }

@@ -13,9 +13,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks keeps export tasks, the newest of each connection, and events. The zero value is empty and ready; it is
-// safe for concurrent use.
+// Tasks keeps export tasks, the newest of each connection, shares and events. It is safe for concurrent use. The
+// methods of a test itself, such as Put and Told, are no calls; Around does not see them.
 type Tasks struct {
+	*ledger
+	fixture
+	register
+	work
+	shareRows
+	dueRows
+}
+
+// ledger holds what all parts of Tasks read and write.
+type ledger struct {
 	Around Hook
 
 	mu         sync.Mutex
@@ -29,62 +39,74 @@ type Tasks struct {
 	told       []webhook.Event // in the order in which they were stored
 }
 
-// Authorize says whether a connection is authorized. It is no call.
-func (m *Tasks) Authorize(tenant org.Tenant, connectionID string, is bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	put(&m.authorized, row{tenant, connectionID}, is)
+// NewTasks returns an empty store.
+func NewTasks() *Tasks {
+	l := &ledger{
+		authorized: map[row]bool{}, latest: map[row]string{}, tasks: map[row]export.Task{}, lookAt: map[row]time.Time{},
+		shares: map[org.Tenant]share.Row{}, sharesAt: map[org.Tenant]time.Time{}, events: map[row]webhook.Event{},
+	}
+	return &Tasks{l, fixture{l}, register{l}, work{l}, shareRows{l}, dueRows{l}}
 }
 
-// Put stores a task as it is. It is no call, and neither are the methods up to Told.
-func (m *Tasks) Put(task export.Task) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	put(&m.tasks, row{task.Tenant, task.ID}, task)
+// fixture is what a test does to the store, and reads from it.
+type fixture struct{ *ledger }
+
+// Authorize says whether a connection is authorized.
+func (f fixture) Authorize(tenant org.Tenant, connectionID string, is bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.authorized[row{tenant, connectionID}] = is
+}
+
+// Put stores a task as it is.
+func (f fixture) Put(task export.Task) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tasks[row{task.Tenant, task.ID}] = task
 }
 
 // Change changes a task that is there, whoever holds it.
-func (m *Tasks) Change(tenant org.Tenant, id string, change func(task *export.Task)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	task := m.tasks[row{tenant, id}]
+func (f fixture) Change(tenant org.Tenant, id string, change func(task *export.Task)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	task := f.tasks[row{tenant, id}]
 	change(&task)
-	put(&m.tasks, row{tenant, id}, task)
+	f.tasks[row{tenant, id}] = task
 }
 
 // Get gives a task as it is; one that is not there is zero.
-func (m *Tasks) Get(tenant org.Tenant, id string) export.Task {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.tasks[row{tenant, id}]
+func (f fixture) Get(tenant org.Tenant, id string) export.Task {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tasks[row{tenant, id}]
 }
 
 // All lists a tenant's tasks, by id.
-func (m *Tasks) All(tenant org.Tenant) []export.Task {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return of(m.tasks, tenant)
+func (f fixture) All(tenant org.Tenant) []export.Task {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return of(f.tasks, tenant)
 }
 
 // Forget removes a task whose row has ended; it stays the newest of its connection.
-func (m *Tasks) Forget(tenant org.Tenant, id string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.tasks, row{tenant, id})
+func (f fixture) Forget(tenant org.Tenant, id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.tasks, row{tenant, id})
 }
 
 // LookAt tells when the sweeper looks at a task.
-func (m *Tasks) LookAt(tenant org.Tenant, id string) time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.lookAt[row{tenant, id}]
+func (f fixture) LookAt(tenant org.Tenant, id string) time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lookAt[row{tenant, id}]
 }
 
 // Told lists the events of the types that are named, or all if none is, in the order in which they were stored.
-func (m *Tasks) Told(types ...webhook.Type) (told []webhook.Event) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, event := range m.told {
+func (f fixture) Told(types ...webhook.Type) (told []webhook.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, event := range f.told {
 		if len(types) == 0 || slices.Contains(types, event.Type) {
 			told = append(told, event)
 		}
@@ -92,10 +114,13 @@ func (m *Tasks) Told(types ...webhook.Type) (told []webhook.Event) {
 	return told
 }
 
+// register implements export.TaskStore.
+type register struct{ *ledger }
+
 // LatestTask implements export.TaskStore.
-func (m *Tasks) LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (id string, err error) {
-	err = m.do(ctx, "LatestTask", func() error {
-		found, ok := m.latest[row{tenant, connectionID}]
+func (r register) LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (id string, err error) {
+	err = r.do(ctx, "LatestTask", func() error {
+		found, ok := r.latest[row{tenant, connectionID}]
 		if id = found; !ok {
 			return missing()
 		}
@@ -105,9 +130,9 @@ func (m *Tasks) LatestTask(ctx context.Context, tenant org.Tenant, connectionID 
 }
 
 // Task implements export.TaskStore.
-func (m *Tasks) Task(ctx context.Context, tenant org.Tenant, id string) (task export.Task, err error) {
-	err = m.do(ctx, "Task", func() error {
-		found, ok := m.tasks[row{tenant, id}]
+func (r register) Task(ctx context.Context, tenant org.Tenant, id string) (task export.Task, err error) {
+	err = r.do(ctx, "Task", func() error {
+		found, ok := r.tasks[row{tenant, id}]
 		if task = found; !ok {
 			return missing()
 		}
@@ -117,36 +142,36 @@ func (m *Tasks) Task(ctx context.Context, tenant org.Tenant, id string) (task ex
 }
 
 // OpenTask implements export.TaskStore.
-func (m *Tasks) OpenTask(ctx context.Context, task export.Task, previous string) error {
-	return m.do(ctx, "OpenTask", func() error {
+func (r register) OpenTask(ctx context.Context, task export.Task, previous string) error {
+	return r.do(ctx, "OpenTask", func() error {
 		of := row{task.Tenant, task.ConnectionID}
-		_, taken := m.tasks[row{task.Tenant, task.ID}]
-		if taken || m.latest[of] != previous || !m.authorized[of] {
+		_, taken := r.tasks[row{task.Tenant, task.ID}]
+		if taken || r.latest[of] != previous || !r.authorized[of] {
 			return fault.Stale()
 		}
 		task.Previous = previous
-		put(&m.tasks, row{task.Tenant, task.ID}, task)
-		put(&m.latest, of, task.ID)
+		r.tasks[row{task.Tenant, task.ID}] = task
+		r.latest[of] = task.ID
 		return nil
 	})
 }
 
 // ResendEvent implements export.TaskStore.
-func (m *Tasks) ResendEvent(ctx context.Context, task export.Task, event webhook.Event) error {
-	return m.do(ctx, "ResendEvent", func() error {
-		stored, ok := m.tasks[row{task.Tenant, task.ID}]
+func (r register) ResendEvent(ctx context.Context, task export.Task, event webhook.Event) error {
+	return r.do(ctx, "ResendEvent", func() error {
+		stored, ok := r.tasks[row{task.Tenant, task.ID}]
 		if !ok || stored.Resends != task.Resends {
 			return fault.Stale()
 		}
 		stored.Resends, stored.SentAt = task.Resends+1, event.CreatedAt
-		return m.store(stored, event)
+		return r.store(stored, event)
 	})
 }
 
 // Event implements export.TaskStore.
-func (m *Tasks) Event(ctx context.Context, tenant org.Tenant, id string) (event webhook.Event, err error) {
-	err = m.do(ctx, "Event", func() error {
-		found, ok := m.events[row{tenant, id}]
+func (r register) Event(ctx context.Context, tenant org.Tenant, id string) (event webhook.Event, err error) {
+	err = r.do(ctx, "Event", func() error {
+		found, ok := r.events[row{tenant, id}]
 		if event = found; !ok {
 			return missing()
 		}
@@ -156,22 +181,25 @@ func (m *Tasks) Event(ctx context.Context, tenant org.Tenant, id string) (event 
 }
 
 // CreateEvent stores an event that no task belongs to.
-func (m *Tasks) CreateEvent(ctx context.Context, event webhook.Event) error {
-	return m.do(ctx, "CreateEvent", func() error { return m.tell(event) })
+func (r register) CreateEvent(ctx context.Context, event webhook.Event) error {
+	return r.do(ctx, "CreateEvent", func() error { return r.tell(event) })
 }
 
+// work implements worker.Store.
+type work struct{ *ledger }
+
 // ClaimTask implements worker.Store.
-func (m *Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
+func (r work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (task export.Task, err error) {
-	err = m.do(ctx, "ClaimTask", func() error {
-		stored, ok := m.tasks[row{tenant, id}]
+	err = r.do(ctx, "ClaimTask", func() error {
+		stored, ok := r.tasks[row{tenant, id}]
 		if !ok || stored.Status != export.Pending || !stored.WaitingSince.IsZero() || !stored.LeaseUntil.Before(now) {
 			return fault.Stale()
 		}
 		stored.Generation++
 		stored.LeaseUntil, stored.PutOff = leaseUntil, false
-		m.keep(stored, leaseUntil)
+		r.keep(stored, leaseUntil)
 		task = stored
 		return nil
 	})
@@ -179,16 +207,16 @@ func (m *Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now
 }
 
 // ExtendTask implements worker.Store.
-func (m *Tasks) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
-	return m.fenced(ctx, "ExtendTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+func (r work) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
+	return r.fenced(ctx, "ExtendTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.LeaseUntil, stored.Progress = leaseUntil, task.Progress
 		return nil, leaseUntil
 	})
 }
 
 // ReportTask implements worker.Store.
-func (m *Tasks) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
-	return m.fenced(ctx, "ReportTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+func (r work) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
+	return r.fenced(ctx, "ReportTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.LeaseUntil, stored.Progress = leaseUntil, task.Progress
 		stored.ProgressAt, stored.ProgressSent = task.ProgressAt, task.ProgressSent
 		return []webhook.Event{event}, leaseUntil
@@ -196,10 +224,10 @@ func (m *Tasks) ReportTask(ctx context.Context, task export.Task, leaseUntil tim
 }
 
 // ContinueTask implements worker.Store.
-func (m *Tasks) ContinueTask(ctx context.Context, task export.Task,
+func (r work) ContinueTask(ctx context.Context, task export.Task,
 	leaseUntil time.Time,
 ) (onward export.Task, err error) {
-	err = m.fenced(ctx, "ContinueTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+	err = r.fenced(ctx, "ContinueTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Generation++
 		stored.Checkpoint, stored.Progress, stored.Failures, stored.LeaseUntil = task.Checkpoint, task.Progress, 0, leaseUntil
 		onward = *stored
@@ -212,8 +240,8 @@ func (m *Tasks) ContinueTask(ctx context.Context, task export.Task,
 }
 
 // YieldTask implements worker.Store.
-func (m *Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
-	return m.fenced(ctx, "YieldTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+func (r work) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
+	return r.fenced(ctx, "YieldTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Generation++
 		stored.Checkpoint, stored.Progress, stored.Failures = task.Checkpoint, task.Progress, task.Failures
 		stored.LeaseUntil, stored.PutOff = until, !until.IsZero()
@@ -222,8 +250,8 @@ func (m *Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt ti
 }
 
 // FinishTask implements worker.Store.
-func (m *Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
-	return m.fenced(ctx, "FinishTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
+func (r work) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
+	return r.fenced(ctx, "FinishTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Status, stored.FailureReason, stored.FinishedAt, stored.SentAt = task.Status, task.FailureReason,
 			task.FinishedAt, task.FinishedAt
 		stored.Stats, stored.Outcome, stored.Files = task.Stats, task.Outcome, task.Files
@@ -235,58 +263,58 @@ func (m *Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.
 }
 
 // fenced lets the worker that holds a pending task change it.
-func (m *Tasks) fenced(ctx context.Context, call string, task export.Task,
+func (r work) fenced(ctx context.Context, call string, task export.Task,
 	change func(stored *export.Task) ([]webhook.Event, time.Time),
 ) error {
-	return m.do(ctx, call, func() error {
-		stored := m.tasks[row{task.Tenant, task.ID}]
+	return r.do(ctx, call, func() error {
+		stored := r.tasks[row{task.Tenant, task.ID}]
 		if stored.Generation != task.Generation || stored.Status != export.Pending {
 			return fault.Stale()
 		}
 		events, lookAt := change(&stored)
-		if err := m.store(stored, events...); err != nil {
+		if err := r.store(stored, events...); err != nil {
 			return err
 		}
-		m.keep(stored, lookAt)
+		r.keep(stored, lookAt)
 		return nil
 	})
 }
 
 // store stores a task with events, or neither.
-func (m *Tasks) store(task export.Task, events ...webhook.Event) error {
+func (l *ledger) store(task export.Task, events ...webhook.Event) error {
 	for _, event := range events {
-		if err := m.tell(event); err != nil {
+		if err := l.tell(event); err != nil {
 			return err
 		}
 	}
-	put(&m.tasks, row{task.Tenant, task.ID}, task)
+	l.tasks[row{task.Tenant, task.ID}] = task
 	return nil
 }
 
 // tell stores an event, which must be new.
-func (m *Tasks) tell(event webhook.Event) error {
+func (l *ledger) tell(event webhook.Event) error {
 	at := row{event.Tenant, event.ID}
-	if _, taken := m.events[at]; taken {
+	if _, taken := l.events[at]; taken {
 		return fault.Stale()
 	}
-	put(&m.events, at, event)
-	m.told = append(m.told, event)
+	l.events[at] = event
+	l.told = append(l.told, event)
 	return nil
 }
 
-func (m *Tasks) keep(task export.Task, lookAt time.Time) {
-	put(&m.tasks, row{task.Tenant, task.ID}, task)
-	put(&m.lookAt, row{task.Tenant, task.ID}, lookAt)
+func (l *ledger) keep(task export.Task, lookAt time.Time) {
+	l.tasks[row{task.Tenant, task.ID}] = task
+	l.lookAt[row{task.Tenant, task.ID}] = lookAt
 }
 
 // do runs one call, alone. It has no effect once its caller has given up.
-func (m *Tasks) do(ctx context.Context, call string, effect func() error) error {
-	return m.Around.run(call, func() error {
+func (l *ledger) do(ctx context.Context, call string, effect func() error) error {
+	return l.Around.run(call, func() error {
 		if err := over(ctx); err != nil {
 			return err
 		}
-		m.mu.Lock()
-		defer m.mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		return effect()
 	})
 }

@@ -151,7 +151,7 @@ func TestMemoryModelsConform(t *testing.T) {
 	t.Parallel()
 	storetest.Files(t, func(testing.TB) export.Files { return &memory.Files{} })
 	open := func(_ testing.TB, of org.Tenant, connectionID string) storetest.Tasks {
-		m := &memory.Tasks{}
+		m := memory.NewTasks()
 		m.Authorize(of, connectionID, true)
 		return m
 	}

@@ -16,7 +16,7 @@ func TestExportsBeyondTheShareRunInTheOrderInWhichTheyWereAskedFor(t *testing.T)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const many, size = 200, 20
-		w := &world{size: size, takes: 2 * time.Minute}
+		w := newWorld(size, 2*time.Minute)
 		writes := w.countWrites()
 		started := time.Now()
 		w.ask(t.Context(), 0, size)
@@ -52,7 +52,8 @@ func TestNoPlaceIsLostAndNoneIsGivenTwice(t *testing.T) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				w := &world{size: 3, takes: 50 * time.Second, next: accidents(rand.New(rand.NewPCG(seed, 1)))}
+				w := newWorld(3, 50*time.Second)
+				w.next = accidents(rand.New(rand.NewPCG(seed, 1)))
 				w.ask(t.Context(), 0, 40)
 				w.sweep(t.Context(), 48*time.Hour)
 				if w.most > w.size {
@@ -67,7 +68,7 @@ func TestNoPlaceIsLostAndNoneIsGivenTwice(t *testing.T) {
 func TestAPlaceWhoseWorkerHasDiedIsTheNextOnesAfterItsLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{size: 1}
+		w := newWorld(1, 0)
 		first := w.claim(t, 0)
 		place, isIn, err := w.share(&life{}).Enter(t.Context(), first)
 		if err != nil || !isIn {
@@ -91,7 +92,7 @@ func TestAPlaceWhoseWorkerHasDiedIsTheNextOnesAfterItsLease(t *testing.T) {
 func TestAnExportThatGoesOnHasItsPlaceStill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{size: 1}
+		w := newWorld(1, 0)
 		task := w.claim(t, 0)
 		before, _, err := w.share(&life{}).Enter(t.Context(), task)
 		if err != nil {
@@ -110,7 +111,7 @@ func TestAnExportThatGoesOnHasItsPlaceStill(t *testing.T) {
 func TestWhoComesLateDoesNotPassTheLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{size: 1}
+		w := newWorld(1, 0)
 		first, _, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 0))
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +136,7 @@ func TestWhoComesLateDoesNotPassTheLine(t *testing.T) {
 func TestATaskThatHasEndedInLineCostsNobodyAPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{size: 1, takes: time.Minute}
+		w := newWorld(1, time.Minute)
 		w.ask(t.Context(), 0, 1)
 		synctest.Wait() // the first is in
 		w.ask(t.Context(), 1, 3)
@@ -153,7 +154,7 @@ func TestATaskThatHasEndedInLineCostsNobodyAPlace(t *testing.T) {
 func TestAPlaceForATaskThatEndsMeanwhileIsTheNextOnesAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{size: 1}
+		w := newWorld(1, 0)
 		first, _, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 0))
 		if err != nil {
 			t.Fatal(err)
@@ -181,7 +182,7 @@ func TestAPlaceForATaskThatEndsMeanwhileIsTheNextOnesAtOnce(t *testing.T) {
 func TestWhoIsCalledTwiceKeepsWhereItIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{size: 2}
+		w := newWorld(2, 0)
 		var in [2]share.Place
 		for i := range in {
 			in[i], _, _ = w.share(&life{}).Enter(t.Context(), w.claim(t, i))
@@ -219,7 +220,7 @@ func TestWhoIsCalledTwiceKeepsWhereItIs(t *testing.T) {
 func TestALateWorkerDoesNotGiveAwayThePlaceOfTheNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{size: 1}
+		w := newWorld(1, 0)
 		late, _, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 0))
 		if err != nil {
 			t.Fatal(err)
@@ -243,7 +244,7 @@ func TestALateWorkerDoesNotGiveAwayThePlaceOfTheNext(t *testing.T) {
 func TestWhereEverybodyElseIsFasterATaskWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{size: 2}
+		w := newWorld(2, 0)
 		task := w.claim(t, 0)
 		w.tasks.Around = lost("TakePlace")
 		if _, isIn, err := w.share(&life{}).Enter(t.Context(), task); isIn || err != nil {
@@ -258,7 +259,7 @@ func TestWhereEverybodyElseIsFasterATaskWaits(t *testing.T) {
 func TestAShareHasAtLeastOnePlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{size: 0}
+		w := newWorld(0, 0)
 		if _, isIn, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 0)); !isIn || err != nil {
 			t.Errorf("%v, %v", isIn, err)
 		}

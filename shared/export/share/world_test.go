@@ -101,7 +101,7 @@ func (d dying) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 
 // world is a tenant's exports and as many workers as there are messages.
 type world struct {
-	tasks memory.Tasks
+	tasks *memory.Tasks
 	size  int
 	takes time.Duration // an export
 	// next is the life of the next invocation, and how its first run ends; nil for one that lives and finishes.
@@ -112,6 +112,10 @@ type world struct {
 	most    int
 	began   map[string]bool // by task
 	workers sync.WaitGroup
+}
+
+func newWorld(size int, takes time.Duration) *world {
+	return &world{tasks: memory.NewTasks(), size: size, takes: takes}
 }
 
 func taskNumber(i int) string { return fmt.Sprintf("7a0000000000400080000000%08d", i) }
@@ -171,7 +175,7 @@ func (m messages) EnqueueTask(ctx context.Context, _ org.Tenant, id string, dela
 }
 
 func (w *world) share(l *life) share.Share {
-	return share.New(dying{&w.tasks, l}, messages{w, l}, w.size, lease, time.Now)
+	return share.New(dying{w.tasks, l}, messages{w, l}, w.size, lease, time.Now)
 }
 
 // invoke is the export worker without the export (package worker, Work).

@@ -80,7 +80,7 @@ func (u *upload) Close(ctx context.Context) error {
 
 // workStore keeps one task, and fails where a test wants it to.
 type workStore struct {
-	memory.Tasks
+	*memory.Tasks
 
 	crashAfter int           // of ContinueTask, the next fails; 0 for never
 	finish     func() error  // instead of FinishTask, when set
@@ -196,7 +196,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{
 		server: newFakeFHIR(t),
-		store:  &workStore{},
+		store:  &workStore{Tasks: memory.NewTasks()},
 		files:  &files{},
 		tokens: &fakeTokens{set: tokens.Set{
 			AccessToken: secret.New("first"), PatientID: secret.New(patientID), Scope: wideScope, FHIRBase: base,

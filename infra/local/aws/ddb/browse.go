@@ -52,14 +52,17 @@ type Row struct {
 	Size int                        // in bytes, as DynamoDB counts them
 }
 
+// view shows the tables to people.
+type view struct{ *ledger }
+
 // Tables returns every table, sorted by name.
-func (s *Server) Tables() []TableInfo {
-	s.applyDue()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	all := make([]TableInfo, 0, len(s.tables))
-	for _, name := range slices.Sorted(maps.Keys(s.tables)) {
-		t := s.tables[name]
+func (v view) Tables() []TableInfo {
+	v.applyDue()
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	all := make([]TableInfo, 0, len(v.tables))
+	for _, name := range slices.Sorted(maps.Keys(v.tables)) {
+		t := v.tables[name]
 		info := TableInfo{
 			Name: name, Partition: t.key.partition, Sort: t.key.sort, Expires: t.ttlAttribute,
 			Rows: t.rows.count, Indexes: make([]IndexInfo, len(t.indexes)),
@@ -74,28 +77,28 @@ func (s *Server) Tables() []TableInfo {
 
 // Browse returns the page that begins at p. The errors are ResourceNotFoundException, and ValidationException for an
 // index or a position that there is not.
-func (s *Server) Browse(p Position) (Page, error) {
+func (v view) Browse(p Position) (Page, error) {
 	from, err := parsePosition(p.From)
 	if err != nil {
 		return Page{}, err
 	}
-	s.applyDue()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.browse(p, from)
+	v.applyDue()
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.browse(p, from)
 }
 
 // Row returns one row of a table or, when index is not "", of an index. The errors are those of Browse; ok is false
 // when the row is gone.
-func (s *Server) Row(table, index, id string) (found Row, ok bool, err error) {
+func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {
 		return Row{}, false, err
 	}
-	s.applyDue()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	rows, keys, err := s.browsed(table, index)
+	v.applyDue()
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	rows, keys, err := v.browsed(table, index)
 	if err != nil {
 		return Row{}, false, err
 	}
@@ -108,8 +111,8 @@ func (s *Server) Row(table, index, id string) (found Row, ok bool, err error) {
 }
 
 // browsed finds what is browsed and the names of its keys. The caller holds the lock.
-func (s *Server) browsed(table, index string) (rows *tree, keys []string, err error) {
-	t, err := s.table(table)
+func (v view) browsed(table, index string) (rows *tree, keys []string, err error) {
+	t, err := v.table(table)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,8 +133,8 @@ func (s *Server) browsed(table, index string) (rows *tree, keys []string, err er
 }
 
 // browse collects the rows of a page. The caller holds the lock.
-func (s *Server) browse(p Position, from rowKey) (Page, error) {
-	all, keys, err := s.browsed(p.Table, p.Index)
+func (v view) browse(p Position, from rowKey) (Page, error) {
+	all, keys, err := v.browsed(p.Table, p.Index)
 	if err != nil {
 		return Page{}, err
 	}
@@ -201,4 +204,32 @@ func parsePosition(text string) (rowKey, error) {
 		*field = string(raw)
 	}
 	return k, nil
+}
+
+// Damage spoils an attribute of a row, as a mistake or a broken disk would, for people who want to see what comes of
+// it: of a binary value the last bit, anything else becomes the text "damaged". The errors are those of Row; ok is
+// false when there is no such attribute, or it is part of a key, so that the row would be another one.
+func (s *Server) Damage(table, id, attribute string) (ok bool, err error) {
+	at, err := parsePosition(id)
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := s.table(table)
+	if err != nil {
+		return false, err
+	}
+	row := t.rows.get(at)
+	whole, there := row[attribute]
+	isKey := t.key.has(attribute) || slices.ContainsFunc(t.indexes, func(x *index) bool { return x.key.has(attribute) })
+	if !there || isKey {
+		return false, nil
+	}
+	spoiled := value{kind: typeString, text: "damaged"}
+	if last := len(whole.text) - 1; whole.kind == typeBinary && last >= 0 {
+		spoiled = value{kind: typeBinary, text: whole.text[:last] + string([]byte{whole.text[last] ^ 1})}
+	}
+	row[attribute] = spoiled
+	return true, s.commit(journalRecord{Items: []itemChange{{Table: table, Put: row}}})
 }

@@ -13,21 +13,21 @@ import (
 // for TransactGetItems, which is cancelled, too. hold is called without a lock, so it may as well block. nil, as in the
 // beginning, holds nothing: then only calls that overlap by themselves meet.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
-func (s *Server) HoldTransactions(hold func(tables []string) time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.hold = hold
+func (o *transactions) HoldTransactions(hold func(tables []string) time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.hold = hold
 }
 
 // claim plans a transaction and marks its items as in flight. It is cancelled when one of them is already, or does not
 // fit its table. A repeat of a committed transaction has no plans and no error.
-func (s *Server) claim(writes []write, token *tokenRecord) ([]*plan, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if repeated, err := s.isRepeat(token); repeated || err != nil {
+func (o *transactions) claim(writes []write, token *tokenRecord) ([]*plan, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if repeated, err := o.isRepeat(token); repeated || err != nil {
 		return nil, err
 	}
-	plans, reasons, err := s.planAll(writes)
+	plans, reasons, err := o.planAll(writes)
 	if err != nil {
 		return nil, err
 	}
@@ -40,21 +40,21 @@ func (s *Server) claim(writes []write, token *tokenRecord) ([]*plan, error) {
 		return nil, cancelled(reasons)
 	}
 	for _, p := range plans {
-		s.inFlight[p.address()] = true
+		o.inFlight[p.address()] = true
 	}
 	if token != nil {
-		s.underWay[token.Token] = true
+		o.underWay[token.Token] = true
 	}
 	return plans, nil
 }
 
 // planAll plans the writes of a transaction. An item that does not fit its table, or is in flight, has a reason.
-func (s *Server) planAll(writes []write) ([]*plan, []cancellationReason, error) {
+func (o *transactions) planAll(writes []write) ([]*plan, []cancellationReason, error) {
 	seen := make(map[rowAddress]bool, len(writes))
 	plans := make([]*plan, len(writes))
 	reasons := noReasons(len(writes))
 	for i, w := range writes {
-		p, err := s.plan(w)
+		p, err := o.writes.plan(w)
 		if _, misfit := errors.AsType[mismatchError](err); misfit {
 			reasons[i].take(err)
 			continue
@@ -67,7 +67,7 @@ func (s *Server) planAll(writes []write) ([]*plan, []cancellationReason, error) 
 			return nil, nil, invalidf(repeatedItem)
 		}
 		seen[at] = true
-		if s.inFlight[at] {
+		if o.inFlight[at] {
 			reasons[i] = cancellationReason{Code: reasonConflict, Message: ongoing}
 		}
 		plans[i] = p
@@ -76,20 +76,20 @@ func (s *Server) planAll(writes []write) ([]*plan, []cancellationReason, error) 
 }
 
 // release is called with the lock held.
-func (s *Server) release(plans []*plan, token *tokenRecord) {
+func (o *transactions) release(plans []*plan, token *tokenRecord) {
 	for _, p := range plans {
-		delete(s.inFlight, p.address())
+		delete(o.inFlight, p.address())
 	}
 	if token != nil {
-		delete(s.underWay, token.Token)
+		delete(o.underWay, token.Token)
 	}
 }
 
 // keepInFlight waits as long as the hook wants. The rows of plans do not change meanwhile: nobody else may write them.
-func (s *Server) keepInFlight(plans []*plan) {
-	s.mu.RLock()
-	hold := s.hold
-	s.mu.RUnlock()
+func (o *transactions) keepInFlight(plans []*plan) {
+	o.mu.RLock()
+	hold := o.hold
+	o.mu.RUnlock()
 	if hold == nil {
 		return
 	}

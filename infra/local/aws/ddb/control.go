@@ -50,7 +50,10 @@ type describeTableReply struct{ Table tableDescription }
 
 type tableName struct{ TableName string }
 
-func (s *Server) createTable(in *tableInput) (any, error) {
+// tableOperations create and describe tables, and set their time to live.
+type tableOperations struct{ *ledger }
+
+func (o tableOperations) createTable(in *tableInput) (any, error) {
 	if err := absent(map[string]bool{
 		"LocalSecondaryIndexes":             len(in.LocalSecondaryIndexes) > 0,
 		"StreamSpecification":               in.StreamSpecification.StreamEnabled,
@@ -62,24 +65,24 @@ func (s *Server) createTable(in *tableInput) (any, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, exists := s.tables[in.TableName]; exists {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, exists := o.tables[in.TableName]; exists {
 		return nil, wire.Fail("ResourceInUseException", "Table already exists: %s", in.TableName)
 	}
 	record := journalRecord{Table: &tableRecord{Spec: in.tableSpec, Created: time.Now().UTC()}}
-	if err := s.commit(record); err != nil {
+	if err := o.commit(record); err != nil {
 		return nil, err
 	}
-	description := s.tables[in.TableName].describe()
+	description := o.tables[in.TableName].describe()
 	description.TableStatus = "CREATING"
 	return tableReply{description}, nil
 }
 
-func (s *Server) describeTable(in *tableName) (any, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	t, err := s.controlled(in.TableName)
+func (o tableOperations) describeTable(in *tableName) (any, error) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	t, err := o.controlled(in.TableName)
 	if err != nil {
 		return nil, err
 	}
@@ -127,14 +130,14 @@ type ttlDescription struct {
 	AttributeName    string `json:",omitempty"`
 }
 
-func (s *Server) updateTimeToLive(in *ttlInput) (any, error) {
+func (o tableOperations) updateTimeToLive(in *ttlInput) (any, error) {
 	spec := in.TimeToLiveSpecification
 	if spec.AttributeName == "" {
 		return nil, invalidf("TimeToLiveSpecification.AttributeName is required")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, err := s.controlled(in.TableName)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	t, err := o.controlled(in.TableName)
 	switch {
 	case err != nil:
 		return nil, err
@@ -149,16 +152,16 @@ func (s *Server) updateTimeToLive(in *ttlInput) (any, error) {
 	if spec.Enabled {
 		record.Attribute = spec.AttributeName
 	}
-	if err = s.commit(journalRecord{TTL: &record}); err != nil {
+	if err = o.commit(journalRecord{TTL: &record}); err != nil {
 		return nil, err
 	}
 	return ttlReply{spec}, nil
 }
 
-func (s *Server) describeTimeToLive(in *tableName) (any, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	t, err := s.controlled(in.TableName)
+func (o tableOperations) describeTimeToLive(in *tableName) (any, error) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	t, err := o.controlled(in.TableName)
 	if err != nil {
 		return nil, err
 	}
@@ -173,9 +176,9 @@ const codeNoTable = "ResourceNotFoundException"
 const arnPrefix = "arn:aws:dynamodb:us-east-1:000000000000:table/"
 
 // table finds the table of an item operation, by name or ARN.
-func (s *Server) table(name string) (*table, error) {
+func (l *ledger) table(name string) (*table, error) {
 	bare := strings.TrimPrefix(name, arnPrefix)
-	if t, ok := s.tables[bare]; ok {
+	if t, ok := l.tables[bare]; ok {
 		return t, nil
 	}
 	if name == "" {
@@ -190,8 +193,8 @@ func (s *Server) table(name string) (*table, error) {
 }
 
 // controlled finds the table of a control operation, whose error names it.
-func (s *Server) controlled(name string) (*table, error) {
-	t, err := s.table(name)
+func (o tableOperations) controlled(name string) (*table, error) {
+	t, err := o.table(name)
 	if failure, ok := errors.AsType[*wire.Error](err); ok && failure.Code == codeNoTable {
 		return nil, wire.Fail(codeNoTable, "Requested resource not found: Table: %s not found", name)
 	}

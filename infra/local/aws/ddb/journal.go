@@ -3,6 +3,10 @@ package ddb
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"recordbridge/infra/local/aws/wire"
@@ -34,12 +38,25 @@ type itemChange struct {
 	Removed item   `json:"removed,omitzero"`
 }
 
+// ledger holds the tables of one account behind one lock, and journals their changes.
+type ledger struct {
+	journal wire.Journal
+
+	mu         sync.RWMutex
+	tables     map[string]*table
+	tokens     map[string]tokenUse
+	tokenSweep int // the size of tokens at which those that are over are dropped
+	inFlight   map[rowAddress]bool
+	indexLag   func(table, index string) time.Duration
+	late       atomic.Bool // whether an index has changes that cannot be seen yet
+}
+
 // commit makes a change durable, then visible. The caller holds the write lock, so the journal is in commit order.
-func (s *Server) commit(record journalRecord) error {
-	if err := s.journal.Append(serviceName, record); err != nil {
+func (l *ledger) commit(record journalRecord) error {
+	if err := l.journal.Append(serviceName, record); err != nil {
 		return &wire.Error{Code: "InternalServerError", Message: "journal: " + err.Error(), Status: 500}
 	}
-	return s.apply(record)
+	return l.apply(record)
 }
 
 // Replay implements wire.Service. Records come in the order of Append; an unreadable one is an error.
@@ -56,19 +73,19 @@ func (s *Server) Replay(record json.RawMessage) error {
 	return nil
 }
 
-func (s *Server) apply(record journalRecord) error {
+func (l *ledger) apply(record journalRecord) error {
 	if record.Table != nil {
-		s.tables[record.Table.Spec.TableName] = newTable(record.Table.Spec, record.Table.Created)
+		l.tables[record.Table.Spec.TableName] = newTable(record.Table.Spec, record.Table.Created)
 	}
 	if record.TTL != nil {
-		t, err := s.table(record.TTL.Table)
+		t, err := l.table(record.TTL.Table)
 		if err != nil {
 			return err
 		}
 		t.ttlAttribute = record.TTL.Attribute
 	}
 	for _, change := range record.Items {
-		t, err := s.table(change.Table)
+		t, err := l.table(change.Table)
 		if err != nil {
 			return err
 		}
@@ -80,12 +97,54 @@ func (s *Server) apply(record journalRecord) error {
 		if err != nil {
 			return err
 		}
-		if t.put(key, change.Put, s.indexLag) {
-			s.late.Store(true)
+		if t.put(key, change.Put, l.indexLag) {
+			l.late.Store(true)
 		}
 	}
 	if record.Token != nil {
-		s.remember(*record.Token)
+		l.remember(*record.Token)
+	}
+	return nil
+}
+
+// Dump implements wire.Service: the tables, then their rows, then the tokens of transactions that may still be
+// repeated.
+func (s *Server) Dump(emit func(record any) error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, name := range slices.Sorted(maps.Keys(s.tables)) {
+		if err := s.tables[name].dump(emit); err != nil {
+			return err
+		}
+	}
+	now := time.Now()
+	for _, token := range slices.Sorted(maps.Keys(s.tokens)) {
+		use := s.tokens[token]
+		if now.Sub(use.at) >= tokenLife {
+			continue
+		}
+		if err := emit(journalRecord{Token: &tokenRecord{Token: token, Request: use.request[:], At: use.at}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *table) dump(emit func(record any) error) error {
+	if err := emit(journalRecord{Table: &tableRecord{Spec: t.spec, Created: t.created}}); err != nil {
+		return err
+	}
+	if t.ttlAttribute != "" {
+		if err := emit(journalRecord{TTL: &ttlRecord{Table: t.spec.TableName, Attribute: t.ttlAttribute}}); err != nil {
+			return err
+		}
+	}
+	for _, partition := range slices.Sorted(maps.Keys(t.rows.partitions)) {
+		for _, row := range t.rows.partitions[partition] {
+			if err := emit(journalRecord{Items: []itemChange{{Table: t.spec.TableName, Put: t.rows.read(row)}}}); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -68,18 +68,18 @@ func (x *index) applyDue(now time.Time) {
 }
 
 // applyDue brings the indexes to what may be seen of them now. It costs nothing while nothing is late.
-func (s *Server) applyDue() {
-	if !s.late.Load() {
+func (l *ledger) applyDue() {
+	if !l.late.Load() {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now, left := time.Now(), 0
-	for _, t := range s.tables {
+	for _, t := range l.tables {
 		for _, x := range t.indexes {
 			x.applyDue(now)
 			left += len(x.late)
 		}
 	}
-	s.late.Store(left > 0)
+	l.late.Store(left > 0)
 }

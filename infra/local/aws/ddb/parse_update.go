@@ -21,12 +21,16 @@ type action struct {
 	operand   value
 }
 
+// updateParser parses an UpdateExpression.
+type updateParser struct{ *parser }
+
 // update parses an UpdateExpression: the sections in any order, each at most once.
 func (s *scope) update(source expression) ([]action, error) {
-	p, err := s.parser("UpdateExpression", source)
+	tokens, err := s.parser("UpdateExpression", source)
 	if err != nil {
 		return nil, err
 	}
+	p := updateParser{tokens}
 	var actions []action
 	seen := map[string]bool{}
 	for !p.done() {
@@ -56,77 +60,77 @@ func (s *scope) update(source expression) ([]action, error) {
 	return actions, nil
 }
 
-func (p *parser) section(section string, actions []action) ([]action, error) {
+func (u updateParser) section(section string, actions []action) ([]action, error) {
 	for {
-		next, err := p.action(section)
+		next, err := u.action(section)
 		if err != nil {
 			return nil, err
 		}
 		actions = append(actions, next)
-		if !p.accept(",") {
+		if !u.accept(",") {
 			return actions, nil
 		}
 	}
 }
 
-func (p *parser) action(section string) (action, error) {
+func (u updateParser) action(section string) (action, error) {
 	out := action{kind: section}
 	var err error
-	if out.attribute, err = p.path(); err != nil {
+	if out.attribute, err = u.path(); err != nil {
 		return action{}, err
 	}
-	if err = p.countOperator(); err != nil {
+	if err = u.countOperator(); err != nil {
 		return action{}, err
 	}
 	switch section {
 	case actionSet:
-		if err = p.expect("="); err != nil {
+		if err = u.expect("="); err != nil {
 			return action{}, err
 		}
-		out.set, err = p.setExpression()
+		out.set, err = u.setExpression()
 	case actionAdd:
-		out.operand, err = p.addend()
+		out.operand, err = u.addend()
 	}
 	return out, err
 }
 
 // addend is the number that ADD adds.
-func (p *parser) addend() (value, error) {
-	if p.peek().kind != valueRef {
-		return value{}, p.syntaxError()
+func (u updateParser) addend() (value, error) {
+	if u.peek().kind != valueRef {
+		return value{}, u.syntaxError()
 	}
-	found, err := p.value()
+	found, err := u.value()
 	switch v := found.of; {
 	case err != nil:
 		return value{}, err
 	case v.isSet():
-		return value{}, p.leftOut("ADD of a set")
+		return value{}, u.leftOut("ADD of a set")
 	case v.kind != typeNumber:
-		return value{}, p.errorf("Incorrect operand type for operator or function; operator: ADD, operand type: %s, "+
+		return value{}, u.errorf("Incorrect operand type for operator or function; operator: ADD, operand type: %s, "+
 			"typeSet: ALLOWED_FOR_ADD_OPERAND", operandName(v.kind))
 	default:
 		return v, nil
 	}
 }
 
-func (p *parser) setExpression() (setExpression, error) {
-	left, err := p.setTerm()
-	if err != nil || !p.is("+") && !p.is("-") {
+func (u updateParser) setExpression() (setExpression, error) {
+	left, err := u.setTerm()
+	if err != nil || !u.is("+") && !u.is("-") {
 		return left, err
 	}
-	operator := p.peek().text
-	p.at++
-	if err = p.countOperator(); err != nil {
+	operator := u.peek().text
+	u.at++
+	if err = u.countOperator(); err != nil {
 		return nil, err
 	}
-	right, err := p.setTerm()
+	right, err := u.setTerm()
 	if err != nil {
 		return nil, err
 	}
 	for _, term := range []setExpression{left, right} {
 		if l, ok := term.(operandTerm); ok {
 			if v, isLiteral := l.of.(literal); isLiteral && v.of.kind != typeNumber {
-				return nil, p.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s",
+				return nil, u.errorf("Incorrect operand type for operator or function; operator or function: %s, operand type: %s",
 					operator, v.of.kind)
 			}
 		}
@@ -134,58 +138,67 @@ func (p *parser) setExpression() (setExpression, error) {
 	return sum{left, right, operator == "-"}, nil
 }
 
-func (p *parser) setTerm() (setExpression, error) {
+func (u updateParser) setTerm() (setExpression, error) {
 	switch {
-	case p.is("("):
-		return nil, p.leftOut("a bracket in an update")
-	case p.atCall():
-		return p.setCall()
-	case p.peek().kind == valueRef:
-		v, err := p.value()
+	case u.is("("):
+		return nil, u.leftOut("a bracket in an update")
+	case u.atCall():
+		return u.setCall()
+	case u.peek().kind == valueRef:
+		v, err := u.value()
 		return operandTerm{v}, err
 	}
-	name, err := p.path()
+	name, err := u.path()
 	return operandTerm{attribute{name}}, err
 }
 
-func (p *parser) setCall() (setExpression, error) {
-	switch function := p.peek().text; function {
+func (u updateParser) setCall() (setExpression, error) {
+	switch function := u.peek().text; function {
 	case functionIfNotExists:
 	case "list_append":
-		return nil, p.leftOut(function)
+		return nil, u.leftOut(function)
 	case functionExists, functionNotExists, functionBeginsWith, "attribute_type", "contains", "size":
-		return nil, p.errorf("The function is not allowed in an update expression; function: %s", function)
+		return nil, u.errorf("The function is not allowed in an update expression; function: %s", function)
 	default:
-		return nil, p.errorf("Invalid function name; function: %s", function)
+		return nil, u.errorf("Invalid function name; function: %s", function)
 	}
-	p.at += 2 // the name and its bracket
-	first, err := p.setTerm()
+	u.at += 2 // the name and its bracket
+	first, err := u.setTerm()
 	if err != nil {
 		return nil, err
 	}
-	if err = p.expect(","); err != nil {
+	if err = u.expect(","); err != nil {
 		return nil, err
 	}
-	second, err := p.setTerm()
+	second, err := u.setTerm()
 	if err != nil {
 		return nil, err
 	}
-	if err = p.expect(")"); err != nil {
+	if err = u.expect(")"); err != nil {
 		return nil, err
 	}
-	return p.ifNotExists(first, second)
+	return u.ifNotExists(first, second)
 }
 
-func (p *parser) ifNotExists(first, second setExpression) (setExpression, error) {
+func (u updateParser) ifNotExists(first, second setExpression) (setExpression, error) {
 	term, _ := first.(operandTerm)
 	of, isPath := term.of.(attribute)
 	if !isPath {
-		return nil, p.errorf("Operator or function requires a document path; operator or function: %s", functionIfNotExists)
+		return nil, u.errorf("Operator or function requires a document path; operator or function: %s", functionIfNotExists)
 	}
 	if fallback, ok := second.(operandTerm); ok {
-		if err := p.checkDistinct(functionIfNotExists, of, fallback.of); err != nil {
+		if err := u.checkDistinct(functionIfNotExists, of, fallback.of); err != nil {
 			return nil, err
 		}
 	}
 	return ifNotExists{of, second}, nil
+}
+
+// checkApart refuses an attribute that comes twice.
+func (u updateParser) checkApart(a, b string) error {
+	if a != b {
+		return nil
+	}
+	return u.errorf("Two document paths overlap with each other; must remove or rewrite one of these paths; path one: "+
+		"[%s], path two: [%s]", a, b)
 }

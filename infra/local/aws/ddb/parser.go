@@ -10,7 +10,7 @@ const (
 	maxExpressionOperators = 300
 )
 
-// parser reads one expression of a request. Its grammar is in parse_condition.go and parse_update.go.
+// parser reads the tokens of one expression. conditionParser and updateParser know the grammars.
 type parser struct {
 	what      string // "ConditionExpression", for errors
 	scope     *scope
@@ -132,11 +132,16 @@ func (p *parser) attributeName() (string, error) {
 	return "", p.syntaxError()
 }
 
-// checkApart refuses an attribute that comes twice.
-func (p *parser) checkApart(a, b string) error {
-	if a != b {
+func (p *parser) checkDistinct(operator string, first operand, rest ...operand) error {
+	a, ok := first.(attribute)
+	if !ok {
 		return nil
 	}
-	return p.errorf("Two document paths overlap with each other; must remove or rewrite one of these paths; path one: "+
-		"[%s], path two: [%s]", a, b)
+	for _, other := range rest {
+		if b, same := other.(attribute); same && a == b {
+			return p.errorf("The first operand must be distinct from the remaining operands for this operator or function; "+
+				"operator: %s, first operand: [%s]", operator, a.name)
+		}
+	}
+	return nil
 }

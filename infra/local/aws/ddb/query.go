@@ -61,17 +61,17 @@ type queryPlan struct {
 	rows  *tree
 }
 
-func (s *Server) query(in *queryInput) (any, error) {
-	q, err := s.parseQuery(in)
+func (o readOperations) query(in *queryInput) (any, error) {
+	q, err := o.parseQuery(in)
 	if err != nil {
 		return nil, err
 	}
 	if in.IndexName != "" {
-		s.applyDue()
+		o.applyDue()
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if err = s.bind(q); err != nil {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if err = o.bind(q); err != nil {
 		return nil, err
 	}
 	span, err := q.span()
@@ -90,11 +90,11 @@ func (s *Server) query(in *queryInput) (any, error) {
 }
 
 // parseQuery does all that needs no table, and so no lock.
-func (s *Server) parseQuery(in *queryInput) (*queryPlan, error) {
+func (o readOperations) parseQuery(in *queryInput) (*queryPlan, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	scope, err := s.scope(in.expressionAttributes, in.KeyConditionExpression)
+	scope, err := o.grammar.scope(in.expressionAttributes, in.KeyConditionExpression)
 	if err != nil {
 		return nil, err
 	}
@@ -129,9 +129,9 @@ func (in *queryInput) check() error {
 }
 
 // bind finds what the query reads and refuses what that does not offer.
-func (s *Server) bind(q *queryPlan) error {
+func (o readOperations) bind(q *queryPlan) error {
 	var err error
-	if q.table, err = s.table(q.in.TableName); err != nil {
+	if q.table, err = o.table(q.in.TableName); err != nil {
 		return err
 	}
 	q.key, q.rows = q.table.key, q.table.rows

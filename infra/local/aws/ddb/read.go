@@ -24,15 +24,113 @@ func (in leftOut) check() error {
 	})
 }
 
-func (s *Server) getItem(in *readInput) (any, error) {
+// readOperations read items. They change nothing.
+type readOperations struct {
+	*ledger
+
+	grammar grammar
+}
+
+func (o readOperations) getItem(in *readInput) (any, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	rows, err := s.rowsOf(in.TableName, []item{in.Key})
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	rows, err := o.rowsOf(in.TableName, []item{in.Key})
 	if err != nil {
 		return nil, err
 	}
 	return itemReply{"Item", rows[0]}, nil
+}
+
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
+const (
+	maxBatchReads = 100
+	maxBatchBytes = 16 << 20
+)
+
+const repeatedKey = "Provided list of item keys contains duplicates"
+
+type batchGetInput struct {
+	RequestItems           map[string]*batchGetTable
+	ReturnConsumedCapacity string
+}
+
+type batchGetTable struct {
+	leftOut
+
+	Keys           []item
+	ConsistentRead bool
+}
+
+type batchGetReply struct {
+	Responses       map[string][]item
+	UnprocessedKeys map[string]unprocessedKeys
+}
+
+// unprocessedKeys has the form of a request, so that a caller can send it again as it is.
+type unprocessedKeys struct {
+	Keys           []item
+	ConsistentRead bool `json:",omitempty"`
+}
+
+func (o readOperations) batchGetItem(in *batchGetInput) (any, error) {
+	count := 0
+	for _, request := range in.RequestItems {
+		count += len(request.Keys)
+	}
+	if count == 0 || count > maxBatchReads {
+		return nil, invalidf("Too many items requested for the BatchGetItem call: between 1 and %d are allowed",
+			maxBatchReads)
+	}
+	if err := absent(map[string]bool{"ReturnConsumedCapacity": isAsked(in.ReturnConsumedCapacity)}); err != nil {
+		return nil, err
+	}
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	out := batchGetReply{Responses: map[string][]item{}, UnprocessedKeys: map[string]unprocessedKeys{}}
+	size := 0
+	for name, request := range in.RequestItems {
+		if err := request.check(); err != nil {
+			return nil, err
+		}
+		rows, err := o.rowsOf(name, request.Keys)
+		if err != nil {
+			return nil, err
+		}
+		out.Responses[name] = []item{}
+		for i, it := range rows {
+			if size += it.size(); size > maxBatchBytes {
+				out.UnprocessedKeys[name] = unprocessedKeys{request.Keys[i:], request.ConsistentRead}
+				break
+			}
+			if it != nil {
+				out.Responses[name] = append(out.Responses[name], it)
+			}
+		}
+	}
+	return out, nil
+}
+
+// rowsOf reads the rows of keys, nil where there is none, and refuses a key that comes twice.
+func (o readOperations) rowsOf(tableName string, keys []item) ([]item, error) {
+	t, err := o.table(tableName)
+	if err != nil {
+		return nil, err
+	}
+	seen := make(map[rowKey]bool, len(keys))
+	rows := make([]item, len(keys))
+	for i, key := range keys {
+		at, keyErr := t.keyOf(key)
+		if keyErr != nil {
+			return nil, keyErr
+		}
+		if seen[at] {
+			return nil, invalidf(repeatedKey)
+		}
+		seen[at] = true
+		rows[i] = t.rows.get(at)
+	}
+	return rows, nil
 }

@@ -51,8 +51,11 @@ func (c *choice) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// grammar holds what every expression is parsed with.
+type grammar struct{ reserved map[string]bool }
+
 // scope checks the placeholders of a request that has the given expressions (empty ones do not count).
-func (s *Server) scope(in expressionAttributes, expressions ...expression) (*scope, error) {
+func (g grammar) scope(in expressionAttributes, expressions ...expression) (*scope, error) {
 	names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues
 	if !slices.ContainsFunc(expressions, func(e expression) bool { return e != "" }) {
 		if names != nil {
@@ -62,7 +65,7 @@ func (s *Server) scope(in expressionAttributes, expressions ...expression) (*sco
 			return nil, invalidf("ExpressionAttributeValues can only be specified when using expressions: the expressions are " +
 				"null")
 		}
-		return &scope{reserved: s.reserved}, nil
+		return &scope{reserved: g.reserved}, nil
 	}
 	if names != nil && len(names) == 0 {
 		return nil, invalidf("ExpressionAttributeNames must not be empty")
@@ -85,7 +88,7 @@ func (s *Server) scope(in expressionAttributes, expressions ...expression) (*sco
 		}
 	}
 	return &scope{
-		names: names, values: values, reserved: s.reserved,
+		names: names, values: values, reserved: g.reserved,
 		used: make(map[string]bool, len(names)+len(values)),
 	}, nil
 }

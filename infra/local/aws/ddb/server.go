@@ -13,9 +13,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"recordbridge/infra/local/aws/wire"
 )
@@ -36,48 +33,37 @@ func namespaceOf(code string) string {
 // Server is one account's DynamoDB in one region. It is safe for parallel callers: one lock orders all writes, and
 // stored items are never modified, so that answers are encoded outside the lock. It implements wire.Service.
 type Server struct {
-	journal    wire.Journal
-	operations map[string]wire.Operation
-	reserved   map[string]bool
+	*ledger
+	*transactions
+	view
 
-	mu         sync.RWMutex
-	tables     map[string]*table
-	tokens     map[string]tokenUse
-	tokenSweep int // the size of tokens at which those that are over are dropped
-	inFlight   map[rowAddress]bool
-	underWay   map[string]bool // tokens of the transactions in flight
-	hold       func(tables []string) time.Duration
-	indexLag   func(table, index string) time.Duration
-	late       atomic.Bool // whether an index has changes that cannot be seen yet
+	operations map[string]wire.Operation
 }
 
 // New makes a Server without tables that appends every committed change to journal before the change can be seen.
 func New(journal wire.Journal) *Server {
-	s := &Server{
-		journal:  journal,
-		reserved: map[string]bool{},
-		tables:   map[string]*table{},
-		tokens:   map[string]tokenUse{},
-		inFlight: map[rowAddress]bool{},
-		underWay: map[string]bool{},
+	l := &ledger{
+		journal: journal, tables: map[string]*table{}, tokens: map[string]tokenUse{}, inFlight: map[rowAddress]bool{},
 	}
+	words := grammar{reserved: map[string]bool{}}
 	for word := range strings.FieldsSeq(reservedWords) {
-		s.reserved[word] = true
+		words.reserved[word] = true
 	}
-	s.operations = map[string]wire.Operation{
-		"CreateTable":        operation(s.createTable),
-		"DescribeTable":      operation(s.describeTable),
-		"UpdateTimeToLive":   operation(s.updateTimeToLive),
-		"DescribeTimeToLive": operation(s.describeTimeToLive),
-		"PutItem":            operation(s.putItem),
-		"UpdateItem":         operation(s.updateItem),
-		"DeleteItem":         operation(s.deleteItem),
-		"GetItem":            operation(s.getItem),
-		"Query":              operation(s.query),
-		"BatchGetItem":       operation(s.batchGetItem),
-		"TransactWriteItems": operation(s.transactWriteItems),
-	}
-	return s
+	tables, reads, writes := tableOperations{l}, readOperations{l, words}, writeOperations{l, words}
+	transacts := &transactions{ledger: l, writes: writes, underWay: map[string]bool{}}
+	return &Server{ledger: l, transactions: transacts, view: view{l}, operations: map[string]wire.Operation{
+		"CreateTable":        operation(tables.createTable),
+		"DescribeTable":      operation(tables.describeTable),
+		"UpdateTimeToLive":   operation(tables.updateTimeToLive),
+		"DescribeTimeToLive": operation(tables.describeTimeToLive),
+		"PutItem":            operation(writes.putItem),
+		"UpdateItem":         operation(writes.updateItem),
+		"DeleteItem":         operation(writes.deleteItem),
+		"GetItem":            operation(reads.getItem),
+		"Query":              operation(reads.query),
+		"BatchGetItem":       operation(reads.batchGetItem),
+		"TransactWriteItems": operation(transacts.transactWriteItems),
+	}}
 }
 
 // Name implements wire.Service.

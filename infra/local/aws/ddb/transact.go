@@ -43,8 +43,17 @@ type tokenRecord struct {
 	At      time.Time `json:"at"`
 }
 
-func (s *Server) transactWriteItems(in *transactWriteInput) (any, error) {
-	writes, err := s.parseTransaction(in)
+// transactions write several items at once.
+type transactions struct {
+	*ledger
+
+	writes   writeOperations
+	underWay map[string]bool // tokens of the transactions in flight
+	hold     func(tables []string) time.Duration
+}
+
+func (o *transactions) transactWriteItems(in *transactWriteInput) (any, error) {
+	writes, err := o.parseTransaction(in)
 	if err != nil {
 		return nil, err
 	}
@@ -52,21 +61,21 @@ func (s *Server) transactWriteItems(in *transactWriteInput) (any, error) {
 	if in.ClientRequestToken != "" {
 		token = newToken(in)
 	}
-	plans, err := s.claim(writes, token)
+	plans, err := o.claim(writes, token)
 	if err != nil || plans == nil {
 		return emptyReply{}, err
 	}
-	s.keepInFlight(plans)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer s.release(plans, token)
+	o.keepInFlight(plans)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	defer o.release(plans, token)
 	if err = decideAll(plans); err != nil {
 		return nil, err
 	}
-	return emptyReply{}, s.commitPlans(plans, token)
+	return emptyReply{}, o.writes.commitPlans(plans, token)
 }
 
-func (s *Server) parseTransaction(in *transactWriteInput) ([]write, error) {
+func (o *transactions) parseTransaction(in *transactWriteInput) ([]write, error) {
 	if n := len(in.TransactItems); n == 0 || n > maxTransactionItems {
 		return nil, invalidf("1 validation error detected: Value at 'transactItems' failed to satisfy constraint: Member "+
 			"must have length between 1 and %d", maxTransactionItems)
@@ -83,7 +92,7 @@ func (s *Server) parseTransaction(in *transactWriteInput) ([]write, error) {
 	}
 	writes := make([]write, 0, len(in.TransactItems))
 	for _, element := range in.TransactItems {
-		w, err := s.parseElement(element)
+		w, err := o.parseElement(element)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +101,7 @@ func (s *Server) parseTransaction(in *transactWriteInput) ([]write, error) {
 	return writes, nil
 }
 
-func (s *Server) parseElement(element map[string]*writeInput) (write, error) {
+func (o *transactions) parseElement(element map[string]*writeInput) (write, error) {
 	if len(element) != 1 {
 		return write{}, invalidf("TransactItems can only contain one of Check, Put, Update or Delete")
 	}
@@ -108,7 +117,7 @@ func (s *Server) parseElement(element map[string]*writeInput) (write, error) {
 		case kind == writeUpdate && in.UpdateExpression == "":
 			return write{}, invalidf("Update needs an UpdateExpression")
 		}
-		return s.parseWrite(kind, in)
+		return o.writes.parseWrite(kind, in)
 	}
 	return write{}, nil
 }
@@ -144,14 +153,14 @@ func (in *writeInput) appendPacked(to []byte) []byte {
 }
 
 // isRepeat says whether the transaction of token has been committed in the last ten minutes.
-func (s *Server) isRepeat(token *tokenRecord) (bool, error) {
+func (o *transactions) isRepeat(token *tokenRecord) (bool, error) {
 	if token == nil {
 		return false, nil
 	}
-	if s.underWay[token.Token] {
+	if o.underWay[token.Token] {
 		return false, errInProgress()
 	}
-	use, known := s.tokens[token.Token]
+	use, known := o.tokens[token.Token]
 	if !known || token.At.Sub(use.at) >= tokenLife {
 		return false, nil
 	}
@@ -163,18 +172,18 @@ func (s *Server) isRepeat(token *tokenRecord) (bool, error) {
 }
 
 // remember also forgets the tokens that are over, so that the map stays as small as ten minutes of traffic.
-func (s *Server) remember(token tokenRecord) {
-	if len(s.tokens) >= s.tokenSweep {
-		for name, use := range s.tokens {
+func (l *ledger) remember(token tokenRecord) {
+	if len(l.tokens) >= l.tokenSweep {
+		for name, use := range l.tokens {
 			if token.At.Sub(use.at) >= tokenLife {
-				delete(s.tokens, name)
+				delete(l.tokens, name)
 			}
 		}
-		s.tokenSweep = 2*len(s.tokens) + 1024
+		l.tokenSweep = 2*len(l.tokens) + 1024
 	}
 	use := tokenUse{at: token.At}
 	copy(use.request[:], token.Request)
-	s.tokens[token.Token] = use
+	l.tokens[token.Token] = use
 }
 
 // decideAll decides every plan and, when one of them fails, cancels the transaction with a reason for each.

@@ -70,46 +70,53 @@ func (r itemReply) AppendJSON(to []byte) []byte {
 	return append(to, '}')
 }
 
-func (s *Server) putItem(in *writeInput) (any, error) {
-	return s.writeOne(writePut, in, returnNone, returnAllOld)
+// writeOperations write single items, and plan and commit the writes of transactions.
+type writeOperations struct {
+	*ledger
+
+	grammar grammar
 }
 
-func (s *Server) deleteItem(in *writeInput) (any, error) {
-	return s.writeOne(writeDelete, in, returnNone, returnAllOld)
+func (o writeOperations) putItem(in *writeInput) (any, error) {
+	return o.writeOne(writePut, in, returnNone, returnAllOld)
 }
 
-func (s *Server) updateItem(in *writeInput) (any, error) {
-	return s.writeOne(writeUpdate, in, returnNone, returnAllOld, returnAllNew)
+func (o writeOperations) deleteItem(in *writeInput) (any, error) {
+	return o.writeOne(writeDelete, in, returnNone, returnAllOld)
 }
 
-func (s *Server) writeOne(kind string, in *writeInput, returnable ...choice) (any, error) {
+func (o writeOperations) updateItem(in *writeInput) (any, error) {
+	return o.writeOne(writeUpdate, in, returnNone, returnAllOld, returnAllNew)
+}
+
+func (o writeOperations) writeOne(kind string, in *writeInput, returnable ...choice) (any, error) {
 	if in.ReturnValues != "" && !slices.Contains(returnable, in.ReturnValues) {
 		return nil, invalidf("Return values set to invalid value")
 	}
-	w, err := s.parseWrite(kind, in)
+	w, err := o.parseWrite(kind, in)
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, err := s.plan(w)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p, err := o.plan(w)
 	if err != nil {
 		return nil, err
 	}
-	if s.inFlight[p.address()] {
+	if o.inFlight[p.address()] {
 		return nil, wire.Fail("TransactionConflictException", "%s", ongoing)
 	}
 	if err = p.decide(); err != nil {
 		return nil, err
 	}
-	if err = s.commitPlans([]*plan{p}, nil); err != nil {
+	if err = o.commitPlans([]*plan{p}, nil); err != nil {
 		return nil, err
 	}
 	return itemReply{"Attributes", p.returned()}, nil
 }
 
 // parseWrite does all that needs no table, and so no lock.
-func (s *Server) parseWrite(kind string, in *writeInput) (write, error) {
+func (o writeOperations) parseWrite(kind string, in *writeInput) (write, error) {
 	w := write{kind: kind, in: in}
 	if err := in.checkParameters(); err != nil {
 		return w, err
@@ -117,7 +124,7 @@ func (s *Server) parseWrite(kind string, in *writeInput) (write, error) {
 	if err := in.Item.check(); err != nil {
 		return w, err
 	}
-	scope, err := s.scope(in.expressionAttributes, in.ConditionExpression, in.UpdateExpression)
+	scope, err := o.grammar.scope(in.expressionAttributes, in.ConditionExpression, in.UpdateExpression)
 	if err != nil {
 		return w, err
 	}
@@ -151,10 +158,10 @@ func (in *writeInput) checkParameters() error {
 func isAsked(parameter string) bool { return parameter != "" && parameter != returnNone }
 
 // plan finds the table and the row of w and refuses keys that do not fit.
-func (s *Server) plan(w write) (*plan, error) {
+func (o writeOperations) plan(w write) (*plan, error) {
 	p := &plan{write: w}
 	var err error
-	if p.table, err = s.table(w.in.TableName); err != nil {
+	if p.table, err = o.table(w.in.TableName); err != nil {
 		return nil, err
 	}
 	if w.kind == writePut {
@@ -225,7 +232,7 @@ func (p *plan) checkNext() error {
 }
 
 // commitPlans makes all decided plans, and the token of their transaction, one committed change.
-func (s *Server) commitPlans(plans []*plan, token *tokenRecord) error {
+func (o writeOperations) commitPlans(plans []*plan, token *tokenRecord) error {
 	record := journalRecord{Token: token, Items: make([]itemChange, 0, len(plans))}
 	for _, p := range plans {
 		switch {
@@ -239,7 +246,7 @@ func (s *Server) commitPlans(plans []*plan, token *tokenRecord) error {
 	if token == nil && len(record.Items) == 0 {
 		return nil
 	}
-	return s.commit(record)
+	return o.commit(record)
 }
 
 // returned is what ReturnValues asks for; nil when there is nothing.

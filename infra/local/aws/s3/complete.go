@@ -23,7 +23,7 @@ type completedPart struct {
 // completeUpload makes an object of the listed parts. A completion that is sent again, because its answer was lost, is
 // answered as the first time as long as its object is there: so does S3, although its documentation only speaks of
 // NoSuchUpload (https://github.com/adobe/S3Mock/issues/2586 has a script that shows it).
-func (s *Server) completeUpload(w http.ResponseWriter, r *request) error {
+func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) error {
 	for _, name := range []string{crcHeader, crcKind} { // they would speak of the object here, and not of the document
 		if r.Header.Get(name) != "" {
 			return notImplemented(name)
@@ -48,7 +48,7 @@ func (s *Server) completeUpload(w http.ResponseWriter, r *request) error {
 }
 
 // complete joins the listed parts into one body outside the lock, then commits if the parts are still the same.
-func (s *Server) complete(r *request, listed []completedPart) (o *object, err error) {
+func (s uploadOperations) complete(r *request, listed []completedPart) (o *object, err error) {
 	var u *upload
 	var parts []content
 	err = s.view(func(st state) error {
@@ -74,7 +74,7 @@ func (s *Server) complete(r *request, listed []completedPart) (o *object, err er
 }
 
 // completedBefore finds the object that the same list of parts made of the same upload; nil when there is none.
-func (s *Server) completedBefore(r *request, listed []completedPart) *object {
+func (s uploadOperations) completedBefore(r *request, listed []completedPart) *object {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	o, err := s.state.object(r.bucket, r.key)
@@ -158,7 +158,7 @@ func (u *upload) part(l completedPart) (content, error) {
 }
 
 // join writes the bodies of the parts after one another and describes the result.
-func (s *Server) join(u *upload, parts []content) (content, error) {
+func (s uploadOperations) join(u *upload, parts []content) (content, error) {
 	joined := content{Modified: now()}
 	tags := md5.New() //nolint:gosec // G401: see the import
 	for _, part := range parts {
@@ -186,7 +186,7 @@ func (s *Server) join(u *upload, parts []content) (content, error) {
 	return joined, nil
 }
 
-func (s *Server) appendBlob(w io.Writer, id string) error {
+func (s uploadOperations) appendBlob(w io.Writer, id string) error {
 	body, err := s.blobs.open(id)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func joinedTag(tags hash.Hash, parts int) string {
 }
 
 // endedMeanwhile explains a part that could not be read: an abort or another completion may have removed it.
-func (s *Server) endedMeanwhile(r *request, failure error) error {
+func (s uploadOperations) endedMeanwhile(r *request, failure error) error {
 	return s.view(func(st state) error {
 		if _, err := st.upload(r); err != nil {
 			return err
@@ -223,7 +223,7 @@ func (s *Server) endedMeanwhile(r *request, failure error) error {
 }
 
 // finish commits the object in place of its upload.
-func (s *Server) finish(r *request, listed []completedPart, o *object) error {
+func (s uploadOperations) finish(r *request, listed []completedPart, o *object) error {
 	return s.update(func(st state) (change, error) {
 		u, err := st.upload(r)
 		if err != nil {

@@ -20,7 +20,7 @@ const (
 var copySpan = regexp.MustCompile(`^bytes=(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
 
 // uploadPartCopy makes a part out of a stored object or of a range of it, so that an export is composed on the server.
-func (s *Server) uploadPartCopy(w http.ResponseWriter, r *request) error {
+func (s uploadOperations) uploadPartCopy(w http.ResponseWriter, r *request) error {
 	number, u, err := s.target(r)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s *Server) uploadPartCopy(w http.ResponseWriter, r *request) error {
 }
 
 // openSource opens the object that x-amz-copy-source names, if it has the ETag that is asked for.
-func (s *Server) openSource(h http.Header) (*object, io.ReadSeekCloser, error) {
+func (s uploadOperations) openSource(h http.Header) (*object, io.ReadSeekCloser, error) {
 	source, version, versioned := strings.Cut(strings.TrimPrefix(h.Get(copySource), "/"), "?versionId=")
 	if versioned && version != "null" {
 		return nil, nil, refuse("NotImplemented", "the embedded S3 has no versions")
@@ -99,7 +99,7 @@ func copyRange(header string, size int64) (byteRange, error) {
 }
 
 // copyContent stores the next size bytes of src, with the checksum that the upload asks of its parts.
-func (s *Server) copyContent(src io.Reader, size int64, u *upload) (content, error) {
+func (s uploadOperations) copyContent(src io.Reader, size int64, u *upload) (content, error) {
 	part := content{Modified: now()}
 	tag, sum := md5.New(), crc32.NewIEEE() //nolint:gosec // G401: see the import
 	id, err := s.blobs.write(size, func(w io.Writer) (err error) {

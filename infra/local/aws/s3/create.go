@@ -31,8 +31,11 @@ func validBucketName(name string) bool {
 		!reserved(strings.HasSuffix, "-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
 }
 
+// bucketOperations create and list buckets, and list their objects.
+type bucketOperations struct{ *ledger }
+
 // createBucket leaves a bucket that is there as it is: so does S3 in us-east-1, for its owner, and in no other region.
-func (s *Server) createBucket(w http.ResponseWriter, r *request) error {
+func (s bucketOperations) createBucket(w http.ResponseWriter, r *request) error {
 	if !validBucketName(r.bucket) {
 		return refuse("InvalidBucketName", "the specified bucket is not valid").with("BucketName", r.bucket)
 	}
@@ -53,7 +56,7 @@ func (s *Server) createBucket(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-func (s *Server) requireBucket(name string) error {
+func (s objectOperations) requireBucket(name string) error {
 	return s.view(func(st state) error {
 		_, err := st.bucket(name)
 		return err
@@ -64,7 +67,7 @@ type owner struct{ ID string }
 
 type listedBucket struct{ Name, CreationDate string }
 
-func (s *Server) listBuckets(w http.ResponseWriter, _ *request) error {
+func (s bucketOperations) listBuckets(w http.ResponseWriter, _ *request) error {
 	out := struct {
 		XMLName xml.Name       `xml:"http://s3.amazonaws.com/doc/2006-03-01/ ListAllMyBucketsResult"`
 		Owner   owner          `xml:"Owner"`

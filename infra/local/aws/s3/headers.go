@@ -56,7 +56,7 @@ func overrideHeader(parameter string) (header string, ok bool) {
 // refuseUnknownFeatures keeps a caller from believing in something that would not happen. A condition of a
 // write is such a thing, too, but for the one that an object is put under when there is none yet ("Conditional
 // writes" of the S3 user guide).
-func (s *Server) refuseUnknownFeatures(r *http.Request) error {
+func refuseUnknownFeatures(r *http.Request) error {
 	for name := range r.Header {
 		for _, prefix := range []string{
 			"X-Amz-Tagging", "X-Amz-Object-Lock-", "X-Amz-Grant-", "X-Amz-Acl", "X-Amz-Website-", "X-Amz-Write-Offset-Bytes",
@@ -75,7 +75,7 @@ func (s *Server) refuseUnknownFeatures(r *http.Request) error {
 	if isRead := r.Method == http.MethodGet || r.Method == http.MethodHead; !isRead && r.Header.Get("If-Match") != "" {
 		return notImplemented("If-Match")
 	}
-	if condition := r.Header.Get("If-None-Match"); condition != "" && (condition != "*" || s.Operation(r) != "PutObject") {
+	if condition := r.Header.Get("If-None-Match"); condition != "" && (condition != "*" || operationOf(r) != "PutObject") {
 		return notImplemented("If-None-Match")
 	}
 	return nil

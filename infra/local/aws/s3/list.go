@@ -41,7 +41,7 @@ type listedObject struct {
 
 type listedPrefix struct{ Prefix string }
 
-func (s *Server) listObjects(w http.ResponseWriter, r *request) error {
+func (s bucketOperations) listObjects(w http.ResponseWriter, r *request) error {
 	q := r.query
 	if q.Get("list-type") != "2" {
 		return refuse("InvalidArgument", "list-type must be 2")

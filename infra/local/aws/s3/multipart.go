@@ -9,7 +9,10 @@ import (
 
 const maxPartNumber = 10_000
 
-func (s *Server) createUpload(w http.ResponseWriter, r *request) error {
+// uploadOperations make objects out of parts.
+type uploadOperations struct{ *ledger }
+
+func (s uploadOperations) createUpload(w http.ResponseWriter, r *request) error {
 	headers, err := storedHeaders(r.Header)
 	if err != nil {
 		return err
@@ -44,7 +47,7 @@ func (s *Server) createUpload(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-func (s *Server) uploadPart(w http.ResponseWriter, r *request) error {
+func (s uploadOperations) uploadPart(w http.ResponseWriter, r *request) error {
 	number, u, err := s.target(r)
 	if err != nil {
 		return err
@@ -74,7 +77,7 @@ func (s *Server) uploadPart(w http.ResponseWriter, r *request) error {
 }
 
 // target finds the upload and the part number that a part is for.
-func (s *Server) target(r *request) (number int, u *upload, err error) {
+func (s uploadOperations) target(r *request) (number int, u *upload, err error) {
 	number, err = strconv.Atoi(r.query.Get("partNumber"))
 	if err != nil || number < 1 || number > maxPartNumber {
 		return 0, nil, refuse("InvalidArgument", "part number must be an integer between 1 and %d, inclusive", maxPartNumber).
@@ -88,7 +91,7 @@ func (s *Server) target(r *request) (number int, u *upload, err error) {
 }
 
 // storePart commits a part whose body is stored already. A part of the same number is replaced.
-func (s *Server) storePart(r *request, number int, part content) error {
+func (s uploadOperations) storePart(r *request, number int, part content) error {
 	err := s.update(func(st state) (change, error) {
 		_, err := st.upload(r) // it may have ended while the body came in
 		return change{Kind: partStored, UploadID: r.query.Get("uploadId"), Number: number, Part: part}, err
@@ -99,7 +102,7 @@ func (s *Server) storePart(r *request, number int, part content) error {
 	return err
 }
 
-func (s *Server) abortUpload(w http.ResponseWriter, r *request) error {
+func (s uploadOperations) abortUpload(w http.ResponseWriter, r *request) error {
 	err := s.update(func(st state) (change, error) {
 		_, err := st.upload(r)
 		return change{Kind: uploadAborted, UploadID: r.query.Get("uploadId")}, err

@@ -10,7 +10,10 @@ import (
 	"time"
 )
 
-func (s *Server) putObject(w http.ResponseWriter, r *request) error {
+// objectOperations write, read and delete whole objects.
+type objectOperations struct{ *ledger }
+
+func (s objectOperations) putObject(w http.ResponseWriter, r *request) error {
 	headers, err := storedHeaders(r.Header)
 	if err != nil {
 		return err
@@ -42,7 +45,7 @@ func (s *Server) putObject(w http.ResponseWriter, r *request) error {
 }
 
 // getObject serves HeadObject too: the same answer without its body.
-func (s *Server) getObject(w http.ResponseWriter, r *request) error {
+func (s objectOperations) getObject(w http.ResponseWriter, r *request) error {
 	o, body, err := s.openObject(r.bucket, r.key)
 	if err != nil {
 		return err
@@ -88,26 +91,26 @@ func (s *Server) getObject(w http.ResponseWriter, r *request) error {
 }
 
 // openObject opens the body under the lock, so that it cannot be replaced and removed in between.
-func (s *Server) openObject(bucket, key string) (*object, io.ReadSeekCloser, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	o, err := s.state.object(bucket, key)
+func (l *ledger) openObject(bucket, key string) (*object, io.ReadSeekCloser, error) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	o, err := l.state.object(bucket, key)
 	if err != nil {
 		return nil, nil, err
 	}
-	body, err := s.blobs.open(o.Blob)
+	body, err := l.blobs.open(o.Blob)
 	return o, body, err
 }
 
 // view runs f on the state without changing it.
-func (s *Server) view(f func(state) error) error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return f(s.state)
+func (l *ledger) view(f func(state) error) error {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return f(l.state)
 }
 
 // deleteObject succeeds for a key that does not exist, as S3 does, and then journals nothing.
-func (s *Server) deleteObject(w http.ResponseWriter, r *request) error {
+func (s objectOperations) deleteObject(w http.ResponseWriter, r *request) error {
 	err := s.update(func(st state) (change, error) {
 		b, err := st.bucket(r.bucket)
 		if err == nil && b.objects[r.key] == nil {
@@ -126,12 +129,12 @@ func (s *Server) deleteObject(w http.ResponseWriter, r *request) error {
 var errNothing = errors.New("nothing to change")
 
 // receive streams the verified body of r into a blob.
-func (s *Server) receive(r *request) (content, error) {
+func (l *ledger) receive(r *request) (content, error) {
 	p, err := openPayload(r)
 	if err != nil {
 		return content{}, err
 	}
-	id, err := s.blobs.write(p.size, p.copyTo)
+	id, err := l.blobs.write(p.size, p.copyTo)
 	if err != nil {
 		return content{}, err
 	}

@@ -22,7 +22,7 @@ type request struct {
 }
 
 // newRequest refuses addresses that S3 refuses.
-func (s *Server) newRequest(r *http.Request) (*request, error) {
+func newRequest(r *http.Request) (*request, error) {
 	bucket, key := address(r)
 	switch {
 	case !utf8.ValidString(key) || !utf8.ValidString(bucket):
@@ -30,7 +30,7 @@ func (s *Server) newRequest(r *http.Request) (*request, error) {
 	case len(key) > maxKeyBytes:
 		return nil, errKeyTooLong(len(key))
 	}
-	if err := s.refuseUnknownFeatures(r); err != nil {
+	if err := refuseUnknownFeatures(r); err != nil {
 		return nil, err
 	}
 	req := &request{Request: r, bucket: bucket, key: key, query: r.URL.Query(), body: r.Body}
@@ -50,8 +50,11 @@ func address(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// Operation implements wire.Service. It is "" when the method, the level and the sub-resource name nothing served.
-func (s *Server) Operation(r *http.Request) string {
+// Operation implements wire.Service.
+func (s *Server) Operation(r *http.Request) string { return operationOf(r) }
+
+// operationOf is "" when the method, the level and the sub-resource name nothing served.
+func operationOf(r *http.Request) string {
 	level := "object"
 	switch bucket, key := address(r); {
 	case bucket == "":

@@ -17,6 +17,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
+const serviceName = "s3"
+
 // Options say where the server keeps what it stores.
 type Options struct {
 	Dir     string       // folder of the object bodies; "" keeps everything in memory, with the journal Discard
@@ -25,10 +27,16 @@ type Options struct {
 
 // Server is the object store. It implements wire.Service and is safe for concurrent use.
 type Server struct {
-	blobs    blobStore
-	journal  wire.Journal
+	*ledger
+
 	handlers map[string]handler
 	start    sync.Once
+}
+
+// ledger holds the buckets, objects and uploads of one account behind one lock, and journals their changes.
+type ledger struct {
+	blobs   blobStore
+	journal wire.Journal
 
 	mu    sync.RWMutex
 	state state
@@ -40,37 +48,33 @@ type handler func(w http.ResponseWriter, r *request) error
 // New opens the server on an empty state; the journal's records are given to Replay before the first call is served.
 // It fails when Dir cannot be made or opened.
 func New(o Options) (*Server, error) {
-	s := &Server{
-		blobs:   &memoryBlobs{},
-		journal: cmp.Or[wire.Journal](o.Journal, wire.Discard{}),
-		state:   newState(),
-	}
+	l := &ledger{blobs: &memoryBlobs{}, journal: cmp.Or[wire.Journal](o.Journal, wire.Discard{}), state: newState()}
 	if o.Dir != "" {
 		blobs, err := openDirBlobs(o.Dir)
 		if err != nil {
 			return nil, err
 		}
-		s.blobs = blobs
+		l.blobs = blobs
 	}
-	s.handlers = map[string]handler{
-		"ListBuckets":             s.listBuckets,
-		"CreateBucket":            s.createBucket,
-		"ListObjectsV2":           s.listObjects,
-		"PutObject":               s.putObject,
-		"GetObject":               s.getObject,
-		"HeadObject":              s.getObject,
-		"DeleteObject":            s.deleteObject,
-		"CreateMultipartUpload":   s.createUpload,
-		"UploadPart":              s.uploadPart,
-		"UploadPartCopy":          s.uploadPartCopy,
-		"CompleteMultipartUpload": s.completeUpload,
-		"AbortMultipartUpload":    s.abortUpload,
-	}
-	return s, nil
+	buckets, objects, uploads := bucketOperations{l}, objectOperations{l}, uploadOperations{l}
+	return &Server{ledger: l, handlers: map[string]handler{
+		"ListBuckets":             buckets.listBuckets,
+		"CreateBucket":            buckets.createBucket,
+		"ListObjectsV2":           buckets.listObjects,
+		"PutObject":               objects.putObject,
+		"GetObject":               objects.getObject,
+		"HeadObject":              objects.getObject,
+		"DeleteObject":            objects.deleteObject,
+		"CreateMultipartUpload":   uploads.createUpload,
+		"UploadPart":              uploads.uploadPart,
+		"UploadPartCopy":          uploads.uploadPartCopy,
+		"CompleteMultipartUpload": uploads.completeUpload,
+		"AbortMultipartUpload":    uploads.abortUpload,
+	}}, nil
 }
 
 // Name implements wire.Service.
-func (s *Server) Name() string { return "s3" }
+func (s *Server) Name() string { return serviceName }
 
 // Serve answers one call, whose signature has been verified, with the operation that c names.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c wire.Call) {
@@ -109,7 +113,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 	if !ok {
 		return refuse("NotImplemented", "the embedded S3 does not know this operation (%q)", operation)
 	}
-	req, err := s.newRequest(r)
+	req, err := newRequest(r)
 	if err != nil {
 		return err
 	}
@@ -118,36 +122,36 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 
 // update lets decide choose a change from the current state, then commits it: journal first, so that nothing is
 // visible that a restart would lose. Bodies that the change leaves without an owner are deleted afterwards.
-func (s *Server) update(decide func(state) (change, error)) error {
-	garbage, err := s.commit(decide)
+func (l *ledger) update(decide func(state) (change, error)) error {
+	garbage, err := l.commit(decide)
 	for _, id := range garbage {
-		s.blobs.remove(id)
+		l.blobs.remove(id)
 	}
 	return err
 }
 
-func (s *Server) commit(decide func(state) (change, error)) (garbage []string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, err := decide(s.state)
+func (l *ledger) commit(decide func(state) (change, error)) (garbage []string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c, err := decide(l.state)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.journal.Append(s.Name(), c); err != nil {
+	if err := l.journal.Append(serviceName, c); err != nil {
 		return nil, fmt.Errorf("append to the journal: %w", err)
 	}
-	return s.state.apply(c)
+	return l.state.apply(c)
 }
 
 // removeStrays deletes the bodies that no object and no upload owns: a crash fell between body and journal record.
 // It runs before the first call, when the journal has been replayed and nothing is being written yet.
-func (s *Server) removeStrays() {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	owners := s.state.blobs()
-	for _, id := range s.blobs.list() {
+func (l *ledger) removeStrays() {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	owners := l.state.blobs()
+	for _, id := range l.blobs.list() {
 		if _, owned := owners[id]; !owned {
-			s.blobs.remove(id)
+			l.blobs.remove(id)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package sqs
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -28,23 +29,26 @@ type Peeked struct {
 	Source    string    `json:"source,omitempty"` // ARN of the queue that a dead letter failed in
 }
 
+// view shows the queues to people.
+type view struct{ *ledger }
+
 // Details returns all queues, sorted by name.
-func (s *Server) Details() []QueueInfo {
-	states := s.Snapshot()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (v view) Details() []QueueInfo {
+	states := v.Snapshot()
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	now := time.Now()
 	all := make([]QueueInfo, 0, len(states))
 	for _, state := range states {
-		q, ok := s.queues[state.Name]
+		q, ok := v.queues[state.Name]
 		if !ok {
 			continue
 		}
 		info := QueueInfo{QueueState: state, ARN: q.arn(), Oldest: q.oldest(now), MaxReceives: q.settings.maxReceives}
-		if target := s.findARN(q.settings.deadLetterARN); target != nil {
+		if target := v.findARN(q.settings.deadLetterARN); target != nil {
 			info.DeadLetters = target.name
 		}
-		for name, other := range s.queues {
+		for name, other := range v.queues {
 			if other.settings.deadLetterARN == q.arn() {
 				info.Serves = append(info.Serves, name)
 			}
@@ -57,10 +61,10 @@ func (s *Server) Details() []QueueInfo {
 
 // Peek returns up to limit messages of the queue, the oldest first, in whatever state; ok is false when there is no
 // such queue.
-func (s *Server) Peek(queue string, limit int) (messages []Peeked, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, ok := s.queues[queue]
+func (v view) Peek(queue string, limit int) (messages []Peeked, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	q, ok := v.queues[queue]
 	if !ok {
 		return nil, false
 	}
@@ -95,4 +99,29 @@ func (q *queue) oldest(now time.Time) time.Time {
 		}
 	}
 	return first
+}
+
+// QueueState is one queue as the local console shows it.
+type QueueState struct {
+	Name       string
+	Visible    int  // can be received now
+	InFlight   int  // received, neither deleted nor visible again
+	Delayed    int  // sent with a delay that still runs
+	DeadLetter bool // another queue sends here what it could not deliver
+}
+
+// Snapshot returns all queues, sorted by name.
+func (v view) Snapshot() []QueueState {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now := time.Now()
+	states := make([]QueueState, 0, len(v.queues))
+	for _, name := range slices.Sorted(maps.Keys(v.queues)) {
+		q := v.queues[name]
+		visible, inFlight, delayed := q.counts(now)
+		states = append(states, QueueState{
+			Name: name, Visible: visible, InFlight: inFlight, Delayed: delayed, DeadLetter: v.isDeadLetterQueue(q),
+		})
+	}
+	return states
 }

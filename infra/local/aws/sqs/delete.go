@@ -17,14 +17,14 @@ type deleteMessageInput struct {
 	QueueURL string `json:"QueueUrl"`
 }
 
-func (s *Server) deleteMessage(_ context.Context, in *deleteMessageInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, err := s.find(in.QueueURL)
+func (o messageOperations) deleteMessage(_ context.Context, in *deleteMessageInput) (any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	q, err := o.find(in.QueueURL)
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.delete(q, in.deletion)
+	return nil, o.delete(q, in.deletion)
 }
 
 type deleteMessageBatchInput struct {
@@ -36,20 +36,20 @@ type deleted struct {
 	ID string `json:"Id"`
 }
 
-func (s *Server) deleteMessageBatch(_ context.Context, in *deleteMessageBatchInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, err := s.find(in.QueueURL)
+func (o messageOperations) deleteMessageBatch(_ context.Context, in *deleteMessageBatchInput) (any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	q, err := o.find(in.QueueURL)
 	if err != nil {
 		return nil, err
 	}
 	return batch(in.Entries, func(e deletion) string { return e.ID },
-		func(e deletion) (any, error) { return deleted{ID: e.ID}, s.delete(q, e) })
+		func(e deletion) (any, error) { return deleted{ID: e.ID}, o.delete(q, e) })
 }
 
 // delete deletes the message. With the handle of an earlier delivery it succeeds and deletes nothing: that is what
 // the API reference warns of, and what a consumer meets that worked longer than its visibility timeout.
-func (s *Server) delete(q *queue, in deletion) error {
+func (o messageOperations) delete(q *queue, in deletion) error {
 	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *Server) delete(q *queue, in deletion) error {
 	if m == nil {
 		return nil
 	}
-	return s.commit(record{Kind: kindDelete, Queue: q.name, ID: m.ID})
+	return o.commit(record{Kind: kindDelete, Queue: q.name, ID: m.ID})
 }
 
 // purgePause is how long SQS refuses a second purge (API reference, PurgeQueue).
@@ -68,10 +68,10 @@ type purgeQueueInput struct {
 	QueueURL string `json:"QueueUrl"`
 }
 
-func (s *Server) purgeQueue(_ context.Context, in *purgeQueueInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, err := s.find(in.QueueURL)
+func (o *queueOperations) purgeQueue(_ context.Context, in *purgeQueueInput) (any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	q, err := o.find(in.QueueURL)
 	if err != nil {
 		return nil, err
 	}
@@ -80,5 +80,5 @@ func (s *Server) purgeQueue(_ context.Context, in *purgeQueueInput) (any, error)
 		return nil, exceeded("PurgeQueueInProgress",
 			"Only one PurgeQueue operation on "+q.name+" is allowed every 60 seconds.")
 	}
-	return nil, s.commit(record{Kind: kindPurge, Queue: q.name, At: now})
+	return nil, o.commit(record{Kind: kindPurge, Queue: q.name, At: now})
 }

@@ -14,23 +14,23 @@ type Disorder func(queue string, candidates int) (pick int, twice bool)
 // Disturb makes d decide about every message that is received from now on; nil gives them oldest first and once. A pick
 // that is not among the candidates means the nearest one. Both deliveries of a doubled message count as receives, and
 // the receipt handles of both are valid.
-func (s *Server) Disturb(d Disorder) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.draw = d
+func (o *receiveOperations) Disturb(d Disorder) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.draw = d
 }
 
 // next removes the message that the next receive gets from the schedule of q, nil when none is visible, and tells
 // whether it is one that will be delivered twice.
-func (s *Server) next(q *queue, now time.Time) (m *message, twice bool) {
-	if s.draw == nil {
+func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice bool) {
+	if o.draw == nil {
 		return q.next(now), false
 	}
 	candidates := q.visible(now)
 	if len(candidates) == 0 {
 		return nil, false
 	}
-	pick, twice := s.draw(q.name, len(candidates))
+	pick, twice := o.draw(q.name, len(candidates))
 	m = candidates[min(max(pick, 0), len(candidates)-1)]
 	heap.Remove(q.groups[m.GroupID], m.index)
 	return m, twice

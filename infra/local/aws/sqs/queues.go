@@ -21,9 +21,16 @@ type queueURLOutput struct {
 	QueueURL string `json:"QueueUrl"`
 }
 
-func (s *Server) createQueue(_ context.Context, in *createQueueInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// queueOperations create, describe, change and purge queues.
+type queueOperations struct {
+	*ledger
+
+	baseURL string // of queue URLs
+}
+
+func (o *queueOperations) createQueue(_ context.Context, in *createQueueInput) (any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if in.QueueName == "" {
 		return nil, missing("QueueName")
 	}
@@ -31,28 +38,28 @@ func (s *Server) createQueue(_ context.Context, in *createQueueInput) (any, erro
 		return nil, wire.Fail("InvalidParameterValue",
 			"Can only include alphanumeric characters, hyphens, or underscores. 1 to 80 in length")
 	}
-	if err := s.checkAttributes(in.QueueName, in.Attributes); err != nil {
+	if err := o.checkAttributes(in.QueueName, in.Attributes); err != nil {
 		return nil, err
 	}
-	if q, ok := s.queues[in.QueueName]; ok {
+	if q, ok := o.queues[in.QueueName]; ok {
 		if name := q.differs(in.Attributes); name != "" {
 			return nil, wire.Fail("QueueNameExists",
 				"A queue already exists with the same name and a different value for attribute %s", name)
 		}
-		return queueURLOutput{QueueURL: s.urlOf(in.QueueName)}, nil
+		return queueURLOutput{QueueURL: o.urlOf(in.QueueName)}, nil
 	}
-	err := s.commit(record{Kind: kindCreate, Queue: in.QueueName, Attributes: in.Attributes, At: time.Now()})
-	return queueURLOutput{QueueURL: s.urlOf(in.QueueName)}, err
+	err := o.commit(record{Kind: kindCreate, Queue: in.QueueName, Attributes: in.Attributes, At: time.Now()})
+	return queueURLOutput{QueueURL: o.urlOf(in.QueueName)}, err
 }
 
 // checkAttributes refuses what parseSettings refuses, and a dead-letter queue that does not exist
 // yet or is the queue itself.
-func (s *Server) checkAttributes(name string, attributes map[string]string) error {
+func (o *queueOperations) checkAttributes(name string, attributes map[string]string) error {
 	parsed, err := parseSettings(attributes)
 	if err != nil || parsed.deadLetterARN == "" {
 		return err
 	}
-	switch target := s.findARN(parsed.deadLetterARN); {
+	switch target := o.findARN(parsed.deadLetterARN); {
 	case target == nil:
 		return badRedrive(attributes["RedrivePolicy"], "Dead letter target does not exist.")
 	case target.name == name:
@@ -83,17 +90,17 @@ type getQueueURLInput struct {
 	QueueName string
 }
 
-func (s *Server) getQueueURL(_ context.Context, in *getQueueURLInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (o *queueOperations) getQueueURL(_ context.Context, in *getQueueURLInput) (any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if in.QueueName == "" {
 		return nil, missing("QueueName")
 	}
-	q, err := s.named(in.QueueName)
+	q, err := o.named(in.QueueName)
 	if err != nil {
 		return nil, err
 	}
-	return queueURLOutput{QueueURL: s.urlOf(q.name)}, nil
+	return queueURLOutput{QueueURL: o.urlOf(q.name)}, nil
 }
 
 type getQueueAttributesInput struct {
@@ -105,10 +112,10 @@ type getQueueAttributesOutput struct {
 	Attributes map[string]string `json:"Attributes,omitempty"`
 }
 
-func (s *Server) getQueueAttributes(_ context.Context, in *getQueueAttributesInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, err := s.find(in.QueueURL)
+func (o *queueOperations) getQueueAttributes(_ context.Context, in *getQueueAttributesInput) (any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	q, err := o.find(in.QueueURL)
 	if err != nil {
 		return nil, err
 	}
@@ -158,21 +165,21 @@ type setQueueAttributesInput struct {
 	Attributes map[string]string
 }
 
-func (s *Server) setQueueAttributes(_ context.Context, in *setQueueAttributesInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, err := s.find(in.QueueURL)
+func (o *queueOperations) setQueueAttributes(_ context.Context, in *setQueueAttributesInput) (any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	q, err := o.find(in.QueueURL)
 	if err != nil {
 		return nil, err
 	}
 	if len(in.Attributes) == 0 {
 		return nil, missing("Attributes")
 	}
-	if err := s.checkAttributes(q.name, in.Attributes); err != nil {
+	if err := o.checkAttributes(q.name, in.Attributes); err != nil {
 		return nil, err
 	}
 	if _, err := parseSettings(q.with(in.Attributes)); err != nil {
 		return nil, err
 	}
-	return nil, s.commit(record{Kind: kindAttributes, Queue: q.name, Attributes: in.Attributes, At: time.Now()})
+	return nil, o.commit(record{Kind: kindAttributes, Queue: q.name, Attributes: in.Attributes, At: time.Now()})
 }

@@ -45,13 +45,20 @@ type poll struct {
 	system     []string
 }
 
-func (s *Server) receiveMessage(ctx context.Context, in *receiveMessageInput) (any, error) {
-	p, err := s.newPoll(in)
+// receiveOperations receive messages, and bury those that were received too often.
+type receiveOperations struct {
+	*ledger
+
+	draw Disorder
+}
+
+func (o *receiveOperations) receiveMessage(ctx context.Context, in *receiveMessageInput) (any, error) {
+	p, err := o.newPoll(in)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		messages, again, err := s.take(p)
+		messages, again, err := o.take(p)
 		if err != nil || len(messages) > 0 || again == nil {
 			return receiveMessageOutput{Messages: messages}, err
 		}
@@ -61,10 +68,10 @@ func (s *Server) receiveMessage(ctx context.Context, in *receiveMessageInput) (a
 	}
 }
 
-func (s *Server) newPoll(in *receiveMessageInput) (poll, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, err := s.find(in.QueueURL)
+func (o *receiveOperations) newPoll(in *receiveMessageInput) (poll, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	q, err := o.find(in.QueueURL)
 	if err != nil {
 		return poll{}, err
 	}
@@ -119,10 +126,10 @@ type taken struct {
 
 // take makes up to p.max visible messages invisible and returns them. Without any it says how long to sleep before
 // the next try, nil when the poll is over.
-func (s *Server) take(p poll) ([]received, *pause, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, err := s.find(p.queueURL)
+func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	q, err := o.find(p.queueURL)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +138,7 @@ func (s *Server) take(p poll) ([]received, *pause, error) {
 	if most == 0 && p.short {
 		return nil, nil, exceeded("OverLimit", "Too many messages are in flight.")
 	}
-	chosen, err := s.choose(q, most, now)
+	chosen, err := o.choose(q, most, now)
 	// A failing journal must not lose the messages that choose took out of the schedule.
 	defer func() {
 		for _, m := range chosen {
@@ -149,7 +156,7 @@ func (s *Server) take(p poll) ([]received, *pause, error) {
 		if m.twice {
 			r.Until = now
 		}
-		if err := s.commit(r); err != nil {
+		if err := o.commit(r); err != nil {
 			return nil, nil, err
 		}
 		out = append(out, m.deliver(p))
@@ -168,14 +175,14 @@ func (s *Server) take(p poll) ([]received, *pause, error) {
 
 // choose takes up to most messages out of the schedule of q and buries those that were received too often. The messages
 // come with an error, too: they are still those of the queue.
-func (s *Server) choose(q *queue, most int, now time.Time) ([]taken, error) {
+func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, error) {
 	var chosen []taken
 	for len(chosen) < most {
-		m, twice := s.next(q, now)
+		m, twice := o.next(q, now)
 		if m == nil {
 			break
 		}
-		buried, err := s.bury(q, m, now)
+		buried, err := o.bury(q, m, now)
 		if !buried {
 			chosen = append(chosen, taken{m, twice})
 		}
@@ -187,12 +194,12 @@ func (s *Server) choose(q *queue, most int, now time.Time) ([]taken, error) {
 }
 
 // bury moves m to the dead-letter queue when it was received too often. SQS does so when the next consumer asks.
-func (s *Server) bury(q *queue, m *message, now time.Time) (bool, error) {
-	target := s.findARN(q.settings.deadLetterARN)
+func (o *receiveOperations) bury(q *queue, m *message, now time.Time) (bool, error) {
+	target := o.findARN(q.settings.deadLetterARN)
 	if target == nil || m.Receives < q.settings.maxReceives {
 		return false, nil
 	}
-	if err := s.commit(record{Kind: kindBury, Queue: q.name, ID: m.ID, At: now, Target: target.name}); err != nil {
+	if err := o.commit(record{Kind: kindBury, Queue: q.name, ID: m.ID, At: now, Target: target.name}); err != nil {
 		return false, err
 	}
 	return true, nil

@@ -3,7 +3,10 @@ package sqs
 import (
 	"fmt"
 	"maps"
+	"sync"
 	"time"
+
+	"recordbridge/infra/local/aws/wire"
 )
 
 // record is one change as it stands in the journal. Which fields count depends on Kind.
@@ -31,20 +34,29 @@ const (
 	kindRevive     = "revive" // moved out of it by StartMessageMoveTask
 )
 
-// commit stores r and then lets it take effect. Nothing else changes queues and messages, so a replay of all records
-// ends in the same state. The caller holds the mutex.
-func (s *Server) commit(r record) error {
-	if err := s.journal.Append(serviceName, r); err != nil {
-		return err
-	}
-	return s.apply(r)
+// ledger holds the queues of one account behind one lock, and journals their changes.
+type ledger struct {
+	journal wire.Journal
+
+	mu     sync.Mutex
+	queues map[string]*queue
+	placed uint64 // messages that ever got a place in a queue; orders those that become visible at the same time
 }
 
-func (s *Server) apply(r record) error {
-	if r.Kind == kindCreate {
-		s.queues[r.Queue] = newQueue(r.Queue, r.At)
+// commit stores r and then lets it take effect. Nothing else changes queues and messages, so a replay of all records
+// ends in the same state. The caller holds the mutex.
+func (l *ledger) commit(r record) error {
+	if err := l.journal.Append(serviceName, r); err != nil {
+		return err
 	}
-	q, ok := s.queues[r.Queue]
+	return l.apply(r)
+}
+
+func (l *ledger) apply(r record) error {
+	if r.Kind == kindCreate {
+		l.queues[r.Queue] = newQueue(r.Queue, r.At)
+	}
+	q, ok := l.queues[r.Queue]
 	if !ok {
 		return fmt.Errorf("sqs record %q: no queue %q", r.Kind, r.Queue)
 	}
@@ -58,14 +70,14 @@ func (s *Server) apply(r record) error {
 		if r.Message == nil {
 			return fmt.Errorf("sqs record %q: no message", r.Kind)
 		}
-		s.add(q, r.Message)
+		l.add(q, r.Message)
 		return nil
 	default:
-		return s.applyToMessage(q, r)
+		return l.applyToMessage(q, r)
 	}
 }
 
-func (s *Server) applyToMessage(q *queue, r record) error {
+func (l *ledger) applyToMessage(q *queue, r record) error {
 	m, ok := q.messages[r.ID]
 	if !ok {
 		return fmt.Errorf("sqs record %q: no message %q in queue %q", r.Kind, r.ID, r.Queue)
@@ -77,15 +89,15 @@ func (s *Server) applyToMessage(q *queue, r record) error {
 	case kindDelete:
 		q.remove(m)
 	case kindBury, kindRevive:
-		return s.applyMove(q, m, r)
+		return l.applyMove(q, m, r)
 	default:
 		return fmt.Errorf("sqs record: unknown kind %q", r.Kind)
 	}
 	return nil
 }
 
-func (s *Server) applyMove(from *queue, m *message, r record) error {
-	to, ok := s.queues[r.Target]
+func (l *ledger) applyMove(from *queue, m *message, r record) error {
+	to, ok := l.queues[r.Target]
 	if !ok {
 		return fmt.Errorf("sqs record %q: no queue %q", r.Kind, r.Target)
 	}
@@ -97,13 +109,13 @@ func (s *Server) applyMove(from *queue, m *message, r record) error {
 		// A redriven message counts as a new one (API reference, StartMessageMoveTask).
 		*m = message{ID: r.NewID, Body: m.Body, GroupID: m.GroupID, Sent: r.At, VisibleAt: r.At}
 	}
-	s.add(to, m)
+	l.add(to, m)
 	return nil
 }
 
-func (s *Server) add(q *queue, m *message) {
-	s.placed++
-	m.place, m.index = s.placed, -1
+func (l *ledger) add(q *queue, m *message) {
+	l.placed++
+	m.place, m.index = l.placed, -1
 	q.put(m)
 }
 

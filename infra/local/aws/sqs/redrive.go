@@ -24,25 +24,28 @@ type startMessageMoveTaskOutput struct {
 	TaskHandle string
 }
 
+// moveOperations redrive dead letters.
+type moveOperations struct{ *ledger }
+
 // startMessageMoveTask moves every visible dead letter back to the queue it came from. SQS does it in the background;
 // here it is done when the call returns.
-func (s *Server) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if in.SourceARN == "" {
 		return nil, missing("SourceArn")
 	}
 	if in.DestinationARN != "" || in.PerSecond != nil {
 		return nil, unsupported("moves to another queue and of a limited speed")
 	}
-	source := s.findARN(in.SourceARN)
+	source := o.findARN(in.SourceARN)
 	if source == nil {
 		return nil, &wire.Error{
 			Code: "ResourceNotFoundException", Status: http.StatusNotFound,
 			Message: "The resource that you specified for the SourceArn parameter doesn't exist.",
 		}
 	}
-	if !s.isDeadLetterQueue(source) {
+	if !o.isDeadLetterQueue(source) {
 		return nil, wire.Fail("InvalidParameterValue", "Source queue must be configured as a Dead Letter Queue.")
 	}
 	now := time.Now()
@@ -53,12 +56,12 @@ func (s *Server) startMessageMoveTask(_ context.Context, in *startMessageMoveTas
 		}
 	}()
 	for m := source.next(now); m != nil; m = source.next(now) {
-		target := s.findARN(m.SourceARN)
+		target := o.findARN(m.SourceARN)
 		if target == nil { // sent to the dead-letter queue directly: it has no way back
 			stay = append(stay, m)
 			continue
 		}
-		if err := s.commit(record{
+		if err := o.commit(record{
 			Kind: kindRevive, Queue: source.name, ID: m.ID, At: now, Target: target.name,
 			NewID: uuid.NewString(),
 		}); err != nil {
@@ -69,8 +72,8 @@ func (s *Server) startMessageMoveTask(_ context.Context, in *startMessageMoveTas
 	return startMessageMoveTaskOutput{TaskHandle: uuid.NewString()}, nil
 }
 
-func (s *Server) isDeadLetterQueue(q *queue) bool {
-	for _, other := range s.queues {
+func (l *ledger) isDeadLetterQueue(q *queue) bool {
+	for _, other := range l.queues {
 		if other.settings.deadLetterARN == q.arn() {
 			return true
 		}

@@ -2,6 +2,8 @@ package sqs
 
 import (
 	"context"
+	"crypto/md5" //nolint:gosec // SQS's protocol names MD5; it protects nothing
+	"encoding/hex"
 	"regexp"
 	"strings"
 	"time"
@@ -36,10 +38,13 @@ type sent struct {
 	MD5OfMessageSystemAttributes string `json:",omitempty"`
 }
 
-func (s *Server) sendMessage(_ context.Context, in *sendMessageInput) (any, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q, err := s.find(in.QueueURL)
+// messageOperations send and delete messages.
+type messageOperations struct{ *ledger }
+
+func (o messageOperations) sendMessage(_ context.Context, in *sendMessageInput) (any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	q, err := o.find(in.QueueURL)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +61,7 @@ func (s *Server) sendMessage(_ context.Context, in *sendMessageInput) (any, erro
 		Trace: in.MessageSystemAttributes[traceHeader].StringValue, Sent: now,
 		VisibleAt: now.Add(time.Duration(delay) * time.Second),
 	}
-	if err := s.commit(record{Kind: kindSend, Queue: q.name, Message: m}); err != nil {
+	if err := o.commit(record{Kind: kindSend, Queue: q.name, Message: m}); err != nil {
 		return nil, err
 	}
 	return sent{
@@ -103,4 +108,9 @@ func (in *sendMessageInput) check() error {
 // which is allowed, so such bodies pass here as they do in SQS.
 func forbidden(r rune) bool {
 	return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || r == 0xFFFE || r == 0xFFFF || !utf8.ValidRune(r)
+}
+
+func hexMD5(content []byte) string {
+	sum := md5.Sum(content) //nolint:gosec // see the import
+	return hex.EncodeToString(sum[:])
 }

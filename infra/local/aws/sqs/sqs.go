@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"recordbridge/infra/local/aws/wire"
 )
@@ -27,33 +26,32 @@ const (
 
 // Server is the service. Create it with New.
 type Server struct {
-	baseURL    string
-	journal    wire.Journal
-	operations map[string]wire.Operation
+	*ledger
+	view
+	*receiveOperations
 
-	mu     sync.Mutex
-	queues map[string]*queue
-	placed uint64 // messages that ever got a place in a queue; orders those that become visible at the same time
-	draw   Disorder
+	operations map[string]wire.Operation
 }
 
 // New makes an empty service. Queue URLs start with baseURL, such as "http://127.0.0.1:4566"; every change goes into
 // journal before it takes effect.
 func New(baseURL string, journal wire.Journal) *Server {
-	s := &Server{baseURL: strings.TrimSuffix(baseURL, "/"), journal: journal, queues: map[string]*queue{}}
-	s.operations = map[string]wire.Operation{
-		"CreateQueue":          wire.Typed(s.createQueue),
-		"GetQueueUrl":          wire.Typed(s.getQueueURL),
-		"GetQueueAttributes":   wire.Typed(s.getQueueAttributes),
-		"SetQueueAttributes":   wire.Typed(s.setQueueAttributes),
-		"SendMessage":          wire.Typed(s.sendMessage),
-		"ReceiveMessage":       wire.Typed(s.receiveMessage),
-		"DeleteMessage":        wire.Typed(s.deleteMessage),
-		"DeleteMessageBatch":   wire.Typed(s.deleteMessageBatch),
-		"PurgeQueue":           wire.Typed(s.purgeQueue),
-		"StartMessageMoveTask": wire.Typed(s.startMessageMoveTask),
-	}
-	return s
+	l := &ledger{journal: journal, queues: map[string]*queue{}}
+	queues := &queueOperations{ledger: l, baseURL: strings.TrimSuffix(baseURL, "/")}
+	receives := &receiveOperations{ledger: l}
+	messages, moves := messageOperations{l}, moveOperations{l}
+	return &Server{ledger: l, view: view{l}, receiveOperations: receives, operations: map[string]wire.Operation{
+		"CreateQueue":          wire.Typed(queues.createQueue),
+		"GetQueueUrl":          wire.Typed(queues.getQueueURL),
+		"GetQueueAttributes":   wire.Typed(queues.getQueueAttributes),
+		"SetQueueAttributes":   wire.Typed(queues.setQueueAttributes),
+		"SendMessage":          wire.Typed(messages.sendMessage),
+		"ReceiveMessage":       wire.Typed(receives.receiveMessage),
+		"DeleteMessage":        wire.Typed(messages.deleteMessage),
+		"DeleteMessageBatch":   wire.Typed(messages.deleteMessageBatch),
+		"PurgeQueue":           wire.Typed(queues.purgeQueue),
+		"StartMessageMoveTask": wire.Typed(moves.startMessageMoveTask),
+	}}
 }
 
 // Name implements wire.Service.
@@ -91,7 +89,7 @@ func (s *Server) Replay(raw json.RawMessage) error {
 }
 
 // find returns the queue of a queue URL. Host and port are not compared: a container reaches us under another name.
-func (s *Server) find(queueURL string) (*queue, error) {
+func (l *ledger) find(queueURL string) (*queue, error) {
 	if queueURL == "" {
 		return nil, missing("QueueUrl")
 	}
@@ -103,11 +101,11 @@ func (s *Server) find(queueURL string) (*queue, error) {
 	if address[len(address)-2] != account {
 		name = "" // a queue of somebody else
 	}
-	return s.named(name)
+	return l.named(name)
 }
 
-func (s *Server) named(name string) (*queue, error) {
-	q, ok := s.queues[name]
+func (l *ledger) named(name string) (*queue, error) {
+	q, ok := l.queues[name]
 	if !ok {
 		return nil, wire.Fail("QueueDoesNotExist", "The specified queue does not exist.")
 	}
@@ -115,12 +113,12 @@ func (s *Server) named(name string) (*queue, error) {
 }
 
 // findARN returns the queue with the ARN arn, nil when there is none.
-func (s *Server) findARN(arn string) *queue {
+func (l *ledger) findARN(arn string) *queue {
 	name, ok := strings.CutPrefix(arn, arnPrefix)
 	if !ok {
 		return nil
 	}
-	return s.queues[name]
+	return l.queues[name]
 }
 
-func (s *Server) urlOf(name string) string { return s.baseURL + "/" + account + "/" + name }
+func (o *queueOperations) urlOf(name string) string { return o.baseURL + "/" + account + "/" + name }
