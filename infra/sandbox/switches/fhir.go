@@ -1,5 +1,7 @@
 package switches
 
+import "slices"
+
 // The switches of the FHIR side, in the order of the table.
 const (
 	OutcomeEntry     = "outcome-entry"
@@ -52,6 +54,11 @@ const (
 )
 
 func fhirTable() []Switch {
+	return slices.Concat(refusalTable(), answerTable(), searchTable())
+}
+
+// refusalTable has the switches by which requests are refused.
+func refusalTable() []Switch {
 	return []Switch{
 		{OutcomeEntry, "", "Every search bundle carries an OperationOutcome entry with search.mode=outcome.", "Epic"},
 		{SessionNext, "", "The next link is ?sessionID=, works once, and answers 404 afterwards.", "Epic"},
@@ -99,6 +106,12 @@ func fhirTable() []Switch {
 			"RFC 6585 section 4",
 		},
 		{Search503, number, "Every n-th search is answered with 503 and Retry-After.", "any"},
+	}
+}
+
+// answerTable has the switches of what answers hold, and of how they arrive.
+func answerTable() []Switch {
+	return []Switch{
 		{ForeignReference, "", "References to people and places are absolute URLs on a foreign host, by http.", "NextGen"},
 		{AbsoluteOwn, "", "References are absolute URLs below the FHIR base.", "any"},
 		{NextInternal, "", "The next link names an internal host, as behind a proxy that leaks it.", "any"},
@@ -115,6 +128,12 @@ func fhirTable() []Switch {
 		{NoTotal, "", "Search bundles have no total.", "athenahealth"},
 		{TotalPage, "", "The total of a bundle counts its page only.", "Epic"},
 		{NoProvenance, "", "Provenance is refused with 400 not implemented.", "NextGen, athenahealth"},
+	}
+}
+
+// searchTable has the switches of what can be searched and how, and those of the server as a whole.
+func searchTable() []Switch {
+	return []Switch{
 		{
 			RequireIntent, "", "MedicationRequest without intent is refused with 403 that lists the accepted combinations.",
 			"athenahealth",

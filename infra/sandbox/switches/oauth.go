@@ -1,5 +1,7 @@
 package switches
 
+import "slices"
+
 // The switches of the authorization server, in the order of the table.
 const (
 	NoPatient         = "no-patient"
@@ -51,7 +53,12 @@ const (
 const endpointFailures = "500|503|404|401|html"
 
 func oauthTable() []Switch {
-	return append(tokenTable(), []Switch{
+	return slices.Concat(tokenTable(), discoveryTable(), authorizationTable(), clientTable())
+}
+
+// discoveryTable has the switches of the discovery document.
+func discoveryTable() []Switch {
+	return []Switch{
 		{DiscoveryRelative, "", "The discovery document names its endpoints by relative URLs.", "SMART 2.2 allows it"},
 		{DiscoveryMissing, "", "There is no .well-known/smart-configuration; only the CapabilityStatement names the " +
 			"endpoints.", "servers of SMART 1.0"},
@@ -65,6 +72,12 @@ func oauthTable() []Switch {
 				"service that reads it.",
 			"RFC 9700 section 4.4, mix-up attacks",
 		},
+	}
+}
+
+// authorizationTable has the switches of authorization requests and of what is granted.
+func authorizationTable() []Switch {
+	return []Switch{
 		{
 			Aud, "required|none|trimmed", "aud must be there; must not be there; must have no slash at its end.",
 			"athenahealth; NextGen, VA, Quest, Cigna; eClinicalWorks",
@@ -110,6 +123,12 @@ func oauthTable() []Switch {
 			"openid and fhirUser are known, and the token answer has an id_token signed with RS256, with this flaw.",
 			"SMART 2.2, OpenID Connect Core",
 		},
+	}
+}
+
+// clientTable has the switches of revocation, of introspection and of how clients prove who they are.
+func clientTable() []Switch {
+	return []Switch{
 		{RevokeFails, endpointFailures, "Revocation fails.", "any"},
 		{IntrospectFails, endpointFailures, "Introspection fails.", "any"},
 		{
@@ -137,7 +156,7 @@ func oauthTable() []Switch {
 		{ClientKeys, keySet, "The clients' public keys at this portal.", "Epic, Oracle/Cerner"},
 		{UnknownCode500, "", "A code that the portal has not given out is answered with 500.", "a reference server"},
 		{Client401, "", "A client that does not prove who it is is answered with 401 unauthorized_client.", "Keycloak"},
-	}...)
+	}
 }
 
 func tokenTable() []Switch {

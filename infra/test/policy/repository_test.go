@@ -267,7 +267,11 @@ func reserved() map[string][]string {
 		},
 		"WidgetBucket": {"WebFunction"},
 		// and the operator's command line
-		"AuditTable": {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"},
-		"AlarmKey":   nil,
+		"AuditTable": {
+			"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction",
+			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction",
+			"EraserFunction", "DashboardMembersFunction",
+		},
+		"AlarmKey": nil,
 	}
 }

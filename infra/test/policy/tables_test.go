@@ -9,7 +9,8 @@ import (
 func TestTheTableOfDataNamesTablesAndIndexesOfTheTemplate(t *testing.T) {
 	t.Parallel()
 	s := resources(t, `
-  WorkTable: {Type: AWS::DynamoDB::Table, Properties: {GlobalSecondaryIndexes: [{IndexName: byOrg}, {IndexName: byDue}]}}
+  WorkTable: {Type: AWS::DynamoDB::Table,
+    Properties: {GlobalSecondaryIndexes: [{IndexName: byOrg}, {IndexName: byDue}]}}
   FlowTable: {Type: AWS::DynamoDB::Table}
   SandboxTable: {Type: AWS::DynamoDB::Table}
   NewTable: {Type: AWS::DynamoDB::Table}
@@ -55,7 +56,8 @@ func TestARowThatDoesNotSayWhatItsFunctionTouchesIsFound(t *testing.T) {
   NewFunction: {Type: AWS::Serverless::Function, Properties: {Role: !GetAtt NewRole.Arn}}
   NewRole:
     Type: AWS::IAM::Role
-    Properties: {Policies: [{PolicyDocument: {Statement: [{Effect: Allow, Action: [a], Resource: [!GetAtt FlowTable.Arn]}]}}]}
+    Properties: {Policies: [{PolicyDocument: {Statement: [{Effect: Allow, Action: [a],
+      Resource: [!GetAtt FlowTable.Arn]}]}}]}
 `)
 	finds(t, policy.TouchedRows(s, []byte(`
 | Function | Route | What it may touch |
