@@ -3,8 +3,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# These must be the same everywhere, or the AWS SDK is compiled twice (docs/architecture.md, "Builds"). Tests and linters get them from the
-# environment; other clones on this machine share what was compiled, since no path is in it.
+# These must be the same everywhere, or the AWS SDK is compiled twice (docs/architecture.md, "Builds"). Tests and
+# linters get them from the environment; other clones on this machine share what was compiled, since no path is in it.
 FLAGS   := -trimpath -gcflags all=-dwarf=false -ldflags '-s -w' -tags lambda.norpc,grpcnotrace
 BUILD   := CGO_ENABLED=0 go build $(FLAGS)
 export CGO_ENABLED := 0
@@ -14,7 +14,8 @@ endif
 # The race detector needs a C compiler. CI always has one.
 RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
 # The race detector runs over packages whose own code is concurrent, and over two tests of the whole: every scenario of
-# infra/test/e2e once, with its crowds, and exports from hostile servers (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+# infra/test/e2e once, with its crowds, and exports from hostile servers
+# (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 CONCURRENT := \b(go (func|[A-Za-z.]+\()|sync\.|atomic\.|errgroup\.)|\.Go\(
 CROWDS     := EveryPermission.*/^scenarios$$|Crowd|Hang|Faults|Failing|Receiver
 HOSTILE    := Hostile|SlowServer|LateEveryAnswer|HowMuchItBears|Chaos|WhateverServerMakes
@@ -56,29 +57,35 @@ deploy: domains ## build and deploy the stack of ENV (dev, staging or prod), as 
 	@$(BUILD) -o build/deploy ./infra/deploy
 	@build/deploy -env '$(ENV)'
 
-# Both are about the stack of a run file (RUN, that of make run by default) or of a name (STACK); BASE_URL is its address, INBOX_URL receives webhooks.
+# Both are about the stack of a run file (RUN, that of make run by default) or of a name (STACK); BASE_URL is its
+# address, INBOX_URL receives webhooks.
 smoke: ## look at a running stack from outside, safely on production: BASE_URL, STACK or RUN (docs/operations.md, "Smoke test")
 	@$(BUILD) -o build/smoke ./infra/smoke
-	@build/smoke $(if $(BASE_URL),-base-url '$(BASE_URL)') $(if $(STACK),-stack '$(STACK)',$(if $(RUN),-outputs '$(RUN)')) $(if $(INBOX_URL),-inbox '$(INBOX_URL)') $(ARGS)
+	@build/smoke $(if $(BASE_URL),-base-url '$(BASE_URL)') \
+		$(if $(STACK),-stack '$(STACK)',$(if $(RUN),-outputs '$(RUN)')) $(if $(INBOX_URL),-inbox '$(INBOX_URL)') $(ARGS)
 
 e2e: ## perform the journeys that need nothing but the outside on a running stack: RUN or STACK, which is no production
-	@set -o pipefail; RECORDBRIDGE_STACK='$(STACK)' RECORDBRIDGE_RUN_FILE='$(if $(STACK),,$(abspath $(or $(RUN),.local/run.json)))' \
+	@set -o pipefail; RECORDBRIDGE_STACK='$(STACK)' \
+		RECORDBRIDGE_RUN_FILE='$(if $(STACK),,$(abspath $(or $(RUN),.local/run.json)))' \
 		RECORDBRIDGE_BASE_URL='$(BASE_URL)' RECORDBRIDGE_INBOX_URL='$(INBOX_URL)' \
 		go test -count=1 -timeout 20m -run 'FromOutside$$' -v $(ARGS) ./infra/test/e2e | grep -v '^ *=== '
 
 ui: ## build the widget and our own pages into build/ui (needs Node 20)
-	@cd shared/ui && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } && node build.mjs
+	@cd shared/ui && { [ node_modules/.package-lock.json -nt package-lock.json ] \
+		|| npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; } && node build.mjs
 
 # Where there is no Node, everything else works, and who serves the pages says that there are none.
 pages:
-	@if node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null && command -v npm >/dev/null; then $(MAKE) --no-print-directory ui; fi
+	@if node -e 'process.exit(Number(parseInt(process.versions.node) < 20))' 2>/dev/null \
+		&& command -v npm >/dev/null; then $(MAKE) --no-print-directory ui; fi
 
 freemail: ## fetch the published lists of mail domains that everybody can get an address at, which the dashboard refuses besides its own (needs npm)
 	@infra/freemail/fetch
 
 # Where there is no npm, our own list is all.
 domains:
-	@[ shared/manage/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] || ! command -v npm >/dev/null || infra/freemail/fetch
+	@[ shared/manage/account/freemail/lists/published.txt -nt infra/freemail/package-lock.json ] \
+		|| ! command -v npm >/dev/null || infra/freemail/fetch
 
 ctl:
 	@$(BUILD) -o build/ctl ./infra/ctl
@@ -102,13 +109,17 @@ test-browser: ui runner ctl ## journeys through the widget in Chromium, which it
 	@cd shared/ui && npx --no playwright test --config e2e/playwright.config.ts $(ARGS)
 
 race: ## concurrent code under the race detector, in random order, without repetitions (-short)
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m $$(grep -rlE '$(CONCURRENT)' --include='*.go' --exclude='*_test.go' functions shared infra/local | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m \
+		$$(grep -rlE '$(CONCURRENT)' --include='*.go' --exclude='*_test.go' functions shared infra/local | \
+			sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m -run '$(CROWDS)' ./infra/test/e2e
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -short -shuffle=on -timeout 30m -run '$(HOSTILE)' ./infra/test/export
 
 soak: ## the sweeps with many seeds and big records, for SOAK (10m)
-	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m -run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
-	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./infra/test/waits ./shared/catalog/health/rounds ./shared/catalog/compose ./infra/catalog ./shared/manage/account/members
+	@set -o pipefail; RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m \
+		-run 'Soak|EveryPermission|EverySynthea|CrashAnywhere|Crowd' -v ./infra/test/e2e | grep -v '^ *=== \|--- PASS'
+	RECORDBRIDGE_SOAK=$(SOAK) go test -timeout 60m ./infra/test/export ./infra/test/waits ./shared/catalog/health/rounds \
+		./shared/catalog/compose ./infra/catalog ./shared/manage/account/members
 
 conformance: ## compare the embedded AWS with other people's servers; installs them into SERVERS
 	.ci/conformance $(SERVERS)
@@ -122,7 +133,8 @@ ccda: ctl ## let HL7's and Medplum's validators judge converted C-CDA documents,
 
 # ROUTE, since a variable PATH would be the shell's.
 endpoint: ## write a new endpoint that organisations call with their key: NAME=GetSomething ROUTE=/bridge/something (CONTRIBUTING.md)
-	@go run ./infra/newendpoint -name '$(NAME)' -method '$(or $(METHOD),GET)' -path '$(ROUTE)' -access '$(or $(ACCESS),key)'
+	@go run ./infra/newendpoint -name '$(NAME)' -method '$(or $(METHOD),GET)' -path '$(ROUTE)' \
+		-access '$(or $(ACCESS),key)'
 	@go run ./infra/functiontable
 
 lint: ## the linters of .golangci.yml, and functions that no program reaches
@@ -138,18 +150,22 @@ fmt: ## format the code
 check: lint test ## what has to hold before a change lands
 
 build: pages domains ## build every function for arm64, as it is deployed
-	@set -e; for f in $(FOLDERS); do GOOS=linux GOARCH=arm64 $(BUILD) -o build/arm64/$$f/bootstrap ./functions/$$f/bootstrap; done
+	@set -e; for f in $(FOLDERS); do \
+		GOOS=linux GOARCH=arm64 $(BUILD) -o build/arm64/$$f/bootstrap ./functions/$$f/bootstrap; done
 	@rm -rf build/arm64/web/ui; [ ! -d build/ui ] || cp -RH build/ui build/arm64/web/ui
 	@ls -l build/arm64/*/bootstrap | awk '{printf "  %5.1f MB  %s\n", $$5/1e6, $$NF}'
 
-# SAM calls build-<LogicalId> for every function (BuildMethod: makefile); LAMBDA_GOARCH is for LocalStack on another kind of machine. A binary
-# that make build or the runner has linked is laid there first: Go links it again only if it is out of date.
+# SAM calls build-<LogicalId> for every function (BuildMethod: makefile); LAMBDA_GOARCH is for LocalStack on another
+# kind of machine. A binary that make build or the runner has linked is laid there first: Go links it again only if it
+# is out of date.
 build-%Function: FOLDER = $(shell echo '$*' | tr '[:upper:]' '[:lower:]')
 build-%Function: ARCHITECTURE = $(or $(LAMBDA_GOARCH),arm64)
 build-%Function:
-	@cp build/$(if $(filter arm64,$(ARCHITECTURE)),arm64/)$(FOLDER)/bootstrap "$(ARTIFACTS_DIR)/bootstrap" 2>/dev/null || true
+	@cp build/$(if $(filter arm64,$(ARCHITECTURE)),arm64/)$(FOLDER)/bootstrap "$(ARTIFACTS_DIR)/bootstrap" 2>/dev/null \
+		|| true
 	GOOS=linux GOARCH=$(ARCHITECTURE) $(BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(FOLDER)/bootstrap
-	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && { [ ! -d build/ui ] || cp -RH build/ui "$(ARTIFACTS_DIR)/ui"; }; }
+	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && { [ ! -d build/ui ] \
+		|| cp -RH build/ui "$(ARTIFACTS_DIR)/ui"; }; }
 
 bench: ## measure; the figures belong in docs/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process

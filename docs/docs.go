@@ -1,5 +1,5 @@
-// Package docs has the documents that programs read. They are the ones that people read, so that both are told the same, and a
-// program that reads one finds it in any folder that it is started from.
+// Package docs has the documents that programs read. They are the ones that people read, so that both are told the
+// same, and a program that reads one finds it in any folder that it is started from.
 package docs
 
 import (

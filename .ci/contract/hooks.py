@@ -9,8 +9,8 @@ import urllib.request
 import schemathesis
 from schemathesis.openapi.checks import RejectedPositiveData
 
-# Refusals that depend on more than the shape of a request, so that no schema can tell them. Everything else that a schema
-# allows has to be accepted.
+# Refusals that depend on more than the shape of a request, so that no schema can tell them. Everything else that a
+# schema allows has to be accepted.
 BEYOND_SHAPE = re.compile(
     "|".join([
         r"since must not be in the future\.",

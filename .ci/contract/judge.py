@@ -114,9 +114,11 @@ def main(program, runner):
         with stack.running(runner, folder, rate=1_000_000) as run:
             variables = prepare(folder, run)
             found = judge("every operation", program, folder, run, variables, "schemathesis.toml", "--max-examples", "30", "--exclude-tag", "dashboard")
-            # Whoever goes to an identity provider and comes back has a window with a value that works once: see the journeys of infra/test/e2e.
+            # Whoever goes to an identity provider and comes back has a window with a value that works once: see the
+            # journeys of infra/test/e2e.
             see("success", {name: statuses for name, statuses in found.items() if name not in WINDOWS}, lambda status: status < 400)
-            # People's operations want somebody who has signed in: the journeys of infra/test/e2e compare what those are answered.
+            # People's operations want somebody who has signed in: the journeys of infra/test/e2e compare what those are
+            # answered.
             judge("the dashboard, signed out", program, folder, run, variables, "schemathesis.toml", "--max-examples", "5", "--phases", "examples,coverage",
                   "--include-tag", "dashboard", "--warnings", "off")
             # The list of events begins scenarios so readily that schemathesis would begin none with anything else.

@@ -8,8 +8,8 @@ import subprocess
 
 from waivers import Finding
 
-# What SAM writes and nobody can change: in its own resources it puts a parameter's value in its place. What we write is judged in
-# the template as it stands.
+# What SAM writes and nobody can change: in its own resources it puts a parameter's value in its place. What we write is
+# judged in the template as it stands.
 GENERATED = ("W2001",)
 
 

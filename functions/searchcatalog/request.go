@@ -78,7 +78,8 @@ const maxZIPs = 10
 
 func badZIPs() error {
 	return fault.BadRequest(
-		"sortBy location needs sortByOpts.locationZipcodes, 1 to 10 ZIP codes of five digits.").About("sortByOpts.locationZipcodes")
+		"sortBy location needs sortByOpts.locationZipcodes, 1 to 10 ZIP codes of five digits.").
+		About("sortByOpts.locationZipcodes")
 }
 
 // asked names the search, apart from the page: a cursor of one is none of another.

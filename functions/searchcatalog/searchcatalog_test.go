@@ -174,15 +174,16 @@ func TestASearchAnswersWithHits(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t)
 	for body, want := range map[string]string{
-		`{"query":"alder hospital","size":1}`:                                                       "Alder Hospital",
-		`{"query":"hospital","locations":["oh"]}`:                                                   "Birch Hospital",
-		`{"query":"hospital","platformTypes":["epic","none"]}`:                                      "Birch Hospital",
-		`{"query":"hospital","sortBy":"location","sortByOpts":{"locationZipcodes":["44101-0001"]}}`: "Birch Hospital, Alder Hospital",
-		`{"query":"nothing like it","api":1}`:                                                       "",
-		`{"query":"","size":2}`:                                                                     "Alder Hospital, Birch Hospital",
-		`{"size":1}`:                                                                                "Alder Hospital",
-		`{"query":".*?^$()[]\\","size":1}`:                                                          "Alder Hospital",
-		`{"query":"\u0000\u0007hospital\u0000","locations":["OH"]}`:                                 "Birch Hospital",
+		`{"query":"alder hospital","size":1}`:                  "Alder Hospital",
+		`{"query":"hospital","locations":["oh"]}`:              "Birch Hospital",
+		`{"query":"hospital","platformTypes":["epic","none"]}`: "Birch Hospital",
+		`{"query":"hospital","sortBy":"location",` +
+			`"sortByOpts":{"locationZipcodes":["44101-0001"]}}`: "Birch Hospital, Alder Hospital",
+		`{"query":"nothing like it","api":1}`:                       "",
+		`{"query":"","size":2}`:                                     "Alder Hospital, Birch Hospital",
+		`{"size":1}`:                                                "Alder Hospital",
+		`{"query":".*?^$()[]\\","size":1}`:                          "Alder Hospital",
+		`{"query":"\u0000\u0007hospital\u0000","locations":["OH"]}`: "Birch Hospital",
 	} {
 		got := c.post("?public_id="+alder+"&api_mode=test", body)
 		if got.status != http.StatusOK || got.names() != want {

@@ -128,13 +128,15 @@ func (r registry) overview() string {
 		fmt.Fprintf(&text, "  %-22s %s\n", c.name, c.help)
 	}
 	text.WriteString(`
-Without -stack and -outputs the stack is that of make run, as ` + localRun + ` says; -stack NAME is one on AWS, -outputs FILE
+Without -stack and -outputs the stack is that of make run, as ` + localRun +
+		` says; -stack NAME is one on AWS, -outputs FILE
 one whose outputs are in a file. ctl help WORD lists the flags of all commands that begin with the word, ctl COMMAND -h
 explains those of one.
 
 Clients and registrations are shared by all organisations unless -org names one. A client secret is read from a file, or
 from the input with "-secret-file -", and never from an argument, which others on the machine could see. So are the
-headers that a webhook is to be sent with, a file of lines NAME=VALUE, and an answer to a patient. Times are like 2026-11-21T09:30:00Z.`)
+headers that a webhook is to be sent with, a file of lines NAME=VALUE, and an answer to a patient. ` +
+		`Times are like 2026-11-21T09:30:00Z.`)
 	return text.String()
 }
 

@@ -291,7 +291,9 @@ func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 		Key: map[string]types.AttributeValue{
 			"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk},
 		},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":broken": &types.AttributeValueMemberS{Value: `{"since":`}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":broken": &types.AttributeValueMemberS{Value: `{"since":`},
+		},
 	})
 	expect.NoError(t, err)
 }

@@ -14,7 +14,8 @@ import (
 func deliveryCommands() []command {
 	return []command{
 		{
-			name: "webhook log", help: "Searches the delivery log of 15 days, newest first", needs: []string{"org"}, declare: listDeliveries,
+			name: "webhook log", help: "Searches the delivery log of 15 days, newest first",
+			needs: []string{"org"}, declare: listDeliveries,
 			flags: ofTenant + " [-id ID] [-delivery ID] [-type TYPE] [-status STATUS] [-from TIME] [-to TIME] [-after " +
 				"POSITION] [-limit N]",
 		},
@@ -149,7 +150,8 @@ func countGiven(flags *flag.FlagSet, names ...string) int {
 
 func deliveryShown(e deliverylog.Entry) map[string]any {
 	shown := map[string]any{
-		"id": e.ID, "event": e.EventID, "type": e.Type, "webhook": e.SubscriptionID, "status": e.Status, "created_at": e.CreatedAt,
+		"id": e.ID, "event": e.EventID, "type": e.Type, "webhook": e.SubscriptionID, "status": e.Status,
+		"created_at": e.CreatedAt,
 	}
 	if e.Status == webhook.Scheduled {
 		shown["next_attempt"], shown["next_at"] = e.Attempt, e.NextAt
@@ -160,6 +162,7 @@ func deliveryShown(e deliverylog.Entry) map[string]any {
 func attemptShown(a deliverylog.Attempt) map[string]any {
 	return map[string]any{
 		"number": a.Number, "trigger": a.Trigger, "at": a.At, "latency": a.Latency.String(), "failure": a.Failure,
-		"request_headers": a.RequestHeader, "http_status": a.Status, "response_headers": a.ResponseHeader, "answer": string(a.Answer),
+		"request_headers": a.RequestHeader, "http_status": a.Status, "response_headers": a.ResponseHeader,
+		"answer": string(a.Answer),
 	}
 }

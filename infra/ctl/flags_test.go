@@ -171,7 +171,8 @@ func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
 	harmless := []string{
 		"catalog source set -id", "catalog import -id", "catalog source set -license", "catalog alias -alias", // any text
 		// nothing is found
-		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state", "catalog search -platform", "catalog search -zip",
+		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state",
+		"catalog search -platform", "catalog search -zip",
 		"endpoint create -issuer", "endpoint approve -issuer", // any text, which is compared with what discovery names
 		"webhook log -id", "webhook log -delivery", "connection list -external-id", // nothing is found
 		"client list -", "registration set -client-auth x",

@@ -20,7 +20,8 @@ type source struct {
 
 // plumbing lists the rooms and packages that most functions use and that therefore describe none of them.
 var plumbing = []string{
-	"shared/words/", "shared/ui/", "shared/wiring/edge/", "shared/wiring/outbound/", "shared/wiring/ownurls/", "shared/platform/lambdarun", "shared/platform/config",
+	"shared/words/", "shared/ui/", "shared/wiring/edge/", "shared/wiring/outbound/", "shared/wiring/ownurls/",
+	"shared/platform/lambdarun", "shared/platform/config",
 	"shared/adapters/httpapi", "shared/adapters/kms", "shared/adapters/queue", "shared/adapters/window",
 }
 

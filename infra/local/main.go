@@ -5,7 +5,8 @@
 // machine (docs/adr/0016-sam-local-behind-our-gateway.md). It holds no rule of the product: whatever it needs to
 // know stands in the template.
 //
-//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...] [-sam [-container-host IP]] [-bin DIR] [-no-build] [-seed=false]
+//	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...]
+//	  [-sam [-container-host IP]] [-bin DIR] [-no-build] [-seed=false]
 package main
 
 import (

@@ -4,7 +4,8 @@
 // prints and writes what make run does. With -upgrade-from it deploys another folder first, and upgrades that stack
 // while an export runs and a delivery is pending.
 //
-//	go run ./infra/localstack [-addr HOST:PORT] [-aws HOST:PORT] [-source DIR] [-upgrade-from DIR] [-run-file FILE] [-container-host IP] [-command "PROGRAM ARGUMENT ..."]
+//	go run ./infra/localstack [-addr HOST:PORT] [-aws HOST:PORT] [-source DIR] [-upgrade-from DIR] [-run-file FILE]
+//	  [-container-host IP] [-command "PROGRAM ARGUMENT ..."]
 package main
 
 import (

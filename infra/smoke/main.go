@@ -1,6 +1,6 @@
 // Command smoke looks at a running stack from outside, safely on one that serves patients (package check):
 //
-//	smoke -base-url https://api.example.org/v1 -stack recordbridge   # makes an organisation by the operator's rules, and removes it
+//	smoke -base-url https://api.example.org/v1 -stack recordbridge   # makes an organisation, and removes it
 //	smoke -base-url https://api.example.org/v1                       # as the organisation of SMOKE_PUBLIC_ID
 //	smoke                                                            # what make run has started
 //

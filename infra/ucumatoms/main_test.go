@@ -10,8 +10,10 @@ import (
 
 func TestRunWritesLookupsOfTable(t *testing.T) {
 	t.Parallel()
-	const table = `<?xml version="1.0" encoding="ascii"?><root xmlns="http://unitsofmeasure.org/ucum-essence" version="9.9" revision-date="2030-01-02">
-<prefix Code="k" CODE="K"/><base-unit Code="m" CODE="M"/><unit Code="[x'y]" isMetric="yes"/><unit Code="''" isMetric="no"/></root>`
+	const table = `<?xml version="1.0" encoding="ascii"?>
+<root xmlns="http://unitsofmeasure.org/ucum-essence" version="9.9" revision-date="2030-01-02">
+<prefix Code="k" CODE="K"/><base-unit Code="m" CODE="M"/><unit Code="[x'y]" isMetric="yes"/>
+<unit Code="''" isMetric="no"/></root>`
 	file := filepath.Join(t.TempDir(), "essence.xml")
 	if err := os.WriteFile(file, []byte(table), 0o600); err != nil {
 		t.Fatal(err)

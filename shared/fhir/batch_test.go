@@ -10,7 +10,8 @@ import (
 func TestParseBatchReturnsPageOfEverySearchInOrder(t *testing.T) {
 	t.Parallel()
 	got, err := fhir.ParseBatch([]byte(`{ "resourceType": "Bundle", "type": "batch-response", "entry": [
-	  {"response": {"status": "200 OK"}, "resource": {"resourceType": "Bundle", "type": "searchset", "link": [{"relation": "next", "url": "https://ehr.example/2"}],
+	  {"response": {"status": "200 OK"}, "resource": {"resourceType": "Bundle", "type": "searchset",
+	   "link": [{"relation": "next", "url": "https://ehr.example/2"}],
 	    "entry": [{"resource": {"resourceType": "Flag", "id": "f1"}}]}},
 	  {"resource": {"resourceType": "OperationOutcome"}, "response": {"status": "404"}},
 	  {"response": {"status": "200"}, "resource": {"resourceType": "Flag", "id": "no-page"}},

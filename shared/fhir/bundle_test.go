@@ -24,7 +24,8 @@ func TestParseBundleSplitsAPage(t *testing.T) {
 	  "link": [ {"relation": "self", "url": "https://ehr.example/fhir/Observation"},
 	            {"relation": "next", "url": "https://ehr.example/fhir?page=2"} ],
 	  "entry": [
-	    {"fullUrl": "x", "resource": {"resourceType": "Observation", "id": "1", "subject": {"reference": "Patient/p"}}, "search": {"mode": "match"}},
+	    {"fullUrl": "x", "resource": {"resourceType": "Observation", "id": "1", "subject": {"reference": "Patient/p"}},
+	     "search": {"mode": "match"}},
 	    {"search": {"extension": [{"mode": "x"}], "mode": "outcome"}, "resource": {"resourceType": "Basic"}},
 	    {"resource": {"resourceType": "OperationOutcome", "id": "no-mode"}},
 	    {"resource": {"resourceType": "Observation", "id": "2", "note": "b" }},

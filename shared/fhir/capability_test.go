@@ -12,15 +12,18 @@ import (
 
 func TestParseCapabilityReadsTypesParametersAndEndpoints(t *testing.T) {
 	t.Parallel()
-	raw := `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","date":"2026-03-01T10:00:00Z","software":{"name":"An EHR","version":"7"},"format":["application/fhir+json","xml"],"rest":[
+	raw := `{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","date":"2026-03-01T10:00:00Z",
+	  "software":{"name":"An EHR","version":"7"},"format":["application/fhir+json","xml"],"rest":[
 	  {"mode":"client","resource":[{"type":"Account"}]},
 	  {"mode":"server",
 	   "security":{"extension":[{"url":"http://example.org/other","extension":[{"url":"token","valueUri":"wrong"}]},
 	     {"url":"http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris","extension":[
-	       {"url":"authorize","valueUri":"https://ehr.example/authorize"},{"url":"token","valueUri":"token"},{"url":"manage","valueUri":"x"},
+	       {"url":"authorize","valueUri":"https://ehr.example/authorize"},{"url":"token","valueUri":"token"},
+	       {"url":"manage","valueUri":"x"},
 	       {"url":"introspect","valueUri":"introspect"},{"url":"revoke","valueUri":"/revoke"}]}]},
 	   "interaction":[{"code":"batch"}],
-	   "resource":[{"type":"Patient"},{"type":"Observation","searchParam":[{"name":"patient"},{"name":"code"}]},{"type":"../x"}]}]}`
+	   "resource":[{"type":"Patient"},{"type":"Observation","searchParam":[{"name":"patient"},{"name":"code"}]},
+	    {"type":"../x"}]}]}`
 	got, err := fhir.ParseCapability([]byte(raw))
 	if err != nil {
 		t.Fatal(err)

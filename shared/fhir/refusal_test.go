@@ -111,21 +111,26 @@ func TestParseRefusalReadsWhatServersSay(t *testing.T) {
 
 func TestParseRefusalReadsEveryIssueAndItsDetails(t *testing.T) {
 	t.Parallel()
-	for body, want := range map[string]fhir.Refusal{
-		`{"issue":[{"details":{"text":"Access is denied"}}],"resourceType":"OperationOutcome"}`:                           fhir.Denied,
-		`{"resourceType":"OperationOutcome","issue":[{"details":{"coding":[{"code":"x"},{"code":"HAPI-2001"}]}}]}`:        fhir.Missing,
-		`{"resourceType":"OperationOutcome","issue":[{"details":{"coding":[{"code":"Suppressed"}]}}]}`:                    fhir.Denied,
-		`{"resourceType":"OperationOutcome","issue":[{"code":"informational"},{"code":"suppressed"}]}`:                    fhir.Denied,
-		`{"resourceType":"OperationOutcome","issue":[{"code":"suppressed"},{"code":"required"}]}`:                         fhir.NeedsMore,
-		`{"resourceType":"OperationOutcome","issue":[{"code":"not-supported"},{"code":"forbidden"}]}`:                     fhir.Denied,
-		`{"resourceType":"OperationOutcome","issue":[{"code":7,"details":"x"},{"code":"suppressed","details":["y"]}]}`:    fhir.Denied,
-		`{"resourceType":"OperationOutcome","issue":[null,{"code":"required","diagnostics":null}]}`:                       fhir.NeedsMore,
-		`{"resourceType":"OperationOutcome","issue":[{"diagnostics":"Unknown: x"},{"diagnostics":"Use _count=5"}]}`:       fhir.Unexplained,
-		`{"resourceType":"OperationOutcome","issue":[{"diagnostics":"Unknown parameter x. Supported: [_count]"}]}`:        fhir.Unexplained,
-		`{"resourceType":"OperationOutcome","issue":[{"code":"invalid","details":{"text":"scope"},"diagnostics":"bad"}]}`: fhir.Denied,
+	for issues, want := range map[string]fhir.Refusal{
+		`[{"details":{"text":"Access is denied"}}]`:                           fhir.Denied,
+		`[{"details":{"coding":[{"code":"x"},{"code":"HAPI-2001"}]}}]`:        fhir.Missing,
+		`[{"details":{"coding":[{"code":"Suppressed"}]}}]`:                    fhir.Denied,
+		`[{"code":"informational"},{"code":"suppressed"}]`:                    fhir.Denied,
+		`[{"code":"suppressed"},{"code":"required"}]`:                         fhir.NeedsMore,
+		`[{"code":"not-supported"},{"code":"forbidden"}]`:                     fhir.Denied,
+		`[{"code":7,"details":"x"},{"code":"suppressed","details":["y"]}]`:    fhir.Denied,
+		`[null,{"code":"required","diagnostics":null}]`:                       fhir.NeedsMore,
+		`[{"diagnostics":"Unknown: x"},{"diagnostics":"Use _count=5"}]`:       fhir.Unexplained,
+		`[{"diagnostics":"Unknown parameter x. Supported: [_count]"}]`:        fhir.Unexplained,
+		`[{"code":"invalid","details":{"text":"scope"},"diagnostics":"bad"}]`: fhir.Denied,
 	} {
-		if got := fhir.ParseRefusal([]byte(body)); got != want {
-			t.Errorf("ParseRefusal(%s) = %q, want %q", body, got, want)
+		for _, body := range []string{
+			`{"resourceType":"OperationOutcome","issue":` + issues + `}`,
+			`{"issue":` + issues + `,"resourceType":"OperationOutcome"}`,
+		} {
+			if got := fhir.ParseRefusal([]byte(body)); got != want {
+				t.Errorf("ParseRefusal(%s) = %q, want %q", body, got, want)
+			}
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package us
 
+import "slices"
+
 // vendor is an invented publisher of a list, with the statistics of a real one.
 type vendor struct {
 	label string
@@ -14,9 +16,17 @@ type vendor struct {
 	copies   float64 // of a collector: the share of rows that others have, too
 }
 
-// vendors are all, the collector last.
+// vendors returns all, the collector last.
 func vendors() []vendor {
-	all := []vendor{
+	return append(slices.Concat(largeVendors(), smallVendors(), synthetic()), vendor{
+		label: "Allfound", rows: 6808, bases: []string{"fhir.hallow.us.example/FHIRServer/fhir/#"}, zip: 0.82, capitals: 0.02,
+		legal: 0.16, townLast: 0.2, copies: 0.36,
+	})
+}
+
+// largeVendors returns the publishers of more than a thousand rows, with their further lists.
+func largeVendors() []vendor {
+	return []vendor{
 		{label: "Onehall_Clinicals", rows: 17019, bases: []string{onehall}, capitals: 0.16, legal: 0.31, stateFirst: 0.72},
 		{
 			label: "Freeleaf", rows: 4754, capitals: 0.08, legal: 0.29,
@@ -48,6 +58,12 @@ func vendors() []vendor {
 			label: "Elevant_Inc", rows: 1110, bases: []string{"@.us.example/FHIR/#", "@.us.example/FHIR/R4/#"}, capitals: 0.11,
 			legal: 0.08, noise: 0.05,
 		},
+	}
+}
+
+// smallVendors returns the publishers of a hundred to a thousand rows.
+func smallVendors() []vendor {
+	return []vendor{
 		{
 			label: "Inland_Medical_Technology_Inc", rows: 920,
 			bases: []string{"@.us.example/v2/argonaut/v1", "@.us.example/v2/uscore/R4"}, legal: 0.02, noise: 0.3,
@@ -81,6 +97,11 @@ func vendors() []vendor {
 			legal: 0.13,
 		},
 	}
+}
+
+// synthetic returns the many publishers of a few rows each.
+func synthetic() []vendor {
+	var all []vendor
 	for i, name := range []string{
 		"Alba", "Brio", "Cirra", "Dova", "Ember", "Folia", "Gala", "Helio", "Iris", "Juno", "Kite", "Lumen", "Mira", "Nova",
 		"Opal", "Pico", "Quanta", "Rhea", "Sola",
@@ -92,10 +113,7 @@ func vendors() []vendor {
 			bases: []string{"@.us.example/" + name + "/R4"}, legal: 0.2,
 		})
 	}
-	return append(all, vendor{
-		label: "Allfound", rows: 6808, bases: []string{"fhir.hallow.us.example/FHIRServer/fhir/#"}, zip: 0.82, capitals: 0.02,
-		legal: 0.16, townLast: 0.2, copies: 0.36,
-	})
+	return all
 }
 
 // onehall is the server of two lists, and by far the largest.

@@ -72,8 +72,10 @@ func mainJob(text *strings.Builder, run runfile.Run, o runfile.Organisation) {
   or do all of it in a shell:
 
     portal=$(curl -s -o /dev/null -c jar -w '%%{redirect_url}' '%[1]s')
-    connection=$(curl -sL -b jar -c jar -H 'Accept: application/json' "$portal&persona=%[2]s&decision=approve" | grep -o '"org_connection_id":"[^"]*"' | cut -d'"' -f4)
-    curl -s -u '%[3]s:%[4]s' -H 'Content-Type: application/json' -d "{\"org_connection_id\":\"$connection\"}" %[5]s/bridge/fhir/ehi-export
+    connection=$(curl -sL -b jar -c jar -H 'Accept: application/json' `+
+		`"$portal&persona=%[2]s&decision=approve" | grep -o '"org_connection_id":"[^"]*"' | cut -d'"' -f4)
+    curl -s -u '%[3]s:%[4]s' -H 'Content-Type: application/json' `+
+		`-d "{\"org_connection_id\":\"$connection\"}" %[5]s/bridge/fhir/ehi-export
     sleep 2; curl -s %[6]s                       # the webhooks that came
     link=$(curl -s %[6]s | grep -o 'http[^"\\]*/download/[^"\\]*' | tail -1)
     curl -sL -o records.jsonl "$link"; wc -l records.jsonl; cut -c1-120 records.jsonl | head -3

@@ -51,7 +51,8 @@ func (p Platform) Folder(out string) string {
 }
 
 // Functions builds every function whose binary is missing or not made from the present sources. All are compiled by one
-// go command; only what has changed is linked, since a go command for each of 20 functions takes seconds to find that out.
+// go command; only what has changed is linked, since a go command for each of 20 functions takes seconds to find that
+// out.
 func Functions(ctx context.Context, o Options) error {
 	wanted, err := fingerprints(ctx, o)
 	if err != nil {
@@ -124,8 +125,8 @@ func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error
 
 func binary(out, folder string) string { return filepath.Join(out, folder, "bootstrap") }
 
-// Pages puts what make ui has built, below root, beside the function that serves it, below out, as a deployment does. Where nothing was
-// built, the line that says so is all: everything else works.
+// Pages puts what make ui has built, below root, beside the function that serves it, below out, as a deployment does.
+// Where nothing was built, the line that says so is all: everything else works.
 func Pages(root, out string, progress io.Writer) error {
 	from, to := filepath.Join(root, "build", "ui"), filepath.Join(out, "web", "ui")
 	if err := os.RemoveAll(to); err != nil {

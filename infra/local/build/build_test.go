@@ -90,7 +90,9 @@ func TestOnlyWhatHasChangedIsBuiltAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "greet"},
-		{"a file that no binary uses has changed", func() { write(t, root, "functions/notyet/notyet.go", "package notyet\n") }, ""},
+		{"a file that no binary uses has changed", func() {
+			write(t, root, "functions/notyet/notyet.go", "package notyet\n")
+		}, ""},
 	}
 	for _, step := range steps {
 		step.change()
@@ -104,7 +106,8 @@ func TestOnlyWhatHasChangedIsBuiltAgain(t *testing.T) {
 	}
 }
 
-// TestAnotherPlatformHasAFolderOfItsOwn: the binaries for containers on a Mac, or for another processor, replace none for this machine.
+// TestAnotherPlatformHasAFolderOfItsOwn: the binaries for containers on a Mac, or for another processor, replace none
+// for this machine.
 func TestAnotherPlatformHasAFolderOfItsOwn(t *testing.T) {
 	t.Parallel()
 	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64
@@ -116,7 +119,8 @@ func TestAnotherPlatformHasAFolderOfItsOwn(t *testing.T) {
 		t.Errorf("this machine's binaries are in %s, want build", got)
 	}
 	out := other.Folder(t.TempDir())
-	if err := build.Functions(t.Context(), build.Options{Root: project(t), Out: out, Progress: t.Output(), Platform: other}); err != nil {
+	options := build.Options{Root: project(t), Out: out, Progress: t.Output(), Platform: other}
+	if err := build.Functions(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
 	program, err := elf.Open(filepath.Join(out, "greet", "bootstrap"))

@@ -23,7 +23,8 @@ type listed struct {
 	Deps    []string
 }
 
-// fingerprints compiles the functions and returns, by folder of the function, a hash of all that its binary is linked from.
+// fingerprints compiles the functions and returns, by folder of the function, a hash of all that its binary is linked
+// from.
 func fingerprints(ctx context.Context, o Options) (map[string]string, error) {
 	mains, err := filepath.Glob(filepath.Join(o.Root, "functions", "*", "bootstrap"))
 	if err != nil {

@@ -18,7 +18,7 @@
 //	GET  /_local/api/tables/{table}/item?index=&id=                   one row
 //	POST /_local/api/tables/{table}/damage?id=&attribute=             spoil a row
 //	GET  /_local/api/faults                                           that are switched on
-//	POST /_local/api/faults                                           {"faults":[{"name":"local-WorkTable","kind":"throttled"}]} and no others
+//	POST /_local/api/faults                                           {"faults":[{"name":…,"kind":…}]} and no others
 //	GET  /_local/api/queues                                           with their numbers
 //	GET  /_local/api/queues/{queue}/messages                          the oldest messages, without receiving them
 //	POST /_local/api/queues/{queue}/redrive                           dead letters back to where they came from
@@ -28,7 +28,7 @@
 //	GET  /_local/api/buckets/{bucket}/object?key=                     one object with the beginning of its text
 //	GET  /_local/api/buckets/{bucket}/download?key=                   its bytes, as an attachment
 //	GET  /_local/api/mail                                             newest first
-//	GET  /_local/api/inbox                                            webhooks with what their signatures are worth, newest first
+//	GET  /_local/api/inbox                                            with their signatures' validity, newest first
 package console
 
 import (

@@ -122,7 +122,9 @@ func TestConditionsAreDecidedByWhatTheRequestHas(t *testing.T) {
 	}{
 		"a key that the request has not": {map[string]map[string][]string{"StringEquals": {"kms:ViaService": {"a"}}}, false},
 		"like a key that it has not":     {map[string]map[string][]string{"StringLike": {"kms:ViaService": {"*"}}}, false},
-		"all values of a missing key":    {map[string]map[string][]string{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": {"a"}}}, true},
+		"all values of a missing key": {
+			map[string]map[string][]string{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": {"a"}}}, true,
+		},
 		"two operators, one of which fails": {
 			map[string]map[string][]string{
 				"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"a"}},

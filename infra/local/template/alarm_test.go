@@ -24,7 +24,8 @@ func TestWhatWatchesIsAcceptedAndMakesNothing(t *testing.T) {
   Topic: {Type: AWS::SNS::Topic, Properties: {DisplayName: x, KmsMasterKeyId: y}}
   Policy: {Type: AWS::SNS::TopicPolicy, Properties: {Topics: [!Ref Topic], PolicyDocument: {}}}
   Mail: {Type: AWS::SNS::Subscription, Properties: {TopicArn: !Ref Topic, Protocol: email, Endpoint: a@b.example}}
-  Dashboard: {Type: AWS::CloudWatch::Dashboard, Properties: {DashboardName: x, DashboardBody: !Sub '{"alarms":["${Age.Arn}"]}'}}
+  Dashboard: {Type: AWS::CloudWatch::Dashboard,
+    Properties: {DashboardName: x, DashboardBody: !Sub '{"alarms":["${Age.Arn}"]}'}}
   Age:
     Type: AWS::CloudWatch::Alarm
     Properties:

@@ -21,8 +21,8 @@ func withGlobals(globals map[string]*yaml.Node, kind string, properties *yaml.No
 }
 
 // merge does what SAM does with Globals: mappings are merged key by key, lists are put behind the global ones, and
-// anything else, intrinsic functions too, takes the place of the global value.
-// https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/sam-specification-template-anatomy-globals.html
+// anything else, intrinsic functions too, takes the place of the global value (the AWS SAM developer guide,
+// sam-specification-template-anatomy-globals.html).
 func merge(global, own *yaml.Node) *yaml.Node {
 	globalFunction, _ := function(global)
 	ownFunction, _ := function(own)

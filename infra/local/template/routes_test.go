@@ -42,13 +42,19 @@ func pathOf(path string, methods ...string) string {
 
 func TestLoadReadsRoutesOfDefinition(t *testing.T) {
 	t.Parallel()
-	paths := "          /a: &a\n            x-amazon-apigateway-any-method: " + invoke + "\n            delete: " + invoke + "\n" +
+	paths := "          /a: &a\n            x-amazon-apigateway-any-method: " + invoke +
+		"\n            delete: " + invoke + "\n" +
 		"          /a/{b+}: *a\n          /c: !If [Never, {get: " + invoke + "}, !Ref AWS::NoValue]\n"
 	tpl, err := loadText(t, "Conditions:\n  Never: !Equals [a, b]\n"+definition+paths+rest, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []template.Route{{Method: "ANY", Path: "/a"}, {Method: "DELETE", Path: "/a"}, {Method: "ANY", Path: "/a/{b+}"}, {Method: "DELETE", Path: "/a/{b+}"}}
+	want := []template.Route{
+		{Method: "ANY", Path: "/a"},
+		{Method: "DELETE", Path: "/a"},
+		{Method: "ANY", Path: "/a/{b+}"},
+		{Method: "DELETE", Path: "/a/{b+}"},
+	}
 	if diff := cmp.Diff(want, tpl.Functions[0].Routes); diff != "" {
 		t.Errorf("routes (-want +got):\n%s", diff)
 	}

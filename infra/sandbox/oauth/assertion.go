@@ -68,7 +68,8 @@ func (g *registry) checkAssertion(ctx context.Context, assertion string, client 
 	case jti == "" || len(jti) > maxJTI:
 		return &oauthError{"invalid_client", "jti of the assertion is missing"}, nil
 	}
-	fresh, err := g.ledger.swap(ctx, "JTI#"+fingerprint(client.ID+"\n"+jti), nil, true, g.now().Add(2*assertionLasts).Unix())
+	fresh, err := g.ledger.swap(ctx, "JTI#"+fingerprint(client.ID+"\n"+jti), nil, true,
+		g.now().Add(2*assertionLasts).Unix())
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,9 @@ type tokenIssuer struct {
 }
 
 // issue writes a new access token, and a refresh token when the person allowed offline access.
-func (i *tokenIssuer) issue(ctx context.Context, grantID string, grant grantRecord, scopes []string) (tokenAnswer, error) {
+func (i *tokenIssuer) issue(ctx context.Context, grantID string, grant grantRecord,
+	scopes []string,
+) (tokenAnswer, error) {
 	now := i.now()
 	lifetime := i.with.Duration(switches.AccessLifetime, i.accessTTL)
 	answer := tokenAnswer{

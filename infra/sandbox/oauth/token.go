@@ -87,7 +87,9 @@ func invalidGrant(description string) *oauthError { return &oauthError{"invalid_
 // exchangeCode checks the code and issues its tokens. The tokens are written before the code is marked as used: a
 // crash in between leaves a code that can be tried again, and of two concurrent exchanges the one that loses the swap
 // revokes the grant, as RFC 6749 §4.1.2 asks for a code that is used twice.
-func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
+func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
+	client Client,
+) (tokenAnswer, *oauthError, error) {
 	if form.Get("code") == "" || form.Get("redirect_uri") == "" || form.Get("code_verifier") == "" {
 		return tokenAnswer{}, &oauthError{"invalid_request", "code, redirect_uri and code_verifier are required"}, nil
 	}
@@ -102,7 +104,8 @@ func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values, clien
 		return tokenAnswer{}, invalidGrant("the code is not valid"), nil
 	}
 	if code.Used {
-		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"), e.ledger.revokeGrant(ctx, code.GrantID)
+		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"),
+			e.ledger.revokeGrant(ctx, code.GrantID)
 	}
 	if problem := e.checkCode(code, form); problem != nil {
 		return tokenAnswer{}, problem, nil
@@ -127,7 +130,8 @@ func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values, clien
 		return tokenAnswer{}, nil, err
 	}
 	if !swapped {
-		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"), e.ledger.revokeGrant(ctx, code.GrantID)
+		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"),
+			e.ledger.revokeGrant(ctx, code.GrantID)
 	}
 
 	return answer, nil, nil

@@ -53,8 +53,11 @@ const (
 	label            = "label"
 )
 
-func fhirTable() []Switch { return slices.Concat(refusalTable(), bundleTable(), searchTable()) }
+func fhirTable() []Switch {
+	return slices.Concat(refusalTable(), answerTable(), searchTable())
+}
 
+// refusalTable has the switches by which requests are refused.
 func refusalTable() []Switch {
 	return []Switch{
 		{OutcomeEntry, "", "Every search bundle carries an OperationOutcome entry with search.mode=outcome.", "Epic"},
@@ -106,7 +109,8 @@ func refusalTable() []Switch {
 	}
 }
 
-func bundleTable() []Switch {
+// answerTable has the switches of what answers hold, and of how they arrive.
+func answerTable() []Switch {
 	return []Switch{
 		{ForeignReference, "", "References to people and places are absolute URLs on a foreign host, by http.", "NextGen"},
 		{AbsoluteOwn, "", "References are absolute URLs below the FHIR base.", "any"},
@@ -123,12 +127,13 @@ func bundleTable() []Switch {
 		{BinaryNotJSON, "", "Binary is answered with the content itself, whatever Accept says.", "any"},
 		{NoTotal, "", "Search bundles have no total.", "athenahealth"},
 		{TotalPage, "", "The total of a bundle counts its page only.", "Epic"},
+		{NoProvenance, "", "Provenance is refused with 400 not implemented.", "NextGen, athenahealth"},
 	}
 }
 
+// searchTable has the switches of what can be searched and how, and those of the server as a whole.
 func searchTable() []Switch {
 	return []Switch{
-		{NoProvenance, "", "Provenance is refused with 400 not implemented.", "NextGen, athenahealth"},
 		{
 			RequireIntent, "", "MedicationRequest without intent is refused with 403 that lists the accepted combinations.",
 			"athenahealth",

@@ -53,9 +53,10 @@ const (
 const endpointFailures = "500|503|404|401|html"
 
 func oauthTable() []Switch {
-	return slices.Concat(tokenTable(), discoveryTable(), grantTable(), clientTable())
+	return slices.Concat(tokenTable(), discoveryTable(), authorizationTable(), clientTable())
 }
 
+// discoveryTable has the switches of the discovery document.
 func discoveryTable() []Switch {
 	return []Switch{
 		{DiscoveryRelative, "", "The discovery document names its endpoints by relative URLs.", "SMART 2.2 allows it"},
@@ -74,7 +75,8 @@ func discoveryTable() []Switch {
 	}
 }
 
-func grantTable() []Switch {
+// authorizationTable has the switches of authorization requests and of what is granted.
+func authorizationTable() []Switch {
 	return []Switch{
 		{
 			Aud, "required|none|trimmed", "aud must be there; must not be there; must have no slash at its end.",
@@ -124,6 +126,7 @@ func grantTable() []Switch {
 	}
 }
 
+// clientTable has the switches of revocation, of introspection and of how clients prove who they are.
 func clientTable() []Switch {
 	return []Switch{
 		{RevokeFails, endpointFailures, "Revocation fails.", "any"},

@@ -156,7 +156,8 @@ func identities(role *element) []string {
 	var all []string
 	for _, id := range slices.Concat(role.all("id"), role.all("representedOrganization", "id")) {
 		// an OID or a UUID
-		if root := strings.ToLower(id.attrs["root"]); id.attrs["nullFlavor"] == "" && root != "" && strings.Trim(root, "0123456789.-abcdef") == "" {
+		root := strings.ToLower(id.attrs["root"])
+		if id.attrs["nullFlavor"] == "" && root != "" && strings.Trim(root, "0123456789.-abcdef") == "" {
 			all = append(all, identifier(id.attrs["root"], id.attrs["extension"]))
 		}
 	}

@@ -84,7 +84,8 @@ func (told *telling) tells(f fact) bool {
 		case ofTime, ofWriting:
 			return slices.ContainsFunc(told.times, func(at string) bool {
 				// FHIR has its day
-				return sameTime(want, at) || told.kind == "Goal" && len(want) >= len("20060102") && sameTime(want[:len("20060102")], at)
+				return sameTime(want, at) ||
+					told.kind == "Goal" && len(want) >= len("20060102") && sameTime(want[:len("20060102")], at)
 			})
 		case ofStatus:
 			return slices.ContainsFunc(told.status, func(s string) bool { return fits(told.kind, want, s) })

@@ -20,7 +20,8 @@ paths:
             x-request-id: {required: true, schema: {type: string, minLength: 1}}
             x-left: {schema: {type: integer, minimum: 0}}
           content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}
-        "302": {headers: {Location: {required: true, schema: {type: string}}}, x-location-query: [{$ref: "#/components/schemas/Error"}, {$ref: "#/components/schemas/Done"}]}
+        "302": {headers: {Location: {required: true, schema: {type: string}}},
+          x-location-query: [{$ref: "#/components/schemas/Error"}, {$ref: "#/components/schemas/Done"}]}
         "405": {content: {text/html: {schema: {type: string}}}}
   /things/own:
     get: {responses: {"204": {}}}
@@ -37,7 +38,8 @@ components:
       required: [kind, parts]
       properties:
         kind: {type: string, enum: [a, b]}
-        parts: {type: array, items: {type: object, properties: {size: {type: integer, minimum: 1}, note: {type: string}}}}
+        parts: {type: array, items: {type: object,
+          properties: {size: {type: integer, minimum: 1}, note: {type: string}}}}
         counts: {type: object, additionalProperties: {type: integer}}
         free: {type: object}
         open: {type: object, properties: {x: {type: string}}, additionalProperties: true}

@@ -273,7 +273,8 @@ func TestAVerifiedPatientsFacilitiesBecomeConnections(t *testing.T) {
 		s := newStack(t, options{})
 		publicID := s.seeded.Organisations[0].PublicID
 		offered := s.call(http.MethodGet, "/bridge/tefca/identity?public_id="+url.QueryEscape(publicID), "", "", nil)
-		if want := `{"providers":[{"id":"simulated","name":"Example Identity (simulated)"}],"simulated":true}`; string(offered.Data) != want {
+		want := `{"providers":[{"id":"simulated","name":"Example Identity (simulated)"}],"simulated":true}`
+		if string(offered.Data) != want {
 			t.Errorf("offered %s, want %s", offered.raw, want)
 		}
 		v := s.beginVerification("patient-7")

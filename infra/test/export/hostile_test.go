@@ -133,13 +133,19 @@ func attacks() map[string]attack {
 		// ten million entries
 		"Device": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { fill(w, ",{}", large) }, heavy: true},
 		// deep nesting
-		"Encounter": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) { one(w, "Encounter", 1, "x"); fill(w, "[", 1<<20) }},
-		// an endless refusal
-		"FamilyMemberHistory": {want: is(export.OutcomeDenied), status: http.StatusForbidden, write: func(w io.Writer, _ int) {
-			putf(w, `{"resourceType":"OperationOutcome","issue":[{}`)
-			fill(w, `,{"code":"`+strings.Repeat("c", 100)+`","diagnostics":"denied"}`, large)
-			putf(w, `]}`)
+		"Encounter": {want: is(export.OutcomeFailed), write: func(w io.Writer, _ int) {
+			one(w, "Encounter", 1, "x")
+			fill(w, "[", 1<<20)
 		}},
+		// an endless refusal
+		"FamilyMemberHistory": {
+			want: is(export.OutcomeDenied), status: http.StatusForbidden,
+			write: func(w io.Writer, _ int) {
+				putf(w, `{"resourceType":"OperationOutcome","issue":[{}`)
+				fill(w, `,{"code":"`+strings.Repeat("c", 100)+`","diagnostics":"denied"}`, large)
+				putf(w, `]}`)
+			},
+		},
 		"Goal": {want: is(export.OutcomeOK), pages: 2, write: manyResources("Goal")},
 		"Immunization": {want: is(export.OutcomeOK), write: func(w io.Writer, _ int) { // one resource as large as a page
 			one(w, "Immunization", 1, "x")

@@ -30,8 +30,8 @@ func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audien
 	if err != nil {
 		return fmt.Errorf("assertion: %w", err)
 	}
-	if held := find(believed,
-		"./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/X509Data/X509Certificate"); held != base64.StdEncoding.EncodeToString(shown.Raw) {
+	held := find(believed, "./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/X509Data/X509Certificate")
+	if held != base64.StdEncoding.EncodeToString(shown.Raw) {
 		return errors.New("the key is not held by who asks")
 	}
 	stated := find(believed, "./Subject/SubjectConfirmation/SubjectConfirmationData/KeyInfo/KeyValue/RSAKeyValue/Modulus")

@@ -85,7 +85,7 @@ func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 }
 
 // knowNoResource tells whether AWS has no resource to name for any of the actions, so that * is all that can be said.
-// https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+// docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 func knowNoResource(actions []string) bool {
 	known := []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "cloudwatch:DescribeAlarms"}
 	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })

@@ -19,7 +19,8 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
             - {Sid: Objects, Effect: Allow, Action: [s3:GetObject], Resource: [!Sub "${Files.Arn}/*"]}
             - {Sid: Folder, Effect: Allow, Action: [s3:GetObject], Resource: [!Sub "${Files.Arn}/folder/*"]}
             - {Sid: Table, Effect: Allow, Action: "dynamodb:GetItem", Resource: !GetAtt Table.Arn}
-            - {Sid: Trace, Effect: Allow, Action: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], Resource: ["*"]}
+            - {Sid: Trace, Effect: Allow, Action: ["xray:PutTraceSegments", "xray:PutTelemetryRecords"],
+              Resource: ["*"]}
   Bad:
     Type: AWS::IAM::Role
     Properties:
@@ -29,12 +30,17 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
         - PolicyDocument:
             Statement:
             - {Sid: Verbs, Effect: Allow, Action: ["dynamodb:*", "s3:Get*"], Resource: [!GetAtt Table.Arn]}
-            - {Sid: Things, Effect: Allow, Action: ["s3:GetObject"], Resource: ["*", !Sub "${Files.Arn}*", !Sub "${Files.Arn}/fol*", !Sub "${Files.Arn}/*/folder/*", "arn:aws:s3:::files/*"]}
+            - {Sid: Things, Effect: Allow, Action: ["s3:GetObject"],
+              Resource: ["*", !Sub "${Files.Arn}*", !Sub "${Files.Arn}/fol*", !Sub "${Files.Arn}/*/folder/*",
+                "arn:aws:s3:::files/*"]}
             - {Sid: Indexes, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Sub "${Table.Arn}/index/*"]}
-            - {Sid: Joined, Effect: Allow, Action: ["dynamodb:Query"], Resource: [!Join ["", [!GetAtt Table.Arn, "/index/*"]]]}
-            - {Sid: Chosen, Effect: Allow, Action: ["kms:Sign"], Resource: [!If [Second, !GetAtt Key.Arn, "*"], !If [Second, !GetAtt Key.Arn, !Ref "AWS::NoValue"]]}
+            - {Sid: Joined, Effect: Allow, Action: ["dynamodb:Query"],
+              Resource: [!Join ["", [!GetAtt Table.Arn, "/index/*"]]]}
+            - {Sid: Chosen, Effect: Allow, Action: ["kms:Sign"],
+              Resource: [!If [Second, !GetAtt Key.Arn, "*"], !If [Second, !GetAtt Key.Arn, !Ref "AWS::NoValue"]]}
             - {Sid: Guess, Effect: Allow, Action: ["dynamodb:Get?tem"], Resource: [!Sub "${Table.Arn}?"]}
-            - {Sid: Keys, Effect: Allow, Action: ["kms:Decrypt"], Resource: ["*"], Condition: {StringEquals: {"kms:EncryptionContext:purpose": tokens}}}
+            - {Sid: Keys, Effect: Allow, Action: ["kms:Decrypt"], Resource: ["*"],
+              Condition: {StringEquals: {"kms:EncryptionContext:purpose": tokens}}}
             - {Sid: Rest, Effect: Allow, NotAction: ["iam:*"], NotResource: [!GetAtt Table.Arn]}
             - {Sid: Mixed, Effect: Allow, Action: ["xray:PutTraceSegments", "xray:GetTraceSummaries"], Resource: ["*"]}
   BadFunction:
@@ -67,7 +73,8 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
       KeyPolicy:
         Statement:
           - {Sid: World, Effect: Allow, Principal: "*", Action: kms:*, Resource: "*"}
-          - {Sid: Service, Effect: Allow, Principal: {Service: cloudwatch.amazonaws.com}, Action: [kms:Decrypt], Resource: "*"}
+          - {Sid: Service, Effect: Allow, Principal: {Service: cloudwatch.amazonaws.com}, Action: [kms:Decrypt],
+            Resource: "*"}
           - {Sid: Others, Effect: Allow, Principal: {AWS: ["*"]}, Action: [kms:Decrypt], Resource: "*"}
   GoodBucketPolicy:
     Type: AWS::S3::BucketPolicy
@@ -164,11 +171,13 @@ func TestAReservedResourceIsClosedToOtherFunctions(t *testing.T) {
   Reader: {Type: AWS::Serverless::Function, Properties: {Role: !GetAtt ReaderRole.Arn}}
   ReaderRole:
     Type: AWS::IAM::Role
-    Properties: {Policies: [{PolicyDocument: {Statement: [{Effect: Allow, Action: [a], Resource: [!Sub "${Tokens.Arn}/index/x"]}]}}]}
+    Properties: {Policies: [{PolicyDocument: {Statement: [{Effect: Allow, Action: [a],
+      Resource: [!Sub "${Tokens.Arn}/index/x"]}]}}]}
   Asker: {Type: AWS::Serverless::Function, Properties: {Role: !GetAtt [AskerRole, Arn]}}
   AskerRole:
     Type: AWS::IAM::Role
-    Properties: {Policies: [{PolicyDocument: {Statement: [{Effect: Allow, Action: [a], Resource: !GetAtt [Tokens, Arn]}]}}]}
+    Properties: {Policies: [{PolicyDocument: {Statement: [{Effect: Allow, Action: [a],
+      Resource: !GetAtt [Tokens, Arn]}]}}]}
   Stranger:
     Type: AWS::Serverless::Function
     Properties: {Description: Tokens, Environment: {Variables: {T: !Ref Other}}}

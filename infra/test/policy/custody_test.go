@@ -17,7 +17,8 @@ const custodyStack = `
         - PolicyDocument:
             Statement:
               - {Sid: Tokens, Effect: Allow, Action: [dynamodb:GetItem], Resource: [!GetAtt TokensTable.Arn]}
-              - {Sid: Open, Effect: Allow, Action: [kms:Decrypt], Resource: [!GetAtt TokensKey.Arn], Condition: {StringEquals: {"kms:EncryptionContext:purpose": tokens}}}
+              - {Sid: Open, Effect: Allow, Action: [kms:Decrypt], Resource: [!GetAtt TokensKey.Arn],
+                Condition: {StringEquals: {"kms:EncryptionContext:purpose": tokens}}}
               - {Sid: Sign, Effect: Allow, Action: [kms:Sign], Resource: [!GetAtt TokensKey.Arn]}
 `
 

@@ -15,21 +15,25 @@ func TestGatewayFindsRoleThatAllowsOtherThanRoutes(t *testing.T) {
     Properties:
       DefinitionBody:
         paths:
-          /a: {get: {x-amazon-apigateway-integration: {credentials: !GetAtt Gate.Arn, uri: !Sub "arn:path/functions/${GetFunction.Arn}:live/invocations"}}}
-          /b: !If [Sometimes, {get: {x-amazon-apigateway-integration: {uri: !Sub "arn:path/functions/${RareFunction.Arn}:live/invocations"}}}, !Ref AWS::NoValue]
+          /a: {get: {x-amazon-apigateway-integration: {credentials: !GetAtt Gate.Arn,
+            uri: !Sub "arn:path/functions/${GetFunction.Arn}:live/invocations"}}}
+          /b: !If [Sometimes, {get: {x-amazon-apigateway-integration:
+            {uri: !Sub "arn:path/functions/${RareFunction.Arn}:live/invocations"}}}, !Ref AWS::NoValue]
   GetFunction: {Type: AWS::Serverless::Function}
   RareFunction: {Type: AWS::Serverless::Function}
   WorkFunction: {Type: AWS::Serverless::Function}
   Gate:
     Type: AWS::IAM::Role
     Properties:
-      AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: apigateway.amazonaws.com}, Action: sts:AssumeRole}]}
+      AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: apigateway.amazonaws.com},
+        Action: sts:AssumeRole}]}
       Policies:
         - PolicyDocument:
             Statement:
               - Effect: Allow
                 Action: [lambda:InvokeFunction]
-                Resource: [!Sub "${GetFunction.Arn}:live", !If [Sometimes, !Sub "${RareFunction.Arn}:live", !Ref AWS::NoValue]]
+                Resource: [!Sub "${GetFunction.Arn}:live",
+                  !If [Sometimes, !Sub "${RareFunction.Arn}:live", !Ref AWS::NoValue]]
 `
 	judge(t, good, policy.Gateway, map[string]example{
 		"a route without permission": {

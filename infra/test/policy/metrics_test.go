@@ -23,17 +23,20 @@ func shownMetrics() string {
   Dead: {Type: AWS::SQS::Queue}
   Letters:
     Type: AWS::CloudWatch::Alarm
-    Properties: {Namespace: AWS/SQS, MetricName: ApproximateNumberOfMessagesVisible, Dimensions: [{Name: QueueName, Value: !GetAtt Dead.QueueName}]}
+    Properties: {Namespace: AWS/SQS, MetricName: ApproximateNumberOfMessagesVisible,
+      Dimensions: [{Name: QueueName, Value: !GetAtt Dead.QueueName}]}
   Sometimes:
     Type: AWS::CloudWatch::Alarm
     Condition: Seldom
-    Properties: {Namespace: Recordbridge, MetricName: OverdueSeconds, Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}]}
+    Properties: {Namespace: Recordbridge, MetricName: OverdueSeconds,
+      Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}]}
   Dashboard:
     Type: AWS::CloudWatch::Dashboard
     Properties:
       DashboardBody: !Sub |
         {"widgets":[{"properties":{"alarms":["${Letters.Arn}"]}},{"properties":{"metrics":[
-        [{"expression":"SEARCH('{Recordbridge,service,outcome} MetricName=\"Exports\" service=\"${AWS::StackName}\"', 'Sum', 300)"}]
+        [{"expression":
+        "SEARCH('{Recordbridge,service,outcome} MetricName=\"Exports\" service=\"${AWS::StackName}\"', 'Sum', 300)"}]
         ` + lines.String() + `]}}]}
 `
 }

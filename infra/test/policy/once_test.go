@@ -51,7 +51,8 @@ func TestDecisionsFindsMissingHeadAndNumber(t *testing.T) {
 func TestTheTableOfDataNamesTablesAndIndexesOfTheTemplate(t *testing.T) {
 	t.Parallel()
 	s := resources(t, `
-  WorkTable: {Type: AWS::DynamoDB::Table, Properties: {GlobalSecondaryIndexes: [{IndexName: byOrg}, {IndexName: byDue}]}}
+  WorkTable: {Type: AWS::DynamoDB::Table,
+    Properties: {GlobalSecondaryIndexes: [{IndexName: byOrg}, {IndexName: byDue}]}}
   FlowTable: {Type: AWS::DynamoDB::Table}
   SandboxTable: {Type: AWS::DynamoDB::Table}
   NewTable: {Type: AWS::DynamoDB::Table}

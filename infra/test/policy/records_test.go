@@ -37,13 +37,16 @@ paths:
   /x:
     get:
       responses:
-        "200": {content: {application/json: {schema: {type: object, properties: {at: {type: string}, by: {type: string}}}}}}
+        "200": {content: {application/json: {schema: {type: object,
+          properties: {at: {type: string}, by: {type: string}}}}}}
 components:
   schemas:
     Line: {type: object, properties: {line_id: {type: string}}}
     Guess: {type: object, properties: {guessed: {type: number}}}
     Whole:
-      allOf: [{$ref: "#/components/schemas/Line"}, {$ref: "#/components/schemas/Guess"}, {type: object, properties: {parts: {type: array, items: {$ref: "#/components/schemas/From"}}}}, {type: object, properties: {parts: {type: array, items: {type: object, properties: {until: {type: string}}}}}}]
+      allOf: [{$ref: "#/components/schemas/Line"}, {$ref: "#/components/schemas/Guess"},
+        {type: object, properties: {parts: {type: array, items: {$ref: "#/components/schemas/From"}}}},
+        {type: object, properties: {parts: {type: array, items: {type: object, properties: {until: {type: string}}}}}}]
     From: {type: object, properties: {at: {type: string}}}
 `))
 	finds(t, got,

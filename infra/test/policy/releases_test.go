@@ -32,11 +32,13 @@ const released = `
   Shifter:
     Type: AWS::IAM::Role
     Properties:
-      AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: codedeploy.amazonaws.com}, Action: sts:AssumeRole}]}
+      AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: codedeploy.amazonaws.com},
+        Action: sts:AssumeRole}]}
       Policies:
         - PolicyDocument:
             Statement:
-              - {Effect: Allow, Action: [lambda:GetAlias, lambda:UpdateAlias, lambda:GetProvisionedConcurrencyConfig], Resource: [!Sub "${Visit.Arn}:live"]}
+              - {Effect: Allow, Action: [lambda:GetAlias, lambda:UpdateAlias, lambda:GetProvisionedConcurrencyConfig],
+                Resource: [!Sub "${Visit.Arn}:live"]}
               - {Effect: Allow, Action: [cloudwatch:DescribeAlarms], Resource: ["*"]}
   Failures:
     Type: AWS::CloudWatch::Alarm

@@ -67,7 +67,8 @@ func TestTheRepositoryKeepsTheHouseRules(t *testing.T) {
 	}
 }
 
-// correspondence: function folder = template resource = OpenAPI route; tables, environments and error codes as documented.
+// correspondence: function folder = template resource = OpenAPI route; tables, environments and
+// error codes as documented.
 func correspondence(source *policy.Tree, s *policy.Stack, functions []template.Function) rules {
 	architecture, api := source.Text("docs/architecture.md"), source.Text("docs/openapi.yaml")
 	records := source.Text("shared/ui/dashboard/api/records.ts")
@@ -263,7 +264,11 @@ func reserved() map[string][]string {
 		},
 		"WidgetBucket": {"WebFunction"},
 		// and the operator's command line
-		"AuditTable": {"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction", "DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction", "EraserFunction", "DashboardMembersFunction"},
-		"AlarmKey":   nil,
+		"AuditTable": {
+			"DashboardSessionFunction", "DashboardOrgFunction", "DashboardConnectionsFunction",
+			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "DashboardCredentialsFunction",
+			"EraserFunction", "DashboardMembersFunction",
+		},
+		"AlarmKey": nil,
 	}
 }

@@ -62,7 +62,8 @@ func TestARoleThatIsNotOneFunctionsOwnIsFound(t *testing.T) {
     Type: AWS::IAM::Role
     Condition: Sometimes
     Properties:
-      AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]}
+      AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com},
+        Action: sts:AssumeRole}]}
 `
 	taken := []string{"GetRole: can be taken by others than Lambda"}
 	judge(t, good, policy.Roles, map[string]example{

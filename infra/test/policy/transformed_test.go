@@ -16,8 +16,11 @@ func TestPermissionsThatSAMAddsOrLosesAreFound(t *testing.T) {
 "Queue": {"Type": "AWS::SQS::Queue"},
 "F": {"Type": "AWS::Lambda::Function", "DependsOn": ["Queue"], "Properties": {"Role": {"Fn::GetAtt": ["R", "Arn"]}}},
 "R": {"Type": "AWS::IAM::Role", "Properties": {
-  "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}]},
-  "Policies": [{"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": [{"Sid": "Send", "Effect": "Allow", "Action": ["sqs:SendMessage"], "Resource": [{"Fn::GetAtt": ["Queue", "Arn"]}]}]}}]
+  "AssumeRolePolicyDocument": {"Version": "2012-10-17",
+   "Statement": [{"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}]},
+  "Policies": [{"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17",
+   "Statement": [{"Sid": "Send", "Effect": "Allow", "Action": ["sqs:SendMessage"],
+    "Resource": [{"Fn::GetAtt": ["Queue", "Arn"]}]}]}}]
 }}}}`
 	functions := []template.Function{{LogicalID: "F", Statements: []template.Statement{{
 		Sid: "Send", Actions: []string{"sqs:SendMessage"}, Resources: []string{"arn:aws:sqs:us-east-1:000000000000:s-Queue"},

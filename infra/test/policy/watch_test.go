@@ -21,29 +21,38 @@ const watched = `
     Properties:
       Metrics:
         - {Id: all, Expression: "SUM([get, sweep, sometimes])"}
-        - {Id: get, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Errors, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}}}
-        - {Id: sweep, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Errors, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}}}
-        - {Id: sometimes, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Errors, Dimensions: [{Name: FunctionName, Value: !Ref Sometimes}]}}}
+        - {Id: get, MetricStat: {Metric:
+            {Namespace: AWS/Lambda, MetricName: Errors, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}}}
+        - {Id: sweep, MetricStat: {Metric:
+            {Namespace: AWS/Lambda, MetricName: Errors, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}}}
+        - {Id: sometimes, MetricStat: {Metric:
+            {Namespace: AWS/Lambda, MetricName: Errors, Dimensions: [{Name: FunctionName, Value: !Ref Sometimes}]}}}
   Throttles:
     Type: AWS::CloudWatch::Alarm
     Properties:
       Metrics:
         - {Id: all, Expression: "SUM([get, sweep, sometimes])"}
-        - {Id: get, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}}}
-        - {Id: sweep, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}}}
-        - {Id: sometimes, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Sometimes}]}}}
+        - {Id: get, MetricStat: {Metric:
+            {Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}}}
+        - {Id: sweep, MetricStat: {Metric:
+            {Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}}}
+        - {Id: sometimes, MetricStat: {Metric:
+            {Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Sometimes}]}}}
   Duration:
     Type: AWS::CloudWatch::Alarm
     Properties:
       Threshold: 0.9
       Metrics:
         - {Id: longest, Expression: "MAX([FILL(get, 0) / 10000, FILL(sweep, 0) / 50000])"}
-        - {Id: get, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}}}
-        - {Id: sweep, MetricStat: {Metric: {Namespace: AWS/Lambda, MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}}}
+        - {Id: get, MetricStat: {Metric:
+            {Namespace: AWS/Lambda, MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}}}
+        - {Id: sweep, MetricStat: {Metric:
+            {Namespace: AWS/Lambda, MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Sweep}]}}}
   Longer:
     Type: AWS::CloudWatch::Alarm
     Condition: WithIt
-    Properties: {Namespace: AWS/Lambda, MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Sometimes}], Threshold: 19000}
+    Properties: {Namespace: AWS/Lambda, MetricName: Duration, Dimensions: [{Name: FunctionName, Value: !Ref Sometimes}],
+      Threshold: 19000}
   Silent:
     Type: AWS::CloudWatch::Alarm
     Properties:
@@ -54,10 +63,12 @@ const watched = `
       TreatMissingData: breaching
   Age:
     Type: AWS::CloudWatch::Alarm
-    Properties: {Namespace: AWS/SQS, MetricName: ApproximateAgeOfOldestMessage, Dimensions: [{Name: QueueName, Value: !GetAtt Jobs.QueueName}]}
+    Properties: {Namespace: AWS/SQS, MetricName: ApproximateAgeOfOldestMessage,
+      Dimensions: [{Name: QueueName, Value: !GetAtt Jobs.QueueName}]}
   Letters:
     Type: AWS::CloudWatch::Alarm
-    Properties: {Namespace: AWS/SQS, MetricName: ApproximateNumberOfMessagesVisible, Dimensions: [{Name: QueueName, Value: !GetAtt Dead.QueueName}]}
+    Properties: {Namespace: AWS/SQS, MetricName: ApproximateNumberOfMessagesVisible,
+      Dimensions: [{Name: QueueName, Value: !GetAtt Dead.QueueName}]}
   Failing:
     Type: AWS::CloudWatch::Alarm
     Properties:
@@ -70,10 +81,18 @@ const watched = `
       Namespace: AWS/ApiGateway
       MetricName: Latency
       Dimensions: [{Name: ApiName, Value: !Ref "AWS::StackName"}, {Name: Stage, Value: v1}]
-  Refused: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: Recordbridge, MetricName: Throttled, Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: DynamoDB}]}}
-  Broken: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: Recordbridge, MetricName: Unanswered, Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: DynamoDB}]}}
-  KeysRefused: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: Recordbridge, MetricName: Throttled, Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
-  KeysBroken: {Type: AWS::CloudWatch::Alarm, Properties: {Namespace: Recordbridge, MetricName: Unanswered, Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
+  Refused: {Type: AWS::CloudWatch::Alarm,
+    Properties: {Namespace: Recordbridge, MetricName: Throttled,
+      Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: DynamoDB}]}}
+  Broken: {Type: AWS::CloudWatch::Alarm,
+    Properties: {Namespace: Recordbridge, MetricName: Unanswered,
+      Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: DynamoDB}]}}
+  KeysRefused: {Type: AWS::CloudWatch::Alarm,
+    Properties: {Namespace: Recordbridge, MetricName: Throttled,
+      Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
+  KeysBroken: {Type: AWS::CloudWatch::Alarm,
+    Properties: {Namespace: Recordbridge, MetricName: Unanswered,
+      Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
 `
 
 func TestWhatNoAlarmWatchesIsFound(t *testing.T) {
@@ -159,10 +178,10 @@ func TestWhatNoAlarmWatchesIsFound(t *testing.T) {
 			[]string{"Api: no alarm watches 5XXError", "Api: no alarm watches Latency"},
 		},
 		"latency": {"MetricName: Latency", "MetricName: Count", []string{"Api: no alarm watches Latency"}},
-		"tables' throttles": {"MetricName: Throttled, Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, " +
+		"tables' throttles": {"MetricName: Throttled,\n      Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, " +
 			"{Name: dependency, Value: DynamoDB}]", "MetricName: Throttled", []string{"Work: no alarm watches Throttled"}},
 		"another stack's": {
-			"MetricName: Unanswered, Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, " +
+			"MetricName: Unanswered,\n      Dimensions: [{Name: service, Value: !Ref \"AWS::StackName\"}, " +
 				"{Name: dependency, Value: KMS}",
 			"MetricName: Unanswered, Dimensions: [{Name: service, Value: other}, {Name: dependency, Value: KMS}",
 			[]string{"Key: no alarm watches Unanswered"},

@@ -86,9 +86,13 @@ func parseCase(content []byte) (c CorpusCase, err error) {
 // corpusDocument returns a document of one patient and one author with a section.
 func corpusDocument(section string) string {
 	return Document(
-		`<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/><patient><name><given>Robin</given><family>Sample</family></name></patient></patientRole></recordTarget>
-<author><time value="20200102030405-0500"/><assignedAuthor><id root="2.16.840.1.113883.19.4" extension="document-author"/><assignedPerson><name><family>Writer</family></name></assignedPerson></assignedAuthor></author>
-<custodian><assignedCustodian><representedCustodianOrganization><id root="2.16.840.1.113883.19.8"/><name>Sample Clinic</name></representedCustodianOrganization></assignedCustodian></custodian>`,
+		`<recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/>
+<patient><name><given>Robin</given><family>Sample</family></name></patient></patientRole></recordTarget>
+<author><time value="20200102030405-0500"/>
+<assignedAuthor><id root="2.16.840.1.113883.19.4" extension="document-author"/>
+<assignedPerson><name><family>Writer</family></name></assignedPerson></assignedAuthor></author>
+<custodian><assignedCustodian><representedCustodianOrganization><id root="2.16.840.1.113883.19.8"/>
+<name>Sample Clinic</name></representedCustodianOrganization></assignedCustodian></custodian>`,
 		`<structuredBody><component>`+section+`</component></structuredBody>`)
 }
 

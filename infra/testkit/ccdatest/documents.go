@@ -70,8 +70,10 @@ func Wants(t *testing.T, resources []Resource, want ...string) {
 
 // Document returns a whole document with a header and a body.
 func Document(header, body string) string {
-	return `<?xml version="1.0"?><ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:sdtc="urn:hl7-org:sdtc" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
-<id root="2.16.840.1.113883.19.9" extension="d 1"/><code code="34133-9" codeSystem="2.16.840.1.113883.6.1"/><title>Summary</title>
+	return `<?xml version="1.0"?><ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:sdtc="urn:hl7-org:sdtc"
+xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+<id root="2.16.840.1.113883.19.9" extension="d 1"/><code code="34133-9" codeSystem="2.16.840.1.113883.6.1"/>
+<title>Summary</title>
 <effectiveTime value="20200102030405-0500"/>` + header + `<component>` + body + `</component></ClinicalDocument>`
 }
 

@@ -2,9 +2,12 @@ package ccdatest
 
 // AllergyOf returns an entry with an allergy observation in its concern.
 func AllergyOf(attributes, rest string) string {
-	return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.30"/><code code="CONC" codeSystem="2.16.840.1.113883.5.6"/><statusCode code="active"/>
-<entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN" ` + attributes + `><templateId root="2.16.840.1.113883.10.20.22.4.7"/><id root="2.16.840.1.113883.19.5" extension="a1"/>
-<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><statusCode code="completed"/><effectiveTime><low value="20080501"/></effectiveTime>` + rest + `</observation></entryRelationship></act></entry>`
+	return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.30"/>
+<code code="CONC" codeSystem="2.16.840.1.113883.5.6"/><statusCode code="active"/>
+<entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN" ` + attributes +
+		`><templateId root="2.16.840.1.113883.10.20.22.4.7"/><id root="2.16.840.1.113883.19.5" extension="a1"/>
+<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><statusCode code="completed"/>
+<effectiveTime><low value="20080501"/></effectiveTime>` + rest + `</observation></entryRelationship></act></entry>`
 }
 
 // AllergyKind returns the value of an allergy observation.
@@ -14,7 +17,8 @@ func AllergyKind(code string) string {
 
 // Penicillin is the participant of an allergy to it.
 const Penicillin = `<participant typeCode="CSM"><participantRole classCode="MANU"><playingEntity classCode="MMAT">
-<code code="70618" codeSystem="2.16.840.1.113883.6.88" displayName="Penicillin"/></playingEntity></participantRole></participant>`
+<code code="70618" codeSystem="2.16.840.1.113883.6.88" displayName="Penicillin"/></playingEntity></participantRole>
+</participant>`
 
 // Pieces of entries.
 const (
@@ -24,8 +28,10 @@ const (
 		`<assignedPerson><name><family>Writer</family></name></assignedPerson></assignedAuthor></author>`
 	DoneBy = `<performer><assignedEntity><id root="2.16.840.1.113883.19.4" extension="d"/><assignedPerson>` +
 		`<name><family>Doer</family></name></assignedPerson></assignedEntity></performer>`
-	Preference = `<entryRelationship typeCode="RSON"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.143"/>
-<id root="2.16.840.1.113883.19.5" extension="pref"/><code code="225773000" ` + Snomed + `/><value xsi:type="CD" code="394849002" ` + Snomed + `/></observation></entryRelationship>`
+	Preference = `<entryRelationship typeCode="RSON">
+<observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.143"/>
+<id root="2.16.840.1.113883.19.5" extension="pref"/><code code="225773000" ` + Snomed + `/>
+<value xsi:type="CD" code="394849002" ` + Snomed + `/></observation></entryRelationship>`
 )
 
 // PlannedAs returns an entry of a plan with a template, or without one if root is empty.
@@ -48,18 +54,23 @@ func NextSection(code string) string {
 func MedicationOf(mood, rest string) string {
 	return `<entry><substanceAdministration classCode="SBADM" moodCode="` + mood +
 		`"><templateId root="2.16.840.1.113883.10.20.22.4.16"/>
-<id root="2.16.840.1.113883.19.5" extension="m1"/><statusCode code="active"/>` + rest + Atenolol + `</substanceAdministration></entry>`
+<id root="2.16.840.1.113883.19.5" extension="m1"/>
+<statusCode code="active"/>` + rest + Atenolol + `</substanceAdministration></entry>`
 }
 
 // Atenolol is the product of a medication activity.
-const Atenolol = `<consumable><manufacturedProduct classCode="MANU"><templateId root="2.16.840.1.113883.10.20.22.4.23"/><manufacturedMaterial>
-<code code="197380" codeSystem="2.16.840.1.113883.6.88" displayName="atenolol 25 MG Oral Tablet"><translation code="0093-0787" codeSystem="2.16.840.1.113883.6.69"/></code>
+const Atenolol = `<consumable><manufacturedProduct classCode="MANU"><templateId root="2.16.840.1.113883.10.20.22.4.23"/>
+<manufacturedMaterial>
+<code code="197380" codeSystem="2.16.840.1.113883.6.88" displayName="atenolol 25 MG Oral Tablet">
+<translation code="0093-0787" codeSystem="2.16.840.1.113883.6.69"/></code>
 </manufacturedMaterial></manufacturedProduct></consumable>`
 
 // Concern returns an entry with a problem concern act around problem observations.
 func Concern(status, inner string) string {
-	return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.3"/><id root="2.16.840.1.113883.19.5" extension="concern"/>
-<code code="CONC" codeSystem="2.16.840.1.113883.5.6"/><statusCode code="` + status + `"/><effectiveTime><low value="20190102"/></effectiveTime>
+	return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.3"/>
+<id root="2.16.840.1.113883.19.5" extension="concern"/>
+<code code="CONC" codeSystem="2.16.840.1.113883.5.6"/><statusCode code="` + status + `"/>
+<effectiveTime><low value="20190102"/></effectiveTime>
 <entryRelationship typeCode="SUBJ">` + inner + `</entryRelationship></act></entry>`
 }
 

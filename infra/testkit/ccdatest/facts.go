@@ -64,10 +64,12 @@ func Facts(t *testing.T, section, entries string) []Resource {
 	if !strings.HasPrefix(section, "<") {
 		section = `<section><code code="` + section + `" codeSystem="2.16.840.1.113883.6.1"/>`
 	}
-	document := `<ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:sdtc="urn:hl7-org:sdtc" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+	document := `<ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:sdtc="urn:hl7-org:sdtc"
+xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
 <id root="2.16.840.1.113883.19.9" extension="doc"/><effectiveTime value="20200102030405+0000"/>
 <recordTarget><patientRole><id root="2.16.840.1.113883.19.1" extension="p"/></patientRole></recordTarget>
-<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="visit"/><effectiveTime><low value="20200101"/></effectiveTime></encompassingEncounter></componentOf>
+<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="visit"/>
+<effectiveTime><low value="20200101"/></effectiveTime></encompassingEncounter></componentOf>
 <component><structuredBody><component>` + section + entries + `</section></component></structuredBody>` +
 		`</component></ClinicalDocument>`
 	var all []Resource

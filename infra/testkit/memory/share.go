@@ -39,7 +39,9 @@ func (l *ledger) share(tenant org.Tenant) share.Row {
 }
 
 // TakePlace implements share.Rows.
-func (r shareRows) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, place int, next share.Holder) error {
+func (r shareRows) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, place int,
+	next share.Holder,
+) error {
 	return r.changeShare(ctx, "TakePlace", tenant, func(stored *share.Row) error {
 		was, isHeld := stored.Places[place]
 		as, wasHeld := seen.Places[place]

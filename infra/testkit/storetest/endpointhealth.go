@@ -117,7 +117,9 @@ func latestSighting(c subject[EndpointHealth]) {
 	first := health.Sighting{
 		EndpointID: aHealthy, Mode: "live", SeenAt: now(),
 		//nolint:gosec // G101: a pin is an origin, which everybody may know
-		Pins:   catalog.Pins{Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example"},
+		Pins: catalog.Pins{
+			Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example",
+		},
 		Abroad: []catalog.Departure{{Role: "token", To: "https://t.example"}}, Bundle: "https://a.example/brands.json",
 	}
 	later := health.Sighting{

@@ -312,8 +312,10 @@ func TestThePatientIsTakenFromTheFirstThatTells(t *testing.T) {
 			members: identified, access: access(`{"patient":"of-access"}`),
 			userinfo: userinfo,
 		}, "of-id-token", false},
-		"its patient before fhirUser": {identification{members: map[string]any{"id_token": identity(map[string]any{"patient": "of-claim"})}}, "of-claim", false},
-		"a relative fhirUser":         {identification{members: map[string]any{"id_token": identity(map[string]any{"fhirUser": "Patient/7"})}}, "7", false},
+		"its patient before fhirUser": {identification{members: map[string]any{"id_token": identity(
+			map[string]any{"patient": "of-claim"})}}, "of-claim", false},
+		"a relative fhirUser": {identification{members: map[string]any{"id_token": identity(
+			map[string]any{"fhirUser": "Patient/7"})}}, "7", false},
 		"a list of audiences": {identification{members: map[string]any{"id_token": identity(
 			map[string]any{"aud": []string{"b", "client"}})}}, "of-id-token", false},
 		"expired a moment ago": {identification{members: map[string]any{"id_token": identity(

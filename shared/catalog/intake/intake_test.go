@@ -338,9 +338,12 @@ func hostile() string {
 	for i := range 100 {
 		entries = append(entries,
 			fmt.Sprintf(
-				`{"resource":{"resourceType":"Organization","id":"%03d%s","name":"%d %s","endpoint":[{"reference":"Endpoint/e"},{"reference":"Endpoint/x"}],
-			"identifier":[{"system":"http://hl7.org/fhir/sid/us-npi","value":"1"}],"alias":["\u0000"],"telecom":[{"system":"url","value":"javascript:1"}],"partOf":{"reference":"Organization/y"},
-			"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-brand","extension":[{"url":"brandBundle","valueUrl":"https://own.example/?%s"}]}]}}`,
+				`{"resource":{"resourceType":"Organization","id":"%03d%s","name":"%d %s",
+			"endpoint":[{"reference":"Endpoint/e"},{"reference":"Endpoint/x"}],
+			"identifier":[{"system":"http://hl7.org/fhir/sid/us-npi","value":"1"}],"alias":["\u0000"],
+			"telecom":[{"system":"url","value":"javascript:1"}],"partOf":{"reference":"Organization/y"},
+			"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-brand",
+				"extension":[{"url":"brandBundle","valueUrl":"https://own.example/?%s"}]}]}}`,
 				i, long, i, long, strings.Repeat("\\u0026", 470)),
 			`{"resource":{"resourceType":"Organization","id":"n`+long+`","name":""}}`)
 	}

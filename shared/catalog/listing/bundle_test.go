@@ -55,19 +55,24 @@ const (
 	harborR4 = `{"resourceType":"Endpoint","id":"harbor","status":"active","name":"Harbor R4",` +
 		`"address":"https://fhir.harbor.example/r4","connectionType":{"code":"hl7-fhir-rest"},` +
 		`"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/endpoint-fhir-version","valueCode":"4.0.1"}]}`
-	harborBrand = `{"resourceType":"Organization","id":"harbor-health","active":true,"name":"Harbor Health","alias":["Harbour"],
- "identifier":[{"system":"urn:ietf:rfc: 3986","value":"https://www.harbor.example/"},{"system":"http://hl7.org/fhir/sid/us-npi","value":"1234567893"},
+	harborBrand = `{"resourceType":"Organization","id":"harbor-health","active":true,"name":"Harbor Health",
+ "alias":["Harbour"],
+ "identifier":[{"system":"urn:ietf:rfc: 3986","value":"https://www.harbor.example/"},
+  {"system":"http://hl7.org/fhir/sid/us-npi","value":"1234567893"},
   {"system":"http://hl7.org/fhir/sid/us-npi","value":"12"},{"system":"urn:oid:2.999.1","value":"77"}],
- "type":[{"coding":[{"system":"http://hl7.org/fhir/smart-app-launch/CodeSystem/user-access-category","code":"clinical"}]}],
+ "type":[{"coding":[{"system":"http://hl7.org/fhir/smart-app-launch/CodeSystem/user-access-category",
+  "code":"clinical"}]}],
  "telecom":[{"system":"phone","value":"555"},{"system":"url","value":"https://harbor.example/patients"}],
  "address":[{"city":"Portvale","state":"OR","postalCode":"97999"},{"postalCode":"97998"}],
  "endpoint":[{"reference":"Endpoint/harbor"}],
  "extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-brand","extension":[
-   {"url":"brandLogo","valueUrl":"https://harbor.example/logo.svg"},{"url":"brandLogoLicense","valueUrl":"https://harbor.example/logo-terms"},
+   {"url":"brandLogo","valueUrl":"https://harbor.example/logo.svg"},
+   {"url":"brandLogoLicense","valueUrl":"https://harbor.example/logo-terms"},
    {"url":"brandBundle","valueUrl":"https://harbor.example/brands.json"}]},
   {"url":"http://hl7.org/fhir/StructureDefinition/organization-portal","extension":[
    {"url":"portalName","valueString":"MyHarbor"},{"url":"portalUrl","valueUrl":"https://my.harbor.example"},
-   {"url":"portalDescription","valueMarkdown":"For\npatients"},{"url":"portalLogo","valueUrl":"https://my.harbor.example/logo.png"},
+   {"url":"portalDescription","valueMarkdown":"For\npatients"},
+   {"url":"portalLogo","valueUrl":"https://my.harbor.example/logo.png"},
    {"url":"portalEndpoint","valueReference":{"reference":"Endpoint/harbor"}}]}]}`
 )
 
@@ -157,13 +162,17 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 		},
 		"an endpoint that is not there": {reaching("a",
 			`,"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-portal",`+
-				`"extension":[{"url":"portalEndpoint","valueReference":{"reference":"Endpoint/x"}}]}]`), listing.Brands, "no_such 1 false a", "a"},
+				`"extension":[{"url":"portalEndpoint","valueReference":{"reference":"Endpoint/x"}}]}]`,
+		), listing.Brands, "no_such 1 false a", "a"},
 		"no endpoint at all": {
 			`{"resourceType":"Organization","id":"a","name":"A"}`, listing.Brands,
 			"no_endpoint 1 true a", "",
 		},
-		"one known not to be there": {`{"resourceType":"Organization","id":"a","name":"A","extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-portal","extension":[
-			{"url":"portalEndpoint","valueReference":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason","valueCode":"asked-declined"}]}}]}]}`, listing.Brands, "", "A"},
+		"one known not to be there": {`{"resourceType":"Organization","id":"a","name":"A",
+			"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/organization-portal","extension":[
+			{"url":"portalEndpoint","valueReference":{"extension":[
+			{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason",
+			"valueCode":"asked-declined"}]}}]}]}`, listing.Brands, "", "A"},
 		"a website known not to be there": {reaching("a",
 			`,"telecom":[{"system":"url","_value":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/`+
 				`data-absent-reason","valueCode":"asked-unknown"}]}}]`), listing.Brands, "", "a"},
@@ -249,7 +258,8 @@ func TestReferencesLeadByFullURLByTypeAndIDAndIntoTheirOwnEntry(t *testing.T) {
 			`"resource":{"resourceType":"Organization","id":"a","name":"A","endpoint":[{"reference":"` +
 			reference + `"}]}},{"fullUrl":"` + fullURL +
 			`","resource":{"resourceType":"Endpoint","id":"e","address":"https://right.example/r4"}},
-			{"fullUrl":"https://other.example/fhir/Endpoint/f","resource":{"resourceType":"Endpoint","id":"f","address":"https://wrong.example/r4"}}]}`
+			{"fullUrl":"https://other.example/fhir/Endpoint/f",
+				"resource":{"resourceType":"Endpoint","id":"f","address":"https://wrong.example/r4"}}]}`
 	}
 	for name, c := range map[string][2]string{
 		"relative": {"https://ehr.example/fhir/Endpoint/e", "Endpoint/e"},
@@ -266,10 +276,14 @@ func TestReferencesLeadByFullURLByTypeAndIDAndIntoTheirOwnEntry(t *testing.T) {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
-	twins := `{"resourceType":"Bundle","entry":[{"fullUrl":"https://one.example/Organization/1","resource":{"resourceType":"Organization","id":"1","name":"One","endpoint":[{"reference":"Endpoint/1"}]}},
-		{"fullUrl":"https://two.example/Organization/1","resource":{"resourceType":"Organization","id":"1","name":"Two","endpoint":[{"reference":"Endpoint/1"}]}},
-		{"fullUrl":"https://one.example/Endpoint/1","resource":{"resourceType":"Endpoint","id":"1","address":"https://fhir.one.example"}},
-		{"fullUrl":"https://two.example/Endpoint/1","resource":{"resourceType":"Endpoint","id":"1","address":"https://fhir.two.example"}}]}`
+	twins := `{"resourceType":"Bundle","entry":[{"fullUrl":"https://one.example/Organization/1",
+		"resource":{"resourceType":"Organization","id":"1","name":"One","endpoint":[{"reference":"Endpoint/1"}]}},
+		{"fullUrl":"https://two.example/Organization/1",
+			"resource":{"resourceType":"Organization","id":"1","name":"Two","endpoint":[{"reference":"Endpoint/1"}]}},
+		{"fullUrl":"https://one.example/Endpoint/1",
+			"resource":{"resourceType":"Endpoint","id":"1","address":"https://fhir.one.example"}},
+		{"fullUrl":"https://two.example/Endpoint/1",
+			"resource":{"resourceType":"Endpoint","id":"1","address":"https://fhir.two.example"}}]}`
 	found, _ := mustRead(t, listing.Brands, twins)
 	for _, l := range found {
 		if l.Portals[0].Endpoints[0].Address != "https://fhir."+strings.ToLower(l.Name)+".example" {
@@ -288,8 +302,10 @@ func TestVendorsBundlesAreReadWithAndWithoutOrganizations(t *testing.T) {
 		want []string // key, name, address, off
 	}{
 		"contained": {bundle(
-			`{"resourceType":"Endpoint","id":"e1","status":"active","name":"R4 of A","address":"https://a.example/r4","managingOrganization":{"reference":"#o"},
-			"contained":[{"resourceType":"Organization","id":"o","name":"Hospital A"}]}`), []string{"e1, Hospital A, https://a.example/r4, false"}},
+			`{"resourceType":"Endpoint","id":"e1","status":"active","name":"R4 of A","address":"https://a.example/r4",
+			"managingOrganization":{"reference":"#o"},
+			"contained":[{"resourceType":"Organization","id":"o","name":"Hospital A"}]}`,
+		), []string{"e1, Hospital A, https://a.example/r4, false"}},
 		"displayed": {
 			bundle(
 				`{"resourceType":"Endpoint","id":"e1","status":"off","name":"R4 of A","address":"https://a.example/r4",` +

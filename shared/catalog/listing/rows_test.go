@@ -57,12 +57,14 @@ func TestLanternsListsAreReadInEachOfTheirForms(t *testing.T) {
 		},
 		"an array": {
 			listing.LanternJSON,
-			`[{"api_information_source_name":"Elm Clinic","url":"https://a.example/r4","npi_id":1234567893,"zip_code":"97999","capability_fhir_version":"4.0.1"},
+			`[{"api_information_source_name":"Elm Clinic","url":"https://a.example/r4","npi_id":1234567893,"zip_code":"97999",
+			"capability_fhir_version":"4.0.1"},
 			{"organization_name":"Oak Clinic","url":"https://b.example/r4","npi_id":null}]`,
 		},
 		"its repository's": {
 			listing.LanternJSON,
-			`{"Endpoints":[{"URL":"https://a.example/r4","OrganizationName":"Elm Clinic","NPIID":"1234567893","OrganizationZipCode":"97999","fhir_version":"4.0.1"},
+			`{"Endpoints":[{"URL":"https://a.example/r4","OrganizationName":"Elm Clinic","NPIID":"1234567893",
+			"OrganizationZipCode":"97999","fhir_version":"4.0.1"},
 			{"URL":"https://b.example/r4","OrganizationName":"Oak Clinic","NPIID":"","OrganizationZipCode":""}]}`,
 		},
 		"its export": {

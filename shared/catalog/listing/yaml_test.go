@@ -12,7 +12,8 @@ import (
 )
 
 const byHand = `endpoints:
-  main: {address: "https://fhir.elm.example/r4", name: Main, fhir_version: 4.0.1, platform: epic, id: 0b5e4a86-6f43-4a0e-9a57-6f1f7b1d0001}
+  main: {address: "https://fhir.elm.example/r4", name: Main, fhir_version: 4.0.1, platform: epic,
+    id: 0b5e4a86-6f43-4a0e-9a57-6f1f7b1d0001}
   old: {address: "https://old.elm.example/dstu2", off: true}
 portals:
   chart: {name: ElmChart, website: "https://chart.elm.example", endpoints: [main, old]}
@@ -70,23 +71,23 @@ func TestAHandKeptListJoinsBrandsPortalsAndEndpointsByTheirKeys(t *testing.T) {
 func TestWhatIsWrongInAHandKeptListIsToldWithItsLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, want string }{
-		"an unknown word":       {"category: clinical", "colour: green", "unknown 1 true line 16: elm"},
-		"an unknown word below": {"{city: Elmton", "{town: Elmton", "unknown 1 true line 18: elm"},
-		"a list for a text":     {"    name: Elm Health\n", "    name: [Elm Health]\n", "bad_type 1 true line 8: elm"},
-		"a key twice":           {"elm-kids:", "elm:", "duplicate_key 1 true line 20: elm"},
+		"an unknown word":       {"category: clinical", "colour: green", "unknown 1 true line 17: elm"},
+		"an unknown word below": {"{city: Elmton", "{town: Elmton", "unknown 1 true line 19: elm"},
+		"a list for a text":     {"    name: Elm Health\n", "    name: [Elm Health]\n", "bad_type 1 true line 9: elm"},
+		"a key twice":           {"elm-kids:", "elm:", "duplicate_key 1 true line 21: elm"},
 		"a portal that is none": {
 			"hidden: true\n    portals: [chart]", "hidden: true\n    portals: [charts]",
-			"no_such 1 false line 21: elm-kids",
+			"no_such 1 false line 22: elm-kids",
 		},
 		"no portal": {
 			"portals: [chart]\n  elm-kids", "hidden: true\n  elm-kids",
-			"no_endpoint 1 true line 8: elm",
+			"no_endpoint 1 true line 9: elm",
 		},
 		"an address that is none": {
 			"https://old.elm.example/dstu2", "ftp://old.elm.example",
-			"bad_address 1 true line 3: old\nno_such 1 false line 5: chart",
+			"bad_address 1 true line 4: old\nno_such 1 false line 6: chart",
 		},
-		"an id that is no UUID": {"0B5E4A86-6F43-4A0E-9A57-6F1F7B1D0002", "7", "bad_type 1 false line 8: elm"},
+		"an id that is no UUID": {"0B5E4A86-6F43-4A0E-9A57-6F1F7B1D0002", "7", "bad_type 1 false line 9: elm"},
 	} {
 		list := strings.Replace(byHand, c.from, c.to, 1)
 		if list == byHand {

@@ -95,7 +95,8 @@ func (c Connection) Exportable() error {
 	}
 	if c.Status == Rejected {
 		return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
-			"The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.").About("org_connection_id")
+			"The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.").
+			About("org_connection_id")
 	}
 	return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.").About("org_connection_id")

@@ -37,11 +37,13 @@ const (
 // are stable words; where the health system named one of RFC 6749, its own code is the cause.
 func causes() fault.Causes {
 	all := answered()
-	maps.Copy(all, unanswered())
+	maps.Copy(all, portalFailed())
+	maps.Copy(all, unusable())
+	maps.Copy(all, ours())
 	return all
 }
 
-// answered is the part of the table for what a portal says in so many words.
+// answered returns the part of the table for codes that say what the client, its registration or the patient lacks.
 func answered() fault.Causes {
 	return fault.Causes{
 		causeDeclined: {
@@ -87,6 +89,17 @@ func answered() fault.Causes {
 			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, misfitDescription),
 			Action: "Ask the health system to allow the response type code for the app.",
 		},
+		causeRedirect: {
+			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange, misfitDescription),
+			Action: "The portal does not know our callback address. Register it at the health system for this client, exactly " +
+				"as it is.",
+		},
+	}
+}
+
+// portalFailed returns the part of the table for a portal that fails, or that answers with a code of its own.
+func portalFailed() fault.Causes {
+	return fault.Causes{
 		"server_error": {
 			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, brokenDescription),
 			Action: "The health system's server failed. Let the patient try again later; tell the health system if it lasts.",
@@ -94,11 +107,6 @@ func answered() fault.Causes {
 		"temporarily_unavailable": {
 			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, brokenDescription),
 			Action: "The health system is overloaded or under maintenance. Let the patient try again later.",
-		},
-		causeRedirect: {
-			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange, misfitDescription),
-			Action: "The portal does not know our callback address. Register it at the health system for this client, exactly " +
-				"as it is.",
 		},
 		causePortal: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
@@ -109,8 +117,8 @@ func answered() fault.Causes {
 	}
 }
 
-// unanswered is the part of the table for answers that could not be used, and for failures on our side.
-func unanswered() fault.Causes {
+// unusable returns the part of the table for answers that could not be used.
+func unusable() fault.Causes {
 	return fault.Causes{
 		causePortalMoved: {
 			Shown: fault.New(fault.Upstream, fault.CodeUnavailable,
@@ -153,6 +161,12 @@ func unanswered() fault.Causes {
 				"a search for Patient. If the scope lacks launch/patient, add it to the registration. Else ask the health system " +
 				"to return patient in its token answers to our client (launch/patient, SMART's context-standalone-patient).",
 		},
+	}
+}
+
+// ours returns the part of the table for failures on our side, and for reconnections that cannot be made.
+func ours() fault.Causes {
+	return fault.Causes{
 		causeUnproven: {
 			Shown: fault.New(fault.Unavailable, fault.CodeTokenExchange,
 				"This service could not identify itself to the patient portal. Please tell the application's support, who can "+

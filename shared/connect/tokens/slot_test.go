@@ -24,9 +24,11 @@ func TestASlotIsGivenBackOnceWithHowTheCallEnded(t *testing.T) {
 		"an answer that could not be stored": {func(w *world) {
 			w.store = &flaky{Store: w.rows, rotate: []failure{{err: fault.Missing("disconnected")}}}
 		}, nil},
-		"an answer that lost to another worker": {func(w *world) { w.ehr.answer = func() error { w.replaceOnce(t); return nil } }, nil},
-		"a refusal":                             {func(w *world) { w.ehr.valid = "another" }, tokens.ErrRefused},
-		"a failure":                             {func(w *world) { w.ehr.answer = func() error { return errLost } }, errLost},
+		"an answer that lost to another worker": {func(w *world) {
+			w.ehr.answer = func() error { w.replaceOnce(t); return nil }
+		}, nil},
+		"a refusal": {func(w *world) { w.ehr.valid = "another" }, tokens.ErrRefused},
+		"a failure": {func(w *world) { w.ehr.answer = func() error { return errLost } }, errLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -52,20 +52,21 @@ func whose() map[string]bool {
 	}
 	for text, belongs := range map[string]bool{
 		// an earlier id
-		`"Observation","subject":{"reference":"Patient/p0"}`:                                                            true,
-		`"Observation","subject":{"reference":"Patient/mother"}`:                                                        false,
-		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"7"}}`:                                       true,
-		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"8"}}`:                                       false,
-		`"Observation","subject":{"identifier":{"value":"7"}}`:                                                          false,
-		`"Observation","subject":{"type":"Group","identifier":{"value":"8"}}`:                                           true,
-		`"Observation","subject":{"type":"http://hl7.org/fhir/StructureDefinition/Patient","identifier":{"value":"8"}}`: false,
-		`"Observation","subject":{"display":"somebody"}`:                                                                false,
-		`"Observation","subject":{"reference":"Patient/p1","reference":"Patient/p2"}`:                                   false,
-		`"Observation","subject":{"reference":"Patient/p1"},"subject":{"reference":"Patient/p2"}`:                       false,
-		`"Observation","subject":{"reference":"Patient/p2"},"performer":[{"reference":"Patient/p1"}]`:                   false,
-		`"Observation","subject":{"reference":"Patient/p1"},"performer":[{"reference":"Patient/p2"}]`:                   true,
-		`"Observation","subject":{"reference":"Group/g"},"performer":[{"reference":"Patient/p2"}]`:                      false,
-		`"Observation","subject":{"reference":"Location/l"}`:                                                            true,
+		`"Observation","subject":{"reference":"Patient/p0"}`:                      true,
+		`"Observation","subject":{"reference":"Patient/mother"}`:                  false,
+		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"7"}}`: true,
+		`"Observation","subject":{"identifier":{"system":"urn:mrn","value":"8"}}`: false,
+		`"Observation","subject":{"identifier":{"value":"7"}}`:                    false,
+		`"Observation","subject":{"type":"Group","identifier":{"value":"8"}}`:     true,
+		`"Observation","subject":{"type":"http://hl7.org/fhir/StructureDefinition/Patient",` +
+			`"identifier":{"value":"8"}}`: false,
+		`"Observation","subject":{"display":"somebody"}`:                                              false,
+		`"Observation","subject":{"reference":"Patient/p1","reference":"Patient/p2"}`:                 false,
+		`"Observation","subject":{"reference":"Patient/p1"},"subject":{"reference":"Patient/p2"}`:     false,
+		`"Observation","subject":{"reference":"Patient/p2"},"performer":[{"reference":"Patient/p1"}]`: false,
+		`"Observation","subject":{"reference":"Patient/p1"},"performer":[{"reference":"Patient/p2"}]`: true,
+		`"Observation","subject":{"reference":"Group/g"},"performer":[{"reference":"Patient/p2"}]`:    false,
+		`"Observation","subject":{"reference":"Location/l"}`:                                          true,
 		`"Observation"`: true, // it names nobody: the search that found it was for our patient
 		`"Observation","subject":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason",` +
 			`"valueCode":"masked"}]}`: true,
@@ -73,16 +74,17 @@ func whose() map[string]bool {
 			`"value":"7"}]}],"subject":{"reference":"#in"}`: true,
 		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn",` +
 			`"value":"8"}]}],"subject":{"reference":"#in"}`: false,
-		`"Observation","contained":[{"resourceType":"Patient","id":"p1"}],"subject":{"reference":"#p1"}`:                 false,
-		`"Observation","contained":[{"resourceType":"Device","id":"in"}],"subject":{"reference":"#in"}`:                  true,
-		`"Account","subject":[{"reference":"Patient/p2"},{"reference":"Patient/p1"}]`:                                    true,
-		`"Coverage","beneficiary":{"reference":"Patient/p2"},"subscriber":{"reference":"Patient/p1"}`:                    false,
-		`"Appointment","participant":[{"actor":{"reference":"Practitioner/d1"}}]`:                                        true,
-		`"Appointment","participant":[{"actor":{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}}]`:          false,
-		`"Appointment","participant":[{"actor":{"type":"Patient","identifier":{"value":"8"}}}]`:                          false,
-		`"Appointment","contained":[{"resourceType":"Patient","id":"in"}],"participant":[{"actor":{"reference":"#in"}}]`: false,
-		`"Person","link":[{"target":{"reference":"Patient/p2"}}]`:                                                        false,
-		`"Group","member":[{"entity":{"reference":"Patient/p2"}},{"entity":{"reference":"Patient/p1"}}]`:                 false,
+		`"Observation","contained":[{"resourceType":"Patient","id":"p1"}],"subject":{"reference":"#p1"}`:        false,
+		`"Observation","contained":[{"resourceType":"Device","id":"in"}],"subject":{"reference":"#in"}`:         true,
+		`"Account","subject":[{"reference":"Patient/p2"},{"reference":"Patient/p1"}]`:                           true,
+		`"Coverage","beneficiary":{"reference":"Patient/p2"},"subscriber":{"reference":"Patient/p1"}`:           false,
+		`"Appointment","participant":[{"actor":{"reference":"Practitioner/d1"}}]`:                               true,
+		`"Appointment","participant":[{"actor":{"reference":"urn:uuid:1b4e28ba-2fa1-41d2-883f-0016d3cca427"}}]`: false,
+		`"Appointment","participant":[{"actor":{"type":"Patient","identifier":{"value":"8"}}}]`:                 false,
+		`"Appointment","contained":[{"resourceType":"Patient","id":"in"}],` +
+			`"participant":[{"actor":{"reference":"#in"}}]`: false,
+		`"Person","link":[{"target":{"reference":"Patient/p2"}}]`:                                        false,
+		`"Group","member":[{"entity":{"reference":"Patient/p2"}},{"entity":{"reference":"Patient/p1"}}]`: false,
 		`"Group","member":[{"entity":{"reference":"Patient/p1","type":"Patient"}},` +
 			`{"entity":{"reference":"Practitioner/d1"}}]`: true,
 		`"AuditEvent","entity":[{"what":{"reference":"Patient/p2"}}]`: false,
@@ -101,25 +103,29 @@ func whose() map[string]bool {
 
 // compartment has the elements by which R4's patient compartment ties each type to a patient
 // (compartmentdefinition-patient.html), and those of types that are tied without being in it.
-const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.patient AllergyIntolerance.recorder AllergyIntolerance.asserter
-	Appointment.participant.actor AppointmentResponse.actor AuditEvent.agent.who AuditEvent.entity.what Basic.subject Basic.author
-	BodyStructure.patient CarePlan.subject CarePlan.activity.detail.performer CareTeam.subject CareTeam.participant.member ChargeItem.subject
-	Claim.patient Claim.payee.party ClaimResponse.patient ClinicalImpression.subject Communication.subject Communication.sender
-	Communication.recipient CommunicationRequest.subject CommunicationRequest.sender CommunicationRequest.recipient CommunicationRequest.requester
-	Composition.subject Composition.author Composition.attester.party Condition.subject Condition.asserter Consent.patient Coverage.policyHolder
-	Coverage.subscriber Coverage.beneficiary Coverage.payor CoverageEligibilityRequest.patient CoverageEligibilityResponse.patient
-	DetectedIssue.patient DeviceRequest.subject DeviceRequest.performer DeviceUseStatement.subject DiagnosticReport.subject
-	DocumentManifest.subject DocumentManifest.author DocumentManifest.recipient DocumentReference.subject DocumentReference.author
-	Encounter.subject EnrollmentRequest.candidate EpisodeOfCare.patient ExplanationOfBenefit.patient ExplanationOfBenefit.payee.party
+const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.patient AllergyIntolerance.recorder
+	AllergyIntolerance.asserter Appointment.participant.actor AppointmentResponse.actor AuditEvent.agent.who
+	AuditEvent.entity.what Basic.subject Basic.author BodyStructure.patient CarePlan.subject
+	CarePlan.activity.detail.performer CareTeam.subject CareTeam.participant.member ChargeItem.subject Claim.patient
+	Claim.payee.party ClaimResponse.patient ClinicalImpression.subject Communication.subject Communication.sender
+	Communication.recipient CommunicationRequest.subject CommunicationRequest.sender CommunicationRequest.recipient
+	CommunicationRequest.requester Composition.subject Composition.author Composition.attester.party Condition.subject
+	Condition.asserter Consent.patient Coverage.policyHolder Coverage.subscriber Coverage.beneficiary Coverage.payor
+	CoverageEligibilityRequest.patient CoverageEligibilityResponse.patient DetectedIssue.patient DeviceRequest.subject
+	DeviceRequest.performer DeviceUseStatement.subject DiagnosticReport.subject DocumentManifest.subject
+	DocumentManifest.author DocumentManifest.recipient DocumentReference.subject DocumentReference.author Encounter.subject
+	EnrollmentRequest.candidate EpisodeOfCare.patient ExplanationOfBenefit.patient ExplanationOfBenefit.payee.party
 	FamilyMemberHistory.patient Flag.subject Goal.subject Group.member.entity ImagingStudy.subject Immunization.patient
-	ImmunizationEvaluation.patient ImmunizationRecommendation.patient Invoice.subject Invoice.recipient List.subject List.source
-	MeasureReport.subject Media.subject MedicationAdministration.subject MedicationAdministration.performer.actor MedicationDispense.subject
-	MedicationDispense.receiver MedicationRequest.subject MedicationStatement.subject MolecularSequence.patient NutritionOrder.patient
-	Observation.subject Observation.performer Person.link.target Procedure.subject Procedure.performer.actor Provenance.target
-	QuestionnaireResponse.subject QuestionnaireResponse.author RelatedPerson.patient RequestGroup.subject RequestGroup.action.participant
-	ResearchSubject.individual RiskAssessment.subject Schedule.actor ServiceRequest.subject ServiceRequest.performer Specimen.subject
-	SupplyDelivery.patient SupplyRequest.deliverTo VisionPrescription.patient Task.for Task.owner GuidanceResponse.subject Device.patient
-	Contract.subject MedicationOrder.patient DiagnosticOrder.subject ProcedureRequest.subject ReferralRequest.patient`
+	ImmunizationEvaluation.patient ImmunizationRecommendation.patient Invoice.subject Invoice.recipient List.subject
+	List.source MeasureReport.subject Media.subject MedicationAdministration.subject
+	MedicationAdministration.performer.actor MedicationDispense.subject MedicationDispense.receiver
+	MedicationRequest.subject MedicationStatement.subject MolecularSequence.patient NutritionOrder.patient
+	Observation.subject Observation.performer Person.link.target Procedure.subject Procedure.performer.actor
+	Provenance.target QuestionnaireResponse.subject QuestionnaireResponse.author RelatedPerson.patient RequestGroup.subject
+	RequestGroup.action.participant ResearchSubject.individual RiskAssessment.subject Schedule.actor ServiceRequest.subject
+	ServiceRequest.performer Specimen.subject SupplyDelivery.patient SupplyRequest.deliverTo VisionPrescription.patient
+	Task.for Task.owner GuidanceResponse.subject Device.patient Contract.subject MedicationOrder.patient
+	DiagnosticOrder.subject ProcedureRequest.subject ReferralRequest.patient`
 
 func TestEveryElementOfThePatientCompartmentDecides(t *testing.T) {
 	t.Parallel()

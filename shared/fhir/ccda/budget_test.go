@@ -180,11 +180,13 @@ func amplifiers(size int) map[string]piece {
 				`</manufacturedProduct></consumable>`+
 				repeatedly(many/2,
 					`<entryRelationship typeCode="REFR"><supply classCode="SPLY" moodCode="EVN">`+
-						`<id root="2.16.840.1.113883.19.6" extension="s#"/><quantity value="#"/></supply></entryRelationship>`)+`</substanceAdministration></entry>`)},
+						`<id root="2.16.840.1.113883.19.6" extension="s#"/><quantity value="#"/></supply></entryRelationship>`)+
+				`</substanceAdministration></entry>`)},
 		"encounters with diagnoses": {
 			header: `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.6" extension="e"/>` +
 				`<effectiveTime value="2024"/>` + repeatedly(many/3, `<encounterParticipant typeCode="ATND"><assignedEntity>`+
-				`<id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></encounterParticipant>`) + `</encompassingEncounter></componentOf>`,
+				`<id root="2.16.840.1.113883.19.4" extension="#"/></assignedEntity></encounterParticipant>`) +
+				`</encompassingEncounter></componentOf>`,
 			sections: sectionWith("", "", repeatedly(many/3,
 				`<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="e"/>`+
 					`<code code="#" codeSystem="2.999"/></encounter></entry>`)),

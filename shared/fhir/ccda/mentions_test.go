@@ -21,7 +21,9 @@ func mentions(count int) []byte {
 <code code="30313-1" codeSystem="2.16.840.1.113883.6.1"><translation code="` + n + `" codeSystem="2.16.840.1.1138` +
 				`83.6.1"/></code><text>note ` + n + `</text><effectiveTime value="2000"/>
 <interpretationCode code="N" codeSystem="2.16.840.1.113883.5.83"/>
-<author><time value="2020"/><assignedAuthor><id root="2.16.840.1.113883.4.6" extension="9900001234"/><assignedPerson><name><given>Fir` + n + `</given><family>Sample</family></name></assignedPerson></assignedAuthor></author>
+<author><time value="2020"/><assignedAuthor><id root="2.16.840.1.113883.4.6" extension="9900001234"/>
+<assignedPerson><name><given>Fir` + n + `</given><family>Sample</family></name></assignedPerson></assignedAuthor>
+</author>
 </observation></entry>`)
 	}
 	return []byte(telling("d1", "20190601", patientID("a"), "30954-2", entries.String()))

@@ -111,7 +111,8 @@ func TestSetKeepsFactsOfTwoPatientsApartWhenIDsAreEqual(t *testing.T) {
 func TestConvertKeepsBothFactsWhenTheyContradict(t *testing.T) {
 	t.Parallel()
 	value := func(n string) string {
-		return `<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/><code code="30313-1" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="2000"/>
+		return `<entry><observation classCode="OBS" moodCode="EVN"><id root="107c2dc0-67a5-11db-bd13-0800200c9a66"/>
+<code code="30313-1" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="2000"/>
 <value xsi:type="PQ" value="` + n + `" unit="g/dl"/></observation></entry>`
 	}
 	resources := ccdatest.Facts(t, "62387-6", value("13.20")+value("10.70")+value("13.20"))

@@ -12,8 +12,10 @@ func TestConvertReadsDeviationsOfVendors(t *testing.T) {
 	const (
 		ongoing = `<effectiveTime><low value="20190101"/><high nullFlavor="NI"/></effectiveTime>`
 		ended   = `<effectiveTime><low value="20190101"/><high value="20190301"/></effectiveTime>`
-		active  = `<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.6"/>
-<code code="33999-4" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><value xsi:type="CD" code="55561003" ` + ccdatest.Snomed + `>
+		active  = `<entryRelationship typeCode="REFR">
+<observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.6"/>
+<code code="33999-4" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>
+<value xsi:type="CD" code="55561003" ` + ccdatest.Snomed + `>
 <translation code="A" codeSystem="2.16.840.1.113883.19.7"/></value></observation></entryRelationship>`
 		drug = `<consumable><manufacturedProduct><manufacturedMaterial><code code="314076" ` +
 			`codeSystem="2.16.840.1.113883.6.88"/></manufacturedMaterial></manufacturedProduct></consumable>`
@@ -38,22 +40,31 @@ func TestConvertReadsDeviationsOfVendors(t *testing.T) {
 		},
 		{
 			Name: "a severity with an interpretation", Section: "48765-2",
-			Entries: `<entry><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.7"/><id root="2.16.840.1.113883.19.5" extension="a"/>
-<value xsi:type="CD" code="416098002" ` + ccdatest.Snomed + `/><participant typeCode="CSM"><participantRole><playingEntity><code code="2670" codeSystem="2.16.840.1.113883.6.88"/></playingEntity></participantRole></participant>
-<entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN"><code code="SEV" codeSystem="2.16.840.1.113883.5.4"/><value xsi:type="CD" code="6736007" ` + ccdatest.Snomed + `/>
-<interpretationCode code="S" codeSystem="2.16.840.1.113883.5.83"/></observation></entryRelationship></observation></entry>`,
+			Entries: `<entry><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.7"/>
+<id root="2.16.840.1.113883.19.5" extension="a"/>
+<value xsi:type="CD" code="416098002" ` + ccdatest.Snomed + `/>
+<participant typeCode="CSM"><participantRole>
+<playingEntity><code code="2670" codeSystem="2.16.840.1.113883.6.88"/></playingEntity></participantRole></participant>
+<entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN">
+<code code="SEV" codeSystem="2.16.840.1.113883.5.4"/><value xsi:type="CD" code="6736007" ` + ccdatest.Snomed + `/>
+<interpretationCode code="S" codeSystem="2.16.840.1.113883.5.83"/></observation></entryRelationship></observation>
+</entry>`,
 			Want: []string{"AllergyIntolerance | meta.tag.code=S"},
 		},
 		{
 			Name: "allergies in the act of CCD that is one of problems, too", Section: "48765-2",
-			Entries: `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.1.27"/><entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN">
-<templateId root="2.16.840.1.113883.10.20.1.28"/><templateId root="2.16.840.1.113883.10.20.1.18"/><value xsi:type="CD"/><participant typeCode="CSM"><participantRole><playingEntity>
-<code code="2670" codeSystem="2.16.840.1.113883.6.88"/></playingEntity></participantRole></participant></observation></entryRelationship></act></entry>`,
+			Entries: `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.1.27"/>
+<entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN">
+<templateId root="2.16.840.1.113883.10.20.1.28"/><templateId root="2.16.840.1.113883.10.20.1.18"/><value xsi:type="CD"/>
+<participant typeCode="CSM"><participantRole><playingEntity>
+<code code="2670" codeSystem="2.16.840.1.113883.6.88"/></playingEntity></participantRole></participant></observation>
+</entryRelationship></act></entry>`,
 			Want: []string{"AllergyIntolerance | code.coding.code=2670"}, Never: []string{"Condition"},
 		},
 		{
 			Name: "a procedure with a value is an observation", Section: "30954-2",
-			Entries: `<entry><organizer classCode="BATTERY" moodCode="EVN"><component><procedure classCode="OBS" moodCode="EVN"><code code="718-7" codeSystem="2.16.840.1.113883.6.1"/>
+			Entries: `<entry><organizer classCode="BATTERY" moodCode="EVN">
+<component><procedure classCode="OBS" moodCode="EVN"><code code="718-7" codeSystem="2.16.840.1.113883.6.1"/>
 <value xsi:type="PQ" value="13.2" unit="g/dL"/></procedure></component></organizer></entry>`,
 			Want: []string{"Observation | code.coding.code=718-7 | valueQuantity.value=13.2"}, Never: []string{"Procedure"},
 		},
@@ -108,8 +119,11 @@ func TestConvertReadsDeviationsOfVendors(t *testing.T) {
 		{
 			Name: "what a policy authorizes is paid for by it", Section: "48768-6",
 			Entries: ccdatest.PlannedAs("act", "ACT", "EVN", "61",
-				`<code code="81" codeSystem="2.16.840.1.113883.3.221.5"/><entryRelationship typeCode="REFR"><act classCode="ACT" moodCode="EVN">
-<templateId root="2.16.840.1.113883.10.20.1.19"/><entryRelationship typeCode="SUBJ"><procedure classCode="PROC" moodCode="PRMS"><code code="73761001" `+ccdatest.Snomed+`/></procedure></entryRelationship></act></entryRelationship>`),
+				`<code code="81" codeSystem="2.16.840.1.113883.3.221.5"/>
+<entryRelationship typeCode="REFR"><act classCode="ACT" moodCode="EVN">
+<templateId root="2.16.840.1.113883.10.20.1.19"/>
+<entryRelationship typeCode="SUBJ"><procedure classCode="PROC" moodCode="PRMS"><code code="73761001" `+ccdatest.Snomed+
+					`/></procedure></entryRelationship></act></entryRelationship>`),
 			Want: []string{"ServiceRequest | code.coding.code=73761001 | insurance"},
 		},
 	})

@@ -126,7 +126,9 @@ func (s *shelf) damage(t *testing.T, table, pk, attribute string) {
 			"pk": &types.AttributeValueMemberS{Value: pk},
 			"sk": &types.AttributeValueMemberS{Value: "META"},
 		},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":broken": &types.AttributeValueMemberS{Value: `{"since":`}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":broken": &types.AttributeValueMemberS{Value: `{"since":`},
+		},
 	})
 	expect.NoError(t, err)
 }

@@ -15,7 +15,8 @@ func (o *office) mailIn(language, organisation string, mode org.Mode) sentMail {
 	o.t.Helper()
 	tenant := org.Tenant{Mode: mode, OrgID: alder.OrgID}
 	_, err := o.sender.Send(o.t.Context(), verification.Request{
-		Tenant: tenant, Organisation: organisation, Email: strings.ToLower(o.t.Name()[:5]) + string('a'+rune(len(o.post.sent))) + "@example.com", Language: language,
+		Tenant: tenant, Organisation: organisation, Language: language,
+		Email: strings.ToLower(o.t.Name()[:5]) + string('a'+rune(len(o.post.sent))) + "@example.com",
 	})
 	expect.NoError(o.t, err)
 	return o.post.sent[len(o.post.sent)-1]
@@ -40,7 +41,8 @@ func TestTheMailTellsWhoAsksInThePatientsLanguage(t *testing.T) {
 			t.Errorf("in %q the subject is %q", language, m.subject)
 		}
 	}
-	if m := o.mailIn("es", "Alder App", org.Test); !strings.Contains(m.text, "Alder App (modo de prueba) pregunta si") || !strings.Contains(m.html, `lang="es"`) {
+	m := o.mailIn("es", "Alder App", org.Test)
+	if !strings.Contains(m.text, "Alder App (modo de prueba) pregunta si") || !strings.Contains(m.html, `lang="es"`) {
 		t.Errorf("in test mode it says %s%s", m.text, m.html)
 	}
 }
@@ -53,7 +55,8 @@ func TestAMailHasNoLinkAndAnOrganisationCannotPutOneIn(t *testing.T) {
 		if strings.ContainsAny(m.subject, "\r\n") || strings.Count(m.text, "\n") != 7 {
 			t.Errorf("the name makes lines: %q %q", m.subject, m.text)
 		}
-		if strings.Contains(m.html, "<a") || strings.Contains(m.html, "href=\"") || !strings.Contains(m.html, "&lt;a href=&#34;https://evil.example&#34;&gt;App&lt;/a&gt; &amp; Söhne") {
+		if strings.Contains(m.html, "<a") || strings.Contains(m.html, "href=\"") ||
+			!strings.Contains(m.html, "&lt;a href=&#34;https://evil.example&#34;&gt;App&lt;/a&gt; &amp; Söhne") {
 			t.Errorf("the name makes markup: %s", m.html)
 		}
 		if strings.Contains(m.subject, m.code()) || !strings.Contains(m.html, m.code()) {

@@ -50,18 +50,24 @@ func TestAFacilityIsToldWhatTheProviderHasVerifiedAndNothingElse(t *testing.T) {
 		raw, err := base64.RawURLEncoding.DecodeString(strings.Split(assertion, ".")[1])
 		expect.NoError(t, err)
 		expect.NoError(t, json.Unmarshal(raw, &claims))
-		const demographics = `"name": [{"use": "official", "family": "Aster", "given": ["Maple", "Ann", "Bee"]}], "gender": "female", "birthDate": "1984-03-12",
+		const demographics = `"name": [{"use": "official", "family": "Aster", "given": ["Maple", "Ann", "Bee"]}],
+			"gender": "female", "birthDate": "1984-03-12",
 			"telecom": [{"system": "phone", "value": "+15550100"}, {"system": "email", "value": "maple.aster@tefca.example"}],
-			"address": [{"use": "home", "line": ["1 Example Street"], "city": "Madison", "state": "WI", "postalCode": "53703", "country": "US"},
+			"address": [{"use": "home", "line": ["1 Example Street"], "city": "Madison", "state": "WI", "postalCode": "53703",
+				"country": "US"},
 				{"use": "old", "city": "Portland", "state": "OR"}]`
 		want := map[string]any{}
 		expect.NoError(t, json.Unmarshal([]byte(`{
-			"hl7-b2b": {"version": "1", "subject_name": "Maple Ann Bee Aster", "organization_name": "Recordbridge", "organization_id": "urn:oid:2.999.1",
+			"hl7-b2b": {"version": "1", "subject_name": "Maple Ann Bee Aster", "organization_name": "Recordbridge",
+				"organization_id": "urn:oid:2.999.1",
 				"purpose_of_use": ["urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"]},
 			"tefca_ias": {"version": "1", "consent_policy": ["urn:oid:2.999.2"], "id_token": "`+who.Token.Reveal()+`",
-				"user_information": {"resourceType": "RelatedPerson", "patient": {"type": "Patient", "display": "Maple Ann Bee Aster"},
-					"relationship": [{"coding": [{"system": "http://terminology.hl7.org/CodeSystem/v3-RoleCode", "code": "ONESELF"}]}], `+demographics+`},
-				"patient_information": {"resourceType": "Patient", "identifier": [{"system": "`+issuer+`", "value": "sentinel-subject"}], `+demographics+`}}}`), &want))
+				"user_information": {"resourceType": "RelatedPerson",
+					"patient": {"type": "Patient", "display": "Maple Ann Bee Aster"},
+					"relationship": [{"coding": [{"system": "http://terminology.hl7.org/CodeSystem/v3-RoleCode", "code": "ONESELF"}]}],
+					`+demographics+`},
+				"patient_information": {"resourceType": "Patient",
+					"identifier": [{"system": "`+issuer+`", "value": "sentinel-subject"}], `+demographics+`}}}`), &want))
 		if diff := cmp.Diff(want, claims.Extensions); diff != "" {
 			t.Errorf("extensions (-want +got):\n%s", diff)
 		}

@@ -1,6 +1,10 @@
 package identity
 
-import "recordbridge/shared/words/fault"
+import (
+	"maps"
+
+	"recordbridge/shared/words/fault"
+)
 
 // The causes that this package asks about by name; the others stand in the table below alone.
 const (
@@ -19,6 +23,13 @@ const (
 
 // causes is the one table of what a verification can fail of. Causes are stable words.
 func causes() fault.Causes {
+	all := unanswered()
+	maps.Copy(all, unusable())
+	return all
+}
+
+// unanswered returns the part of the table for checks of which the provider confirmed nothing.
+func unanswered() fault.Causes {
 	const misfit = "The identity service could not be used. Nothing was shared; please tell the application's support, " +
 		"who can have this put right."
 	return fault.Causes{
@@ -49,6 +60,12 @@ func causes() fault.Causes {
 			Action: "Our client could not prove who it is, so the provider was not asked. Ask the operator to check the " +
 				"client authentication that its configuration names.",
 		},
+	}
+}
+
+// unusable returns the part of the table for answers that cannot be trusted, or that confirm too little.
+func unusable() fault.Causes {
+	return fault.Causes{
 		causeIssuer: {
 			Shown: fault.BadRequest("The answer did not come from the identity service that was asked. Nothing was shared; " +
 				"please try again."),

@@ -139,7 +139,9 @@ func TestConfigurationsThatAreNone(t *testing.T) {
 				Name: "SENTINEL",
 			}}
 		}, own},
-		"one behind two":         {func(c *ihe.Config) { c.Gateways[0].Communities = []ihe.Community{c.Gateways[0].Community} }, own},
+		"one behind two": {func(c *ihe.Config) {
+			c.Gateways[0].Communities = []ihe.Community{c.Gateways[0].Community}
+		}, own},
 		"discovery without TLS":  {func(c *ihe.Config) { c.Gateways[0].Discovery = "http://gateway.example/" }, own},
 		"no address for queries": {func(c *ihe.Config) { c.Gateways[0].Query = "" }, own},
 		"an address with a password": {

@@ -51,7 +51,9 @@ func assertion(p people.Patient) tefca.Assertion {
 // located is what is known at the end, by the facility's number in the directory; words is all that was said, in order.
 //
 //nolint:revive // t first, as all helpers have it
-func located(t *testing.T, ctx context.Context, n sim.Network, who tefca.Assertion) (last map[string]tefca.Facility, words []string) {
+func located(
+	t *testing.T, ctx context.Context, n sim.Network, who tefca.Assertion,
+) (last map[string]tefca.Facility, words []string) {
 	t.Helper()
 	last = map[string]tefca.Facility{}
 	err := n.Locate(ctx, who, func(f tefca.Facility) error {

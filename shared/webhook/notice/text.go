@@ -80,26 +80,9 @@ func (n Notice) ticket(whose string) mailtext.Message {
 func (n Notice) content() content {
 	switch n.Kind {
 	case KindFailing:
-		return content{
-			"A webhook keeps failing",
-			[]string{"Nothing that was sent to this webhook has been accepted for some time."},
-			[]string{
-				"Repair the receiver. " + receive,
-				"Each event is sent up to ten times in about 75 hours, until it is accepted. " +
-					"After 120 hours of nothing but failures the webhook is disabled. Events that it misses then are kept for " +
-					"15 days.",
-			},
-		}
+		return failingContent()
 	case KindDisabled:
-		first := "Repair the receiver. " + receive
-		if n.Reason == webhook.ReasonByHand {
-			first = "If nobody in your organisation asked for it, the audit log of the dashboard tells who did it."
-		}
-		return content{"A webhook was disabled", because(n.Reason), []string{
-			first,
-			"When it is ready, enable the webhook there, with or without the events that it has missed. They are kept for 15 " +
-				"days.",
-		}}
+		return disabledContent(n.Reason)
 	case KindWebhookCreated:
 		return content{"A webhook was created", []string{"Events will be sent to a new webhook."}, []string{redirect}}
 	case KindWebhookMoved:
@@ -150,6 +133,31 @@ func (n Notice) content() content {
 	case KindSupport: // has a message of its own
 	}
 	return content{"", nil, nil}
+}
+
+func failingContent() content {
+	return content{
+		"A webhook keeps failing",
+		[]string{"Nothing that was sent to this webhook has been accepted for some time."},
+		[]string{
+			"Repair the receiver. " + receive,
+			"Each event is sent up to ten times in about 75 hours, until it is accepted. " +
+				"After 120 hours of nothing but failures the webhook is disabled. Events that it misses then are kept for " +
+				"15 days.",
+		},
+	}
+}
+
+func disabledContent(reason webhook.Reason) content {
+	first := "Repair the receiver. " + receive
+	if reason == webhook.ReasonByHand {
+		first = "If nobody in your organisation asked for it, the audit log of the dashboard tells who did it."
+	}
+	return content{"A webhook was disabled", because(reason), []string{
+		first,
+		"When it is ready, enable the webhook there, with or without the events that it has missed. They are kept for 15 " +
+			"days.",
+	}}
 }
 
 func (n Notice) aboutWebhook() []mailtext.Fact {

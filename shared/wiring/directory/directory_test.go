@@ -12,7 +12,8 @@ import (
 func TestFacilitiesListsConfiguredAndSimulatedByMode(t *testing.T) {
 	t.Parallel()
 	const config = `{"networks":{
-		"ihe":{"gateways":[{"home":"urn:oid:2.999.2.1","name":"Alder","city":"A","state":"NY","communities":[{"home":"urn:oid:2.999.2.2","name":"Birch","city":"B","state":"MA"}]}]},
+		"ihe":{"gateways":[{"home":"urn:oid:2.999.2.1","name":"Alder","city":"A","state":"NY",
+			"communities":[{"home":"urn:oid:2.999.2.2","name":"Birch","city":"B","state":"MA"}]}]},
 		"facilitated":{"facilities":[{"id":"urn:oid:2.999.2.3","name":"Cedar","city":"C","state":"OR"}]}}}`
 	all, err := directory.New(setting.TEFCAEnv{EnableSandbox: true, Config: config})
 	expect.NoError(t, err)

@@ -33,7 +33,8 @@ func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedR
 	matched := RestoreRedirect(own, asked)
 	if matched.uri == "" {
 		return VerifiedRedirect{}, fault.BadRequest(
-			"redirect_uri can no longer be used: it leads to this service, or browsers read it differently.").About("redirect_uri")
+			"redirect_uri can no longer be used: it leads to this service, or browsers read it differently.").
+			About("redirect_uri")
 	}
 	return matched, nil
 }

@@ -65,8 +65,14 @@ func TestSESRefusesWhatAWSRefuses(t *testing.T) {
 			func(in *sdk.SendEmailInput) { in.ReplyToAddresses = []string{"help"} },
 			"InvalidParameterValue",
 		},
-		"a subject of two lines": {func(in *sdk.SendEmailInput) { in.Message.Subject.Data = awssdk.String("a\r\nBcc: b@example.org") }, "InvalidParameterValue"},
-		"a body of 11 MB":        {func(in *sdk.SendEmailInput) { in.Message.Body.Text.Data = awssdk.String(strings.Repeat("x", 11<<20)) }, "InvalidParameterValue"},
+		"a subject of two lines": {
+			func(in *sdk.SendEmailInput) { in.Message.Subject.Data = awssdk.String("a\r\nBcc: b@example.org") },
+			"InvalidParameterValue",
+		},
+		"a body of 11 MB": {
+			func(in *sdk.SendEmailInput) { in.Message.Body.Text.Data = awssdk.String(strings.Repeat("x", 11<<20)) },
+			"InvalidParameterValue",
+		},
 		"a configuration set": {
 			func(in *sdk.SendEmailInput) { in.ConfigurationSetName = awssdk.String("none") },
 			"ConfigurationSetDoesNotExist",

@@ -27,7 +27,8 @@ func (in *sendMessageInput) checkTrace() error {
 }
 
 // hashOfTrace is what a sender can compare: MD5 of name, type, kind of value and value, each behind its length.
-// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html#sqs-attributes-md5-message-digest-calculation
+// "Calculating the MD5 message digest for message attributes" in
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html.
 func (in *sendMessageInput) hashOfTrace() string {
 	value, ok := in.MessageSystemAttributes[traceHeader]
 	if !ok {

@@ -184,7 +184,8 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 		}
 		for _, hidden := range shown {
 			// the switch that names it is in the path
-			if hidden != "" && hidden != "Basic" && strings.Contains(strings.ReplaceAll(text, "client-secret:"+w.secret, ""), hidden) {
+			if hidden != "" && hidden != "Basic" &&
+				strings.Contains(strings.ReplaceAll(text, "client-secret:"+w.secret, ""), hidden) {
 				t.Errorf("it is told: %q", hidden)
 			}
 		}

@@ -48,35 +48,56 @@ func TestDateTimeKeepsPrecision(t *testing.T) {
 
 func TestValueHasDeclaredType(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[string]string{
-		`<value xsi:type="PQ" value="1.50" unit="mg/dL"/>`:                                                           "valueQuantity.value=1.5 | valueQuantity.code=mg/dL | valueQuantity.system=http://unitsofmeasure.org",
-		`<value xsi:type="PQ" value=".5" unit="tea spoons"/>`:                                                        "valueQuantity.value=0.5 | valueQuantity.unit=tea spoons | !valueQuantity.code",
-		`<value xsi:type="PQ" value="+007"/>`:                                                                        "valueQuantity.value=7 | !valueQuantity.unit",
-		`<value xsi:type="PQ" value="1e3"/>`:                                                                         "valueQuantity.value=1000",
-		`<value xsi:type="PQ" value="many" unit="mg"/>`:                                                              "valueString=many mg",
-		`<value xsi:type="PQ" nullFlavor="UNK"/>`:                                                                    "dataAbsentReason.coding.code=unknown | !valueQuantity",
-		`<value xsi:type="IVL_PQ"><low value="2" unit="g"/></value>`:                                                 "valueQuantity.comparator=>= | valueQuantity.value=2",
-		`<value xsi:type="IVL_PQ"><high value="2" unit="g" inclusive="false"/></value>`:                              "valueQuantity.comparator=<",
-		`<value xsi:type="IVL_PQ"><low value="2" unit="g"/><high value="3" unit="g"/></value>`:                       "valueRange.low.value=2 | valueRange.high.value=3",
-		`<value xsi:type="IVL_PQ"><low value="3" unit="g"/><high value="2" unit="g"/></value>`:                       "valueString=3 g - 2 g",
-		`<value xsi:type="INT" value="-4"/>`:                                                                         "valueInteger=-4",
-		`<value xsi:type="INT" value="99999999999"/>`:                                                                "valueQuantity.value=9.9999999999e+10",
-		`<value xsi:type="BL" value="true"/>`:                                                                        "valueBoolean=true",
-		`<value xsi:type="TS" value="2012"/>`:                                                                        "valueDateTime=2012",
-		`<value xsi:type="ST">  two   words </value>`:                                                                "valueString=two words",
-		`<value xsi:type="ED"><reference value="#t1"/></value>`:                                                      "valueString=in the text",
-		`<value xsi:type="RTO_PQ_PQ"><numerator value="1"/><denominator value="2"/></value>`:                         "valueRatio.denominator.value=2",
-		`<value xsi:type="cda:CD" code="1" codeSystem="2.16.840.1.113883.6.96"/>`:                                    "valueCodeableConcept.coding.code=1",
-		`<value code="1" codeSystemName="SNOMED CT"/>`:                                                               "valueCodeableConcept.coding.system=http://snomed.info/sct",
-		`<value xsi:type="CD" displayName="only words"/>`:                                                            "valueCodeableConcept.text=only words",
-		`<value xsi:type="CD" code="1" codeSystem="9.9"/>`:                                                           "valueCodeableConcept.coding.code=1 | !valueCodeableConcept.coding.system",
-		`<value xsi:type="CD" code="1" codeSystem="2.999.1"/>`:                                                       "valueCodeableConcept.coding.system=urn:oid:2.999.1",
-		`<value xsi:type="PQ" value="1"/><value xsi:type="PQ" value="2"/>`:                                           "component.0.valueQuantity.value=1 | component.1.valueQuantity.value=2 | !valueQuantity",
-		`<value nullFlavor="OTH" xsi:type="CD"><translation code="t" codeSystem="2.16.840.1.113883.6.103"/></value>`: "valueCodeableConcept.coding.0.system=http://hl7.org/fhir/sid/icd-9-cm",
+	for _, c := range []struct{ value, want string }{
+		{
+			`<value xsi:type="PQ" value="1.50" unit="mg/dL"/>`,
+			"valueQuantity.value=1.5 | valueQuantity.code=mg/dL | valueQuantity.system=http://unitsofmeasure.org",
+		},
+		{
+			`<value xsi:type="PQ" value=".5" unit="tea spoons"/>`,
+			"valueQuantity.value=0.5 | valueQuantity.unit=tea spoons | !valueQuantity.code",
+		},
+		{`<value xsi:type="PQ" value="+007"/>`, "valueQuantity.value=7 | !valueQuantity.unit"},
+		{`<value xsi:type="PQ" value="1e3"/>`, "valueQuantity.value=1000"},
+		{`<value xsi:type="PQ" value="many" unit="mg"/>`, "valueString=many mg"},
+		{`<value xsi:type="PQ" nullFlavor="UNK"/>`, "dataAbsentReason.coding.code=unknown | !valueQuantity"},
+		{`<value xsi:type="IVL_PQ"><low value="2" unit="g"/></value>`, "valueQuantity.comparator=>= | valueQuantity.value=2"},
+		{`<value xsi:type="IVL_PQ"><high value="2" unit="g" inclusive="false"/></value>`, "valueQuantity.comparator=<"},
+		{
+			`<value xsi:type="IVL_PQ"><low value="2" unit="g"/><high value="3" unit="g"/></value>`,
+			"valueRange.low.value=2 | valueRange.high.value=3",
+		},
+		{`<value xsi:type="IVL_PQ"><low value="3" unit="g"/><high value="2" unit="g"/></value>`, "valueString=3 g - 2 g"},
+		{`<value xsi:type="INT" value="-4"/>`, "valueInteger=-4"},
+		{`<value xsi:type="INT" value="99999999999"/>`, "valueQuantity.value=9.9999999999e+10"},
+		{`<value xsi:type="BL" value="true"/>`, "valueBoolean=true"},
+		{`<value xsi:type="TS" value="2012"/>`, "valueDateTime=2012"},
+		{`<value xsi:type="ST">  two   words </value>`, "valueString=two words"},
+		{`<value xsi:type="ED"><reference value="#t1"/></value>`, "valueString=in the text"},
+		{
+			`<value xsi:type="RTO_PQ_PQ"><numerator value="1"/><denominator value="2"/></value>`,
+			"valueRatio.denominator.value=2",
+		},
+		{`<value xsi:type="cda:CD" code="1" codeSystem="2.16.840.1.113883.6.96"/>`, "valueCodeableConcept.coding.code=1"},
+		{`<value code="1" codeSystemName="SNOMED CT"/>`, "valueCodeableConcept.coding.system=http://snomed.info/sct"},
+		{`<value xsi:type="CD" displayName="only words"/>`, "valueCodeableConcept.text=only words"},
+		{
+			`<value xsi:type="CD" code="1" codeSystem="9.9"/>`,
+			"valueCodeableConcept.coding.code=1 | !valueCodeableConcept.coding.system",
+		},
+		{`<value xsi:type="CD" code="1" codeSystem="2.999.1"/>`, "valueCodeableConcept.coding.system=urn:oid:2.999.1"},
+		{
+			`<value xsi:type="PQ" value="1"/><value xsi:type="PQ" value="2"/>`,
+			"component.0.valueQuantity.value=1 | component.1.valueQuantity.value=2 | !valueQuantity",
+		},
+		{
+			`<value nullFlavor="OTH" xsi:type="CD"><translation code="t" codeSystem="2.16.840.1.113883.6.103"/></value>`,
+			"valueCodeableConcept.coding.0.system=http://hl7.org/fhir/sid/icd-9-cm",
+		},
 	} {
 		ccdatest.Case{
-			Section: "1", Entries: `<text><content ID="t1">in <br/>the text</content></text>` + observed(value),
-			Want: []string{"Observation | " + want},
+			Section: "1", Entries: `<text><content ID="t1">in <br/>the text</content></text>` + observed(c.value),
+			Want: []string{"Observation | " + c.want},
 		}.Check(t)
 	}
 }
@@ -106,8 +127,10 @@ func TestNegatedStatementIsNotAsserted(t *testing.T) {
 			Name: "and what no rule knows stays with what it is about", Section: "11450-4",
 			Entries: ccdatest.Concern("active", ccdatest.ProblemOf("",
 				ccdatest.Pneumonia+
-					`<entryRelationship><observation><templateId root="2.16.840.1.113883.19.77"/><code code="y"/><value xsi:type="INT" value="3"/>
-<referenceRange><observationRange><value xsi:type="IVL_PQ"><low value="1"/><high value="2"/></value></observationRange></referenceRange></observation></entryRelationship>`)),
+					`<entryRelationship><observation><templateId root="2.16.840.1.113883.19.77"/><code code="y"/>
+<value xsi:type="INT" value="3"/>
+<referenceRange><observationRange><value xsi:type="IVL_PQ"><low value="1"/><high value="2"/></value></observationRange>
+</referenceRange></observation></entryRelationship>`)),
 			Want: []string{"Observation | code.coding.code=y | valueInteger=3 | focus.reference | referenceRange.low.value=1 " +
 				"| referenceRange.high.value=2"},
 		},

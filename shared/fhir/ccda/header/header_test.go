@@ -11,16 +11,24 @@ func TestPatientHasUSCoreElements(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
 		ccdatest.Document(
-			`<recordTarget><patientRole><id root="2.16.840.1.113883.4.1" extension="999-00-1111"/><id root="2.16.840.1.113883.4.6"/><id nullFlavor="NI"/>
-<addr use="HP"><streetAddressLine>1 Oak Lane</streetAddressLine><city>Sample</city><state>OR</state><postalCode>97000</postalCode><country>US</country></addr>
+			`<recordTarget><patientRole><id root="2.16.840.1.113883.4.1" extension="999-00-1111"/>
+<id root="2.16.840.1.113883.4.6"/><id nullFlavor="NI"/>
+<addr use="HP"><streetAddressLine>1 Oak Lane</streetAddressLine><city>Sample</city><state>OR</state>
+<postalCode>97000</postalCode><country>US</country></addr>
 <telecom use="MC" value="tel:+1(555)555-0100"/><telecom value="mailto:a@example.org"/><telecom nullFlavor="UNK"/>
-<patient><name use="L"><given>Ada</given><given qualifier="CL">Addie</given><family>Example</family></name><name><given>Ada</given><family qualifier="BR">Maiden</family></name>
-<administrativeGenderCode code="F" codeSystem="2.16.840.1.113883.5.1"/><birthTime value="197503011530-0500"/><sdtc:deceasedTime value="20191231"/>
-<maritalStatusCode code="M" codeSystem="2.16.840.1.113883.5.2"/><raceCode code="2106-3" displayName="White" codeSystem="2.16.840.1.113883.6.238"/>
-<sdtc:raceCode code="2131-1" displayName="Other Race" codeSystem="2.16.840.1.113883.6.238"/><ethnicGroupCode code="2186-5" displayName="Not Hispanic or Latino" codeSystem="2.16.840.1.113883.6.238"/>
-<guardian><code code="MTH" codeSystem="2.16.840.1.113883.5.111"/><guardianPerson><name><given>Eve</given><family>Example</family></name></guardianPerson></guardian>
+<patient><name use="L"><given>Ada</given><given qualifier="CL">Addie</given><family>Example</family></name>
+<name><given>Ada</given><family qualifier="BR">Maiden</family></name>
+<administrativeGenderCode code="F" codeSystem="2.16.840.1.113883.5.1"/><birthTime value="197503011530-0500"/>
+<sdtc:deceasedTime value="20191231"/>
+<maritalStatusCode code="M" codeSystem="2.16.840.1.113883.5.2"/>
+<raceCode code="2106-3" displayName="White" codeSystem="2.16.840.1.113883.6.238"/>
+<sdtc:raceCode code="2131-1" displayName="Other Race" codeSystem="2.16.840.1.113883.6.238"/>
+<ethnicGroupCode code="2186-5" displayName="Not Hispanic or Latino" codeSystem="2.16.840.1.113883.6.238"/>
+<guardian><code code="MTH" codeSystem="2.16.840.1.113883.5.111"/>
+<guardianPerson><name><given>Eve</given><family>Example</family></name></guardianPerson></guardian>
 <languageCommunication><languageCode code="eng"/><preferenceInd value="true"/></languageCommunication></patient>
-<providerOrganization><id root="2.16.840.1.113883.4.6" extension="99"/><name>Clinic</name><telecom use="HP" value="tel:5"/></providerOrganization></patientRole></recordTarget>`, "")),
+<providerOrganization><id root="2.16.840.1.113883.4.6" extension="99"/><name>Clinic</name>
+<telecom use="HP" value="tel:5"/></providerOrganization></patientRole></recordTarget>`, "")),
 		`Patient | identifier.0.system=http://hl7.org/fhir/sid/us-ssn | identifier.0.value=999-00-1111 | !identifier.1 `+
 			`| name.0.use=usual | name.0.given.1=Addie | name.1.use=maiden |`+
 			` gender=female | birthDate=1975-03-01 | _birthDate.extension.valueDateTime=1975-03-01T15:30:00-05:00 | `+
@@ -53,8 +61,10 @@ func TestHeaderKeepsLanguageAndContacts(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
 		ccdatest.Document(`<languageCode code="en-US"/>`+ccdatest.SomePatient+
-			`<participant typeCode="IND"><associatedEntity classCode="ECON"><code code="SPS" codeSystem="2.16.840.1.113883.5.111"/>
-<associatedPerson><name><given>B</given><family>Spouse</family></name></associatedPerson></associatedEntity></participant>`, "")),
+			`<participant typeCode="IND"><associatedEntity classCode="ECON">
+<code code="SPS" codeSystem="2.16.840.1.113883.5.111"/>
+<associatedPerson><name><given>B</given><family>Spouse</family></name></associatedPerson></associatedEntity>
+</participant>`, "")),
 		"Composition | language=en-US",
 		"RelatedPerson | relationship.0.coding.code=SPS | relationship.1.coding.code=ECON | name.family=Spouse")
 }
@@ -63,7 +73,8 @@ func TestHeaderConvertsConsent(t *testing.T) {
 	t.Parallel()
 	ccdatest.Wants(t, ccdatest.DocumentFacts(t,
 		ccdatest.Document(ccdatest.SomePatient+
-			`<authorization><consent><id root="2.16.840.1.113883.19.5" extension="c"/><code code="59284-0" codeSystem="2.16.840.1.113883.6.1"/>
+			`<authorization><consent><id root="2.16.840.1.113883.19.5" extension="c"/>
+<code code="59284-0" codeSystem="2.16.840.1.113883.6.1"/>
 <statusCode code="completed"/></consent></authorization>`, "")), "Consent | status=active | "+
 		"scope.coding.code=patient-privacy | category.coding.code=59284-0 | identifier.value=c | !dateTime")
 }
@@ -94,18 +105,29 @@ func TestHeaderConvertsParticipants(t *testing.T) {
 	resources := ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient+
 		`<author><time value="2020"/>`+person("assignedAuthor", "1", "Writer",
 		`<code code="207Q00000X" codeSystem="2.16.840.1.113883.6.101"/>`)+`</author>
-<author><time value="2020"/><assignedAuthor><id root="2.16.840.1.113883.19.7" extension="s"/><assignedAuthoringDevice><manufacturerModelName>EHR</manufacturerModelName><softwareName>5.1</softwareName></assignedAuthoringDevice></assignedAuthor></author>
+<author><time value="2020"/><assignedAuthor><id root="2.16.840.1.113883.19.7" extension="s"/>
+<assignedAuthoringDevice><manufacturerModelName>EHR</manufacturerModelName>
+<softwareName>5.1</softwareName></assignedAuthoringDevice></assignedAuthor></author>
 <author><time value="2020"/><assignedAuthor><id root="2.16.840.1.113883.19.1" extension="p"/></assignedAuthor></author>
-<informant><relatedEntity classCode="PRS"><code code="SPS" codeSystem="2.16.840.1.113883.5.111"/><relatedPerson><name><given>B</given><family>Spouse</family></name></relatedPerson></relatedEntity></informant>
-<custodian><assignedCustodian><representedCustodianOrganization><id root="2.16.840.1.113883.19.8" extension="c"/><name>Keeper</name></representedCustodianOrganization></assignedCustodian></custodian>
-<legalAuthenticator><time value="20200103"/><signatureCode code="S"/>`+person("assignedEntity", "2", "Signer", "")+`</legalAuthenticator>
-<documentationOf><serviceEvent classCode="PCPR"><effectiveTime><low value="2019"/><high value="2020"/></effectiveTime><performer typeCode="PRF"><functionCode code="PCP" codeSystem="2.16.840.1.113883.5.88"/>`+
+<informant><relatedEntity classCode="PRS"><code code="SPS" codeSystem="2.16.840.1.113883.5.111"/>
+<relatedPerson><name><given>B</given><family>Spouse</family></name></relatedPerson></relatedEntity></informant>
+<custodian><assignedCustodian><representedCustodianOrganization><id root="2.16.840.1.113883.19.8" extension="c"/>
+<name>Keeper</name></representedCustodianOrganization></assignedCustodian></custodian>
+<legalAuthenticator><time value="20200103"/>
+<signatureCode code="S"/>`+person("assignedEntity", "2", "Signer", "")+`</legalAuthenticator>
+<documentationOf><serviceEvent classCode="PCPR"><effectiveTime><low value="2019"/><high value="2020"/></effectiveTime>
+<performer typeCode="PRF"><functionCode code="PCP" codeSystem="2.16.840.1.113883.5.88"/>`+
 		person("assignedEntity", "3", "Doctor", `<representedOrganization><name>Practice</name></representedOrganization>`)+
 		`</performer></serviceEvent></documentationOf>
-<relatedDocument typeCode="RPLC"><parentDocument><id root="2.16.840.1.113883.19.9" extension="d0"/></parentDocument></relatedDocument>
-<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="v"/><code code="99213" codeSystem="2.16.840.1.113883.6.12"/><effectiveTime><low value="20191231"/><high value="20200101"/></effectiveTime>
-<dischargeDispositionCode code="01" codeSystem="2.16.840.1.113883.6.301.5"/><encounterParticipant typeCode="ATND">`+person("assignedEntity", "3", "Doctor", "")+`</encounterParticipant>
-<location><healthCareFacility><code code="1117-1" codeSystem="2.16.840.1.113883.6.259"/><location><name>Ward</name></location></healthCareFacility></location></encompassingEncounter></componentOf>`, ""))
+<relatedDocument typeCode="RPLC"><parentDocument>
+<id root="2.16.840.1.113883.19.9" extension="d0"/></parentDocument></relatedDocument>
+<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="v"/>
+<code code="99213" codeSystem="2.16.840.1.113883.6.12"/>
+<effectiveTime><low value="20191231"/><high value="20200101"/></effectiveTime>
+<dischargeDispositionCode code="01" codeSystem="2.16.840.1.113883.6.301.5"/>
+<encounterParticipant typeCode="ATND">`+person("assignedEntity", "3", "Doctor", "")+`</encounterParticipant>
+<location><healthCareFacility><code code="1117-1" codeSystem="2.16.840.1.113883.6.259"/>
+<location><name>Ward</name></location></healthCareFacility></location></encompassingEncounter></componentOf>`, ""))
 	ccdatest.Wants(t, resources,
 		"Practitioner | identifier.system=http://hl7.org/fhir/sid/us-npi | name.family=Writer",
 		"PractitionerRole | specialty.coding.code=207Q00000X | practitioner.display=A Writer",
@@ -155,9 +177,12 @@ Ri0=</text>`)), "DocumentReference | content.attachment.contentType=application/
 func TestNarrativeDropsScriptsFormsAndStyles(t *testing.T) {
 	t.Parallel()
 	resources := ccdatest.DocumentFacts(t, ccdatest.Document(ccdatest.SomePatient,
-		`<structuredBody><component><section><code code="10164-2" codeSystem="2.16.840.1.113883.6.1"/><title>History</title><text>
-<paragraph ID="p1" onclick="x()">A &lt; B <content styleCode="Bold">bold</content></paragraph><script>alert(1)</script><linkHtml href="javascript:x()">here</linkHtml>
-<list listType="ordered"><caption>Steps</caption><item>one</item></list><table border="1"><tr><td colspan="2">cell</td></tr></table></text></section></component></structuredBody>`))
+		`<structuredBody><component><section><code code="10164-2" codeSystem="2.16.840.1.113883.6.1"/><title>History</title>
+<text>
+<paragraph ID="p1" onclick="x()">A &lt; B <content styleCode="Bold">bold</content></paragraph>`+
+			`<script>alert(1)</script><linkHtml href="javascript:x()">here</linkHtml>
+<list listType="ordered"><caption>Steps</caption><item>one</item></list>`+
+			`<table border="1"><tr><td colspan="2">cell</td></tr></table></text></section></component></structuredBody>`))
 	want := `<div xmlns=\"http://www.w3.org/1999/xhtml\">\n<p id=\"p1\">A &lt; B <span style=\"font-weight: ` +
 		`bold\">bold</span></p>alert(1)<a>here</a>\n` +
 		`<p>Steps</p><ol><li>one</li></ol><table><tr><td colspan=\"2\">cell</td></tr></table></div>`

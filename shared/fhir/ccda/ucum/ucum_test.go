@@ -11,8 +11,10 @@ func TestCodeIsUnitWhenItIsUCUM(t *testing.T) {
 	t.Parallel()
 	for unit := range strings.FieldsSeq(
 		`mg kg mL dL L l g/dL mmol/L ug/min /min 10*3/uL 10*-3 10^9/L 10*9/L mm[Hg] cm[H2O] [in_i] [lb_av]
-		[degF] Cel % 1 100 kg/m2 kg/m+2 s-1 m.s-2 (g/L).s ((m)) g.(m/s2) /(min.m2) {tbl} {a-b}/d mg{total} /100{WBCs} 10*3{cells}/uL
-		mL/min/{1.73_m2} [IU]/L m[IU]/mL [iU] U/L meq/L mosm/kg daL KiBy B[10.nV] [m/s2/Hz^(1/2)] g% mg% 10.L/min m[H2O]2 '' [ppm] wk mo a MBq`) {
+		[degF] Cel % 1 100 kg/m2 kg/m+2 s-1 m.s-2 (g/L).s ((m)) g.(m/s2) /(min.m2) {tbl} {a-b}/d mg{total} /100{WBCs}
+		10*3{cells}/uL
+		mL/min/{1.73_m2} [IU]/L m[IU]/mL [iU] U/L meq/L mosm/kg daL KiBy B[10.nV] [m/s2/Hz^(1/2)] g% mg% 10.L/min m[H2O]2
+		'' [ppm] wk mo a MBq`) {
 		if code := ucum.Code(unit); code != unit {
 			t.Errorf("%s becomes %q", unit, code)
 		}

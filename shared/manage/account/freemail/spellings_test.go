@@ -14,22 +14,28 @@ import (
 // spellings are domains at which anybody can get an address, in the ways that people write them.
 const spellings = `
 gmail.com GMAIL.COM Gmail.Com gmail.com. googlemail.com GoogleMail.com mail.gmail.com
-outlook.com outlook.fr outlook.com.br outlook.co.th OUTLOOK.DE hotmail.com hotmail.co.uk hotmail.it Hotmail.Com live.com live.nl live.co.uk live.com.mx msn.com windowslive.com
+outlook.com outlook.fr outlook.com.br outlook.co.th OUTLOOK.DE hotmail.com hotmail.co.uk hotmail.it
+Hotmail.Com live.com live.nl live.co.uk live.com.mx msn.com windowslive.com
 contoso.onmicrosoft.com CONTOSO.OnMicrosoft.com mail.contoso.onmicrosoft.com onmicrosoft.com
 yahoo.com yahoo.co.jp yahoo.de yahoo.com.ar YAHOO.COM. ymail.com rocketmail.com aol.com aol.co.uk AIM.com
 icloud.com me.com mac.com privaterelay.appleid.com PrivateRelay.AppleID.com
 proton.me Proton.Me protonmail.com protonmail.ch PROTONMAIL.CH pm.me mail.protonmail.ch passmail.net passinbox.com
 tuta.com tuta.io tutanota.com tutanota.de tutamail.com keemail.me TutaMail.com.
 riseup.net RISEUP.net lists.riseup.net disroot.org autistici.org cock.li systemli.org posteo.net posteo.de mailbox.org
-hushmail.com hush.com mailfence.com runbox.com startmail.com kolabnow.com vivaldi.net murena.io fastmail.com fastmail.net FastMail.FM sent.com hey.com
-duck.com Duck.Com mozmail.com x7k2.mozmail.com relay.firefox.com simplelogin.com simplelogin.co aleeas.com slmail.me 8alias.com dralias.com
-addy.io anonaddy.com anonaddy.me someone.anonaddy.me addymail.com 4wrd.cc 33mail.com someone.33mail.com burnermail.io spamgourmet.com opayq.com
+hushmail.com hush.com mailfence.com runbox.com startmail.com kolabnow.com vivaldi.net
+murena.io fastmail.com fastmail.net FastMail.FM sent.com hey.com
+duck.com Duck.Com mozmail.com x7k2.mozmail.com relay.firefox.com simplelogin.com
+simplelogin.co aleeas.com slmail.me 8alias.com dralias.com
+addy.io anonaddy.com anonaddy.me someone.anonaddy.me addymail.com 4wrd.cc 33mail.com
+someone.33mail.com burnermail.io spamgourmet.com opayq.com
 gmx.de gmx.net gmx.fr gmx.co.uk web.de t-online.de freenet.de mail.com doctor.com dr.com consultant.com usa.com
 yandex.ru yandex.com.tr ya.ru mail.ru bk.ru internet.ru rambler.ru lenta.ru ukr.net
 qq.com vip.qq.com 163.com vip.163.com 126.com 139.com sina.com sina.cn foxmail.com naver.com hanmail.net docomo.ne.jp
 zoho.com zoho.eu zoho.in zohomail.com zohomail.eu comcast.net rr.com tampabay.rr.com mindspring.com cs.com netscape.net
-mailinator.com MAILINATOR.net any.thing.mailinator.com guerrillamail.com guerrillamail.org grr.la sharklasers.com spam4.me yopmail.com yopmail.fr
-10minutemail.com 10minutemail.net temp-mail.org temp-mail.io trashmail.com trashmail.de maildrop.cc getnada.com dropmail.me 1secmail.com tempr.email byom.de
+mailinator.com MAILINATOR.net any.thing.mailinator.com guerrillamail.com
+guerrillamail.org grr.la sharklasers.com spam4.me yopmail.com yopmail.fr
+10minutemail.com 10minutemail.net temp-mail.org temp-mail.io trashmail.com trashmail.de
+maildrop.cc getnada.com dropmail.me 1secmail.com tempr.email byom.de
 `
 
 func TestSpellingsOfFreeMailAreKnownByOwnListAlone(t *testing.T) {

@@ -23,12 +23,14 @@ func TestADiscoveryThatCannotBeTrustedIsNotUsed(t *testing.T) {
 		"a token endpoint's path": func(p *provider) { p.discovery["token_endpoint"] = "/token" },
 		"keys in the plain":       func(p *provider) { p.discovery["jwks_uri"] = "http://id.example/jwks" },
 		"no keys":                 func(p *provider) { delete(p.discovery, "jwks_uri") },
-		"a push in the plain":     func(p *provider) { p.discovery["pushed_authorization_request_endpoint"] = "http://id.example/par" },
-		"plain challenges":        func(p *provider) { p.discovery["code_challenge_methods_supported"] = []string{"plain"} },
-		"no JSON":                 func(p *provider) { p.body[address] = "<html>" },
-		"a redirect":              func(p *provider) { p.status[address] = http.StatusFound },
-		"nothing there":           func(p *provider) { p.status[address] = http.StatusNotFound },
-		"no answer":               func(p *provider) { p.status[address] = -1 },
+		"a push in the plain": func(p *provider) {
+			p.discovery["pushed_authorization_request_endpoint"] = "http://id.example/par"
+		},
+		"plain challenges": func(p *provider) { p.discovery["code_challenge_methods_supported"] = []string{"plain"} },
+		"no JSON":          func(p *provider) { p.body[address] = "<html>" },
+		"a redirect":       func(p *provider) { p.status[address] = http.StatusFound },
+		"nothing there":    func(p *provider) { p.status[address] = http.StatusNotFound },
+		"no answer":        func(p *provider) { p.status[address] = -1 },
 	} {
 		p := newProvider()
 		spoil(p)

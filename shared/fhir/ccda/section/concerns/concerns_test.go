@@ -31,8 +31,11 @@ func TestHealthConcerns(t *testing.T) {
 		{
 			Name: "may be about anything", Section: "75310-3",
 			Entries: ccdatest.PlannedAs("act", "ACT", "EVN", "",
-				`<code code="75310-3" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="active"/><entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN">
-<templateId root="2.16.840.1.113883.10.20.22.4.85"/><code code="11367-0" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="CD" code="449868002" `+ccdatest.InSnomed+`</observation></entryRelationship>`) +
+				`<code code="75310-3" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="active"/>
+<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN">
+<templateId root="2.16.840.1.113883.10.20.22.4.85"/>
+<code code="11367-0" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="CD" code="449868002" `+ccdatest.InSnomed+
+					`</observation></entryRelationship>`) +
 				ccdatest.PlannedAs("act", "ACT", "EVN", "132",
 					`<code code="75310-3" codeSystem="2.16.840.1.113883.6.1"/><text>Lives alone</text>`),
 			Want: []string{
@@ -48,7 +51,8 @@ func TestHealthConcerns(t *testing.T) {
 				ccdatest.NextSection("75310-3") +
 				ccdatest.PlannedAs("act", "ACT", "EVN", "132",
 					concern+
-						`<entryRelationship typeCode="REFR"><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.122"/>
+						`<entryRelationship typeCode="REFR">
+<act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.122"/>
 <id root="2.16.840.1.113883.19.5" extension="observationEVN"/><code nullFlavor="NP"/></act></entryRelationship>`),
 			Want:  []string{"Condition | category.coding.code=health-concern | code.coding.code=233604007"},
 			Never: []string{"Condition | !code.coding.code=233604007"},

@@ -15,14 +15,24 @@ func TestEncounters(t *testing.T) {
 	const visit = `<id root="2.16.840.1.113883.19.3" extension="e1"/><code code="99213" ` +
 		`codeSystem="2.16.840.1.113883.6.12"/><effectiveTime><low value="20190304"/><high value="20190305"/>` +
 		`</effectiveTime>`
-	const diagnosis = `<entryRelationship typeCode="SUBJ"><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.80"/><code code="29308-4" codeSystem="2.16.840.1.113883.6.1"/>
-<entryRelationship typeCode="SUBJ"><observation><templateId root="2.16.840.1.113883.10.20.22.4.4"/><code code="282291009" codeSystem="2.16.840.1.113883.6.96"/><value xsi:type="CD" code="233604007" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship></act></entryRelationship>`
+	const diagnosis = `<entryRelationship typeCode="SUBJ">
+<act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.80"/>
+<code code="29308-4" codeSystem="2.16.840.1.113883.6.1"/>
+<entryRelationship typeCode="SUBJ"><observation><templateId root="2.16.840.1.113883.10.20.22.4.4"/>
+<code code="282291009" codeSystem="2.16.840.1.113883.6.96"/>
+<value xsi:type="CD" code="233604007" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship></act>
+</entryRelationship>`
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "are told with people, place and discharge", Section: "46240-8",
 			Entries: encounter(visit +
-				`<sdtc:admissionReferralSourceCode code="1" codeSystem="2.16.840.1.113883.6.301.4"/><sdtc:dischargeDispositionCode code="01" codeSystem="2.16.840.1.113883.6.301.5"/><performer><assignedEntity><id root="2.16.840.1.113883.19.8" extension="d"/><assignedPerson><name>Doc</name></assignedPerson></assignedEntity></performer>
-<participant typeCode="LOC"><participantRole classCode="SDLOC"><code code="1160-1" codeSystem="2.16.840.1.113883.6.259"/><playingEntity><name>Urgent Care</name></playingEntity></participantRole></participant>`),
+				`<sdtc:admissionReferralSourceCode code="1" codeSystem="2.16.840.1.113883.6.301.4"/>
+<sdtc:dischargeDispositionCode code="01" codeSystem="2.16.840.1.113883.6.301.5"/>
+<performer><assignedEntity><id root="2.16.840.1.113883.19.8" extension="d"/>
+<assignedPerson><name>Doc</name></assignedPerson></assignedEntity></performer>
+<participant typeCode="LOC"><participantRole classCode="SDLOC">
+<code code="1160-1" codeSystem="2.16.840.1.113883.6.259"/>
+<playingEntity><name>Urgent Care</name></playingEntity></participantRole></participant>`),
 			Want: []string{
 				"Encounter | class.code=AMB | status=finished | type.coding.code=99213 | period.start=2019-03-04 | " +
 					"period.end=2019-03-05 | participant.individual.reference | participant.type.coding.code=PPRF |" +

@@ -20,9 +20,12 @@ func TestFamilyHistory(t *testing.T) {
 		return `<component><observation classCode="OBS" moodCode="EVN"` + attributes +
 			`><templateId root="2.16.840.1.113883.10.20.22.4.46"/><code code="64572001" ` + ccdatest.InSnomed +
 			`<statusCode code="completed"/>
-<effectiveTime value="1967"/><value xsi:type="CD" code="22298006" ` + ccdatest.InSnomed + inside + `</observation></component>`
+<effectiveTime value="1967"/><value xsi:type="CD" code="22298006" ` + ccdatest.InSnomed + inside + `</observation>
+</component>`
 	}
-	death := `<entryRelationship typeCode="CAUS"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.47"/><code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/>
+	death := `<entryRelationship typeCode="CAUS">
+<observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.47"/>
+<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/>
 <value xsi:type="CD" code="419099009" ` + ccdatest.InSnomed
 	organizer := func(inside string) string {
 		return `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId ` +

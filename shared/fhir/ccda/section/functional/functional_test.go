@@ -11,9 +11,13 @@ func TestFunctionalAndMentalStatus(t *testing.T) {
 	ccdatest.Run(t, []ccdatest.Case{
 		{
 			Name: "are panels with members", Section: "47420-5",
-			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.66"/><code code="d5" codeSystem="2.16.840.1.113883.6.254"/><statusCode code="completed"/>
-<component><observation><templateId root="2.16.840.1.113883.10.20.22.4.128"/><code code="46008-9 " codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="20190304"/><value xsi:type="CD" code="371153006" codeSystem="2.16.840.1.113883.6.96"/></observation></component>
-<component><observation><code code="54522-8" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="CD" nullFlavor="UNK"/></observation></component></organizer></entry>`,
+			Entries: `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.66"/>
+<code code="d5" codeSystem="2.16.840.1.113883.6.254"/><statusCode code="completed"/>
+<component><observation><templateId root="2.16.840.1.113883.10.20.22.4.128"/>
+<code code="46008-9 " codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="20190304"/>
+<value xsi:type="CD" code="371153006" codeSystem="2.16.840.1.113883.6.96"/></observation></component>
+<component><observation><code code="54522-8" codeSystem="2.16.840.1.113883.6.1"/>
+<value xsi:type="CD" nullFlavor="UNK"/></observation></component></organizer></entry>`,
 			Want: []string{
 				"Observation | code.coding.code=d5 | hasMember.1.reference | category.coding.code=functional-status | " +
 					"effectiveDateTime=2019-03-04",
@@ -25,8 +29,12 @@ func TestFunctionalAndMentalStatus(t *testing.T) {
 		},
 		{
 			Name: "of the mind are cognitive, and rest on scales", Section: "10190-7",
-			Entries: `<entry><observation><templateId root="2.16.840.1.113883.10.20.22.4.74"/><code code="75275-8" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="20190304"/><value xsi:type="CD" code="11163003" codeSystem="2.16.840.1.113883.6.96"/>
-<entryRelationship typeCode="COMP"><observation><templateId root="2.16.840.1.113883.10.20.22.4.69"/><code code="44249-1" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="INT" value="4"/></observation></entryRelationship></observation></entry>`,
+			Entries: `<entry><observation><templateId root="2.16.840.1.113883.10.20.22.4.74"/>
+<code code="75275-8" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="20190304"/>
+<value xsi:type="CD" code="11163003" codeSystem="2.16.840.1.113883.6.96"/>
+<entryRelationship typeCode="COMP"><observation><templateId root="2.16.840.1.113883.10.20.22.4.69"/>
+<code code="44249-1" codeSystem="2.16.840.1.113883.6.1"/>
+<value xsi:type="INT" value="4"/></observation></entryRelationship></observation></entry>`,
 			Want: []string{
 				"Observation | code.coding.code=75275-8 | category.coding.code=cognitive-status | derivedFrom",
 				"Observation | code.coding.code=44249-1 | category.coding.code=survey | valueInteger=4",
@@ -43,8 +51,11 @@ func TestFunctionalAndMentalStatus(t *testing.T) {
 		},
 		{
 			Name: "name a caregiver", Section: "47420-5",
-			Entries: `<entry><observation><templateId root="2.16.840.1.113883.10.20.22.4.72"/><code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><value xsi:type="CD" code="422615001" codeSystem="2.16.840.1.113883.6.96"/>
-<participant typeCode="IND"><participantRole classCode="CAREGIVER"><code code="MTH" codeSystem="2.16.840.1.113883.5.111"/></participantRole></participant></observation></entry>`,
+			Entries: `<entry><observation><templateId root="2.16.840.1.113883.10.20.22.4.72"/>
+<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/>
+<value xsi:type="CD" code="422615001" codeSystem="2.16.840.1.113883.6.96"/>
+<participant typeCode="IND"><participantRole classCode="CAREGIVER">
+<code code="MTH" codeSystem="2.16.840.1.113883.5.111"/></participantRole></participant></observation></entry>`,
 			Want: []string{
 				"Observation | focus.reference | valueCodeableConcept.coding.code=422615001",
 				"RelatedPerson | relationship.coding.code=MTH",

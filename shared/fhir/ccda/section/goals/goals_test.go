@@ -55,11 +55,16 @@ func TestGoals(t *testing.T) {
 			Name: "know how far they have come, and what came of them", Section: "61146-7",
 			Entries: ccdatest.PlannedAs("observation", "OBS", "GOL", "121",
 				oximetry+
-					`<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.110"/>
-<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><value xsi:type="CD" code="390802008" `+ccdatest.InSnomed+`</observation></entryRelationship>`) +
+					`<entryRelationship typeCode="REFR">
+<observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.110"/>
+<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><value xsi:type="CD" code="390802008" `+ccdatest.InSnomed+
+					`</observation></entryRelationship>`) +
 				ccdatest.PlannedAs("observation", "OBS", "EVN", "144",
-					`<code code="59408-5" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><value xsi:type="PQ" value="95" unit="%"/><entryRelationship typeCode="GEVL">
-<act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.122"/><id root="2.16.840.1.113883.19.5" extension="observationGOL"/><code nullFlavor="NP"/><statusCode code="completed"/></act></entryRelationship>`),
+					`<code code="59408-5" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>
+<value xsi:type="PQ" value="95" unit="%"/><entryRelationship typeCode="GEVL">
+<act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.122"/>
+<id root="2.16.840.1.113883.19.5" extension="observationGOL"/><code nullFlavor="NP"/>
+<statusCode code="completed"/></act></entryRelationship>`),
 			Want: []string{
 				"Goal | achievementStatus.coding.code=achieved | achievementStatus.coding.code=390802008 | " +
 					"outcomeReference.reference",

@@ -83,8 +83,11 @@ func TestImmunizations(t *testing.T) {
 			Name: "have instructions and comments as notes", Section: "11369-6",
 			Entries: shot(done,
 				given+flu+
-					`<entryRelationship typeCode="SUBJ"><act><templateId root="2.16.840.1.113883.10.20.22.4.20"/><code code="171044003" codeSystem="2.16.840.1.113883.6.96"/><text>Rest</text></act></entryRelationship>
-<entryRelationship typeCode="SUBJ"><act><templateId root="2.16.840.1.113883.10.20.22.4.64"/><code code="48767-8" codeSystem="2.16.840.1.113883.6.1"/><text>Left arm</text></act></entryRelationship>`),
+					`<entryRelationship typeCode="SUBJ">
+<act><templateId root="2.16.840.1.113883.10.20.22.4.20"/><code code="171044003" codeSystem="2.16.840.1.113883.6.96"/>
+<text>Rest</text></act></entryRelationship>
+<entryRelationship typeCode="SUBJ"><act><templateId root="2.16.840.1.113883.10.20.22.4.64"/>
+<code code="48767-8" codeSystem="2.16.840.1.113883.6.1"/><text>Left arm</text></act></entryRelationship>`),
 			Want: []string{"Immunization | note.text=Rest | note.text=Left arm | meta.tag.code=171044003"},
 		},
 		{

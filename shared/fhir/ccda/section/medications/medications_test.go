@@ -29,7 +29,8 @@ func TestMedications(t *testing.T) {
 		{
 			Name: "that are to be taken are requests, with what may be dispensed", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("INT", bounds+
-				`<entryRelationship typeCode="REFR"><supply classCode="SPLY" moodCode="INT"><templateId root="2.16.840.1.113883.10.20.22.4.17"/>
+				`<entryRelationship typeCode="REFR">
+<supply classCode="SPLY" moodCode="INT"><templateId root="2.16.840.1.113883.10.20.22.4.17"/>
 <repeatNumber value="3"/><quantity value="75"/></supply></entryRelationship>`),
 			Want: []string{"MedicationRequest | intent=order | status=active | dispenseRequest.numberOfRepeatsAllowed=2 | " +
 				"dispenseRequest.quantity.value=75 | !dispenseRequest.quantity.unit"},
@@ -143,11 +144,16 @@ func TestMedications(t *testing.T) {
 			Name: "keep rate, most, site, condition, instruction, words and reason", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN", bounds+`<approachSiteCode code="28273000" `+ccdatest.Snomed+
 				`/><doseQuantity value="2"/><rateQuantity value="90" unit="ml/min"/>
-<maxDoseQuantity><numerator value="8"/><denominator value="1" unit="d"/></maxDoseQuantity><administrationUnitCode code="415215001" `+ccdatest.Snomed+` displayName="Puff"/>
-<precondition><criterion><value xsi:type="CD" code="56018004" `+ccdatest.Snomed+` displayName="Wheezing"/></criterion></precondition>
-<entryRelationship typeCode="SUBJ"><act moodCode="INT"><templateId root="2.16.840.1.113883.10.20.22.4.20"/><code code="171044003" `+ccdatest.Snomed+`/><text>With food</text></act></entryRelationship>
-<entryRelationship typeCode="COMP"><substanceAdministration><code code="76662-6" codeSystem="2.16.840.1.113883.6.1"/><text>Two puffs</text></substanceAdministration></entryRelationship>
-<entryRelationship typeCode="RSON"><observation><templateId root="2.16.840.1.113883.10.20.22.4.19"/><code code="404684003"/><value xsi:type="CD" code="195967001" `+ccdatest.Snomed+`/></observation></entryRelationship>`),
+<maxDoseQuantity><numerator value="8"/><denominator value="1" unit="d"/></maxDoseQuantity>
+<administrationUnitCode code="415215001" `+ccdatest.Snomed+` displayName="Puff"/>
+<precondition><criterion><value xsi:type="CD" code="56018004" `+ccdatest.Snomed+
+				` displayName="Wheezing"/></criterion></precondition>
+<entryRelationship typeCode="SUBJ"><act moodCode="INT"><templateId root="2.16.840.1.113883.10.20.22.4.20"/>
+<code code="171044003" `+ccdatest.Snomed+`/><text>With food</text></act></entryRelationship>
+<entryRelationship typeCode="COMP"><substanceAdministration><code code="76662-6" codeSystem="2.16.840.1.113883.6.1"/>
+<text>Two puffs</text></substanceAdministration></entryRelationship>
+<entryRelationship typeCode="RSON"><observation><templateId root="2.16.840.1.113883.10.20.22.4.19"/>
+<code code="404684003"/><value xsi:type="CD" code="195967001" `+ccdatest.Snomed+`/></observation></entryRelationship>`),
 			Want: []string{"MedicationRequest | dosageInstruction.site.coding.code=28273000 | " +
 				"dosageInstruction.doseAndRate.doseQuantity.unit=Puff | dosageInstruction.doseAndRate.doseQuantity.code=41521" +
 				"5001 |" +
@@ -159,8 +165,11 @@ func TestMedications(t *testing.T) {
 		},
 		{
 			Name: "whose maker is known are products of their own", Section: "10160-0",
-			Entries: `<entry><substanceAdministration><statusCode code="completed"/><consumable><manufacturedProduct><manufacturedMaterial><code code="1" codeSystem="2.16.840.1.113883.6.88"/><lotNumberText>L-7</lotNumberText></manufacturedMaterial>
-<manufacturerOrganization><name>Factory</name></manufacturerOrganization></manufacturedProduct></consumable></substanceAdministration></entry>`,
+			Entries: `<entry><substanceAdministration><statusCode code="completed"/>
+<consumable><manufacturedProduct><manufacturedMaterial><code code="1" codeSystem="2.16.840.1.113883.6.88"/>
+<lotNumberText>L-7</lotNumberText></manufacturedMaterial>
+<manufacturerOrganization><name>Factory</name></manufacturerOrganization></manufacturedProduct></consumable>
+</substanceAdministration></entry>`,
 			Want: []string{
 				"Medication | code.coding.code=1 | batch.lotNumber=L-7 | manufacturer.display=Factory",
 				"MedicationRequest | medicationReference.reference | !medicationCodeableConcept",
@@ -169,15 +178,19 @@ func TestMedications(t *testing.T) {
 		{
 			Name: "that have been handed out are dispenses of the same product", Section: "10160-0",
 			Entries: ccdatest.MedicationOf("EVN",
-				`<entryRelationship typeCode="REFR"><supply moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.18"/><statusCode code="completed"/>
+				`<entryRelationship typeCode="REFR">
+<supply moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.18"/><statusCode code="completed"/>
 <effectiveTime value="20120401"/><quantity value="30" unit="{tablet}"/></supply></entryRelationship>`),
 			Want: []string{"MedicationDispense | status=completed | medicationCodeableConcept.coding.code=197380 | " +
 				"quantity.value=30 | whenHandedOver=2012-04-01 | !authorizingPrescription"},
 		},
 		{
 			Name: "of the discharge are found in their act", Section: "10183-2",
-			Entries: `<entry><act><templateId root="2.16.840.1.113883.10.20.22.4.35"/><code code="10183-2" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><entryRelationship typeCode="SUBJ">
-<substanceAdministration moodCode="INT"><statusCode code="active"/>` + ccdatest.Atenolol + `</substanceAdministration></entryRelationship></act></entry>`,
+			Entries: `<entry><act><templateId root="2.16.840.1.113883.10.20.22.4.35"/>
+<code code="10183-2" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>
+<entryRelationship typeCode="SUBJ">
+<substanceAdministration moodCode="INT">
+<statusCode code="active"/>` + ccdatest.Atenolol + `</substanceAdministration></entryRelationship></act></entry>`,
 			Want: []string{"MedicationRequest | intent=order | medicationCodeableConcept.coding.code=197380 | " +
 				"meta.tag.code=10183-2"},
 			Never: []string{"Observation"},

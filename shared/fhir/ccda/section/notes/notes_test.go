@@ -9,7 +9,8 @@ import (
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	note := func(text, rest string) string {
-		return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/><id root="2.16.840.1.113883.19.5" extension="n"/><code code="34109-9" codeSystem="2.16.840.1.113883.6.1">
+		return `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.202"/>
+<id root="2.16.840.1.113883.19.5" extension="n"/><code code="34109-9" codeSystem="2.16.840.1.113883.6.1">
 <translation code="11506-3" codeSystem="2.16.840.1.113883.6.1"/></code>` + text + `<statusCode code="completed"/` +
 			`><effectiveTime value="20190104"/>` + ccdatest.WrittenBy + rest + `</act></entry>`
 	}
@@ -18,8 +19,11 @@ func TestNotes(t *testing.T) {
 			Name: "point to the narrative", Section: "34109-9",
 			Entries: `<text><list><item ID="one"><paragraph>Feels <content styleCode="Bold">well</content></paragraph>` +
 				`</item></list></text>` + note(`<text><reference value="#one"/></text>`,
-				`<participant typeCode="LA"><participantRole><id root="2.16.840.1.113883.19.4" extension="s"/><playingEntity><name><family>Signer</family></name></playingEntity></participantRole></participant>
-<entryRelationship typeCode="COMP"><encounter classCode="ENC" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.49"/><id root="2.16.840.1.113883.19.3" extension="visit"/></encounter></entryRelationship>`),
+				`<participant typeCode="LA"><participantRole><id root="2.16.840.1.113883.19.4" extension="s"/>
+<playingEntity><name><family>Signer</family></name></playingEntity></participantRole></participant>
+<entryRelationship typeCode="COMP"><encounter classCode="ENC" moodCode="EVN">
+<templateId root="2.16.840.1.113883.10.20.22.4.49"/>
+<id root="2.16.840.1.113883.19.3" extension="visit"/></encounter></entryRelationship>`),
 			Want: []string{
 				"DocumentReference | type.coding.0.code=11506-3 | type.coding.1.code=34109-9 | " +
 					"category.coding.code=clinical-note | docStatus=final | date=2019-02-03T00:00:00+00:00 | author.display=Writer " +

@@ -10,13 +10,21 @@ func TestCoverage(t *testing.T) {
 	t.Parallel()
 	policy := func(template, inside string) string {
 		return `<entry><act classCode="ACT" moodCode="EVN">` + template +
-			`<id root="2.16.840.1.113883.19.5" extension="list"/><code code="48768-6" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>
-<entryRelationship typeCode="COMP"><sequenceNumber value="2"/><act classCode="ACT" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="group7"/><code code="12" codeSystem="2.16.840.1.113883.3.221.5"/>
+			`<id root="2.16.840.1.113883.19.5" extension="list"/><code code="48768-6" codeSystem="2.16.840.1.113883.6.1"/>
+<statusCode code="completed"/>
+<entryRelationship typeCode="COMP"><sequenceNumber value="2"/>
+<act classCode="ACT" moodCode="EVN"><id root="2.16.840.1.113883.19.6" extension="group7"/>
+<code code="12" codeSystem="2.16.840.1.113883.3.221.5"/>
 <statusCode code="completed"/>` + inside + `</act></entryRelationship></act></entry>`
 	}
-	const payer = `<performer typeCode="PRF"><assignedEntity><id root="2.16.840.1.113883.19.7" extension="naic"/><code code="PAYOR" codeSystem="2.16.840.1.113883.5.110"/><telecom value="tel:1" use="HP"/>
+	const payer = `<performer typeCode="PRF">
+<assignedEntity><id root="2.16.840.1.113883.19.7" extension="naic"/>
+<code code="PAYOR" codeSystem="2.16.840.1.113883.5.110"/><telecom value="tel:1" use="HP"/>
 <representedOrganization><name>Insurer</name></representedOrganization></assignedEntity></performer>`
-	const guarantor = `<performer typeCode="PRF"><assignedEntity><id root="2.16.840.1.113883.19.7" extension="g"/><code code="GUAR" codeSystem="2.16.840.1.113883.5.110"/><assignedPerson><name><family>Payer</family></name></assignedPerson>
+	const guarantor = `<performer typeCode="PRF">
+<assignedEntity><id root="2.16.840.1.113883.19.7" extension="g"/>
+<code code="GUAR" codeSystem="2.16.840.1.113883.5.110"/>
+<assignedPerson><name><family>Payer</family></name></assignedPerson>
 </assignedEntity></performer>`
 	const covered = `<participant typeCode="COV"><time><low value="20190101"/></time>` +
 		`<participantRole classCode="PAT"><id root="2.16.840.1.113883.19.8" extension="m1"/>` +
@@ -28,7 +36,8 @@ func TestCoverage(t *testing.T) {
 			Name: "tells who pays for whom", Section: "48768-6",
 			Entries: policy(`<templateId root="2.16.840.1.113883.10.20.22.4.60"/>`,
 				payer+guarantor+covered+holder+
-					`<entryRelationship typeCode="REFR"><act classCode="ACT" moodCode="DEF"><id root="2.16.840.1.113883.19.6" extension="plan1"/>
+					`<entryRelationship typeCode="REFR">
+<act classCode="ACT" moodCode="DEF"><id root="2.16.840.1.113883.19.6" extension="plan1"/>
 <code nullFlavor="UNK"/><text>Gold</text></act></entryRelationship>`),
 			Want: []string{
 				"Coverage | status=active | type.coding.code=12 | order=2 | payor.0.display=Insurer | payor.1.display=Payer | " +

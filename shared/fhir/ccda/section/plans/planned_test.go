@@ -17,9 +17,13 @@ func TestPlannedStatements(t *testing.T) {
 				colonoscopy+`<priorityCode code="UR" codeSystem="2.16.840.1.113883.5.7"/><methodCode code="129304002" `+
 					ccdatest.InSnomed+
 					`<targetSiteCode code="71854001" `+ccdatest.InSnomed+ccdatest.DoneBy+ccdatest.WrittenBy+
-					`<entryRelationship typeCode="RSON"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.19"/>
-<code code="29308-4" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="CD" code="266569009" `+ccdatest.InSnomed+`</observation></entryRelationship>
-<entryRelationship typeCode="SUBJ"><act classCode="ACT" moodCode="INT"><templateId root="2.16.840.1.113883.10.20.22.4.20"/><code code="311401005" `+ccdatest.InSnomed+`<text>Fast before.</text></act></entryRelationship>`),
+					`<entryRelationship typeCode="RSON">
+<observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.19"/>
+<code code="29308-4" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="CD" code="266569009" `+ccdatest.InSnomed+
+					`</observation></entryRelationship>
+<entryRelationship typeCode="SUBJ"><act classCode="ACT" moodCode="INT">
+<templateId root="2.16.840.1.113883.10.20.22.4.20"/><code code="311401005" `+ccdatest.InSnomed+
+					`<text>Fast before.</text></act></entryRelationship>`),
 			Want: []string{
 				"ServiceRequest | status=active | intent=order | priority=urgent | code.coding.code=73761001 | " +
 					"occurrenceDateTime=2020-06-13 | authoredOn=2019-02-03 | requester.display=Writer |" +
@@ -48,8 +52,11 @@ func TestPlannedStatements(t *testing.T) {
 			Name:    "of CCD have one template for all",
 			Section: `<section><templateId root="2.16.840.1.113883.10.20.1.10"/><title>Plan</title>`,
 			Entries: `<entry><observation classCode="OBS" moodCode="RQO"><templateId ` +
-				`root="2.16.840.1.113883.10.20.1.25"/><code code="23426006" ` + ccdatest.InSnomed + `<statusCode code="new"/></observation></entry>
-<entry><encounter classCode="ENC" moodCode="INT"><templateId root="2.16.840.1.113883.10.20.1.25"/><code code="185349003" ` + ccdatest.InSnomed + `<effectiveTime value="20200201"/></encounter></entry>`,
+				`root="2.16.840.1.113883.10.20.1.25"/><code code="23426006" ` + ccdatest.InSnomed +
+				`<statusCode code="new"/></observation></entry>
+<entry><encounter classCode="ENC" moodCode="INT">
+<templateId root="2.16.840.1.113883.10.20.1.25"/><code code="185349003" ` + ccdatest.InSnomed +
+				`<effectiveTime value="20200201"/></encounter></entry>`,
 			Want: []string{
 				"ServiceRequest | code.coding.code=23426006 | status=draft | intent=order",
 				"Encounter | status=planned | type.coding.code=185349003", "CarePlan | title=Plan",
@@ -84,8 +91,11 @@ func TestPlannedStatements(t *testing.T) {
 			Name: "say who pays", Section: "18776-5",
 			Entries: ccdatest.PlannedAs("procedure", "PROC", "RQO", "41",
 				colonoscopy+
-					`<entryRelationship typeCode="COMP"><act classCode="ACT" moodCode="INT"><templateId root="2.16.840.1.113883.10.20.22.4.129"/>
-<code code="48768-6" codeSystem="2.16.840.1.113883.6.1"/><entryRelationship typeCode="COMP"><act classCode="ACT" moodCode="INT"><code code="111" codeSystem="2.16.840.1.113883.3.221.5"/></act></entryRelationship></act></entryRelationship>`),
+					`<entryRelationship typeCode="COMP">
+<act classCode="ACT" moodCode="INT"><templateId root="2.16.840.1.113883.10.20.22.4.129"/>
+<code code="48768-6" codeSystem="2.16.840.1.113883.6.1"/>
+<entryRelationship typeCode="COMP"><act classCode="ACT" moodCode="INT">
+<code code="111" codeSystem="2.16.840.1.113883.3.221.5"/></act></entryRelationship></act></entryRelationship>`),
 			Want: []string{
 				"Coverage | type.coding.code=111 | payor.display=Unknown",
 				"ServiceRequest | insurance.reference | !supportingInfo",
@@ -138,7 +148,9 @@ func TestPlannedEncountersSuppliesAndVaccines(t *testing.T) {
 			Name: "vaccines", Section: "18776-5",
 			Entries: ccdatest.PlannedAs("substanceAdministration", "SBADM", "INT", "120",
 				`<statusCode code="active"/><effectiveTime value="20201115"/><consumable>
-<manufacturedProduct><manufacturedMaterial><code code="88" codeSystem="2.16.840.1.113883.12.292"/></manufacturedMaterial></manufacturedProduct></consumable>`+ccdatest.Preference),
+<manufacturedProduct><manufacturedMaterial>
+<code code="88" codeSystem="2.16.840.1.113883.12.292"/></manufacturedMaterial></manufacturedProduct>
+</consumable>`+ccdatest.Preference),
 			Want: []string{"MedicationRequest | intent=plan | " +
 				"medicationCodeableConcept.coding.system=http://hl7.org/fhir/sid/cvx | dosageInstruction.timing.event=2020-11-15 " +
 				"| !reasonCode", "CarePlan | activity.reference"},
@@ -156,7 +168,10 @@ func TestReferralsInstructionsAndHandoffs(t *testing.T) {
 				ccdatest.PlannedAs("act", "PCPR", "INT", "140",
 					`<code code="44383000" `+ccdatest.InSnomed+
 						`<statusCode code="active"/><priorityCode code="A" codeSystem="2.16.840.1.113883.5.7"/>
-<entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN"><code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/><statusCode code="completed"/><value xsi:type="CD" code="268528005" `+ccdatest.InSnomed+`</observation></entryRelationship>`),
+<entryRelationship typeCode="SUBJ"><observation classCode="OBS" moodCode="EVN">
+<code code="ASSERTION" codeSystem="2.16.840.1.113883.5.4"/>
+<statusCode code="completed"/><value xsi:type="CD" code="268528005" `+ccdatest.InSnomed+`</observation>
+</entryRelationship>`),
 			Want: []string{
 				"ServiceRequest | category.coding.code=3457005 | code.coding.code=44383000 | priority=asap | " +
 					"orderDetail.coding.code=268528005",
@@ -175,7 +190,8 @@ func TestReferralsInstructionsAndHandoffs(t *testing.T) {
 			Entries: ccdatest.PlannedAs("act", "ACT", "EVN", "141",
 				`<code code="432138007" `+ccdatest.InSnomed+`<statusCode code="completed"/><effectiveTime value="20190712"/>`+
 					ccdatest.WrittenBy+`<participant typeCode="IRCP"><participantRole>
-<id root="2.16.840.1.113883.19.4" extension="r"/><playingEntity><name><family>Taker</family></name></playingEntity></participantRole></participant>`),
+<id root="2.16.840.1.113883.19.4" extension="r"/>
+<playingEntity><name><family>Taker</family></name></playingEntity></participantRole></participant>`),
 			Want: []string{
 				"Communication | status=completed | category.coding.code=432138007 | sent=2019-07-12 | sender.display=Writer | " +
 					"recipient.display=Taker", "CarePlan | activity.outcomeReference",
@@ -189,7 +205,8 @@ func TestReferralsInstructionsAndHandoffs(t *testing.T) {
 		},
 		{
 			Name: "refer to documents elsewhere", Section: "11383-7",
-			Entries: `<entry><act classCode="ACT" moodCode="EVN"><code code="DOCCLIN" codeSystem="2.16.840.1.113883.5.6"/><reference typeCode="REFR"><externalDocument><id root="2.16.840.1.113883.19.9" extension="e"/>
+			Entries: `<entry><act classCode="ACT" moodCode="EVN"><code code="DOCCLIN" codeSystem="2.16.840.1.113883.5.6"/>
+<reference typeCode="REFR"><externalDocument><id root="2.16.840.1.113883.19.9" extension="e"/>
 <code code="18842-5" codeSystem="2.16.840.1.113883.6.1"/></externalDocument></reference></act></entry>`,
 			Want:  []string{"DocumentReference | identifier.value=e | type.coding.code=18842-5 | meta.tag.code=DOCCLIN"},
 			Never: []string{"Observation"},

@@ -11,8 +11,10 @@ func TestProblems(t *testing.T) {
 	t.Parallel()
 	const low = `<effectiveTime><low value="20190101"/></effectiveTime>`
 	status := func(code string) string {
-		return `<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.6"/>
-<code code="33999-4" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/><value xsi:type="CD" code="` + code + `" ` + ccdatest.Snomed + `/></observation></entryRelationship>`
+		return `<entryRelationship typeCode="REFR">
+<observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.6"/>
+<code code="33999-4" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>
+<value xsi:type="CD" code="` + code + `" ` + ccdatest.Snomed + `/></observation></entryRelationship>`
 	}
 	ccdatest.Run(t, []ccdatest.Case{
 		{
@@ -82,10 +84,15 @@ func TestProblems(t *testing.T) {
 			Name: "keep severity, age, place, note and date of diagnosis", Section: "11450-4",
 			Entries: ccdatest.Concern("active", ccdatest.ProblemOf("",
 				`<effectiveTime nullFlavor="UNK"/>`+ccdatest.Pneumonia+`<targetSiteCode code="39607008" `+ccdatest.Snomed+`/>
-<entryRelationship typeCode="SUBJ"><observation><templateId root="2.16.840.1.113883.10.20.22.4.8"/><code code="SEV" codeSystem="2.16.840.1.113883.5.4"/><value xsi:type="CD" code="24484000" `+ccdatest.Snomed+`/></observation></entryRelationship>
-<entryRelationship typeCode="SUBJ"><observation><templateId root="2.16.840.1.113883.10.20.22.4.31"/><code code="445518008" `+ccdatest.Snomed+`/><value xsi:type="PQ" value="57" unit="a"/></observation></entryRelationship>
-<entryRelationship typeCode="SUBJ"><act><code code="48767-8" codeSystem="2.16.840.1.113883.6.1"/><text>Watch it</text></act></entryRelationship>
-<entryRelationship typeCode="COMP"><act><templateId root="2.16.840.1.113883.10.20.22.4.502"/><code code="77975-1" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="20190105"/></act></entryRelationship>`)),
+<entryRelationship typeCode="SUBJ"><observation><templateId root="2.16.840.1.113883.10.20.22.4.8"/>
+<code code="SEV" codeSystem="2.16.840.1.113883.5.4"/>
+<value xsi:type="CD" code="24484000" `+ccdatest.Snomed+`/></observation></entryRelationship>
+<entryRelationship typeCode="SUBJ"><observation><templateId root="2.16.840.1.113883.10.20.22.4.31"/>
+<code code="445518008" `+ccdatest.Snomed+`/><value xsi:type="PQ" value="57" unit="a"/></observation></entryRelationship>
+<entryRelationship typeCode="SUBJ"><act><code code="48767-8" codeSystem="2.16.840.1.113883.6.1"/>
+<text>Watch it</text></act></entryRelationship>
+<entryRelationship typeCode="COMP"><act><templateId root="2.16.840.1.113883.10.20.22.4.502"/>
+<code code="77975-1" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="20190105"/></act></entryRelationship>`)),
 			Want: []string{"Condition | severity.coding.code=24484000 | onsetAge.value=57 | onsetAge.code=a | " +
 				"bodySite.coding.code=39607008 | note.text=Watch it | extension.valueDateTime=2019-01-05"},
 			Never: []string{"Observation"},

@@ -18,10 +18,17 @@ func TestProcedures(t *testing.T) {
 			Name: "are told with who, where, why and how", Section: "47519-4",
 			Entries: procedure(done, `<id root="2.16.840.1.113883.19.6" extension="1"/>`+ccdatest.Colonoscopy+
 				`<statusCode code="completed"/><effectiveTime><low value="20190304"/><high value="20190305"/></effectiveTime>
-<methodCode code="M" codeSystem="2.16.840.1.113883.6.96"/><targetSiteCode code="71854001" codeSystem="2.16.840.1.113883.6.96"/><priorityCode code="CR" codeSystem="2.16.840.1.113883.5.7"/>
-<performer><assignedEntity><id root="2.16.840.1.113883.19.8" extension="d"/><assignedPerson><name>Doc</name></assignedPerson></assignedEntity></performer>
-<participant typeCode="LOC"><participantRole classCode="SDLOC"><templateId root="2.16.840.1.113883.10.20.22.4.32"/><code code="1118-9" codeSystem="2.16.840.1.113883.6.259"/><playingEntity><name>Clinic</name></playingEntity></participantRole></participant>
-<entryRelationship typeCode="RSON"><observation><templateId root="2.16.840.1.113883.10.20.22.4.19"/><code code="282291009" codeSystem="2.16.840.1.113883.6.96"/><value xsi:type="CD" code="54837006" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship>`),
+<methodCode code="M" codeSystem="2.16.840.1.113883.6.96"/>
+<targetSiteCode code="71854001" codeSystem="2.16.840.1.113883.6.96"/>
+<priorityCode code="CR" codeSystem="2.16.840.1.113883.5.7"/>
+<performer><assignedEntity><id root="2.16.840.1.113883.19.8" extension="d"/>
+<assignedPerson><name>Doc</name></assignedPerson></assignedEntity></performer>
+<participant typeCode="LOC"><participantRole classCode="SDLOC"><templateId root="2.16.840.1.113883.10.20.22.4.32"/>
+<code code="1118-9" codeSystem="2.16.840.1.113883.6.259"/>
+<playingEntity><name>Clinic</name></playingEntity></participantRole></participant>
+<entryRelationship typeCode="RSON"><observation><templateId root="2.16.840.1.113883.10.20.22.4.19"/>
+<code code="282291009" codeSystem="2.16.840.1.113883.6.96"/>
+<value xsi:type="CD" code="54837006" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship>`),
 			Want: []string{
 				"Procedure | status=completed | code.coding.code=73761001 | performedPeriod.start=2019-03-04 | " +
 					"performedPeriod.end=2019-03-05 | bodySite.coding.code=71854001 | performer.actor.reference |" +
@@ -46,8 +53,11 @@ func TestProcedures(t *testing.T) {
 		{
 			Name: "of devices name them", Section: "47519-4",
 			Entries: procedure(done, ccdatest.Colonoscopy+
-				`<statusCode code="completed"/><participant typeCode="DEV"><participantRole classCode="MANU"><templateId root="2.16.840.1.113883.10.20.22.4.37"/>
-<id root="2.16.840.1.113883.3.3719" extension="(01)00643169007222(17)291128(11)141128(10)7654321D(21)10987654d321"/><playingDevice><code code="90412006" codeSystem="2.16.840.1.113883.6.96"/><manufacturerModelName>Scope 5</manufacturerModelName></playingDevice>
+				`<statusCode code="completed"/><participant typeCode="DEV">
+<participantRole classCode="MANU"><templateId root="2.16.840.1.113883.10.20.22.4.37"/>
+<id root="2.16.840.1.113883.3.3719" extension="(01)00643169007222(17)291128(11)141128(10)7654321D(21)10987654d321"/>
+<playingDevice><code code="90412006" codeSystem="2.16.840.1.113883.6.96"/>
+<manufacturerModelName>Scope 5</manufacturerModelName></playingDevice>
 <scopingEntity><id root="2.16.840.1.113883.19.9"/><desc>Maker</desc></scopingEntity></participantRole></participant>`),
 			Want: []string{
 				"Procedure | focalDevice.manipulated.reference",
@@ -67,14 +77,20 @@ func TestProcedures(t *testing.T) {
 		{
 			Name: "name the specimens that are collected in them", Section: "47519-4",
 			Entries: procedure(done, ccdatest.Colonoscopy+
-				`<entryRelationship typeCode="COMP"><procedure classCode="PROC" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.415"/><code code="17636008"/>
-<participant typeCode="PRD"><participantRole classCode="SPEC"><playingEntity><code code="258415003" codeSystem="2.16.840.1.113883.6.96"/></playingEntity></participantRole></participant></procedure></entryRelationship>`),
+				`<entryRelationship typeCode="COMP">
+<procedure classCode="PROC" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.415"/><code code="17636008"/>
+<participant typeCode="PRD"><participantRole classCode="SPEC">
+<playingEntity><code code="258415003" codeSystem="2.16.840.1.113883.6.96"/></playingEntity></participantRole>
+</participant></procedure></entryRelationship>`),
 			Want: []string{"Specimen | type.coding.code=258415003 | note.text"},
 		},
 		{
 			Name: "of acts are Procedures, of observations are Observations", Section: "47519-4",
-			Entries: `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.12"/><code code="274025005" codeSystem="2.16.840.1.113883.6.96"/><statusCode code="aborted"/></act></entry>
-<entry><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.13"/><code code="275711006" codeSystem="2.16.840.1.113883.6.96"/><statusCode code="completed"/><value xsi:type="ST">fine</value></observation></entry>`,
+			Entries: `<entry><act classCode="ACT" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.12"/>
+<code code="274025005" codeSystem="2.16.840.1.113883.6.96"/><statusCode code="aborted"/></act></entry>
+<entry><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.13"/>
+<code code="275711006" codeSystem="2.16.840.1.113883.6.96"/><statusCode code="completed"/>
+<value xsi:type="ST">fine</value></observation></entry>`,
 			Want: []string{
 				"Procedure | status=stopped | code.coding.code=274025005",
 				"Observation | category.coding.code=procedure | code.coding.code=275711006 | valueString=fine",
@@ -83,8 +99,12 @@ func TestProcedures(t *testing.T) {
 		{
 			Name: "with complications and an encounter are linked to them", Section: "47519-4",
 			Entries: procedure(done, ccdatest.Colonoscopy+
-				`<entryRelationship typeCode="COMP"><observation><templateId root="2.16.840.1.113883.10.20.22.4.4"/><code code="55607006"/><value xsi:type="CD" code="131148009" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship>
-<entryRelationship typeCode="COMP" inversionInd="true"><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.3" extension="e7"/></encounter></entryRelationship>`) +
+				`<entryRelationship typeCode="COMP">
+<observation><templateId root="2.16.840.1.113883.10.20.22.4.4"/><code code="55607006"/>
+<value xsi:type="CD" code="131148009" codeSystem="2.16.840.1.113883.6.96"/></observation></entryRelationship>
+<entryRelationship typeCode="COMP" inversionInd="true">
+<encounter classCode="ENC" moodCode="EVN">
+<id root="2.16.840.1.113883.19.3" extension="e7"/></encounter></entryRelationship>`) +
 				`<entry><encounter classCode="ENC" moodCode="EVN"><id root="2.16.840.1.113883.19.3" extension="e7"/>` +
 				`<code code="99213" codeSystem="2.16.840.1.113883.6.12"/></encounter></entry>`,
 			Want: []string{

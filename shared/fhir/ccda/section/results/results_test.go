@@ -30,7 +30,9 @@ func TestResults(t *testing.T) {
 			Entries: results(`<id root="2.16.840.1.113883.19.6" extension="r"/>`+bloodCount+`<statusCode code="completed"/>`,
 				result(hemoglobin+
 					`<statusCode code="completed"/><effectiveTime value="20190304"/><value xsi:type="PQ" value="13.20" unit="g/dL"/>
-<interpretationCode code="N" codeSystem="2.16.840.1.113883.5.83"/><methodCode code="M1" codeSystem="2.16.840.1.113883.5.84"/><targetSiteCode code="368208006" codeSystem="2.16.840.1.113883.6.96"/>`)+
+<interpretationCode code="N" codeSystem="2.16.840.1.113883.5.83"/>
+<methodCode code="M1" codeSystem="2.16.840.1.113883.5.84"/>
+<targetSiteCode code="368208006" codeSystem="2.16.840.1.113883.6.96"/>`)+
 					result(
 						`<code code="6690-2" codeSystem="2.16.840.1.113883.6.1"/><effectiveTime value="20190302"/>`+
 							`<value xsi:type="CD" code="260385009" codeSystem="2.16.840.1.113883.6.96"/>`)),
@@ -45,10 +47,14 @@ func TestResults(t *testing.T) {
 		{
 			Name: "keep reference ranges apart by what they are for", Section: "30954-2",
 			Entries: results(bloodCount, result(hemoglobin+`<value xsi:type="PQ" value="13" unit="g/dL"/>
-<referenceRange><observationRange><text>Adults</text><value xsi:type="IVL_PQ"><low value="12.0" unit="g/dL"/><high value="15.5" unit="g/dL"/></value><interpretationCode code="N" codeSystem="2.16.840.1.113883.5.83"/></observationRange></referenceRange>
-<referenceRange><observationRange><value xsi:type="IVL_PQ"><high value="7" unit="g/dL"/></value><interpretationCode code="LL" codeSystem="2.16.840.1.113883.5.83"/></observationRange></referenceRange>
+<referenceRange><observationRange><text>Adults</text>
+<value xsi:type="IVL_PQ"><low value="12.0" unit="g/dL"/><high value="15.5" unit="g/dL"/></value>
+<interpretationCode code="N" codeSystem="2.16.840.1.113883.5.83"/></observationRange></referenceRange>
+<referenceRange><observationRange><value xsi:type="IVL_PQ"><high value="7" unit="g/dL"/></value>
+<interpretationCode code="LL" codeSystem="2.16.840.1.113883.5.83"/></observationRange></referenceRange>
 <referenceRange><observationRange><text>See note</text></observationRange></referenceRange>
-<referenceRange><observationRange><value xsi:type="IVL_PQ"><high value="6" unit="%" inclusive="false"/></value></observationRange></referenceRange>`)),
+<referenceRange><observationRange><value xsi:type="IVL_PQ">
+<high value="6" unit="%" inclusive="false"/></value></observationRange></referenceRange>`)),
 			Want: []string{"Observation | referenceRange.0.low.value=12 | referenceRange.0.high.value=15.5 | " +
 				"referenceRange.0.text=Adults | !referenceRange.0.type | referenceRange.1.type.coding.code=LL |" +
 				" referenceRange.1.high.value=7 | !referenceRange.1.text | referenceRange.2.text=See note | " +
@@ -123,8 +129,11 @@ func TestResults(t *testing.T) {
 		{
 			Name: "are of a specimen that was collected as a product", Section: "30954-2",
 			Entries: results(bloodCount,
-				`<component><procedure classCode="PROC" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.415"/><code code="17636008" codeSystem="2.16.840.1.113883.6.96"/><effectiveTime value="20190303"/>
-<participant typeCode="PRD"><participantRole classCode="SPEC"><id root="2.16.840.1.113883.19.7" extension="s2"/><playingEntity><code code="258415003" codeSystem="2.16.840.1.113883.6.96"/></playingEntity></participantRole></participant></procedure></component>`),
+				`<component><procedure classCode="PROC" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.415"/>
+<code code="17636008" codeSystem="2.16.840.1.113883.6.96"/><effectiveTime value="20190303"/>
+<participant typeCode="PRD"><participantRole classCode="SPEC"><id root="2.16.840.1.113883.19.7" extension="s2"/>
+<playingEntity><code code="258415003" codeSystem="2.16.840.1.113883.6.96"/></playingEntity></participantRole>
+</participant></procedure></component>`),
 			Want: []string{"Specimen | identifier.value=s2 | type.coding.code=258415003 | " +
 				"collection.collectedDateTime=2019-03-03", "DiagnosticReport | specimen.reference"},
 		},
@@ -137,9 +146,14 @@ func TestResults(t *testing.T) {
 		{
 			Name: "have comments, performers and authors", Section: "30954-2",
 			Entries: results(bloodCount, result(hemoglobin+
-				`<value xsi:type="BL" value="true"/><performer><assignedEntity><id root="2.16.840.1.113883.19.8" extension="lab"/><assignedPerson><name>Lab</name></assignedPerson></assignedEntity></performer>
-<author><time value="20190305101500+0000"/><assignedAuthor><id root="2.16.840.1.113883.19.8" extension="a"/><assignedPerson><name>Author</name></assignedPerson></assignedAuthor></author>
-<entryRelationship typeCode="SUBJ"><act><templateId root="2.16.840.1.113883.10.20.22.4.64"/><code code="48767-8" codeSystem="2.16.840.1.113883.6.1"/><text>Hemolyzed</text></act></entryRelationship>`)),
+				`<value xsi:type="BL" value="true"/>
+<performer><assignedEntity><id root="2.16.840.1.113883.19.8" extension="lab"/>
+<assignedPerson><name>Lab</name></assignedPerson></assignedEntity></performer>
+<author><time value="20190305101500+0000"/>
+<assignedAuthor><id root="2.16.840.1.113883.19.8" extension="a"/>
+<assignedPerson><name>Author</name></assignedPerson></assignedAuthor></author>
+<entryRelationship typeCode="SUBJ"><act><templateId root="2.16.840.1.113883.10.20.22.4.64"/>
+<code code="48767-8" codeSystem="2.16.840.1.113883.6.1"/><text>Hemolyzed</text></act></entryRelationship>`)),
 			Want: []string{
 				"Observation | valueBoolean=true | performer.0.display=Lab | !performer.1 | note.text=Hemolyzed | " +
 					"issued=2019-03-05T10:15:00+00:00",

@@ -43,8 +43,11 @@ func TestSocialHistory(t *testing.T) {
 		{
 			Name: "has a pregnancy with its expected end", Section: "29762-2",
 			Entries: observation("2.16.840.1.113883.10.20.15.3.8", assert,
-				`<effectiveTime><low value="20190304"/></effectiveTime><value xsi:type="CD" code="77386006" codeSystem="2.16.840.1.113883.6.96"/>
-<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.15.3.1"/><code code="11778-8" codeSystem="2.16.840.1.113883.6.1"/><value xsi:type="TS" value="20191201"/></observation></entryRelationship>`),
+				`<effectiveTime><low value="20190304"/></effectiveTime>
+<value xsi:type="CD" code="77386006" codeSystem="2.16.840.1.113883.6.96"/>
+<entryRelationship typeCode="REFR"><observation classCode="OBS" moodCode="EVN">
+<templateId root="2.16.840.1.113883.10.20.15.3.1"/><code code="11778-8" codeSystem="2.16.840.1.113883.6.1"/>
+<value xsi:type="TS" value="20191201"/></observation></entryRelationship>`),
 			Want: []string{"Observation | code.coding.code=82810-3 | valueCodeableConcept.coding.code=77386006 | " +
 				"component.code.coding.code=11778-8 | component.valueDateTime=2019-12-01"},
 		},
@@ -98,8 +101,12 @@ func TestSocialHistory(t *testing.T) {
 		{
 			Name: "has scales with their answers", Section: "29762-2",
 			Entries: observation(node+"69", "93025-5", `<effectiveTime value="20190304"/><value xsi:type="INT" value="5"/>
-<entryRelationship typeCode="COMP"><observation><templateId root="2.16.840.1.113883.10.20.22.4.86"/><code code="71802-3"/><value xsi:type="CD" code="LA31994-9" codeSystem="2.16.840.1.113883.6.1"/></observation></entryRelationship>
-<entryRelationship typeCode="COMP"><observation><templateId root="2.16.840.1.113883.10.20.22.4.86"/><code code="63586-2"/><effectiveTime value="20190305"/><value xsi:type="INT" value="2"/></observation></entryRelationship>`),
+<entryRelationship typeCode="COMP"><observation><templateId root="2.16.840.1.113883.10.20.22.4.86"/>
+<code code="71802-3"/><value xsi:type="CD" code="LA31994-9" codeSystem="2.16.840.1.113883.6.1"/></observation>
+</entryRelationship>
+<entryRelationship typeCode="COMP"><observation><templateId root="2.16.840.1.113883.10.20.22.4.86"/>
+<code code="63586-2"/><effectiveTime value="20190305"/>
+<value xsi:type="INT" value="2"/></observation></entryRelationship>`),
 			Want: []string{
 				"Observation | category.coding.code=survey | valueInteger=5 | component.code.coding.code=71802-3 | " +
 					"component.valueCodeableConcept.coding.code=LA31994-9 | hasMember",

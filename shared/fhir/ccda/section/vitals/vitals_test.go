@@ -9,12 +9,15 @@ import (
 // vital is a vital sign of a code in LOINC, as a component of an organizer.
 func vital(code, rest string) string {
 	return `<component><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.27"/>
-<code code="` + code + `" codeSystem="2.16.840.1.113883.6.1"/><statusCode code="completed"/>` + rest + `</observation></component>`
+<code code="` + code + `" codeSystem="2.16.840.1.113883.6.1"/>
+<statusCode code="completed"/>` + rest + `</observation></component>`
 }
 
 func vitals(members string) string {
-	return `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.26"/><id root="2.16.840.1.113883.19.5" extension="o"/>
-<code code="46680005" codeSystem="2.16.840.1.113883.6.96"/><statusCode code="completed"/>` + members + `</organizer></entry>`
+	return `<entry><organizer classCode="CLUSTER" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.26"/>
+<id root="2.16.840.1.113883.19.5" extension="o"/>
+<code code="46680005" codeSystem="2.16.840.1.113883.6.96"/>
+<statusCode code="completed"/>` + members + `</organizer></entry>`
 }
 
 func TestVitalSigns(t *testing.T) {
@@ -111,7 +114,8 @@ func TestVitalSigns(t *testing.T) {
 		{
 			Name:    "of R1.1 and CCD are told by section and class",
 			Section: `<section><templateId root="2.16.840.1.113883.10.20.1.16"/><title>Vitals</title>`,
-			Entries: `<entry><organizer><templateId root="2.16.840.1.113883.10.20.1.32"/><component><observation><templateId root="2.16.840.1.113883.10.20.1.31"/>
+			Entries: `<entry><organizer><templateId root="2.16.840.1.113883.10.20.1.32"/>
+<component><observation><templateId root="2.16.840.1.113883.10.20.1.31"/>
 <code code="8867-4" codeSystem="2.16.840.1.113883.6.1"/>` + day + pq + `80" unit="/min"/></observation>` +
 				`</component></organizer></entry>`,
 			Want: []string{
