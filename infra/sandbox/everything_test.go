@@ -1,7 +1,10 @@
 package sandbox_test
 
 import (
+	"encoding/base64"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -95,5 +98,43 @@ func TestSwitchesSpoilEverythingToo(t *testing.T) {
 	}
 	if !strings.Contains(string(a.body), `"mode":"outcome"`) {
 		t.Error("there is no outcome")
+	}
+}
+
+func TestABinaryIsFHIRUnlessItsOwnTypeIsAskedFor(t *testing.T) {
+	t.Parallel()
+	p := newPortal(t)
+	token := p.connect("linden-moss").Access
+	id := recordOf(t, "linden-moss")["Binary"][0]
+	resource := p.read(token, "Binary/"+id)
+	body := resource.json(t)
+	data, err := base64.StdEncoding.DecodeString(body["data"].(string))
+	if err != nil || len(data) < 1_000_000 || body["contentType"] != "text/plain" {
+		t.Fatalf("resource: %v, %d bytes of %v", err, len(data), body["contentType"])
+	}
+	for accept, wantRaw := range map[string]bool{
+		"":                        false,
+		"*/*":                     false,
+		"application/fhir+json":   false,
+		"application/json":        false,
+		"text/plain":              true,
+		"text/*;q=0.5, image/png": true,
+		"image/png":               false,
+		"text/plain, application/fhir+json;q=0.9": false,
+	} {
+		a := p.read(token, "Binary/"+id, "Accept", accept)
+		isRaw := a.header.Get("Content-Type") == "text/plain" && string(a.body) == string(data)
+		isFHIR := a.header.Get("Content-Type") == "application/fhir+json; charset=utf-8" &&
+			string(a.body) == string(resource.body)
+		if a.status != http.StatusOK || isRaw != wantRaw || isFHIR == wantRaw {
+			t.Errorf("Accept %q: %d %s, want raw %v", accept, a.status, a.header.Get("Content-Type"), wantRaw)
+		}
+	}
+}
+
+func writeFile(t *testing.T, folder, name, content string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

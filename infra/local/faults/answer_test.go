@@ -10,7 +10,6 @@ import (
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
 	"recordbridge/infra/local/faults"
@@ -212,28 +211,6 @@ func TestAThrottledTransactionNamesItsReason(t *testing.T) {
 	}
 	if len(seen) != 2 || !seen["None None ThrottlingError"] || !seen["None None ProvisionedThroughputExceeded"] {
 		t.Errorf("got %v", seen)
-	}
-}
-
-func TestTypedErrorsOfTheSDKAreFound(t *testing.T) {
-	t.Parallel()
-	typed := map[string]bool{}
-	for seed := range uint64(20) {
-		b, _ := failOnce(t, "sqs.SendMessage", faults.Throttled, seed)
-		if _, ok := errors.AsType[*sqstypes.RequestThrottled](send(t.Context(), b.once())); ok {
-			typed["sqs"] = true
-		}
-		b, _ = failOnce(t, "dynamodb.PutItem", faults.Throttled, seed)
-		err := put(t.Context(), b.once())
-		if _, ok := errors.AsType[*ddbtypes.ProvisionedThroughputExceededException](err); ok {
-			typed["dynamodb throughput"] = true
-		}
-		if _, ok := errors.AsType[*ddbtypes.RequestLimitExceeded](err); ok {
-			typed["dynamodb limit"] = true
-		}
-	}
-	if len(typed) != 3 {
-		t.Errorf("got only %v", typed)
 	}
 }
 

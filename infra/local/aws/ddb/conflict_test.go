@@ -174,27 +174,6 @@ func TestAnExpiredRowThatATransactionHoldsStays(t *testing.T) {
 	})
 }
 
-// TestAWriterThatTriesAgainGetsThrough is what shared/adapters/store does.
-func TestAWriterThatTriesAgainGetsThrough(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		_, client := holding(t)
-		outcome := inFlight(t, client, "", increment("2"))
-		tries := 0
-		err := untilNoConflict(t.Context(), func() error {
-			tries++
-			return transact(t, client, "", increment("3"))
-		})
-		if err != nil || tries < 2 {
-			t.Errorf("got %v after %d tries, want success after at least 2", err, tries)
-		}
-		if err := <-outcome; err != nil {
-			t.Fatal(err)
-		}
-		wantItem(t, get(t, client, key("a", "1")), with(key("a", "1"), item{"n": num("3")}))
-	})
-}
-
 // untilNoConflict tries a write until it fails for another reason than a conflict, or succeeds.
 func untilNoConflict(ctx context.Context, write func() error) error {
 	for {

@@ -199,14 +199,6 @@ func TestWhatCannotBeReadIsAnErrorThatNamesFileAndLine(t *testing.T) {
 	}
 }
 
-func TestAFormerFormatIsRead(t *testing.T) {
-	t.Parallel()
-	_, got := restored(t, written(t, header+`{"seq":1,"service":"notes","record":"one","crc32":"0a1b2c3d"}`+"\n"))
-	if diff := cmp.Diff([]string{"one"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 func TestAnAppendBeforeRestoreAndOneAfterCloseAreRefused(t *testing.T) {
 	t.Parallel()
 	log := opened(t, t.TempDir())

@@ -2,8 +2,6 @@ package sqs_test
 
 import (
 	"encoding/json"
-	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/local/aws/sqs"
-	"recordbridge/infra/local/aws/wire"
 )
 
 // scripted is a Disorder that gives the answers one after the other, then order and once, and notes what it was asked.
@@ -171,37 +168,6 @@ func (k *kept) Append(_ string, record any) error {
 	encoded, err := json.Marshal(record)
 	k.records = append(k.records, encoded)
 	return err
-}
-
-func TestBothHandlesOfADoubledMessageSurviveARestart(t *testing.T) {
-	t.Parallel()
-	const url = `"QueueUrl":"http://x/000000000000/jobs"`
-	var journal kept
-	before := sqs.New("http://127.0.0.1:4566", &journal)
-	before.Disturb((&scripted{answers: []answer{{twice: true}}}).draw)
-	call(t, before, "CreateQueue", `{"QueueName":"jobs"}`, http.StatusOK)
-	call(t, before, "SendMessage", `{`+url+`,"MessageBody":"work"}`, http.StatusOK)
-	var first struct {
-		Messages []struct{ ReceiptHandle string }
-	}
-	if err := json.Unmarshal([]byte(call(t, before, "ReceiveMessage", `{`+url+`}`, http.StatusOK)), &first); err != nil ||
-		len(first.Messages) != 1 {
-		t.Fatal(first, err)
-	}
-
-	after := sqs.New("http://127.0.0.1:4566", wire.Discard{})
-	for _, record := range journal.records {
-		if err := after.Replay(record); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := call(t, after, "ReceiveMessage", `{`+url+`}`, http.StatusOK); !strings.Contains(got, `"work"`) {
-		t.Errorf("got %s, want the copy", got)
-	}
-	call(t, after, "DeleteMessage", `{`+url+`,"ReceiptHandle":"`+first.Messages[0].ReceiptHandle+`"}`, http.StatusOK)
-	if diff := cmp.Diff([]sqs.QueueState{{Name: "jobs"}}, after.Snapshot()); diff != "" {
-		t.Errorf("after the deletion with the first handle (-want +got):\n%s", diff)
-	}
 }
 
 func TestWithoutADisorderMessagesComeInOrderAndOnce(t *testing.T) {
