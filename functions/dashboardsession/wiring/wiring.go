@@ -68,6 +68,6 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	codes.Limit = ratelimit.Limit{Name: "signin", Quota: env.RequestsPerHour, Window: time.Hour}
 	return lambdarun.HTTP(p.Logger, dashboardsession.New(dashboardsession.Deps{
 		API: e.API, Auth: e.Auth, Arrivals: e.Limiter, Codes: codes, Service: signin.Audited{Service: service, Log: log},
-		Organisations: e.Control,
+		Organisations: store.Organisations(e.Control),
 	})), nil
 }

@@ -26,7 +26,7 @@ func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Opera
 	return probe.New(probe.Deps{
 		HTTP: o.HTTP,
 		Clients: clientauth.NewRegistry(clientauth.Deps{
-			Store:  store.Control{DB: store.NewClient(cfg), Table: outputs["ControlTable"]},
+			Store:  store.Clients{DB: store.NewClient(cfg), Table: outputs["ControlTable"]},
 			Opener: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, signing),
 			Now:    o.Now, NewID: o.NewID,

@@ -26,7 +26,7 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 	db := store.NewClient(cfg)
 	rows := store.Restore{
 		Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]},
-		Work:        store.Work{DB: db, Table: outputs["WorkTable"]},
+		Events:      store.Events{DB: db, Table: outputs["WorkTable"]},
 		Tokens:      store.Tokens{DB: db, Table: outputs["TokensTable"]},
 		From:        store.Tokens{DB: db, Table: from},
 	}
