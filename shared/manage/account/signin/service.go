@@ -10,7 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Service lets people in. Each part has the rules of one way in, or of one thing that an account has.
+// Service lets people in. Each part has the rules of one way to sign in, or of one thing that an account has, and
+// holds what these need.
 type Service struct {
 	AccountSessions
 	CodeSignIn
@@ -38,7 +39,7 @@ func New(d Deps) Service {
 	}
 }
 
-// post mails the people of accounts.
+// post sends e-mails to accounts' addresses.
 type post struct {
 	mailer    verification.Mailer
 	limits    maillimit.Limiter
@@ -46,7 +47,7 @@ type post struct {
 	now       func() time.Time
 }
 
-// entrance begins sessions of accounts and ends them.
+// entrance starts sessions, and changes accounts in ways that end the others.
 type entrance struct {
 	post
 
