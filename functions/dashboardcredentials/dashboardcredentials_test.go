@@ -12,6 +12,7 @@ import (
 	"recordbridge/infra/test/managed"
 	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/infra/testkit/membertest"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/org"
@@ -80,7 +81,7 @@ func TestACredentialsLife(t *testing.T) {
 	}
 	first := data[created](t, send("POST", listRoute, listPath, `{"note":"web","redirect_uris":["`+redirect+`"]}`))
 	path := listPath + "/" + first.Credential.PublicID
-	keys := org.NewAuthenticator(s.Control(), ring(t, s), keyedtest.Moment)
+	keys := org.NewAuthenticator(store.NewDirectory(s.Control()), ring(t, s), keyedtest.Moment)
 	if caller, err := keys.Authenticate(t.Context(), first.Credential.PublicID,
 		secret.New(first.PrivateKey)); err != nil || caller.Tenant != managed.Tenant(membertest.OrgA, org.Test) {
 		t.Errorf("the key is %+v's: %v", caller, err)
@@ -147,7 +148,7 @@ func TestWhenAKeyWasUsedIsShownToTheHour(t *testing.T) {
 	s := managed.New(t)
 	tenant := managed.Tenant(membertest.OrgA, org.Test)
 	c, _ := made(t, s, tenant)
-	if err := s.Control().UseKey(t.Context(), tenant, c.Keys[0].ID, keyedtest.Moment()); err != nil {
+	if err := store.Callers(s.Control()).UseKey(t.Context(), tenant, c.Keys[0].ID, keyedtest.Moment()); err != nil {
 		t.Fatal(err)
 	}
 	got := data[shown](t, membertest.Exchange{Path: listPath + "/" + c.PublicID(), As: membertest.Viewer}.Send(t,

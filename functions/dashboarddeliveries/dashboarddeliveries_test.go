@@ -42,12 +42,12 @@ func sent(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Delivery {
 	}
 	work := store.Work{DB: store.NewClient(s.AWS), Table: s.Outputs["WorkTable"]}
 	now := keyedtest.Moment()
-	d, err := work.ClaimDelivery(t.Context(), tenant, webhook.DeliveryID(event, sub.ID), now, now)
+	d, err := store.Deliveries(work).ClaimDelivery(t.Context(), tenant, webhook.DeliveryID(event, sub.ID), now, now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.Status = webhook.Exhausted
-	err = work.RecordAttempt(t.Context(), d, webhook.Attempt{
+	err = store.Deliveries(work).RecordAttempt(t.Context(), d, webhook.Attempt{
 		Number: 1, Trigger: webhook.ByClock, At: now, Status: 500, Failure: webhook.FailedStatus,
 		RequestHeader: map[string]string{"Webhook-Signature": "v1,hush"}, ResponseHeader: map[string]string{"X-Echo": "hush"},
 	})

@@ -15,6 +15,7 @@ import (
 	"recordbridge/infra/testkit/keyedtest"
 	"recordbridge/infra/testkit/membertest"
 	"recordbridge/shared/adapters/mail"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/manage/account"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/manage/verification"
@@ -44,7 +45,7 @@ func notices(s *managed.Stack) operator.NoticeAddresses {
 		panic(err)
 	}
 	flow := s.Flow()
-	return operator.NewNoticeAddresses(s.Control(), verification.Sender{
+	return operator.NewNoticeAddresses(store.Organisations(s.Control()), verification.Sender{
 		Store: flow, Mailer: mail.Sender{Client: ses.NewFromConfig(s.AWS), From: "notices@recordbridge.example"}, Keys: keys,
 		Random: rand.Reader,
 		NewID:  ids.Random, Now: keyedtest.Moment, PerHour: 5,

@@ -31,7 +31,7 @@ const (
 func inboxOf(t *testing.T) *managed.Stack {
 	t.Helper()
 	s := managed.New(t)
-	rows := store.Work{DB: store.NewClient(s.AWS), Table: s.Outputs["WorkTable"]}
+	rows := store.Inquiries{DB: store.NewClient(s.AWS), Table: s.Outputs["WorkTable"]}
 	for n, i := range []inquiry.Inquiry{
 		{ID: helpID, Type: webhook.SupportRequested, Name: "Juniper Vale", Subject: "No sign-in", Body: "It says no."},
 		{

@@ -71,7 +71,7 @@ type Service interface {
 	RestoreAddress(ctx context.Context, token secret.Text) error
 }
 
-// Organisations reads what an account is a member of; fault.NotFound (store.Control).
+// Organisations reads what an account is a member of; fault.NotFound (store.Organisations).
 type Organisations interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }

@@ -21,7 +21,7 @@ const (
 	nextLook = 2 * time.Minute
 )
 
-// Tasks reads tasks and ends the care for their files (store.Work).
+// Tasks reads tasks and ends the care for their files (store.Tasks).
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 	ForgetFile(ctx context.Context, task export.Task) error

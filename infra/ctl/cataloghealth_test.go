@@ -86,7 +86,7 @@ func TestHowEndpointsFareIsToldByStateAndCause(t *testing.T) {
 		t.Errorf("abroad: %v", abroad)
 	}
 	// What an operator has pinned is not told again.
-	expect.NoError(t, in.control.SaveEndpoint(t.Context(),
+	expect.NoError(t, store.Portals(in.control).SaveEndpoint(t.Context(),
 		catalog.Endpoint{ID: wellID, Mode: "live", Pins: catalog.Pins{Token: "https://login.example"}}))
 	if got := done("catalog", "health", "-mode", "live", "-abroad")["abroad"]; fmt.Sprint(got) != "[]" {
 		t.Errorf("approved, and still told: %v", got)

@@ -44,7 +44,7 @@ func openStored(t *testing.T, file string) stored {
 // client returns a client's authentication with its secret in clear.
 func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.ClientAuth, string) {
 	t.Helper()
-	found, err := s.control.ClientAuthOf(t.Context(), owner, id)
+	found, err := store.Clients(s.control).ClientAuthOf(t.Context(), owner, id)
 	if err != nil {
 		t.Fatal(err)
 	}

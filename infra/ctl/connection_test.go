@@ -49,7 +49,7 @@ func (p patients) tables() (store.Conclusions, store.Register) {
 	db := dynamodb.NewFromConfig(p.config)
 	links := store.Connections{DB: db, Table: p.outputs["ConnectionTable"]}
 	return store.NewConclusions(store.Flow{DB: db, Table: p.table("Flow")}, links,
-			store.Tokens{DB: db, Table: p.table("Tokens")}, p.work()),
+			store.Tokens{DB: db, Table: p.table("Tokens")}, store.Events(p.work())),
 		store.NewRegister(p.work(), links)
 }
 
@@ -105,9 +105,9 @@ func (p patients) export(t *testing.T, id string, end func(task export.Task) (ex
 // line has a pending export wait in its organisation's line.
 func (p patients) line(t *testing.T, task string, since time.Time) {
 	t.Helper()
-	claimed, err := p.work().ClaimTask(t.Context(), p.tenant, task, since, since.Add(time.Minute))
+	claimed, err := store.Tasks(p.work()).ClaimTask(t.Context(), p.tenant, task, since, since.Add(time.Minute))
 	expect.NoError(t, err)
-	expect.NoError(t, p.work().JoinLine(t.Context(), claimed, since))
+	expect.NoError(t, store.Tasks(p.work()).JoinLine(t.Context(), claimed, since))
 }
 
 // withPatients is a stack with an organisation and an endpoint.
@@ -303,9 +303,9 @@ func (p patients) deliver(t *testing.T, outputs, eventID string) string {
 	t.Helper()
 	hook, _ := doer(t, outputs)("webhook", "create", "-org", p.tenant.OrgID, "-url",
 		"https://app.example/hook")["id"].(string)
-	event, err := p.work().Event(t.Context(), p.tenant, eventID)
+	event, err := store.Events(p.work()).Event(t.Context(), p.tenant, eventID)
 	expect.NoError(t, err)
-	expect.NoError(t, p.work().FanOut(t.Context(), event, []webhook.Delivery{{
+	expect.NoError(t, store.Events(p.work()).FanOut(t.Context(), event, []webhook.Delivery{{
 		ID: webhook.DeliveryID(eventID, hook), Tenant: p.tenant, EventID: eventID, SubscriptionID: hook,
 		Status: webhook.Exhausted, CreatedAt: time.Now(),
 	}}))

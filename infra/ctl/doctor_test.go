@@ -172,7 +172,7 @@ func TestWhatIsSealedIsSealedAgain(t *testing.T) {
 		"https://auth.example", "-secret-file", writeFile(t, "the secret"))["client_auth_id"].(string)
 	found, tenant := openStored(t, outputs), org.Tenant{Mode: org.Test, OrgID: id}
 	before, _ := found.client(t, tenant, client)
-	hooks, err := found.control.Subscriptions(t.Context(), tenant)
+	hooks, err := store.Hooks(found.control).Subscriptions(t.Context(), tenant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestWhatIsSealedIsSealedAgain(t *testing.T) {
 	if bytes.Equal(before.Secret, after.Secret) || plain != "the secret" {
 		t.Errorf("the client's secret opens as %q, sealed anew: %t", plain, !bytes.Equal(before.Secret, after.Secret))
 	}
-	again, err := found.control.Subscriptions(t.Context(), tenant)
+	again, err := store.Hooks(found.control).Subscriptions(t.Context(), tenant)
 	if err != nil || bytes.Equal(hooks[0].Secrets[0].Sealed, again[0].Secrets[0].Sealed) ||
 		bytes.Equal(hooks[0].Private, again[0].Private) {
 		t.Errorf("the webhook's secrets are as they were (%v)", err)

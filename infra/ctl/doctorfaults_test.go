@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/words/org"
 )
 
@@ -96,8 +97,8 @@ func failForHours(t *testing.T, outputs string) {
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)
 	hook := do("webhook", "create", "-org", id, "-mode", "live", "-url", "https://hooks.alder.example/in")["id"].(string)
-	tenant, rows := org.Tenant{Mode: org.Live, OrgID: id}, openStored(t, outputs).control
-	if _, err := rows.CountFailure(t.Context(), tenant, hook, time.Now().Add(-2*time.Hour)); err != nil {
+	tenant, hooks := org.Tenant{Mode: org.Live, OrgID: id}, store.Hooks(openStored(t, outputs).control)
+	if _, err := hooks.CountFailure(t.Context(), tenant, hook, time.Now().Add(-2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/webhook"
 	"recordbridge/shared/words/ids"
 	"recordbridge/shared/words/org"
@@ -15,7 +16,7 @@ func TestDoctorNamesStoredURLsOfServiceByRowAndField(t *testing.T) {
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)
 	tenant, rows := org.Tenant{Mode: org.Live, OrgID: id}, openStored(t, outputs).control
 	const hostile = "https://ctl-\uff41pi.execute-api.us-east-1.amazonaws.com"
-	stored, err := rows.Organisation(t.Context(), tenant)
+	stored, err := store.Organisations(rows).Organisation(t.Context(), tenant)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,8 +27,9 @@ func TestDoctorNamesStoredURLsOfServiceByRowAndField(t *testing.T) {
 	}
 	hook := webhook.Subscription{ID: ids.Random(), Tenant: tenant, URL: hostile + "/hook"}.WithTypes(nil)
 	for _, err := range []error{
-		rows.SaveOrganisation(t.Context(), stored), rows.CreateCredential(t.Context(), credential),
-		rows.CreateSubscription(t.Context(), hook),
+		store.Organisations(rows).SaveOrganisation(t.Context(), stored),
+		store.Callers(rows).CreateCredential(t.Context(), credential),
+		store.Hooks(rows).CreateSubscription(t.Context(), hook),
 	} {
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/manage/inquiry"
 	"recordbridge/shared/platform/config/awssecret"
@@ -31,7 +32,7 @@ func TestAnOperatorAnswersAPatient(t *testing.T) {
 	}
 	event, err := webhook.NewEvent(i.Tenant, i.Type, i.ID, 0, i.CreatedAt, map[string]string{})
 	expect.NoError(t, err)
-	expect.NoError(t, p.work().CreateInquiry(t.Context(), i, event))
+	expect.NoError(t, store.Inquiries(p.work()).CreateInquiry(t.Context(), i, event))
 	of := []string{"-org", p.tenant.OrgID, "-mode", "test"}
 	do := func(input string, args ...string) string {
 		t.Helper()
@@ -69,7 +70,7 @@ func TestInquiryListShowsEveryOrganisationWithoutOrg(t *testing.T) {
 		}
 		event, err := webhook.NewEvent(tenant, i.Type, i.ID, 0, i.CreatedAt, map[string]string{})
 		expect.NoError(t, err)
-		expect.NoError(t, p.work().CreateInquiry(t.Context(), i, event))
+		expect.NoError(t, store.Inquiries(p.work()).CreateInquiry(t.Context(), i, event))
 	}
 	printed, err := ctlWith(t, outputs, "", "inquiry", "list", "-status", "open")
 	all := fmt.Sprint(printed, err)

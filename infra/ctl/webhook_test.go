@@ -192,10 +192,10 @@ func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int
 		ID: ids.Derive(hook, event.ID), Tenant: tenant, EventID: event.ID, SubscriptionID: hook, Status: status, Attempt: 1,
 		Fence: 1, CreatedAt: at,
 	}
-	if err := s.work().CreateEvent(t.Context(), event); err != nil {
+	if err := store.Events(s.work()).CreateEvent(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.work().FanOut(t.Context(), event, []webhook.Delivery{d}); err != nil {
+	if err := store.Events(s.work()).FanOut(t.Context(), event, []webhook.Delivery{d}); err != nil {
 		t.Fatal(err)
 	}
 	return d.ID
@@ -219,7 +219,8 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 	}
 	found.deliver(t, tenant, other, 9, webhook.Held)
 	at := time.Now().Add(-time.Hour)
-	if err := found.control.DisableSubscription(t.Context(), tenant, hook, webhook.ReasonGone, at); err != nil {
+	hooks := store.Hooks(found.control)
+	if err := hooks.DisableSubscription(t.Context(), tenant, hook, webhook.ReasonGone, at); err != nil {
 		t.Fatal(err)
 	}
 	// between the first and the second, however slow the machine
@@ -229,7 +230,7 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 		t.Errorf("a replay to a disabled webhook: %v", err)
 	}
 	enabled := done("webhook", "enable", "-org", id, "-id", hook)
-	oldest, err := found.work().Delivery(t.Context(), tenant, all[0])
+	oldest, err := store.Deliveries(found.work()).Delivery(t.Context(), tenant, all[0])
 	if err != nil || enabled["missed_since"] != oldest.CreatedAt.Format(time.RFC3339Nano) {
 		t.Errorf("enabling gave %v (%v), want that the oldest is of %v", enabled, err, oldest.CreatedAt)
 	}
@@ -251,7 +252,7 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 		t.Errorf("a replay of what is under way: %v", err)
 	}
 	for i, delivery := range all {
-		d, err := found.work().Delivery(t.Context(), tenant, delivery)
+		d, err := store.Deliveries(found.work()).Delivery(t.Context(), tenant, delivery)
 		if err != nil || d.Status != webhook.Scheduled {
 			t.Errorf("delivery %d is %s (%v)", i, d.Status, err)
 		}
@@ -313,7 +314,7 @@ func TestASimulatedEventGoesToOneWebhookOrToAll(t *testing.T) {
 	done("webhook", "create", "-org", id, "-url", "https://app.example/other")
 	one, _ := done("webhook", "simulate", "-org", id, "-id", hook, "-type",
 		"patient.ehi_export_success")["event_id"].(string)
-	event, err := found.work().Event(t.Context(), tenant, one)
+	event, err := store.Events(found.work()).Event(t.Context(), tenant, one)
 	if err != nil || !event.FannedOut || event.Type != webhook.ExportSucceeded ||
 		!bytes.Contains(event.Body, []byte("00000000-0000-4000-8000-")) {
 		t.Errorf("the event is %s %t %s (%v)", event.Type, event.FannedOut, event.Body, err)
@@ -331,7 +332,7 @@ func TestASimulatedEventGoesToOneWebhookOrToAll(t *testing.T) {
 		t.Error("two simulations are one event")
 	}
 	all, _ := done("webhook", "simulate", "-org", id, "-type", "patient.request_support")["event_id"].(string)
-	if event, err = found.work().Event(t.Context(), tenant, all); err != nil || event.FannedOut ||
+	if event, err = store.Events(found.work()).Event(t.Context(), tenant, all); err != nil || event.FannedOut ||
 		len(found.listed(t, tenant, "EVENT")) != 1 {
 		t.Errorf("the event for all is settled: %t (%v)", event.FannedOut, err)
 	}

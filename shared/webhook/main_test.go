@@ -74,10 +74,10 @@ func newWorld(t *testing.T) *world {
 	made := tables.New(t, w.count)
 	w.clients.kms, w.clients.key = made.Key(t)
 	w.restart()
-	w.store = store.Webhooks{
-		Work:    store.Work{DB: made.DB, Table: made.Name("WorkTable")},
-		Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
-	}
+	w.store = store.NewWebhooks(
+		store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		store.Control{DB: made.DB, Table: made.Name("ControlTable")},
+	)
 	w.answer = func(string, int) (webhook.Answer, error) { return webhook.Answer{Status: http.StatusOK}, nil }
 	return w
 }
@@ -209,7 +209,7 @@ func (w *world) due(t *testing.T) []due.Item {
 	t.Helper()
 	all := make([]due.Item, 0, 8)
 	for shard := range store.DueShards {
-		items, err := store.Timers{DB: w.store.Work.DB, Table: w.store.Work.Table}.Due(t.Context(), shard,
+		items, err := store.Timers(w.store.Events).Due(t.Context(), shard,
 			time.Now().Add(1000*time.Hour))
 		expect.NoError(t, err)
 		all = append(all, slices.DeleteFunc(items, func(i due.Item) bool { return i.Kind == due.Notice })...)

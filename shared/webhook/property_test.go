@@ -68,10 +68,10 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 	}
 	made := tables.New(tb, r.around)
 	r.log = store.DeliveryLog{DB: made.DB, Table: made.Name("WorkTable")}
-	r.store = store.Webhooks{
-		Work:    store.Work{DB: made.DB, Table: made.Name("WorkTable")},
-		Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
-	}
+	r.store = store.NewWebhooks(
+		store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		store.Control{DB: made.DB, Table: made.Name("ControlTable")},
+	)
 	clock := func() time.Time { return r.now }
 	editor := webhook.Editor{
 		Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{},

@@ -23,12 +23,12 @@ var neighbour = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000
 // batching is the worker of a world that plans events together.
 func (w *world) batching(t *testing.T) webhook.Worker {
 	t.Helper()
-	db, ok := w.store.Work.DB.(store.EventDB)
+	db, ok := w.store.Events.DB.(store.EventDB)
 	if !ok {
 		t.Fatal("the world's client reads no batches")
 	}
 	worker := w.worker()
-	worker.Batches = store.EventBatches{Work: w.store.Work, Log: store.EventLog{DB: db, Table: w.store.Work.Table}}
+	worker.Batches = store.EventBatches{Rows: w.store.Events, Log: store.EventLog{DB: db, Table: w.store.Events.Table}}
 	return worker
 }
 

@@ -50,7 +50,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	connections := store.Connections{DB: e.DB, Table: env.ConnectionTable}
 	attempts := store.NewConclusions(
 		store.Flow{DB: e.DB, Table: env.FlowTable}, connections,
-		store.Tokens{DB: e.DB, Table: env.TokensTable}, store.Work{DB: e.DB, Table: env.WorkTable},
+		store.Tokens{DB: e.DB, Table: env.TokensTable}, store.Events{DB: e.DB, Table: env.WorkTable},
 	)
 	return lambdarun.HTTP(p.Logger, callback.New(callback.Deps{
 		API: e.API, Limiter: e.Limiter,

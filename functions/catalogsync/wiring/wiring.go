@@ -45,14 +45,15 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	}
 	db, files := store.NewClient(p.AWS), blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.CatalogBucket}
 	rows, control := store.Catalog{DB: db, Table: env.CatalogTable}, store.Control{DB: db, Table: env.ControlTable}
+	portals := store.Portals(control)
 	lists := intake.Intake{Lists: fetch.Client{HTTP: p.HTTP}, Rows: rows, Objects: files, Now: p.Now, Random: rand.Float64}
 	publisher := publish.Publisher{
 		Ledger: rows, Snapshots: snapshot.Snapshots{Files: files},
-		Lists:     publish.Accepted{Sources: rows, Objects: files, Own: control},
-		Endpoints: control,
+		Lists:     publish.Accepted{Sources: rows, Objects: files, Own: portals},
+		Endpoints: portals,
 		Connected: store.ConnectedEndpoints{
-			Control:     control,
-			Connections: store.Connections{DB: db, Table: env.ConnectionTable},
+			Organisations: store.Organisations(control),
+			Connections:   store.Connections{DB: db, Table: env.ConnectionTable},
 		},
 		Sightings: store.CatalogHealth{DB: db, Table: env.CatalogTable},
 		Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: baseURL, Own: own, Now: p.Now,

@@ -44,15 +44,17 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	work, chains, queues := store.Work{DB: e.DB, Table: env.WorkTable}, store.Audit{DB: e.DB, Table: env.AuditTable},
 		sqs.NewFromConfig(p.AWS)
 	disconnector := disconnect.Requester{
-		Store: store.Requests{Connections: connections, Work: work, Chains: chains}, Audit: audit.Log{Rows: chains},
+		Store:    store.Requests{Connections: connections, Tasks: store.Tasks(work), Chains: chains},
+		Audit:    audit.Log{Rows: chains},
 		Enqueuer: queue.NewDeliveries(queues, env.DeliveryQueueURL), Worker: queue.NewRefreshes(queues, env.RefreshQueueURL),
 		NewID: ids.Random, Now: p.Now,
 	}
 	endpoints := dashboardconnections.New(dashboardconnections.Deps{
 		API: e.API, Auth: e.Auth, Disconnector: disconnector,
-		Connections: operator.NewConnections(e.Control, connections, work, hashing, p.Now),
+		Connections: operator.NewConnections(store.NewAccess(e.Control), connections, store.Tasks(work), hashing, p.Now),
 		Erasures: operator.NewErasures(
-			erase.Requests{Rows: work, Connections: connections, Now: p.Now}, manage.Journal(e, env.Env, p),
+			erase.Requests{Rows: store.ErasureRequests(work), Connections: connections, Now: p.Now},
+			manage.Journal(e, env.Env, p),
 		),
 	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil

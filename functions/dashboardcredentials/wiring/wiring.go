@@ -43,12 +43,14 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		return nil, err
 	}
 	notices := notice.Outbox{
-		Rows:  store.Work{DB: e.DB, Table: env.WorkTable},
+		Rows:  store.Notices{DB: e.DB, Table: env.WorkTable},
 		Queue: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 	}
 	endpoints := dashboardcredentials.New(dashboardcredentials.Deps{
 		API: e.API, Auth: e.Auth,
-		Credentials: operator.NewCredentials(e.Control, notices, hashing, own, rand.Reader, manage.Journal(e, env.Env, p)),
+		Credentials: operator.NewCredentials(
+			store.NewDirectory(e.Control), notices, hashing, own, rand.Reader, manage.Journal(e, env.Env, p),
+		),
 	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

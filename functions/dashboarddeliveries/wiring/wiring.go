@@ -35,17 +35,18 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	if err != nil {
 		return nil, err
 	}
+	hooks := store.NewOrganisationHooks(e.Control)
 	log := deliverylog.Details{
 		Log: deliverylog.Log{
-			Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: e.Control, Now: p.Now,
+			Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: hooks, Now: p.Now,
 		},
 		Answers: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
 	}
-	work := store.Work{DB: e.DB, Table: env.WorkTable}
+	rows := store.NewEventDeliveries(store.Work{DB: e.DB, Table: env.WorkTable})
 	sent := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
 	endpoints := dashboarddeliveries.New(dashboarddeliveries.Deps{
 		API: e.API, Auth: e.Auth, Log: operator.NewLog(log),
-		Deliveries: operator.NewDeliveries(e.Control, work, sent, rand.Reader, manage.Journal(e, env.Env, p)),
+		Deliveries: operator.NewDeliveries(hooks, rows, sent, rand.Reader, manage.Journal(e, env.Env, p)),
 	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

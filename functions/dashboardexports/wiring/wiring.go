@@ -28,12 +28,14 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		return nil, err
 	}
 	log := deliverylog.Log{
-		Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: e.Control, Now: p.Now,
+		Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: store.Hooks(e.Control), Now: p.Now,
 	}
 	connections := store.Connections{DB: e.DB, Table: env.ConnectionTable}
 	endpoints := dashboardexports.New(dashboardexports.Deps{
 		API: e.API, Auth: e.Auth,
-		Exports: operator.NewExports(e.Control, connections, store.Work{DB: e.DB, Table: env.WorkTable}, log, p.Now),
+		Exports: operator.NewExports(
+			store.NewAccess(e.Control), connections, store.Tasks{DB: e.DB, Table: env.WorkTable}, log, p.Now,
+		),
 	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

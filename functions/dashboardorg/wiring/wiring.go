@@ -53,11 +53,13 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		from := mail.Sender{Client: ses.NewFromConfig(p.AWS), From: env.MailFrom}
 		mailer, answers = from, from
 	}
+	organisations, hooks := store.Organisations(e.Control), store.Hooks(e.Control)
 	work := store.Work{DB: e.DB, Table: env.WorkTable}
+	inquiries := store.Inquiries(work)
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
 	// No member answers as the operator, so there is no support address.
-	inbox := inquiry.Inbox{Rows: work, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
+	inbox := inquiry.Inbox{Rows: inquiries, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
 	audited := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
 	// It invites nobody, and its mails lead nowhere.
 	founder := members.Service{
@@ -65,7 +67,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		NewID: ids.Random, Now: p.Now,
 	}
 	sent := store.DeliveryLog{DB: e.DB, Table: env.WorkTable}
-	log := deliverylog.Log{Rows: sent, Subscriptions: e.Control, Now: p.Now}
+	log := deliverylog.Log{Rows: sent, Subscriptions: hooks, Now: p.Now}
 	by := manage.Journal(e, env.Env, p)
 	sender := verification.Sender{
 		Store: e.Flow, Mailer: mailer, Keys: keys, Random: rand.Reader, NewID: ids.Random, Now: p.Now,
@@ -75,15 +77,19 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	proofs := verification.Proofs{Store: e.Flow, Keys: keys, Now: p.Now}
 	endpoints := dashboardorg.New(dashboardorg.Deps{
 		API: e.API, Auth: e.Auth, Founder: founder, Accounts: e.Accounts,
-		Organisations: operator.NewOrganisations(e.Control, own, by),
-		Notices:       operator.NewNoticeAddresses(e.Control, sender, checker, proofs, by),
-		LiveAccess:    operator.NewLiveAccess(e.Control, founder, log, by),
-		Deletions:     operator.NewDeletions(e.Control, deletion.Requests{Rows: work, Now: p.Now}, founder, by),
-		Setup:         operator.NewSetup(e.Control, store.Connections{DB: e.DB, Table: env.ConnectionTable}, work, log),
-		Inquiries:     operator.NewInquiries(e.Control, work, inbox, by),
-		Audit:         audited,
+		Organisations: operator.NewOrganisations(organisations, own, by),
+		Notices:       operator.NewNoticeAddresses(organisations, sender, checker, proofs, by),
+		LiveAccess:    operator.NewLiveAccess(organisations, founder, log, by),
+		Deletions: operator.NewDeletions(
+			organisations, deletion.Requests{Rows: store.DeletionRequests(work), Now: p.Now}, founder, by,
+		),
+		Setup: operator.NewSetup(
+			store.NewSetup(e.Control), store.Connections{DB: e.DB, Table: env.ConnectionTable}, store.Tasks(work), log,
+		),
+		Inquiries: operator.NewInquiries(organisations, inquiries, inbox, by),
+		Audit:     audited,
 		Meter: usage.Meter{
-			Days: work, Events: store.EventLog{DB: e.DB, Table: env.WorkTable}, Deliveries: sent, Now: p.Now,
+			Days: store.UsageDays(work), Events: store.EventLog{DB: e.DB, Table: env.WorkTable}, Deliveries: sent, Now: p.Now,
 		},
 		Now: p.Now,
 	})

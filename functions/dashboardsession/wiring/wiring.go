@@ -50,7 +50,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
-	service := signin.Service{
+	deps := signin.Deps{
 		Accounts: e.Accounts, Sessions: e.Flow, Buckets: e.Flow, Passkeys: party, Mailer: e.Mailer, Limits: limits,
 		Dashboard: e.Address,
 		Codes: verification.Sender{
@@ -67,7 +67,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	codes := e.Limiter
 	codes.Limit = ratelimit.Limit{Name: "signin", Quota: env.RequestsPerHour, Window: time.Hour}
 	return lambdarun.HTTP(p.Logger, dashboardsession.New(dashboardsession.Deps{
-		API: e.API, Auth: e.Auth, Arrivals: e.Limiter, Codes: codes, Service: signin.Audited{Service: service, Log: log},
-		Organisations: e.Control,
+		API: e.API, Auth: e.Auth, Arrivals: e.Limiter, Codes: codes, Service: signin.NewAudited(deps, log),
+		Organisations: store.Organisations(e.Control),
 	})), nil
 }

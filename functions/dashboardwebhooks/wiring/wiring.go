@@ -50,16 +50,17 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 		Reach: safehttp.Options{Allow: env.AllowedPrivateRanges, Within: 0, Certificate: nil, Roots: nil},
 		Own:   own, Random: rand.Reader, Now: p.Now,
 	}
+	hooks := store.NewOrganisationHooks(e.Control)
 	work := store.Work{DB: e.DB, Table: env.WorkTable}
 	sent := queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL)
 	log := deliverylog.Log{
-		Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: e.Control, Now: p.Now,
+		Rows: store.DeliveryLog{DB: e.DB, Table: env.WorkTable}, Subscriptions: hooks, Now: p.Now,
 	}
 	by := manage.Journal(e, env.Env, p)
 	endpoints := dashboardwebhooks.New(dashboardwebhooks.Deps{
 		API: e.API, Auth: e.Auth,
-		Webhooks:   operator.NewWebhooks(e.Control, editor, notice.Outbox{Rows: work, Queue: sent}, log, by),
-		Deliveries: operator.NewDeliveries(e.Control, work, sent, rand.Reader, by),
+		Webhooks:   operator.NewWebhooks(hooks, editor, notice.Outbox{Rows: store.Notices(work), Queue: sent}, log, by),
+		Deliveries: operator.NewDeliveries(hooks, store.NewEventDeliveries(work), sent, rand.Reader, by),
 	})
 	return lambdarun.HTTP(p.Logger, endpoints), nil
 }

@@ -32,7 +32,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	return lambdarun.HTTP(p.Logger, deleteexportfiles.New(deleteexportfiles.Deps{
 		API: e.API, Auth: e.Auth,
 		Deleter: export.Deleter{
-			Tasks: store.Work{DB: e.DB, Table: env.WorkTable},
+			Tasks: store.Tasks{DB: e.DB, Table: env.WorkTable},
 			Files: blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket},
 			Now:   p.Now,
 		},

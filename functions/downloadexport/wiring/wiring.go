@@ -37,7 +37,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	presigner := s3.NewPresignClient(s3.NewFromConfig(p.AWS))
 	return lambdarun.HTTP(p.Logger, downloadexport.New(downloadexport.Deps{
 		API: e.API, Auth: e.Auth, Now: p.Now,
-		Tasks:     store.Work{DB: e.DB, Table: env.WorkTable},
+		Tasks:     store.Tasks{DB: e.DB, Table: env.WorkTable},
 		Links:     export.Links{Keys: signing, BaseURL: ""},
 		Downloads: blob.Downloads{Presigner: presigner, Name: env.ExportsBucket},
 	})), nil

@@ -48,7 +48,7 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 		store.NewErasures(connections, work, sets, db)
 	log := audit.Log{Rows: store.Audit{DB: db, Table: env.AuditTable}}
 	disconnector := disconnect.Disconnector{
-		Store:    store.Disconnections{Connections: connections, Work: work, Sets: sets},
+		Store:    store.Disconnections{Connections: connections, Tasks: store.Tasks(work), Sets: sets},
 		Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},
 		Sealer:   kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
 		Records:  records.Ender{Objects: cached},

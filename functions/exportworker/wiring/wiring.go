@@ -73,15 +73,14 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	if err != nil {
 		return nil, err
 	}
-	control, connections := store.Control{DB: db, Table: env.ControlTable},
-		store.Connections{DB: db, Table: env.ConnectionTable}
+	connections := store.Connections{DB: db, Table: env.ConnectionTable}
 	keys := awskms.NewFromConfig(p.AWS)
 	portals, queues, objects := portal.New(env.ClientEnv, p, db, keys), sqs.NewFromConfig(p.AWS), s3.NewFromConfig(p.AWS)
 	work, messages := store.Work{DB: db, Table: env.WorkTable},
 		queue.NewWork(queues, env.ExportQueueURL, env.DeliveryQueueURL)
 	exports := worker.Worker{
-		Store: work,
-		Share: share.New(work, messages, env.PerOrganisation, env.WorkerLease, p.Now),
+		Store: store.Tasks(work),
+		Share: share.New(store.NewShares(work), messages, env.PerOrganisation, env.WorkerLease, p.Now),
 		Source: source.Opener{
 			Tokens: tokens.NewManager(
 				store.Tokens{DB: db, Table: env.TokensTable},
@@ -89,9 +88,11 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 				portals, refresh.NewExportLimiter(store.EndpointState{DB: db, Table: env.FlowTable}, maxWait, p.Now, ids.Random),
 				p.Now, ids.Random,
 			),
-			Portals:  portals,
-			Profiles: source.Profiles{Connections: connections, Endpoints: control, Platforms: registry},
-			Now:      p.Now,
+			Portals: portals,
+			Profiles: source.Profiles{
+				Connections: connections, Endpoints: store.Portals{DB: db, Table: env.ControlTable}, Platforms: registry,
+			},
+			Now: p.Now,
 		},
 		Refreshes: refresh.Prompt{Rows: connections, Enqueuer: queue.NewRefreshes(queues, env.RefreshQueueURL)},
 		Cache: records.Reader{

@@ -38,7 +38,7 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	}
 	return lambdarun.HTTP(p.Logger, getexport.New(getexport.Deps{
 		API: e.API, Auth: e.Auth, Now: p.Now,
-		Tasks: store.Work{DB: e.DB, Table: env.WorkTable},
+		Tasks: store.Tasks{DB: e.DB, Table: env.WorkTable},
 		Links: export.Links{Keys: signing, BaseURL: baseURL},
 	})), nil
 }

@@ -54,7 +54,7 @@ func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQ
 	)
 	worker := refresh.NewWorker(
 		store.NewRefresh(store.Connections{DB: db, Table: env.ConnectionTable}, rows,
-			store.Work{DB: db, Table: env.WorkTable}),
+			store.Events{DB: db, Table: env.WorkTable}),
 		manager, state, portals, kms.New(keys, env.TokensKey, refresh.UpstreamPurpose, p.Now),
 		records.Ender{Objects: blob.Folders{Client: s3.NewFromConfig(p.AWS), Name: env.DocumentsBucket}},
 		disconnector.New(env.Env, p.Process, db),

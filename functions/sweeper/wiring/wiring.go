@@ -35,7 +35,7 @@ func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.S
 	}
 	sweep := sweeper.New(
 		due.NewSweep(store.Timers{DB: db, Table: env.WorkTable}, queues, store.DueShards, p.Now),
-		store.Work{DB: db, Table: env.WorkTable},
+		store.Tasks{DB: db, Table: env.WorkTable},
 		blob.Bucket{Client: s3.NewFromConfig(p.AWS), Name: env.ExportsBucket}, p.Now,
 	)
 	return lambdarun.Schedule(p, "sweeper", sweep), nil

@@ -68,7 +68,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		Store: store.TEFCAConnections{
 			TEFCA: store.TEFCA{Flow: flow, Work: work},
 			Ends: store.NewConclusions(
-				flow, store.Connections{DB: db, Table: env.ConnectionTable}, store.Tokens{DB: db, Table: env.TokensTable}, work,
+				flow, store.Connections{DB: db, Table: env.ConnectionTable}, store.Tokens{DB: db, Table: env.TokensTable},
+				store.Events(work),
 			),
 		},
 		Networks: asked, Reader: fetch.Reader{}, Fixtures: fixtures,

@@ -21,9 +21,9 @@ type Environment struct {
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	db := store.NewClient(p.AWS)
 	meter := usage.Meter{
-		Days: store.Work{DB: db, Table: env.WorkTable}, Events: store.EventLog{DB: db, Table: env.WorkTable},
+		Days: store.UsageDays{DB: db, Table: env.WorkTable}, Events: store.EventLog{DB: db, Table: env.WorkTable},
 		Deliveries: store.DeliveryLog{DB: db, Table: env.WorkTable}, Now: p.Now,
 	}
 	return lambdarun.Schedule(p, "usagecounter",
-		usagecounter.New(meter, store.Control{DB: db, Table: env.ControlTable})), nil
+		usagecounter.New(meter, store.Organisations{DB: db, Table: env.ControlTable})), nil
 }

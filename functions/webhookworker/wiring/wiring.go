@@ -50,10 +50,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		return nil, err
 	}
 	db := store.NewClient(p.AWS)
-	rows := store.Webhooks{
-		Work:    store.Work{DB: db, Table: env.WorkTable},
-		Control: store.Control{DB: db, Table: env.ControlTable},
-	}
+	work, control := store.Work{DB: db, Table: env.WorkTable}, store.Control{DB: db, Table: env.ControlTable}
+	rows := store.NewWebhooks(work, control)
 	messaging := sqs.NewFromConfig(p.AWS)
 	messages := queue.NewDeliveries(messaging, env.DeliveryQueueURL)
 	counting, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.LimitSecret)
@@ -61,7 +59,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		return nil, err
 	}
 	mailer := notice.Mailer{
-		Store: rows, Sender: nil, Dashboard: env.DashboardURL, Support: env.SupportMail, Now: p.Now, Lease: env.WorkerLease,
+		Store: store.NewMailings(work, control), Sender: nil, Dashboard: env.DashboardURL, Support: env.SupportMail,
+		Now: p.Now, Lease: env.WorkerLease,
 		Limits: maillimit.Limiter{Buckets: store.Flow{DB: db, Table: env.FlowTable}, Keys: counting, Now: p.Now},
 	}
 	if env.MailFrom != "" {
@@ -69,9 +68,9 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 	}
 	worker := webhook.Worker{
 		Store:   store.NewBatchedWebhooks(rows),
-		Batches: store.EventBatches{Work: rows.Work, Log: store.EventLog{DB: db, Table: env.WorkTable}},
+		Batches: store.EventBatches{Rows: rows.Events, Log: store.EventLog{DB: db, Table: env.WorkTable}},
 		Health:  rows,
-		Owners:  notice.Owners{Outbox: notice.Outbox{Rows: rows, Queue: messages}, Mailer: mailer},
+		Owners:  notice.Owners{Outbox: notice.Outbox{Rows: store.Notices(work), Queue: messages}, Mailer: mailer},
 		Secrets: kms.New(awskms.NewFromConfig(p.AWS), env.SecretsKey, webhook.SecretPurpose, p.Now),
 		Links:   export.Links{Keys: signing, BaseURL: ""},
 		Poster:  webhookworker.Poster{Client: p.HTTP},

@@ -33,6 +33,7 @@ func catalogParts(cfg aws.Config, outputs map[string]string, o Options, own webu
 	}
 	db := store.NewClient(cfg)
 	control := store.Control{DB: db, Table: outputs["ControlTable"]}
+	portals := store.Portals(control)
 	rows := store.Catalog{DB: db, Table: outputs["CatalogTable"]}
 	health := store.CatalogHealth{DB: db, Table: outputs["CatalogTable"]}
 	files := blob.Bucket{Client: s3.NewFromConfig(cfg), Name: outputs["CatalogBucket"]}
@@ -44,9 +45,10 @@ func catalogParts(cfg aws.Config, outputs map[string]string, o Options, own webu
 		rows: rows, health: health, intake: lists,
 		publisher: publish.Publisher{
 			Ledger: rows, Snapshots: snapshot.Snapshots{Files: files},
-			Lists:     publish.Accepted{Sources: rows, Objects: files, Own: control},
-			Endpoints: control, Connected: store.ConnectedEndpoints{
-				Control: control, Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]},
+			Lists:     publish.Accepted{Sources: rows, Objects: files, Own: portals},
+			Endpoints: portals, Connected: store.ConnectedEndpoints{
+				Organisations: store.Organisations(control),
+				Connections:   store.Connections{DB: db, Table: outputs["ConnectionTable"]},
 			},
 			Sightings: health,
 			Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: outputs["BaseUrl"], Own: own, Now: o.Now,

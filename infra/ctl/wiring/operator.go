@@ -97,10 +97,10 @@ func newAdapters(
 	return adapters{
 		cfg: cfg, outputs: outputs, options: o,
 		control: control, work: work, connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]}, queue: sent,
-		notices: notice.Outbox{Rows: work, Queue: sent},
+		notices: notice.Outbox{Rows: store.Notices(work), Queue: sent},
 		log: deliverylog.Details{
 			Log: deliverylog.Log{
-				Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: control, Now: o.Now,
+				Rows: store.DeliveryLog{DB: db, Table: outputs["WorkTable"]}, Subscriptions: store.Hooks(control), Now: o.Now,
 			},
 			Answers: vault,
 		},
@@ -111,35 +111,60 @@ func newAdapters(
 	}
 }
 
+// Rows of the table Control that one noun needs together.
+type (
+	// owned is everything that an organisation may own.
+	owned struct {
+		store.Directory
+		store.Hooks
+		store.Portals
+		store.Clients
+	}
+	registry struct {
+		store.Access
+		store.Clients
+	}
+	sealed struct {
+		store.OrganisationHooks
+		store.Clients
+	}
+)
+
 func newOperator(a adapters, parts catalogue) *Operator {
 	o, control, work, connections, by := a.options, a.control, a.work, a.connections, a.by
 	service := Members(a.cfg, a.outputs, o)
-	deletions := deletion.Requests{Rows: work, Now: o.Now}
-	access := operator.NewLiveAccess(control, service, a.log, by)
+	organisations, tasks, clients := store.Organisations(control), store.Tasks(work), store.Clients(control)
+	directory, hooks := store.NewDirectory(control), store.NewOrganisationHooks(control)
+	access := store.NewAccess(control)
+	portals := registry{access, clients}
+	deletions := deletion.Requests{Rows: store.DeletionRequests(work), Now: o.Now}
+	live := operator.NewLiveAccess(organisations, service, a.log, by)
 	published := operator.NewCatalog(parts.rows, parts.publisher, by)
 	baseURL := a.outputs["BaseUrl"]
 	return &Operator{
-		Organisations:    operator.NewOrganisations(control, a.own, by),
-		Suspensions:      operator.NewSuspensions(control, connections, deletions, by),
-		Deletions:        operator.NewDeletions(control, deletions, service, by),
-		Members:          operator.NewMembers(control, service, o.Actor),
-		LiveAccess:       access,
-		LiveReviews:      operator.NewLiveReviews(control, access, published, a.notices, by),
-		Credentials:      operator.NewCredentials(control, a.notices, a.hashing, a.own, o.Random, by),
-		Webhooks:         operator.NewWebhooks(control, a.editor, a.notices, a.log, by),
-		Deliveries:       operator.NewDeliveries(control, work, a.queue, o.Random, by),
-		Log:              operator.NewLog(a.log),
-		Endpoints:        operator.NewEndpoints(control, connections, a.servers, baseURL, by),
-		EndpointHealth:   operator.NewEndpointHealth(parts.health, parts.rows, parts.publisher.Snapshots, control),
-		Clients:          operator.NewClients(control, connections, a.clients, by),
-		ClientKeys:       operator.NewClientKeys(baseURL, get),
-		Registrations:    operator.NewRegistrations(control, a.servers, baseURL, by),
-		Connections:      operator.NewConnections(control, connections, work, a.hashing, o.Now),
-		Erasures:         operator.NewErasures(erase.Requests{Rows: work, Connections: connections, Now: o.Now}, by),
-		Exports:          operator.NewExports(control, connections, work, a.log, o.Now),
-		Inquiries:        operator.NewInquiries(control, work, inbox(a.cfg, a.outputs, o), by),
-		Restores:         operator.NewRestores(control, connections, work, by),
-		Reseals:          operator.NewReseals(control, a.editor, a.clients, by),
+		Organisations: operator.NewOrganisations(organisations, a.own, by),
+		Suspensions: operator.NewSuspensions(
+			owned{directory, hooks.Hooks, access.Portals, clients}, connections, deletions, by),
+		Deletions:      operator.NewDeletions(organisations, deletions, service, by),
+		Members:        operator.NewMembers(organisations, service, o.Actor),
+		LiveAccess:     live,
+		LiveReviews:    operator.NewLiveReviews(organisations, live, published, a.notices, by),
+		Credentials:    operator.NewCredentials(directory, a.notices, a.hashing, a.own, o.Random, by),
+		Webhooks:       operator.NewWebhooks(hooks, a.editor, a.notices, a.log, by),
+		Deliveries:     operator.NewDeliveries(hooks, store.NewEventDeliveries(work), a.queue, o.Random, by),
+		Log:            operator.NewLog(a.log),
+		Endpoints:      operator.NewEndpoints(portals, connections, a.servers, baseURL, by),
+		EndpointHealth: operator.NewEndpointHealth(parts.health, parts.rows, parts.publisher.Snapshots, access),
+		Clients:        operator.NewClients(portals, connections, a.clients, by),
+		ClientKeys:     operator.NewClientKeys(baseURL, get),
+		Registrations:  operator.NewRegistrations(portals, a.servers, baseURL, by),
+		Connections:    operator.NewConnections(access, connections, tasks, a.hashing, o.Now),
+		Erasures: operator.NewErasures(
+			erase.Requests{Rows: store.ErasureRequests(work), Connections: connections, Now: o.Now}, by),
+		Exports:          operator.NewExports(access, connections, tasks, a.log, o.Now),
+		Inquiries:        operator.NewInquiries(organisations, store.Inquiries(work), inbox(a.cfg, a.outputs, o), by),
+		Restores:         operator.NewRestores(organisations, connections, tasks, by),
+		Reseals:          operator.NewReseals(sealed{hooks, clients}, a.editor, a.clients, by),
 		Catalog:          published,
 		CatalogSources:   operator.NewCatalogSources(parts.rows, parts.intake, by),
 		CatalogOverrides: operator.NewCatalogOverrides(parts.rows, published, by),
@@ -158,7 +183,7 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 	db := store.NewClient(cfg)
 	rows := store.Restore{
 		Connections: store.Connections{DB: db, Table: outputs["ConnectionTable"]},
-		Work:        store.Work{DB: db, Table: outputs["WorkTable"]},
+		Events:      store.Events{DB: db, Table: outputs["WorkTable"]},
 		Tokens:      store.Tokens{DB: db, Table: outputs["TokensTable"]},
 		From:        store.Tokens{DB: db, Table: from},
 	}
@@ -180,7 +205,7 @@ func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Opera
 	return probe.New(probe.Deps{
 		HTTP: o.HTTP,
 		Clients: clientauth.NewRegistry(clientauth.Deps{
-			Store:  store.Control{DB: store.NewClient(cfg), Table: outputs["ControlTable"]},
+			Store:  store.Clients{DB: store.NewClient(cfg), Table: outputs["ControlTable"]},
 			Opener: kms.New(keys, outputs["SecretsKey"], catalog.ClientSecretPurpose, o.Now),
 			Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, signing),
 			Now:    o.Now, NewID: o.NewID,

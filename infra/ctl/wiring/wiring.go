@@ -90,7 +90,8 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 // inbox answers inquiries to the stack with these outputs. Without an address that e-mails come from it answers none.
 func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	made := inquiry.Inbox{
-		Rows: store.Work{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}, Support: outputs["SupportMail"], Now: o.Now,
+		Rows: store.Inquiries{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}, Support: outputs["SupportMail"],
+		Now: o.Now,
 	}
 	if from := outputs["MailFrom"]; from != "" {
 		made.Mailer = mail.Sender{Client: ses.NewFromConfig(cfg), From: from}

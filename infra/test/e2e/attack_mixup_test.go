@@ -227,10 +227,10 @@ func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
 		}
 
 		control := store.Control{DB: m.rows, Table: "test-ControlTable"}
-		endpoint, err := control.Endpoint(t.Context(), m.honest)
+		endpoint, err := store.Portals(control).Endpoint(t.Context(), m.honest)
 		expect.NoError(t, err)
 		endpoint.Pins.Token = hostileHost
-		expect.NoError(t, control.SaveEndpoint(t.Context(), endpoint))
+		expect.NoError(t, store.Portals(control).SaveEndpoint(t.Context(), endpoint))
 		m.redeem = func(url.Values) []byte {
 			return []byte(`{"access_token":"fresh","token_type":"Bearer","expires_in":3600,"refresh_token":"fresh-too"}`)
 		}

@@ -33,7 +33,7 @@ func TestServiceRedirectsToNoStartOfAnAttempt(t *testing.T) {
 				t.Errorf("%s is registered", start)
 			}
 			made := org.Credential{ID: ids.Random(), Tenant: attacker, RedirectURIs: []string{start}}
-			expect.NoError(t, control.CreateCredential(t.Context(), made))
+			expect.NoError(t, store.Callers(control).CreateCredential(t.Context(), made))
 			for _, path := range []string{"/bridge/reconnect", "/bridge/connect"} {
 				got := s.browser().get(s.at(path, url.Values{
 					"public_id": {made.PublicID()}, "redirect_uri": {start}, "reconnect_org_connection_id": {ids.Random()},
@@ -55,7 +55,7 @@ func TestServiceShowsNoLinkToItselfThatOrganisationStored(t *testing.T) {
 		s := newStack(t, options{})
 		own, tenant := s.seeded.Organisations[0], s.tenantOf(0)
 		control := store.Control{DB: s.rows, Table: "test-ControlTable"}
-		stored, err := control.Organisation(t.Context(), tenant)
+		stored, err := store.Organisations(control).Organisation(t.Context(), tenant)
 		expect.NoError(t, err)
 		policy := "https://\uff11" + "27.0.0.1:4566/v1/bridge/connect?attempt=x"
 		if _, err := s.operator.Organisations.Change(t.Context(), tenant,
@@ -63,7 +63,7 @@ func TestServiceShowsNoLinkToItselfThatOrganisationStored(t *testing.T) {
 			t.Error("the policy is stored")
 		}
 		stored.PrivacyPolicyURI, stored.LogoURI = policy, "https://user@alder.example/logo.svg"
-		expect.NoError(t, control.SaveOrganisation(t.Context(), stored))
+		expect.NoError(t, store.Organisations(control).SaveOrganisation(t.Context(), stored))
 		for _, path := range []string{"/bridge/org", "/widget/embed", "/widget/connect"} {
 			got := s.send(http.MethodGet, path+"?public_id="+own.PublicID, http.Header{}, nil)
 			if got.status != http.StatusOK || strings.Contains(string(got.raw), "attempt=x") ||

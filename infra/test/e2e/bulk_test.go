@@ -190,7 +190,7 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 	expect.NoError(s.t, err)
 	outputs := s.template.Outputs
 	work := store.Work{DB: s.rows, Table: outputs["WorkTable"]}
-	expect.NoError(s.t, work.CreateEvent(s.t.Context(), event))
+	expect.NoError(s.t, store.Events(work).CreateEvent(s.t.Context(), event))
 	enqueued := queue.NewDeliveries(sqs.NewFromConfig(s.cloud.Config("test")), outputs["DeliveryQueueUrl"])
 	expect.NoError(s.t, enqueued.EnqueueEvent(s.t.Context(), to, event.ID))
 	return event.ID

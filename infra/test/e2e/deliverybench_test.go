@@ -74,10 +74,10 @@ func newDeliveries(b *testing.B) *deliveries {
 	b.Cleanup(d.receiver.Close)
 	cfg, outputs := d.stack.cloud.Config("test"), d.stack.template.Outputs
 	db := dynamodb.NewFromConfig(cfg)
-	d.rows = store.Webhooks{
-		Work:    store.Work{DB: db, Table: outputs["WorkTable"]},
-		Control: store.Control{DB: db, Table: outputs["ControlTable"]},
-	}
+	d.rows = store.NewWebhooks(
+		store.Work{DB: db, Table: outputs["WorkTable"]},
+		store.Control{DB: db, Table: outputs["ControlTable"]},
+	)
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
 	editor := webhook.Editor{

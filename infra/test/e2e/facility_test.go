@@ -109,7 +109,7 @@ func (s *stack) connectFacility(resources []string, lost map[string]int) (id str
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
 	rows := store.TEFCAConnections{TEFCA: store.TEFCA{Flow: table, Work: work}, Ends: store.NewConclusions(
 		table, store.Connections{DB: s.rows, Table: "test-ConnectionTable"},
-		store.Tokens{DB: s.rows, Table: "test-TokensTable"}, work)}
+		store.Tokens{DB: s.rows, Table: "test-TokensTable"}, store.Events(work))}
 	attemptID := ids.Random()
 	expect.NoError(s.t, rows.SaveFacility(s.t.Context(), tenant, attemptID, f))
 	f.Rev, f.Outcome, f.Connected = 1, vault.IsConnected, vault.Connected{ConnectionID: id, ConsentExpiresAt: held.Until}

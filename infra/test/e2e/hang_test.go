@@ -170,7 +170,7 @@ func (h *hangs) organisation(hosts ...string) org.Tenant {
 	cfg, outputs := s.cloud.Config("test"), s.template.Outputs
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
 	vault := kms.New(awskms.NewFromConfig(cfg), outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
-	rows := store.Control{DB: dynamodb.NewFromConfig(cfg), Table: outputs["ControlTable"]}
+	hooks := store.Hooks{DB: dynamodb.NewFromConfig(cfg), Table: outputs["ControlTable"]}
 	editor := webhook.Editor{
 		Own: ownhosts.Own(), Vault: vault, Reach: safehttp.Options{}, Random: rand.Reader,
 		Now: time.Now,
@@ -180,7 +180,7 @@ func (h *hangs) organisation(hosts ...string) org.Tenant {
 		subscription, _, err := editor.Create(s.t.Context(),
 			webhook.Draft{ID: ids.Random(), Tenant: tenant, URL: address.String()})
 		expect.NoError(s.t, err)
-		expect.NoError(s.t, rows.CreateSubscription(s.t.Context(), subscription))
+		expect.NoError(s.t, hooks.CreateSubscription(s.t.Context(), subscription))
 	}
 	return tenant
 }

@@ -32,7 +32,7 @@ func runUsage(s *stack) {
 	<-time.After(26 * time.Hour)
 	s.countUsage()
 	began := time.Now().Add(-26 * time.Hour).UTC()
-	days, err := store.Work{DB: store.NewClient(s.cloud.Config("reader")), Table: "test-WorkTable"}.Usage(
+	days, err := store.UsageDays{DB: store.NewClient(s.cloud.Config("reader")), Table: "test-WorkTable"}.Usage(
 		s.t.Context(), s.owner(), began.Format("2006-01-02"), began.Format("2006-01-02"))
 	expect.NoError(s.t, err)
 	want := map[string]usage.Counts{began.Format("2006-01-02"): {Connections: 1, ExportsSucceeded: 1, Deliveries: 2}}

@@ -81,7 +81,7 @@ func New(tb testing.TB) *Stack {
 			Emails:         []string{"ops@alder.example.org"},
 			VerifiedEmails: []string{"ops@alder.example.org"}, CreatedAt: keyedtest.Moment().Add(-time.Hour),
 		}
-		if err := s.Control().CreateOrganisation(tb.Context(), made); err != nil {
+		if err := store.Organisations(s.Control()).CreateOrganisation(tb.Context(), made); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -99,13 +99,14 @@ func (s *Stack) Flow() store.Flow { return store.Flow{DB: store.NewClient(s.AWS)
 // Setup reads how far the setup of the stack's tenants has come.
 func (s *Stack) Setup() operator.Setup {
 	db := store.NewClient(s.AWS)
-	work, connections := store.Work{DB: db, Table: s.Outputs["WorkTable"]}, store.Connections{
+	tasks, connections := store.Tasks{DB: db, Table: s.Outputs["WorkTable"]}, store.Connections{
 		DB: db, Table: s.Outputs["ConnectionTable"],
 	}
 	log := deliverylog.Log{
-		Rows: store.DeliveryLog{DB: db, Table: s.Outputs["WorkTable"]}, Subscriptions: s.Control(), Now: keyedtest.Moment,
+		Rows: store.DeliveryLog{DB: db, Table: s.Outputs["WorkTable"]}, Subscriptions: store.Hooks(s.Control()),
+		Now: keyedtest.Moment,
 	}
-	return operator.NewSetup(s.Control(), connections, work, log)
+	return operator.NewSetup(store.NewSetup(s.Control()), connections, tasks, log)
 }
 
 // Tenant is one of the organisations in a mode.

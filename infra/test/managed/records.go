@@ -27,7 +27,7 @@ func (s *Stack) Connect(tb testing.TB, tenant org.Tenant, change func(*connectio
 	db := store.NewClient(s.AWS)
 	rows := store.NewConclusions(
 		store.Flow{DB: db, Table: stackName + "-FlowTable"}, s.connections(),
-		store.Tokens{DB: db, Table: stackName + "-TokensTable"}, s.work())
+		store.Tokens{DB: db, Table: stackName + "-TokensTable"}, store.Events(s.work()))
 	attempt := flow.Attempt{
 		ID: ids.Random(), Tenant: tenant, Status: flow.Open, CreatedAt: made,
 		ExpiresAt:   made.Add(time.Hour),

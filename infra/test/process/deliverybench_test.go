@@ -72,10 +72,10 @@ func newDeliveries(b *testing.B) *deliveries {
 		HTTPClient:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: burstWriters}},
 	}
 	db := dynamodb.NewFromConfig(cfg)
-	d.rows = store.Webhooks{
-		Work:    store.Work{DB: db, Table: stack.Outputs["WorkTable"]},
-		Control: store.Control{DB: db, Table: stack.Outputs["ControlTable"]},
-	}
+	d.rows = store.NewWebhooks(
+		store.Work{DB: db, Table: stack.Outputs["WorkTable"]},
+		store.Control{DB: db, Table: stack.Outputs["ControlTable"]},
+	)
 	d.enqueued = queue.NewDeliveries(sqs.NewFromConfig(cfg), stack.Outputs["DeliveryQueueUrl"])
 	vault := kms.New(awskms.NewFromConfig(cfg), stack.Outputs["SecretsKey"], webhook.SecretPurpose, time.Now)
 	d.editor = webhook.Editor{

@@ -47,6 +47,7 @@ func remembered(t *testing.T) rows {
 // table is a table of the embedded AWS.
 type table struct {
 	store.Register
+	store.Places
 	store.Timers
 }
 
@@ -54,10 +55,10 @@ type table struct {
 func stored(t *testing.T) rows {
 	t.Helper()
 	made := tables.New(t)
-	work, connections := made.Name("WorkTable"), made.Name("ConnectionTable")
+	connections := made.Name("ConnectionTable")
+	work := store.Work{DB: made.DB, Table: made.Name("WorkTable")}
 	found := table{
-		store.NewRegister(store.Work{DB: made.DB, Table: work}, store.Connections{DB: made.DB, Table: connections}),
-		store.Timers{DB: made.DB, Table: work},
+		store.NewRegister(work, store.Connections{DB: made.DB, Table: connections}), store.Places(work), store.Timers(work),
 	}
 	each(func(task export.Task) {
 		_, err := made.DB.PutItem(t.Context(), &dynamodb.PutItemInput{

@@ -139,7 +139,7 @@ func (s Accounts) Found(ctx context.Context, o org.Organisation, m account.Membe
 
 // Organisation implements members.Rows.
 func (s Accounts) Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
-	return Control(s).Organisation(ctx, tenant)
+	return Organisations(s).Organisation(ctx, tenant)
 }
 
 // join makes an account a member.

@@ -11,8 +11,25 @@ import (
 	"recordbridge/shared/words/org"
 )
 
+// Portals stores endpoints, the ways that lead to them, and how our clients are registered there.
+type Portals Control
+
+// Clients stores how our clients authenticate.
+type Clients Control
+
+// Access stores endpoints and registrations together with the organisations that reach them.
+type Access struct {
+	Organisations
+	Portals
+}
+
+// NewAccess returns the Access of a table.
+func NewAccess(control Control) Access {
+	return Access{Organisations: Organisations(control), Portals: Portals(control)}
+}
+
 // Endpoint implements flow.Catalog.
-func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, error) {
+func (s Portals) Endpoint(ctx context.Context, id string) (catalog.Endpoint, error) {
 	row, err := get(ctx, s.DB, s.Table, endpointKey(id))
 	if err != nil {
 		return catalog.Endpoint{}, err
@@ -31,8 +48,8 @@ func (s Control) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 }
 
 // Endpoints lists the ids of all endpoints that operators have made.
-func (s Control) Endpoints(ctx context.Context) ([]string, error) {
-	rows, err := s.list(ctx, endpointsPartition, "")
+func (s Portals) Endpoints(ctx context.Context) ([]string, error) {
+	rows, err := list(ctx, s.DB, s.Table, endpointsPartition, "")
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +62,7 @@ func (s Control) Endpoints(ctx context.Context) ([]string, error) {
 
 // Registration implements flow.Catalog: the tenant's own registration wins over the one for everybody, and among
 // those the endpoint's over the platform's, which is not used where e.OwnRegistration says so.
-func (s Control) Registration(ctx context.Context, tenant org.Tenant,
+func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	e catalog.Endpoint,
 ) (catalog.Registration, error) {
 	places := []catalog.Place{{EndpointID: e.ID}}
@@ -65,7 +82,7 @@ func (s Control) Registration(ctx context.Context, tenant org.Tenant,
 
 // RegistrationAt reads the registration at exactly this place and of exactly this owner, for all with a zero tenant, as
 // SaveRegistration wrote it; fault.NotFound. Who asks what is used at an endpoint asks Registration.
-func (s Control) RegistrationAt(ctx context.Context, owner org.Tenant,
+func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
 	row, err := get(ctx, s.DB, s.Table, registrationKey(place, ownerKey(owner)))
@@ -80,7 +97,7 @@ func (s Control) RegistrationAt(ctx context.Context, owner org.Tenant,
 }
 
 // ClientAuth reads a client's authentication as the tenant's connections use it: its own, else everybody's.
-func (s Control) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
+func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	own, err := s.ClientAuthOf(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return s.ClientAuthOf(ctx, org.Tenant{}, id)
@@ -90,7 +107,7 @@ func (s Control) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (
 
 // ClientAuthOf reads a client's authentication of exactly this owner, for all with a zero tenant, as SaveClientAuth
 // wrote it; fault.NotFound.
-func (s Control) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
+func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, ownerKey(owner)))
 	if err != nil {
 		return catalog.ClientAuth{}, err
@@ -103,7 +120,7 @@ func (s Control) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 }
 
 // SaveEndpoint stores an endpoint: with e.Rev 0 a new one, which it lists, else over that revision; fault.Conflict.
-func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
+func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row := endpointItem(e)
 	if e.Rev > 0 {
 		return replace(ctx, s.DB, s.Table, row, e.Rev)
@@ -114,7 +131,7 @@ func (s Control) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 
 // CreateEndpoints stores up to 100 new endpoints, all or none; fault.Conflict when one of them is there. The operator's
 // list, one partition, does not have them: the catalogue that they are of does.
-func (s Control) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
+func (s Portals) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
 		row := endpointItem(e)
@@ -149,36 +166,36 @@ func endpointItem(e catalog.Endpoint) item {
 
 // SaveRegistration stores how our client is registered at a place, for one tenant or with a zero tenant for all. With
 // r.Rev 0 it must be the first one there, else it replaces that revision; fault.Conflict.
-func (s Control) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
+func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
 	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
 	row.setText("client_id", r.ClientID)
 	row.setText("auth_id", r.AuthID)
 	row.setText("scope", r.Scope)
 	row.setText("callback", r.Callback)
-	return s.save(ctx, row, r.Rev, registrationListed(tenant, r.Place))
+	return save(ctx, s.DB, s.Table, row, r.Rev, registrationListed(tenant, r.Place))
 }
 
 // RemoveRegistration removes revision r.Rev of a registration of exactly this owner; fault.Conflict.
-func (s Control) RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error {
+func (s Portals) RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error {
 	return transact(ctx, s.DB,
 		removal(s.Table, registrationKey(r.Place, ownerKey(owner)), r.Rev),
 		unlist(s.Table, registrationListedKey(owner, r.Place)))
 }
 
 // RemoveEndpoint removes revision e.Rev of an endpoint; fault.Conflict.
-func (s Control) RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error {
+func (s Portals) RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, removal(s.Table, endpointKey(e.ID), e.Rev), unlist(s.Table, key{endpointsPartition, e.ID}))
 }
 
 // RemoveClientAuth removes revision a.Rev of a client's authentication of exactly this owner; fault.Conflict.
-func (s Control) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error {
+func (s Clients) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error {
 	return transact(ctx, s.DB, removal(s.Table, clientAuthKey(a.ID, ownerKey(owner)), a.Rev),
 		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
 // SaveClientAuth stores a client's authentication, for one tenant or with a zero tenant for all. With a.Rev 0 it must
 // be new, else it replaces that revision; fault.Conflict.
-func (s Control) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
+func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
 	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
 	row.setText("method", string(a.Method))
 	row.setText("algorithm", a.Algorithm)
@@ -189,16 +206,16 @@ func (s Control) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalo
 			return err
 		}
 	}
-	return s.save(ctx, row, a.Rev, clientListed(tenant, a.ID))
+	return save(ctx, s.DB, s.Table, row, a.Rev, clientListed(tenant, a.ID))
 }
 
 // save creates a row, which it lists, or replaces revision rev of it.
-func (s Control) save(ctx context.Context, row item, rev int64, listing item) error {
+func save(ctx context.Context, db DB, table string, row item, rev int64, listing item) error {
 	if rev > 0 {
-		return replace(ctx, s.DB, s.Table, row, rev)
+		return replace(ctx, db, table, row, rev)
 	}
 	row.setInt("rev", 1)
-	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, listing))
+	return transact(ctx, db, putNew(table, row), putNew(table, listing))
 }
 
 func ownerKey(tenant org.Tenant) string {

@@ -22,9 +22,9 @@ func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
 		{everybody, catalog.Registration{Place: platform, ClientID: "everybody's"}},
 		{tenant, catalog.Registration{Place: endpoint, ClientID: "own", AuthID: "auth", Scope: "openid", Callback: "c1"}},
 	} {
-		expect.NoError(t, s.control.SaveRegistration(t.Context(), row.owner, row.r))
+		expect.NoError(t, s.portals.SaveRegistration(t.Context(), row.owner, row.r))
 		row.r.Rev = 1
-		got, err := s.control.RegistrationAt(t.Context(), row.owner, row.r.Place)
+		got, err := s.portals.RegistrationAt(t.Context(), row.owner, row.r.Place)
 		expect.NoError(t, err)
 		if diff := cmp.Diff(row.r, got); diff != "" {
 			t.Errorf("registration (-want +got):\n%s", diff)
@@ -40,7 +40,7 @@ func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
 		"the same tenant's, other mode":     {org.Tenant{Mode: org.Live, OrgID: orgA}, endpoint},
 		"everybody's at the live platforms": {everybody, catalog.Place{Mode: "live", PlatformType: "epic"}},
 	} {
-		_, err := s.control.RegistrationAt(t.Context(), elsewhere.owner, elsewhere.place)
+		_, err := s.portals.RegistrationAt(t.Context(), elsewhere.owner, elsewhere.place)
 		expect.NotFound(t, name, err)
 	}
 }
@@ -52,19 +52,19 @@ func TestAClientsAuthenticationIsReadOfExactlyItsOwner(t *testing.T) {
 		ID: "shared", Method: catalog.AuthSecretPost, Secret: []byte("sealed"),
 		Origins: []string{"https://auth.example"},
 	}
-	expect.NoError(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
-	_, err := s.control.ClientAuthOf(t.Context(), tenant, want.ID)
+	expect.NoError(t, s.clients.SaveClientAuth(t.Context(), org.Tenant{}, want))
+	_, err := s.clients.ClientAuthOf(t.Context(), tenant, want.ID)
 	expect.NotFound(t, "everybody's as the tenant's own", err)
 	want.Rev = 1
-	got, err := s.control.ClientAuthOf(t.Context(), org.Tenant{}, want.ID)
+	got, err := s.clients.ClientAuthOf(t.Context(), org.Tenant{}, want.ID)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("client (-want +got):\n%s", diff)
 	}
 	want.Secret = []byte("another")
-	expect.NoError(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
-	expect.Conflict(t, "replacing the revision again", s.control.SaveClientAuth(t.Context(), org.Tenant{}, want))
-	_, err = s.control.ClientAuthOf(t.Context(), tenant, want.ID)
+	expect.NoError(t, s.clients.SaveClientAuth(t.Context(), org.Tenant{}, want))
+	expect.Conflict(t, "replacing the revision again", s.clients.SaveClientAuth(t.Context(), org.Tenant{}, want))
+	_, err = s.clients.ClientAuthOf(t.Context(), tenant, want.ID)
 	expect.NotFound(t, "everybody's as the tenant's own, after a change", err)
 }
 
@@ -80,15 +80,15 @@ func TestAnEndpointIsReadWithItsPins(t *testing.T) {
 			Revocation: "https://r.example", Introspection: "https://n.example",
 		},
 	}
-	expect.NoError(t, s.control.SaveEndpoint(t.Context(), want))
+	expect.NoError(t, s.portals.SaveEndpoint(t.Context(), want))
 	want.Rev = 1
-	got, err := s.control.Endpoint(t.Context(), want.ID)
+	got, err := s.portals.Endpoint(t.Context(), want.ID)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("endpoint (-want +got):\n%s", diff)
 	}
-	expect.NoError(t, s.control.SaveEndpoint(t.Context(), got))
-	listed, err := s.control.Endpoints(t.Context())
+	expect.NoError(t, s.portals.SaveEndpoint(t.Context(), got))
+	listed, err := s.portals.Endpoints(t.Context())
 	expect.NoError(t, err)
 	if diff := cmp.Diff([]string{want.ID}, listed); diff != "" {
 		t.Errorf("the list after a change (-want +got):\n%s", diff)
@@ -102,18 +102,18 @@ func TestControlRegistrationOfPlatformCoversNoEndpointOnItsOwn(t *testing.T) {
 		{Place: catalog.Place{Mode: "test", PlatformType: "smart"}, ClientID: "all"},
 		{Place: catalog.Place{EndpointID: "own"}, ClientID: "own"},
 	} {
-		expect.NoError(t, s.control.SaveRegistration(t.Context(), org.Tenant{}, r))
+		expect.NoError(t, s.portals.SaveRegistration(t.Context(), org.Tenant{}, r))
 	}
 	covered := catalog.Endpoint{ID: "covered", Mode: "test", PlatformType: "smart"}
-	got, err := s.control.Registration(t.Context(), org.Tenant{}, covered)
+	got, err := s.portals.Registration(t.Context(), org.Tenant{}, covered)
 	if err != nil || got.ClientID != "all" {
 		t.Errorf("a row of before: %+v (%v)", got, err)
 	}
 	covered.OwnRegistration = true
-	_, err = s.control.Registration(t.Context(), org.Tenant{}, covered)
+	_, err = s.portals.Registration(t.Context(), org.Tenant{}, covered)
 	expect.NotFound(t, "one that its platform's registration does not cover", err)
 	covered.ID = "own"
-	if got, err = s.control.Registration(t.Context(), org.Tenant{}, covered); err != nil || got.ClientID != "own" {
+	if got, err = s.portals.Registration(t.Context(), org.Tenant{}, covered); err != nil || got.ClientID != "own" {
 		t.Errorf("one with a registration of its own: %+v (%v)", got, err)
 	}
 }
@@ -129,21 +129,21 @@ func TestAWayIsWrittenOverByNoPublisherThatComesLate(t *testing.T) {
 		EndpointID: "endpoint", Asked: "brand", BrandID: "brand",
 		Portals: map[string]string{"portal": "portal"},
 	}
-	expect.NoError(t, s.control.SaveWays(t.Context(), 7, []catalog.Way{way, other}))
+	expect.NoError(t, s.portals.SaveWays(t.Context(), 7, []catalog.Way{way, other}))
 	ended := way
 	ended.Portals = nil
-	expect.Conflict(t, "an older publication", s.control.SaveWays(t.Context(), 6, []catalog.Way{other, ended}))
-	got, err := s.control.Way(t.Context(), "endpoint", "former")
+	expect.Conflict(t, "an older publication", s.portals.SaveWays(t.Context(), 6, []catalog.Way{other, ended}))
+	got, err := s.portals.Way(t.Context(), "endpoint", "former")
 	expect.NoError(t, err)
 	if diff := cmp.Diff(way, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	expect.NoError(t, s.control.SaveWays(t.Context(), 7, []catalog.Way{ended}))
-	if got, err = s.control.Way(t.Context(), "endpoint", "former"); err != nil || len(got.Portals) > 0 {
+	expect.NoError(t, s.portals.SaveWays(t.Context(), 7, []catalog.Way{ended}))
+	if got, err = s.portals.Way(t.Context(), "endpoint", "former"); err != nil || len(got.Portals) > 0 {
 		t.Errorf("ended: %+v (%v)", got, err)
 	}
-	_, err = s.control.Way(t.Context(), "endpoint", "portal")
+	_, err = s.portals.Way(t.Context(), "endpoint", "portal")
 	expect.NotFound(t, "another brand", err)
-	_, err = s.control.Endpoint(t.Context(), "endpoint")
+	_, err = s.portals.Endpoint(t.Context(), "endpoint")
 	expect.NotFound(t, "a way as an endpoint", err)
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // ClientAuths lists all clients' authentications.
-func (s Control) ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error) {
-	rows, err := s.list(ctx, clientsPartition, "")
+func (s Clients) ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error) {
+	rows, err := list(ctx, s.DB, s.Table, clientsPartition, "")
 	if err != nil {
 		return nil, err
 	}
@@ -31,8 +31,8 @@ func (s Control) ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
 }
 
 // Registrations lists all registrations.
-func (s Control) Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error) {
-	rows, err := s.list(ctx, placesPartition, "")
+func (s Portals) Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error) {
+	rows, err := list(ctx, s.DB, s.Table, placesPartition, "")
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Way implements flow.Catalog.
-func (s Control) Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error) {
+func (s Portals) Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error) {
 	row, err := get(ctx, s.DB, s.Table, wayKey(endpointID, brandID))
 	if err != nil {
 		return catalog.Way{}, err
@@ -20,7 +20,7 @@ func (s Control) Way(ctx context.Context, endpointID, brandID string) (catalog.W
 }
 
 // SaveWays implements publish.EndpointRows.
-func (s Control) SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error {
+func (s Portals) SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error {
 	writes := make([]types.TransactWriteItem, 0, len(ways))
 	for _, way := range ways {
 		row := newItem(wayKey(way.EndpointID, way.Asked))

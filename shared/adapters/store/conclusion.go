@@ -22,12 +22,12 @@ type Conclusions struct {
 
 	connections Connections
 	tokens      Tokens
-	work        Work
+	events      Events
 }
 
 // NewConclusions needs all four tables.
-func NewConclusions(attempts Flow, connections Connections, held Tokens, work Work) Conclusions {
-	return Conclusions{Flow: attempts, connections: connections, tokens: held, work: work}
+func NewConclusions(attempts Flow, connections Connections, held Tokens, events Events) Conclusions {
+	return Conclusions{Flow: attempts, connections: connections, tokens: held, events: events}
 }
 
 // TokenVersion implements flow.EndStore.
@@ -55,7 +55,7 @@ func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) err
 		}})
 	}
 	for _, event := range c.Events {
-		writes = append(writes, putNew(s.work.Table, eventItem(event)))
+		writes = append(writes, putNew(s.events.Table, eventItem(event)))
 	}
 	return transact(ctx, s.DB, writes...)
 }

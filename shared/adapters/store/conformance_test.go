@@ -22,7 +22,7 @@ func TestWebhooksConform(t *testing.T) {
 	open := func(tb testing.TB) storetest.Webhooks {
 		tb.Helper()
 		s := newStores(tb)
-		return store.Webhooks{Work: s.work.Work, Control: s.control}
+		return store.NewWebhooks(s.work, s.control)
 	}
 	storetest.Deliveries(t, open)
 	storetest.Health(t, open)
@@ -36,7 +36,10 @@ func TestTasksConform(t *testing.T) {
 		c := connectionOf(of)
 		c.ID = connectionID
 		s.conclude(tb, flow.Conclusion{Attempt: attemptOf(of), Connection: c})
-		return s.work
+		return struct {
+			store.Register
+			store.Places
+		}{s.register, s.places}
 	}
 	storetest.Registration(t, open)
 	storetest.Work(t, open)
@@ -58,11 +61,11 @@ type refreshes struct {
 	store.Refresh
 	tokens.Store
 
-	work store.Work
+	events store.Events
 }
 
 func (r refreshes) Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error) {
-	return r.work.Event(ctx, tenant, id)
+	return r.events.Event(ctx, tenant, id)
 }
 
 func TestRefreshesConform(t *testing.T) {
@@ -75,7 +78,7 @@ func TestRefreshesConform(t *testing.T) {
 			Tokens: held.Tokens,
 		})
 		s.upstream(tb, held.Tokens.Tenant, string(held.Upstream))
-		return refreshes{Refresh: s.refresh, Store: s.tokens, work: s.work.Work}
+		return refreshes{Refresh: s.refresh, Store: s.tokens, events: s.events}
 	})
 }
 

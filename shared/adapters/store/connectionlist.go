@@ -26,15 +26,15 @@ func (s Connections) HasConnectionsAt(ctx context.Context, tenant org.Tenant, en
 
 // ConnectedEndpoints tells where patients of all organisations are connected.
 type ConnectedEndpoints struct {
-	Control     Control
-	Connections Connections
+	Organisations Organisations
+	Connections   Connections
 }
 
 // ConnectedAt implements publish.Connected. It reads the mode's connections once, however many endpoints are asked for.
 func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	endpoints map[string]bool,
 ) (map[string]bool, error) {
-	tenants, err := s.Control.Tenants(ctx)
+	tenants, err := s.Organisations.Tenants(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -14,14 +14,25 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Control keeps organisations, credentials, subscriptions with their health, endpoints and registrations.
-type Control struct {
-	DB    DB
-	Table string
+// Organisations stores organisations, and lists them for operators.
+type Organisations Control
+
+// Callers stores the credentials that organisations call with, and when their keys were last used.
+type Callers Control
+
+// Directory stores organisations with their credentials.
+type Directory struct {
+	Organisations
+	Callers
+}
+
+// NewDirectory returns the Directory of a table.
+func NewDirectory(control Control) Directory {
+	return Directory{Organisations: Organisations(control), Callers: Callers(control)}
 }
 
 // TenantOf implements org.Store.
-func (s Control) TenantOf(ctx context.Context, credentialID string) (org.Tenant, error) {
+func (s Callers) TenantOf(ctx context.Context, credentialID string) (org.Tenant, error) {
 	row, err := get(ctx, s.DB, s.Table, publicIDKey(credentialID))
 	if err != nil {
 		return org.Tenant{}, err
@@ -30,7 +41,7 @@ func (s Control) TenantOf(ctx context.Context, credentialID string) (org.Tenant,
 }
 
 // Credential implements org.Store.
-func (s Control) Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error) {
+func (s Callers) Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error) {
 	row, err := get(ctx, s.DB, s.Table, credentialKey(tenant, id))
 	if err != nil {
 		return org.Credential{}, err
@@ -39,8 +50,8 @@ func (s Control) Credential(ctx context.Context, tenant org.Tenant, id string) (
 }
 
 // Credentials lists a tenant's credentials.
-func (s Control) Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error) {
-	rows, err := s.list(ctx, tenant.Key(), credentialPrefix)
+func (s Callers) Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error) {
+	rows, err := list(ctx, s.DB, s.Table, tenant.Key(), credentialPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +81,7 @@ func credentialOf(tenant org.Tenant, id string, row item) (org.Credential, error
 }
 
 // Organisation implements org.Store.
-func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
+func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
 	row, err := get(ctx, s.DB, s.Table, organisationKey(tenant))
 	if err != nil {
 		return org.Organisation{}, err
@@ -96,7 +107,7 @@ func (s Control) Organisation(ctx context.Context, tenant org.Tenant) (org.Organ
 
 // CreateOrganisation stores an organisation in both modes and lists it in the directory; fault.Conflict when it is
 // there already.
-func (s Control) CreateOrganisation(ctx context.Context, o org.Organisation) error {
+func (s Organisations) CreateOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 4)
 	for _, tenant := range o.Tenants() {
 		row, err := organisationItem(tenant, o)
@@ -110,7 +121,7 @@ func (s Control) CreateOrganisation(ctx context.Context, o org.Organisation) err
 }
 
 // SaveOrganisation replaces revision o.Rev of an organisation, which is the same in both modes; fault.Conflict.
-func (s Control) SaveOrganisation(ctx context.Context, o org.Organisation) error {
+func (s Organisations) SaveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 2)
 	for _, tenant := range o.Tenants() {
 		row, err := organisationItem(tenant, o)
@@ -123,7 +134,7 @@ func (s Control) SaveOrganisation(ctx context.Context, o org.Organisation) error
 }
 
 // RemoveOrganisation removes revision o.Rev of an organisation, in both modes, from the directory, too; fault.Conflict.
-func (s Control) RemoveOrganisation(ctx context.Context, o org.Organisation) error {
+func (s Organisations) RemoveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 4)
 	for _, tenant := range o.Tenants() {
 		writes = append(writes, removal(s.Table, organisationKey(tenant), o.Rev), unlist(s.Table, directoryKey(tenant)))
@@ -150,8 +161,8 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 }
 
 // Tenants lists every organisation's tenants, for operators.
-func (s Control) Tenants(ctx context.Context) ([]org.Tenant, error) {
-	rows, err := s.list(ctx, directoryPartition, "")
+func (s Organisations) Tenants(ctx context.Context) ([]org.Tenant, error) {
+	rows, err := list(ctx, s.DB, s.Table, directoryPartition, "")
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +176,7 @@ func (s Control) Tenants(ctx context.Context) ([]org.Tenant, error) {
 }
 
 // CreateCredential stores a credential and makes its public id findable, in one transaction.
-func (s Control) CreateCredential(ctx context.Context, c org.Credential) error {
+func (s Callers) CreateCredential(ctx context.Context, c org.Credential) error {
 	row, err := credentialItem(c)
 	if err != nil {
 		return err
@@ -178,7 +189,7 @@ func (s Control) CreateCredential(ctx context.Context, c org.Credential) error {
 }
 
 // SaveCredential stores a changed credential; fault.Conflict when it was changed since it was read.
-func (s Control) SaveCredential(ctx context.Context, c org.Credential) error {
+func (s Callers) SaveCredential(ctx context.Context, c org.Credential) error {
 	row, err := credentialItem(c)
 	if err != nil {
 		return err
@@ -187,7 +198,7 @@ func (s Control) SaveCredential(ctx context.Context, c org.Credential) error {
 }
 
 // RemoveCredential removes revision c.Rev of a credential, and its public id; fault.Conflict.
-func (s Control) RemoveCredential(ctx context.Context, c org.Credential) error {
+func (s Callers) RemoveCredential(ctx context.Context, c org.Credential) error {
 	return transact(ctx, s.DB, removal(s.Table, credentialKey(c.Tenant, c.ID), c.Rev), unlist(s.Table, publicIDKey(c.ID)))
 }
 
@@ -205,12 +216,7 @@ func credentialItem(c org.Credential) (item, error) {
 	return row, row.setJSON("allowed_origins", c.AllowedOrigins)
 }
 
-// list reads all rows of a partition whose sort key has a prefix.
-func (s Control) list(ctx context.Context, partition, prefix string) ([]item, error) {
-	return list(ctx, s.DB, s.Table, partition, prefix)
-}
-
-// list reads the rows of a partition of a table, consistently.
+// list reads the rows of a partition of a table whose sort keys have a prefix, consistently.
 func list(ctx context.Context, db DB, table, partition, prefix string) ([]item, error) {
 	in := &dynamodb.QueryInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),

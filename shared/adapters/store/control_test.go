@@ -41,46 +41,47 @@ func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := organisationA()
-	expect.NoError(t, s.control.CreateOrganisation(t.Context(), want))
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), want))
 
 	for _, mode := range []org.Mode{org.Test, org.Live} {
-		got, err := s.control.Organisation(t.Context(), org.Tenant{Mode: mode, OrgID: orgA})
+		got, err := s.organisations.Organisation(t.Context(), org.Tenant{Mode: mode, OrgID: orgA})
 		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("organisation in %s (-want +got):\n%s", mode, diff)
 		}
 	}
-	expect.Conflict(t, "creating it again", s.control.CreateOrganisation(t.Context(), want))
+	expect.Conflict(t, "creating it again", s.organisations.CreateOrganisation(t.Context(), want))
 
 	want.Emails, want.Status, want.LiveAccess = []string{"ops@alder.example", "new@alder.example"}, org.Inactive,
 		org.LiveGranted
 	want.VerifiedEmails = []string{"ops@alder.example"}
-	expect.NoError(t, s.control.SaveOrganisation(t.Context(), want))
-	expect.Conflict(t, "saving over the same revision again", s.control.SaveOrganisation(t.Context(), want))
+	expect.NoError(t, s.organisations.SaveOrganisation(t.Context(), want))
+	expect.Conflict(t, "saving over the same revision again", s.organisations.SaveOrganisation(t.Context(), want))
 	want.Rev++
 	for _, tenant := range want.Tenants() {
-		got, err := s.control.Organisation(t.Context(), tenant)
+		got, err := s.organisations.Organisation(t.Context(), tenant)
 		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("organisation in %s after a change (-want +got):\n%s", tenant.Mode, diff)
 		}
 	}
-	expect.Conflict(t, "a change of nobody", s.control.SaveOrganisation(t.Context(), org.Organisation{ID: orgB, Rev: 1}))
+	expect.Conflict(t, "a change of nobody",
+		s.organisations.SaveOrganisation(t.Context(), org.Organisation{ID: orgB, Rev: 1}))
 
-	got, err := s.control.Tenants(t.Context())
+	got, err := s.organisations.Tenants(t.Context())
 	expect.NoError(t, err)
 	if diff := cmp.Diff([]org.Tenant{{Mode: org.Live, OrgID: orgA}, {Mode: org.Test, OrgID: orgA}}, got); diff != "" {
 		t.Errorf("tenants (-want +got):\n%s", diff)
 	}
 	want.Rev--
-	expect.Conflict(t, "removing what was changed", s.control.RemoveOrganisation(t.Context(), want))
+	expect.Conflict(t, "removing what was changed", s.organisations.RemoveOrganisation(t.Context(), want))
 	want.Rev++
-	expect.NoError(t, s.control.RemoveOrganisation(t.Context(), want))
+	expect.NoError(t, s.organisations.RemoveOrganisation(t.Context(), want))
 	for _, tenant := range want.Tenants() {
-		_, err := s.control.Organisation(t.Context(), tenant)
+		_, err := s.organisations.Organisation(t.Context(), tenant)
 		expect.NotFound(t, "the removed organisation", err)
 	}
-	if got, err := s.control.Tenants(t.Context()); err != nil || len(got) != 0 {
+	if got, err := s.organisations.Tenants(t.Context()); err != nil || len(got) != 0 {
 		t.Errorf("the directory has %v (%v)", got, err)
 	}
 }
@@ -101,7 +102,7 @@ func TestTenantsFollowsThePagesOfTheDirectory(t *testing.T) {
 		})
 		expect.NoError(t, err)
 	}
-	got, err := s.control.Tenants(t.Context())
+	got, err := s.organisations.Tenants(t.Context())
 	expect.NoError(t, err)
 	if len(got) != rows {
 		t.Errorf("tenants = %d, want %d", len(got), rows)
@@ -112,23 +113,23 @@ func TestACredentialIsFoundByItsPublicID(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)
-	expect.NoError(t, s.control.CreateCredential(t.Context(), want))
+	expect.NoError(t, s.callers.CreateCredential(t.Context(), want))
 
-	found, err := s.control.TenantOf(t.Context(), want.ID)
+	found, err := s.callers.TenantOf(t.Context(), want.ID)
 	expect.NoError(t, err)
 	if found != tenant {
 		t.Errorf("tenant = %v, want %v", found, tenant)
 	}
-	got, err := s.control.Credential(t.Context(), found, want.ID)
+	got, err := s.callers.Credential(t.Context(), found, want.ID)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("credential (-want +got):\n%s", diff)
 	}
-	expect.Conflict(t, "creating it again", s.control.CreateCredential(t.Context(), want))
+	expect.Conflict(t, "creating it again", s.callers.CreateCredential(t.Context(), want))
 	// Another tenant cannot take the public id over, and nothing of its attempt remains.
 	foreign := credentialOf(org.Tenant{Mode: org.Test, OrgID: orgB})
-	expect.Conflict(t, "taking the public id", s.control.CreateCredential(t.Context(), foreign))
-	_, err = s.control.Credential(t.Context(), foreign.Tenant, foreign.ID)
+	expect.Conflict(t, "taking the public id", s.callers.CreateCredential(t.Context(), foreign))
+	_, err = s.callers.Credential(t.Context(), foreign.Tenant, foreign.ID)
 	expect.NotFound(t, "the other tenant's credential", err)
 }
 
@@ -136,26 +137,26 @@ func TestSavingACredentialNeedsTheRevisionThatWasRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	first := credentialOf(tenant)
-	expect.NoError(t, s.control.CreateCredential(t.Context(), first))
+	expect.NoError(t, s.callers.CreateCredential(t.Context(), first))
 
 	changed := first
 	changed.RevokedAt, changed.AllowedOrigins = now.Add(time.Hour), nil
-	expect.NoError(t, s.control.SaveCredential(t.Context(), changed))
-	expect.Conflict(t, "saving with an old revision", s.control.SaveCredential(t.Context(), first))
+	expect.NoError(t, s.callers.SaveCredential(t.Context(), changed))
+	expect.Conflict(t, "saving with an old revision", s.callers.SaveCredential(t.Context(), first))
 
 	changed.Rev = 2
-	got, err := s.control.Credential(t.Context(), tenant, first.ID)
+	got, err := s.callers.Credential(t.Context(), tenant, first.ID)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(changed, got); diff != "" {
 		t.Errorf("credential (-want +got):\n%s", diff)
 	}
-	won := expect.Winners(t, 8, func(ctx context.Context, _ int) error { return s.control.SaveCredential(ctx, got) })
+	won := expect.Winners(t, 8, func(ctx context.Context, _ int) error { return s.callers.SaveCredential(ctx, got) })
 	if won != 1 {
 		t.Errorf("%d of 8 savers of one revision won, want 1", won)
 	}
 	unknown := credentialOf(tenant)
 	unknown.ID = "unknown"
-	expect.Conflict(t, "saving one that does not exist", s.control.SaveCredential(t.Context(), unknown))
+	expect.Conflict(t, "saving one that does not exist", s.callers.SaveCredential(t.Context(), unknown))
 }
 
 func TestSubscriptionsAreListedForTheirTenantAlone(t *testing.T) {
@@ -168,18 +169,19 @@ func TestSubscriptionsAreListedForTheirTenantAlone(t *testing.T) {
 			Types: webhook.Required(), Disabled: i == 1, CreatedAt: now, Rev: 1,
 			Secrets: []webhook.SealedSecret{{Sealed: []byte("new")}, {Sealed: []byte("old"), ExpiresAt: now.Add(time.Hour)}},
 		}
-		expect.NoError(t, s.control.CreateSubscription(t.Context(), sub))
-		expect.Conflict(t, "creating it again", s.control.CreateSubscription(t.Context(), sub))
+		expect.NoError(t, s.hooks.CreateSubscription(t.Context(), sub))
+		expect.Conflict(t, "creating it again", s.hooks.CreateSubscription(t.Context(), sub))
 		want = append(want, sub)
 	}
-	expect.NoError(t, s.control.CreateOrganisation(t.Context(), organisationA())) // another row of the same partition
-	got, err := s.control.Subscriptions(t.Context(), tenant)
+	// another row of the same partition
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA()))
+	got, err := s.hooks.Subscriptions(t.Context(), tenant)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("subscriptions (-want +got):\n%s", diff)
 	}
 	for _, other := range foreignTenants() {
-		got, err := s.control.Subscriptions(t.Context(), other)
+		got, err := s.hooks.Subscriptions(t.Context(), other)
 		expect.NoError(t, err)
 		if len(got) != 0 {
 			t.Errorf("%v sees %d subscriptions of %v", other, len(got), tenant)
@@ -196,21 +198,21 @@ func TestATenantsOwnRegistrationComesBeforeTheOneForAll(t *testing.T) {
 	}
 	fresh := endpoint
 	fresh.Rev = 0
-	expect.NoError(t, s.control.SaveEndpoint(t.Context(), fresh))
-	expect.Conflict(t, "creating the endpoint again", s.control.SaveEndpoint(t.Context(), fresh))
-	got, err := s.control.Endpoint(t.Context(), "endpoint")
+	expect.NoError(t, s.portals.SaveEndpoint(t.Context(), fresh))
+	expect.Conflict(t, "creating the endpoint again", s.portals.SaveEndpoint(t.Context(), fresh))
+	got, err := s.portals.Endpoint(t.Context(), "endpoint")
 	expect.NoError(t, err)
 	if diff := cmp.Diff(endpoint, got); diff != "" {
 		t.Errorf("endpoint (-want +got):\n%s", diff)
 	}
-	_, err = s.control.Endpoint(t.Context(), "other")
+	_, err = s.portals.Endpoint(t.Context(), "other")
 	expect.NotFound(t, "another endpoint", err)
 
 	endpoint.Overrides = "authorize: {aud: none}"
-	expect.NoError(t, s.control.SaveEndpoint(t.Context(), endpoint))
-	expect.Conflict(t, "changing a revision that is gone", s.control.SaveEndpoint(t.Context(), endpoint))
+	expect.NoError(t, s.portals.SaveEndpoint(t.Context(), endpoint))
+	expect.Conflict(t, "changing a revision that is gone", s.portals.SaveEndpoint(t.Context(), endpoint))
 	endpoint.Rev = 2
-	if got, err = s.control.Endpoint(t.Context(), "endpoint"); err != nil || got != endpoint {
+	if got, err = s.portals.Endpoint(t.Context(), "endpoint"); err != nil || got != endpoint {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -225,13 +227,13 @@ func TestTheNearestRegistrationIsFound(t *testing.T) {
 	everybody, other := org.Tenant{}, org.Tenant{Mode: org.Test, OrgID: orgB}
 	find := func(of org.Tenant, e catalog.Endpoint, want string) {
 		t.Helper()
-		got, err := s.control.Registration(t.Context(), of, e)
+		got, err := s.portals.Registration(t.Context(), of, e)
 		expect.NoError(t, err)
 		if got.ClientID != want {
 			t.Errorf("client id of %v at %s = %q, want %q", of, e.ID, got.ClientID, want)
 		}
 	}
-	_, err := s.control.Registration(t.Context(), tenant, endpoint)
+	_, err := s.portals.Registration(t.Context(), tenant, endpoint)
 	expect.NotFound(t, "a registration before there is one", err)
 	for _, step := range []struct {
 		owner org.Tenant
@@ -244,20 +246,20 @@ func TestTheNearestRegistrationIsFound(t *testing.T) {
 		{tenant, at, "own here"},
 	} {
 		r := catalog.Registration{Place: step.place, ClientID: step.id, Scope: "openid"}
-		expect.NoError(t, s.control.SaveRegistration(t.Context(), step.owner, r))
-		expect.Conflict(t, "creating the registration again", s.control.SaveRegistration(t.Context(), step.owner, r))
+		expect.NoError(t, s.portals.SaveRegistration(t.Context(), step.owner, r))
+		expect.Conflict(t, "creating the registration again", s.portals.SaveRegistration(t.Context(), step.owner, r))
 		find(tenant, endpoint, step.id)
 	}
 	find(other, endpoint, "everybody's here")
 	find(other, elsewhere, "everybody's at the platform")
 	find(tenant, elsewhere, "own at the platform")
-	_, err = s.control.Registration(t.Context(), tenant,
+	_, err = s.portals.Registration(t.Context(), tenant,
 		catalog.Endpoint{ID: "elsewhere", PlatformType: "epic", Mode: "live"})
 	expect.NotFound(t, "a registration of the other mode", err)
 
-	expect.NoError(t, s.control.SaveRegistration(t.Context(), tenant,
+	expect.NoError(t, s.portals.SaveRegistration(t.Context(), tenant,
 		catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 1}))
-	got, err := s.control.Registration(t.Context(), tenant, endpoint)
+	got, err := s.portals.Registration(t.Context(), tenant, endpoint)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(catalog.Registration{Place: at, ClientID: "replaced", AuthID: "auth", Rev: 2}, got); diff != "" {
 		t.Errorf("registration (-want +got):\n%s", diff)
@@ -269,16 +271,16 @@ func TestAClientsAuthenticationIsItsOwnersOrEverybodys(t *testing.T) {
 	s := newStores(t)
 	own := catalog.ClientAuth{ID: "own", Method: catalog.AuthSecretBasic, Secret: []byte("sealed")}
 	shared := catalog.ClientAuth{ID: "shared", Method: catalog.AuthPrivateKey, Algorithm: "ES384", KeyID: "key"}
-	expect.NoError(t, s.control.SaveClientAuth(t.Context(), tenant, own))
-	expect.NoError(t, s.control.SaveClientAuth(t.Context(), org.Tenant{}, shared))
-	expect.Conflict(t, "creating it again", s.control.SaveClientAuth(t.Context(), tenant, own))
-	_, err := s.control.ClientAuth(t.Context(), org.Tenant{Mode: org.Live, OrgID: orgA}, "own")
+	expect.NoError(t, s.clients.SaveClientAuth(t.Context(), tenant, own))
+	expect.NoError(t, s.clients.SaveClientAuth(t.Context(), org.Tenant{}, shared))
+	expect.Conflict(t, "creating it again", s.clients.SaveClientAuth(t.Context(), tenant, own))
+	_, err := s.clients.ClientAuth(t.Context(), org.Tenant{Mode: org.Live, OrgID: orgA}, "own")
 	expect.NotFound(t, "the other mode's", err)
-	_, err = s.control.ClientAuth(t.Context(), org.Tenant{Mode: org.Test, OrgID: orgB}, "own")
+	_, err = s.clients.ClientAuth(t.Context(), org.Tenant{Mode: org.Test, OrgID: orgB}, "own")
 	expect.NotFound(t, "another organisation's", err)
 	own.Rev, shared.Rev = 1, 1
 	for _, want := range []catalog.ClientAuth{own, shared} {
-		got, err := s.control.ClientAuth(t.Context(), tenant, want.ID)
+		got, err := s.clients.ClientAuth(t.Context(), tenant, want.ID)
 		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("client (-want +got):\n%s", diff)

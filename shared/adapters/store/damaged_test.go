@@ -25,15 +25,15 @@ func TestADamagedRowIsToldWithoutItsContent(t *testing.T) {
 		want                     fault.Spot
 	}{
 		{"WorkTable", tenant.Key() + "#TASK#" + taskID, "META", "stats", func() error {
-			_, err := s.work.Task(t.Context(), tenant, taskID)
+			_, err := s.tasks.Task(t.Context(), tenant, taskID)
 			return err
 		}, fault.Spot{Operation: "decode", Row: "TASK", Attribute: "stats"}},
 		{"ControlTable", tenant.Key(), "CRED#" + credential, "keys", func() error {
-			_, err := s.control.Credential(t.Context(), tenant, credential)
+			_, err := s.callers.Credential(t.Context(), tenant, credential)
 			return err
 		}, fault.Spot{Operation: "decode", Row: "CRED", Attribute: "keys"}},
 		{"ControlTable", "CLIENT#" + credential, "*", "origins", func() error {
-			_, err := s.control.ClientAuth(t.Context(), tenant, credential)
+			_, err := s.clients.ClientAuth(t.Context(), tenant, credential)
 			return err
 		}, fault.Spot{Operation: "decode", Row: "CLIENT", Attribute: "origins"}},
 	} {
@@ -56,12 +56,12 @@ func TestAnErrorOfATableTellsWhichAndWhatFor(t *testing.T) {
 	made := tables.New(t)
 	client := store.NewClient(made.Config)
 	work, conns := store.Work{DB: client, Table: "none"}, store.Connections{DB: client, Table: "neither"}
-	_, err := work.Task(t.Context(), tenant, taskID)
+	_, err := store.Tasks(work).Task(t.Context(), tenant, taskID)
 	if got, want := fault.SpotOf(err),
 		(fault.Spot{Table: "none", Operation: "GetItem", Class: "ResourceNotFoundException"}); got != want {
 		t.Errorf("reading: %+v, want %+v", got, want)
 	}
-	refresh := store.NewRefresh(conns, store.Tokens{DB: client, Table: "none"}, work)
+	refresh := store.NewRefresh(conns, store.Tokens{DB: client, Table: "none"}, store.Events(work))
 	err = refresh.SaveConnection(t.Context(), connectionOf(tenant), eventOf(tenant, eventID))
 	if got, want := fault.SpotOf(err),
 		(fault.Spot{

@@ -16,8 +16,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
+// DeletionRequests stores requests to delete organisations, and how far each has come.
+type DeletionRequests Work
+
 // Deletion implements deletion.Rows.
-func (s Work) Deletion(ctx context.Context, orgID string) (deletion.Deletion, error) {
+func (s DeletionRequests) Deletion(ctx context.Context, orgID string) (deletion.Deletion, error) {
 	row, err := get(ctx, s.DB, s.Table, deletionKey(orgID))
 	if err != nil {
 		return deletion.Deletion{}, err
@@ -34,7 +37,7 @@ func (s Work) Deletion(ctx context.Context, orgID string) (deletion.Deletion, er
 }
 
 // SaveDeletion implements deletion.Rows.
-func (s Work) SaveDeletion(ctx context.Context, d deletion.Deletion) error {
+func (s DeletionRequests) SaveDeletion(ctx context.Context, d deletion.Deletion) error {
 	row := newItem(deletionKey(d.OrgID))
 	row.setText("stage", string(d.Stage))
 	row.setText("actor", d.Actor)
@@ -66,19 +69,24 @@ func (s Work) SaveDeletion(ctx context.Context, d deletion.Deletion) error {
 // Deletions keeps what the deletion of an organisation reads and removes (deletion.Store).
 type Deletions struct {
 	Erasures
+	DeletionRequests
+	Organisations
 
-	Control Control
+	control Control
 }
 
 // NewDeletions adds the table Control to what erasures need.
 func NewDeletions(erasures Erasures, control Control) Deletions {
-	return Deletions{Erasures: erasures, Control: control}
+	return Deletions{
+		Erasures: erasures, DeletionRequests: DeletionRequests(erasures.work), Organisations: Organisations(control),
+		control: control,
+	}
 }
 
 // DueDeletions implements deletion.Store.
 func (s Deletions) DueDeletions(ctx context.Context, now time.Time) ([]string, error) {
-	out, err := s.Work.DB.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.Work.Table, IndexName: aws.String("byDue"), Limit: aws.Int32(duePage),
+	out, err := s.work.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.work.Table, IndexName: aws.String("byDue"), Limit: aws.Int32(duePage),
 		KeyConditionExpression:    aws.String("due_shard = :shard AND due_at <= :before"),
 		ExpressionAttributeValues: item{":shard": text(deletionsShard), ":before": moment(now)},
 	})
@@ -95,30 +103,20 @@ func (s Deletions) DueDeletions(ctx context.Context, now time.Time) ([]string, e
 	return found, nil
 }
 
-// Organisation implements deletion.Store.
-func (s Deletions) Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
-	return s.Control.Organisation(ctx, tenant)
-}
-
-// SaveOrganisation implements deletion.Store.
-func (s Deletions) SaveOrganisation(ctx context.Context, o org.Organisation) error {
-	return s.Control.SaveOrganisation(ctx, o)
-}
-
 // ForgetOrganisation implements deletion.Store.
 func (s Deletions) ForgetOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 5)
 	for _, tenant := range o.Tenants() {
-		writes = append(writes, removal(s.Control.Table, organisationKey(tenant), o.Rev),
-			unlist(s.Control.Table, directoryKey(tenant)))
+		writes = append(writes, removal(s.control.Table, organisationKey(tenant), o.Rev),
+			unlist(s.control.Table, directoryKey(tenant)))
 	}
-	return transact(ctx, s.Control.DB, append(writes, unlist(s.Control.Table, membersKey(o.ID)))...)
+	return transact(ctx, s.control.DB, append(writes, unlist(s.control.Table, membersKey(o.ID)))...)
 }
 
 // ReleaseDomain implements deletion.Store.
 func (s Deletions) ReleaseDomain(ctx context.Context, domain, orgID string) error {
-	_, err := remove(ctx, s.Control.DB, change{
-		table: s.Control.Table, key: domainKey(domain), when: "org_id = :org", values: item{":org": text(orgID)},
+	_, err := remove(ctx, s.control.DB, change{
+		table: s.control.Table, key: domainKey(domain), when: "org_id = :org", values: item{":org": text(orgID)},
 	})
 	if errors.Is(err, fault.Conflict) {
 		return nil
@@ -128,5 +126,5 @@ func (s Deletions) ReleaseDomain(ctx context.Context, domain, orgID string) erro
 
 // Domain implements deletion.Store.
 func (s Deletions) Domain(ctx context.Context, domain string) (string, error) {
-	return Accounts(s.Control).Domain(ctx, domain)
+	return Accounts(s.control).Domain(ctx, domain)
 }

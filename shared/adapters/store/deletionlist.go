@@ -50,7 +50,7 @@ func (s Deletions) Places(ctx context.Context, of deletion.Stage, tenant org.Ten
 
 // workPlaces lists where rows of a list of Work stand.
 func (s Deletions) workPlaces(ctx context.Context, tenant org.Tenant, of, behind string, limit int) ([]string, error) {
-	places, _, err := placesBefore(ctx, s.Work.DB, s.Work.Table, listKey(tenant, of), behind, limit)
+	places, _, err := placesBefore(ctx, s.work.DB, s.work.Table, listKey(tenant, of), behind, limit)
 	return places, err
 }
 
@@ -60,9 +60,9 @@ func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind 
 	if behind == "" {
 		from = prefix
 	}
-	out, err := s.Control.DB.Query(ctx, &dynamodb.QueryInput{
+	out, err := s.control.DB.Query(ctx, &dynamodb.QueryInput{
 		//nolint:gosec // G115: limits are small
-		TableName: &s.Control.Table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
+		TableName: &s.control.Table, ConsistentRead: aws.Bool(true), Limit: aws.Int32(int32(limit)),
 		KeyConditionExpression:    aws.String("pk = :pk AND sk BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{":pk": text(partition), ":from": text(from), ":to": text(prefix + "~")},
 	})
@@ -78,7 +78,7 @@ func (s Deletions) controlPlaces(ctx context.Context, partition, prefix, behind 
 
 // webhookPlaces lists sort keys of webhooks. Beside each stands its health, which is no webhook.
 func (s Deletions) webhookPlaces(ctx context.Context, tenant org.Tenant, behind string, limit int) ([]string, error) {
-	rows, err := list(ctx, s.Control.DB, s.Control.Table, subscriptionsPartition(tenant), subscriptionPrefix)
+	rows, err := list(ctx, s.control.DB, s.control.Table, subscriptionsPartition(tenant), subscriptionPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -129,14 +129,14 @@ func (s Deletions) Remove(ctx context.Context, of deletion.Stage, tenant org.Ten
 
 // dropDelivery removes a delivery with its event: one that was made for it alone is in no list.
 func (s Deletions) dropDelivery(ctx context.Context, tenant org.Tenant, id string) error {
-	row, err := get(ctx, s.Work.DB, s.Work.Table, deliveryKey(tenant, id))
+	row, err := get(ctx, s.work.DB, s.work.Table, deliveryKey(tenant, id))
 	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if event, err := get(ctx, s.Work.DB, s.Work.Table, eventKey(tenant, row.text("event_id"))); err == nil &&
+	if event, err := get(ctx, s.work.DB, s.work.Table, eventKey(tenant, row.text("event_id"))); err == nil &&
 		event.text("org_list") == "" {
 		if err := s.RemoveEvent(ctx, tenant, row.text("event_id")); err != nil {
 			return err
@@ -151,9 +151,9 @@ func (s Deletions) RemoveCounters(ctx context.Context, tenant org.Tenant) error 
 		db               DB
 		table, partition string
 	}{
-		{s.Work.DB, s.Work.Table, usagePartition(tenant)},
-		{s.Control.DB, s.Control.Table, keyUsesPartition(tenant)},
-		{s.Work.DB, s.Work.Table, shareKey(tenant).pk},
+		{s.work.DB, s.work.Table, usagePartition(tenant)},
+		{s.control.DB, s.control.Table, keyUsesPartition(tenant)},
+		{s.work.DB, s.work.Table, shareKey(tenant).pk},
 	} {
 		rows, err := list(ctx, at.db, at.table, at.partition, "")
 		if err != nil {
@@ -170,7 +170,7 @@ func (s Deletions) RemoveCounters(ctx context.Context, tenant org.Tenant) error 
 
 func (s Deletions) dropControl(ctx context.Context, keys ...key) error {
 	for _, k := range keys {
-		if err := dropRow(ctx, s.Control.DB, s.Control.Table, k); err != nil {
+		if err := dropRow(ctx, s.control.DB, s.control.Table, k); err != nil {
 			return err
 		}
 	}

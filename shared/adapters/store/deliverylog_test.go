@@ -29,8 +29,8 @@ func TestDeliveriesAreListedNewestFirstUpToAPlace(t *testing.T) {
 		d.ID, d.CreatedAt = fmt.Sprintf("d0000000-0000-4000-8000-%012d", i), now.Add(time.Duration(i/2)*time.Microsecond)
 		want[len(want)-1-i] = deliverylog.Place{MadeAt: d.CreatedAt, ID: d.ID}
 		event := eventOf(tenant, fmt.Sprintf("e0000000-0000-4000-8000-%012d", i))
-		expect.NoError(t, s.work.CreateEvent(t.Context(), event))
-		expect.NoError(t, s.work.FanOut(t.Context(), event, []webhook.Delivery{d}))
+		expect.NoError(t, s.events.CreateEvent(t.Context(), event))
+		expect.NoError(t, s.events.FanOut(t.Context(), event, []webhook.Delivery{d}))
 	}
 	end := deliverylog.Place{MadeAt: now.Add(time.Hour)}
 	for name, c := range map[string]struct {
@@ -85,10 +85,10 @@ func TestADeliveryIsReadBackWithItsEventAndItsAttempts(t *testing.T) {
 		d.Status, d.Attempt, d.LeaseUntil = webhook.Scheduled, i+2, time.Time{}
 		d.NextAt = d.NextAt.Add(time.Minute)
 		d.DueAt = d.NextAt
-		expect.NoError(t, s.work.RecordAttempt(t.Context(), d, attempt))
+		expect.NoError(t, s.deliveries.RecordAttempt(t.Context(), d, attempt))
 		want = append(want, attempt)
 		if i < 2 {
-			claimed, err := s.work.ClaimDelivery(t.Context(), tenant, d.ID, d.NextAt, d.NextAt.Add(time.Minute))
+			claimed, err := s.deliveries.ClaimDelivery(t.Context(), tenant, d.ID, d.NextAt, d.NextAt.Add(time.Minute))
 			expect.NoError(t, err)
 			d = claimed
 		}

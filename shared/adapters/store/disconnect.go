@@ -18,7 +18,7 @@ import (
 // Disconnections keeps what ends when an organisation gives a connection up (disconnect.Store).
 type Disconnections struct {
 	Connections
-	Work
+	Tasks
 
 	Sets Tokens
 }
@@ -35,7 +35,7 @@ func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.
 
 // EndConnection implements disconnect.Store.
 func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) error {
-	c, writes := e.Connection, ending(s.Connections.Table, s.Work.Table, e)
+	c, writes := e.Connection, ending(s.Connections.Table, s.Tasks.Table, e)
 	if len(e.Tokens.Sealed) > 0 {
 		writes = append(writes, endTokens(s.Sets.Table, c.Tenant, c.ID, e.Tokens.Version).write())
 	}
@@ -46,14 +46,14 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 		// which this one replaced.
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
 	}
-	return transact(ctx, s.Work.DB, writes...)
+	return transact(ctx, s.Tasks.DB, writes...)
 }
 
 // Requests keeps what ends at once when an organisation gives a connection up and a worker does the rest
 // (disconnect.RequestStore).
 type Requests struct {
 	Connections
-	Work
+	Tasks
 
 	Chains Audit
 }
@@ -65,7 +65,7 @@ func (s Requests) EndFile(ctx context.Context, task export.Task, now time.Time) 
 
 // RequestEnd implements disconnect.RequestStore.
 func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audit.Head, row audit.Row) error {
-	return transact(ctx, s.Work.DB, append(ending(s.Connections.Table, s.Work.Table, e),
+	return transact(ctx, s.Tasks.DB, append(ending(s.Connections.Table, s.Tasks.Table, e),
 		s.Chains.extending(head, row)...)...)
 }
 

@@ -19,7 +19,7 @@ import (
 )
 
 func (s stores) disconnections() store.Disconnections {
-	return store.Disconnections{Connections: s.conns, Work: s.work.Work, Sets: s.tokens}
+	return store.Disconnections{Connections: s.conns, Tasks: s.tasks, Sets: s.tokens}
 }
 
 // endingOf ends what s.open has stored: an authorized connection, its first tokens and its one pending task.
@@ -54,7 +54,7 @@ func TestAnEndingIsStoredAtOnce(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("connection (-want +got):\n%s", diff)
 	}
-	task, err := s.work.Task(t.Context(), tenant, taskID)
+	task, err := s.tasks.Task(t.Context(), tenant, taskID)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(e.Failed, task); diff != "" {
 		t.Errorf("task (-want +got):\n%s", diff)
@@ -64,7 +64,7 @@ func TestAnEndingIsStoredAtOnce(t *testing.T) {
 	}
 	_, err = s.disconnections().Tokens(t.Context(), tenant, connID)
 	expect.NotFound(t, "the tokens", err)
-	_, err = s.work.Event(t.Context(), tenant, eventID)
+	_, err = s.events.Event(t.Context(), tenant, eventID)
 	expect.NoError(t, err)
 }
 
@@ -72,16 +72,16 @@ func TestAnExportThatEndsInLineIsOutOfItAndDueForItsFiles(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
-	claimed, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
+	claimed, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
-	expect.NoError(t, s.work.JoinLine(t.Context(), claimed, now))
+	expect.NoError(t, s.tasks.JoinLine(t.Context(), claimed, now))
 	e := endingOf(tenant)
 	expect.NoError(t, s.disconnections().EndConnection(t.Context(), e))
-	line, err := s.work.Line(t.Context(), tenant, 9)
+	line, err := s.places.Line(t.Context(), tenant, 9)
 	if err != nil || len(line) != 0 {
 		t.Errorf("in line are %+v, %v", line, err)
 	}
-	task, err := s.work.Task(t.Context(), tenant, taskID)
+	task, err := s.tasks.Task(t.Context(), tenant, taskID)
 	expect.NoError(t, err)
 	isDue := slices.ContainsFunc(s.allDue(t, e.Failed.FilesUntil.Add(time.Hour)),
 		func(i due.Item) bool { return i.Kind == due.Task && i.ID == taskID })
@@ -135,13 +135,13 @@ func TestTheTimeOfAFileEndsOnce(t *testing.T) {
 	pending := s.claim(t)
 	expect.Conflict(t, "the file of a pending task", s.disconnections().EndFile(t.Context(), pending, now))
 	done := succeeded(pending)
-	expect.NoError(t, s.work.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
+	expect.NoError(t, s.tasks.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
 	at := now.Add(time.Hour)
 	expect.NoError(t, s.disconnections().EndFile(t.Context(), done, at))
 
 	want := done
 	want.FilesUntil = at
-	got, err := s.work.Task(t.Context(), tenant, taskID)
+	got, err := s.tasks.Task(t.Context(), tenant, taskID)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("task (-want +got):\n%s", diff)

@@ -55,7 +55,7 @@ func (s Timers) Postpone(ctx context.Context, i due.Item, until time.Time) error
 }
 
 // ForgetFile ends the care for what a finished or failed task had left in the bucket, which was deleted.
-func (s Work) ForgetFile(ctx context.Context, task export.Task) error {
+func (s Tasks) ForgetFile(ctx context.Context, task export.Task) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: "REMOVE due_shard, due_at",
 		when: "#status <> :pending AND attribute_exists(due_at)", names: map[string]string{"#status": "status"},

@@ -67,40 +67,40 @@ func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
 
 	s.connect(t, tenant)
 	check("connecting", connected)
-	expect.NoError(t, s.work.FanOut(t.Context(), conclusionOf(tenant).Events[0], nil))
+	expect.NoError(t, s.events.FanOut(t.Context(), conclusionOf(tenant).Events[0], nil))
 	check("fanning out to nobody")
 
-	expect.NoError(t, s.work.OpenTask(t.Context(), pendingTask(tenant), ""))
+	expect.NoError(t, s.register.OpenTask(t.Context(), pendingTask(tenant), ""))
 	check("opening", at(task, now.Add(30*time.Second)))
-	claimed, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, minute)
+	claimed, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, minute)
 	expect.NoError(t, err)
 	check("claiming", at(task, minute))
-	expect.NoError(t, s.work.ExtendTask(t.Context(), claimed, now.Add(2*time.Minute)))
+	expect.NoError(t, s.tasks.ExtendTask(t.Context(), claimed, now.Add(2*time.Minute)))
 	check("extending", at(task, now.Add(2*time.Minute)))
-	expect.NoError(t, s.work.YieldTask(t.Context(), claimed, time.Time{}, now.Add(time.Hour)))
+	expect.NoError(t, s.tasks.YieldTask(t.Context(), claimed, time.Time{}, now.Add(time.Hour)))
 	check("yielding", at(task, now.Add(time.Hour)))
 	expect.NoError(t, s.timers.Postpone(t.Context(), at(task, now.Add(time.Hour)), now.Add(2*time.Hour)))
 	check("postponing", at(task, now.Add(2*time.Hour)))
-	claimed, err = s.work.ClaimTask(t.Context(), tenant, taskID, now, minute)
+	claimed, err = s.tasks.ClaimTask(t.Context(), tenant, taskID, now, minute)
 	expect.NoError(t, err)
 	done := succeeded(claimed)
-	expect.NoError(t, s.work.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
+	expect.NoError(t, s.tasks.FinishTask(t.Context(), done, eventOf(tenant, eventID)))
 	event := due.Item{Tenant: tenant, Kind: due.Event, ID: eventID, At: now.Add(30 * time.Second)}
 	check("finishing", event, at(task, done.FilesUntil))
-	expect.NoError(t, s.work.ForgetFile(t.Context(), done))
+	expect.NoError(t, s.tasks.ForgetFile(t.Context(), done))
 	check("forgetting the file", event)
 
-	expect.NoError(t, s.work.FanOut(t.Context(), eventOf(tenant, eventID), []webhook.Delivery{deliveryOf(tenant)}))
+	expect.NoError(t, s.events.FanOut(t.Context(), eventOf(tenant, eventID), []webhook.Delivery{deliveryOf(tenant)}))
 	check("fanning out", delivery)
 	d := deliveryOf(tenant)
 	d.Status, d.Attempt, d.NextAt, d.DueAt = webhook.Scheduled, 2, minute, now.Add(time.Hour)
-	expect.NoError(t, s.work.RecordAttempt(t.Context(), d, webhook.Attempt{Number: 1, At: now}))
+	expect.NoError(t, s.deliveries.RecordAttempt(t.Context(), d, webhook.Attempt{Number: 1, At: now}))
 	check("a failed attempt", at(delivery, now.Add(time.Hour)))
-	d, err = s.work.ClaimDelivery(t.Context(), tenant, delivID, minute, now.Add(2*time.Minute))
+	d, err = s.deliveries.ClaimDelivery(t.Context(), tenant, delivID, minute, now.Add(2*time.Minute))
 	expect.NoError(t, err)
 	check("claiming the second", at(delivery, now.Add(2*time.Minute)))
 	d.Status, d.DueAt = webhook.Delivered, time.Time{}
-	expect.NoError(t, s.work.RecordAttempt(t.Context(), d, webhook.Attempt{Number: 2, At: now}))
+	expect.NoError(t, s.deliveries.RecordAttempt(t.Context(), d, webhook.Attempt{Number: 2, At: now}))
 	check("delivering")
 }
 
@@ -108,9 +108,9 @@ func TestAFailedTaskIsDueOnceMoreForWhatItLeft(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.claim(t)
-	expect.Conflict(t, "forgetting the files of a task that goes on", s.work.ForgetFile(t.Context(), task))
+	expect.Conflict(t, "forgetting the files of a task that goes on", s.tasks.ForgetFile(t.Context(), task))
 	task.Status, task.FinishedAt, task.FilesUntil = export.Failed, now, now.Add(time.Hour)
-	expect.NoError(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
+	expect.NoError(t, s.tasks.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
 	tasksDue := func(within time.Duration) (n int) {
 		for _, i := range s.allDue(t, now.Add(within)) {
 			if i.Kind == due.Task {
@@ -122,11 +122,11 @@ func TestAFailedTaskIsDueOnceMoreForWhatItLeft(t *testing.T) {
 	if before, then := tasksDue(time.Hour-time.Second), tasksDue(time.Hour); before != 0 || then != 1 {
 		t.Errorf("%d tasks are due before its files' time is over, %d then; want 0 and 1", before, then)
 	}
-	expect.NoError(t, s.work.ForgetFile(t.Context(), task))
+	expect.NoError(t, s.tasks.ForgetFile(t.Context(), task))
 	if got := tasksDue(1000 * time.Hour); got != 0 {
 		t.Errorf("it is due %d times after that", got)
 	}
-	expect.Conflict(t, "forgetting them again", s.work.ForgetFile(t.Context(), task))
+	expect.Conflict(t, "forgetting them again", s.tasks.ForgetFile(t.Context(), task))
 }
 
 func TestDueListsWhatIsDueByThenOldestFirst(t *testing.T) {
@@ -136,7 +136,7 @@ func TestDueListsWhatIsDueByThenOldestFirst(t *testing.T) {
 	for i := range rows {
 		event := eventOf(org.Tenant{Mode: org.Live, OrgID: orgB}, fmt.Sprintf("e0000000-0000-4000-8000-0000000000%02d", i))
 		event.CreatedAt = now.Add(time.Duration((i*37)%rows) * time.Second)
-		expect.NoError(t, s.work.CreateEvent(t.Context(), event))
+		expect.NoError(t, s.events.CreateEvent(t.Context(), event))
 	}
 	shards, seen := 0, map[string]bool{}
 	before := now.Add(30*time.Second + 31*time.Second) // the 32nd of them

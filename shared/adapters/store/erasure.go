@@ -22,8 +22,11 @@ import (
 // keepErasures is how long what was erased can be asked for (docs/operations.md, How long things are kept).
 const keepErasures = 90 * 24 * time.Hour
 
+// ErasureRequests stores requests to erase connections, and what each has removed.
+type ErasureRequests Work
+
 // CreateErasure implements erase.Rows.
-func (s Work) CreateErasure(ctx context.Context, e erase.Erasure) error {
+func (s ErasureRequests) CreateErasure(ctx context.Context, e erase.Erasure) error {
 	row, err := erasureItem(e)
 	if err != nil {
 		return err
@@ -33,7 +36,7 @@ func (s Work) CreateErasure(ctx context.Context, e erase.Erasure) error {
 }
 
 // SaveErasure implements erase.Store.
-func (s Work) SaveErasure(ctx context.Context, e erase.Erasure) error {
+func (s ErasureRequests) SaveErasure(ctx context.Context, e erase.Erasure) error {
 	row, err := erasureItem(e)
 	if err != nil {
 		return err
@@ -70,7 +73,7 @@ func erasureItem(e erase.Erasure) (item, error) {
 }
 
 // Erasure implements erase.Rows.
-func (s Work) Erasure(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
+func (s ErasureRequests) Erasure(ctx context.Context, tenant org.Tenant, id string) (erase.Erasure, error) {
 	row, err := get(ctx, s.DB, s.Table, erasureKey(tenant, id))
 	if err != nil {
 		return erase.Erasure{}, err
@@ -93,9 +96,12 @@ func (s Work) Erasure(ctx context.Context, tenant org.Tenant, id string) (erase.
 // Erasures keeps what an erasure reads and removes (erase.Store).
 type Erasures struct {
 	Connections
-	Work
+	ErasureRequests
+	Events
+	Inquiries
 	EventLog
 
+	work       Work
 	Tokens     Tokens
 	deliveries DeliveryLog
 }
@@ -103,15 +109,16 @@ type Erasures struct {
 // NewErasures needs the tables Connection, Work and Tokens.
 func NewErasures(connections Connections, work Work, sets Tokens, batches EventDB) Erasures {
 	return Erasures{
-		Connections: connections, Work: work, EventLog: EventLog{DB: batches, Table: work.Table}, Tokens: sets,
+		Connections: connections, ErasureRequests: ErasureRequests(work), Events: Events(work), Inquiries: Inquiries(work),
+		EventLog: EventLog{DB: batches, Table: work.Table}, work: work, Tokens: sets,
 		deliveries: DeliveryLog{DB: batches, Table: work.Table},
 	}
 }
 
 // DueErasures implements erase.Store.
 func (s Erasures) DueErasures(ctx context.Context, now time.Time) ([]erase.Erasure, error) {
-	out, err := s.Work.DB.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.Work.Table, IndexName: aws.String("byDue"), Limit: aws.Int32(duePage),
+	out, err := s.work.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.work.Table, IndexName: aws.String("byDue"), Limit: aws.Int32(duePage),
 		KeyConditionExpression:    aws.String("due_shard = :shard AND due_at <= :before"),
 		ExpressionAttributeValues: item{":shard": text(erasuresShard), ":before": moment(now)},
 	})
@@ -136,10 +143,10 @@ func (s Erasures) Connection(ctx context.Context, tenant org.Tenant, id string) 
 // Exports implements erase.Store. Each export names the one before it.
 func (s Erasures) Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error) {
 	var tasks []string
-	next, err := s.LatestTask(ctx, tenant, connectionID)
+	next, err := Tasks(s.work).LatestTask(ctx, tenant, connectionID)
 	for err == nil && next != "" {
 		var row item
-		if row, err = get(ctx, s.Work.DB, s.Work.Table, taskKey(tenant, next)); err == nil {
+		if row, err = get(ctx, s.work.DB, s.work.Table, taskKey(tenant, next)); err == nil {
 			tasks = append(tasks, next)
 			next = row.text("previous")
 		}
@@ -190,16 +197,17 @@ func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, conne
 		writes = append(writes, unlist(s.Connections.Table, vaultKey(tenant, c.VaultKey, c.DirectoryID)),
 			unlist(s.Connections.Table, personKey(tenant, c.PersonKey, connectionID)),
 			types.TransactWriteItem{Put: &types.Put{
-				TableName: &s.Work.Table, Item: erased, ConditionExpression: aws.String(absent + " OR erased_at <= :now"),
+				TableName: &s.work.Table, Item: erased, ConditionExpression: aws.String(absent + " OR erased_at <= :now"),
 				ExpressionAttributeValues: item{":now": moment(now)},
 			}})
 	}
-	return transact(ctx, s.Work.DB, writes...)
+	return transact(ctx, s.work.DB, writes...)
 }
 
 // RemoveExports implements erase.Store. What points to the newest goes last, so that who comes again still finds all.
 func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error {
-	held, err := s.Share(ctx, tenant)
+	places := Places(s.work)
+	held, err := places.Share(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -208,7 +216,7 @@ func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connecti
 			if holder.TaskID != task {
 				continue
 			}
-			_, err := s.LeavePlace(ctx, share.Place{Tenant: tenant, TaskID: task, Claim: holder.Claim, Number: number})
+			_, err := places.LeavePlace(ctx, share.Place{Tenant: tenant, TaskID: task, Claim: holder.Claim, Number: number})
 			if err != nil && !errors.Is(err, fault.Conflict) {
 				return err
 			}
@@ -222,5 +230,5 @@ func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connecti
 
 // drop removes a row of Work, if it is there.
 func (s Erasures) drop(ctx context.Context, k key) error {
-	return dropRow(ctx, s.Work.DB, s.Work.Table, k)
+	return dropRow(ctx, s.work.DB, s.work.Table, k)
 }

@@ -21,7 +21,7 @@ import (
 )
 
 func (s stores) erasures() store.Erasures {
-	return store.NewErasures(s.conns, s.work.Work, s.tokens, s.db)
+	return store.NewErasures(s.conns, s.work, s.tokens, s.db)
 }
 
 // rows counts what a table holds under a partition key.
@@ -49,15 +49,15 @@ func TestAnErasureIsKeptAsItIsAndFoundWhenItIsDue(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	e := erasureOf(tenant)
-	expect.NoError(t, s.work.CreateErasure(t.Context(), e))
-	expect.Conflict(t, "creating it again", s.work.CreateErasure(t.Context(), e))
+	expect.NoError(t, s.requests.CreateErasure(t.Context(), e))
+	expect.Conflict(t, "creating it again", s.requests.CreateErasure(t.Context(), e))
 	e.Rev = 1
 	for _, change := range []func(){func() {}, func() { e.Stage, e.FinishedAt, e.DueAt = erase.Done, now, time.Time{} }} {
 		change()
-		expect.NoError(t, s.work.SaveErasure(t.Context(), e))
-		expect.Conflict(t, "saving an old revision", s.work.SaveErasure(t.Context(), e))
+		expect.NoError(t, s.requests.SaveErasure(t.Context(), e))
+		expect.Conflict(t, "saving an old revision", s.requests.SaveErasure(t.Context(), e))
 		e.Rev++
-		got, err := s.work.Erasure(t.Context(), tenant, eventID)
+		got, err := s.requests.Erasure(t.Context(), tenant, eventID)
 		expect.NoError(t, err)
 		if diff := cmp.Diff(e, got); diff != "" {
 			t.Errorf("erasure (-want +got):\n%s", diff)
@@ -77,7 +77,7 @@ func TestAnErasureIsKeptAsItIsAndFoundWhenItIsDue(t *testing.T) {
 	if due := s.allDue(t, now.Add(time.Hour)); len(due) != 0 {
 		t.Errorf("the sweeper finds %v", due)
 	}
-	_, err := s.work.Erasure(t.Context(), org.Tenant{Mode: org.Live, OrgID: orgA}, eventID)
+	_, err := s.requests.Erasure(t.Context(), org.Tenant{Mode: org.Live, OrgID: orgA}, eventID)
 	expect.NotFound(t, "the other mode's", err)
 }
 
@@ -90,8 +90,8 @@ func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 	seen, err := s.conns.Connection(t.Context(), tenant, connID)
 	expect.NoError(t, err)
 	later := eventOf(tenant, "e0000000-0000-4000-8000-000000000002")
-	expect.NoError(t, s.work.CreateEvent(t.Context(), later))
-	expect.NoError(t, s.work.TakePlace(t.Context(), tenant, share.Row{}, 3,
+	expect.NoError(t, s.events.CreateEvent(t.Context(), later))
+	expect.NoError(t, s.places.TakePlace(t.Context(), tenant, share.Row{}, 3,
 		share.Holder{TaskID: taskID, Claim: 1, Until: now}))
 
 	all, ctx := s.erasures(), t.Context()
@@ -100,7 +100,7 @@ func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 		t.Error("the tokens of an authorized connection are gone")
 	}
 	seen.Status = connection.Revoked
-	expect.NoError(t, store.NewRefresh(s.conns, s.tokens, s.work.Work).SaveConnection(ctx, seen, webhook.Event{}))
+	expect.NoError(t, store.NewRefresh(s.conns, s.tokens, s.events).SaveConnection(ctx, seen, webhook.Event{}))
 	seen.Rev++
 	for range 2 {
 		expect.NoError(t, all.RemoveConnection(ctx, tenant, connID, now))
@@ -120,20 +120,20 @@ func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 		"a lease on tokens":     func() error { return s.tokens.LeaseTokens(ctx, tokensOf(tenant), now) },
 		"a refresh's result":    func() error { return s.refresh.SaveConnection(ctx, seen, webhook.Event{}) },
 		"a refresh that is due": func() error { return s.conns.RefreshDue(ctx, tenant, connID, now) },
-		"a new export":          func() error { return s.work.OpenTask(ctx, pendingTask(tenant), "") },
-		"an export's lease":     func() error { return s.work.ExtendTask(ctx, task, now) },
+		"a new export":          func() error { return s.register.OpenTask(ctx, pendingTask(tenant), "") },
+		"an export's lease":     func() error { return s.tasks.ExtendTask(ctx, task, now) },
 		"an export's checkpoint": func() error {
-			_, err := s.work.ContinueTask(ctx, task, now)
+			_, err := s.tasks.ContinueTask(ctx, task, now)
 			return err
 		},
-		"an export's result":  func() error { return s.work.FinishTask(ctx, failed, event) },
-		"a result told again": func() error { return s.work.ResendEvent(ctx, task, event) },
-		"deliveries":          func() error { return s.work.FanOut(ctx, later, []webhook.Delivery{delivery}) },
+		"an export's result":  func() error { return s.tasks.FinishTask(ctx, failed, event) },
+		"a result told again": func() error { return s.tasks.ResendEvent(ctx, task, event) },
+		"deliveries":          func() error { return s.events.FanOut(ctx, later, []webhook.Delivery{delivery}) },
 		"an attempt": func() error {
-			return s.work.RecordAttempt(ctx, delivery,
+			return s.deliveries.RecordAttempt(ctx, delivery,
 				webhook.Attempt{Number: 1, At: now})
 		},
-		"a delivery that is put off": func() error { return s.work.ParkDelivery(ctx, delivery) },
+		"a delivery that is put off": func() error { return s.deliveries.ParkDelivery(ctx, delivery) },
 		"a patient's return":         func() error { return s.flow.ConcludeAttempt(ctx, back) },
 	} {
 		expect.Conflict(t, what, write())
@@ -152,7 +152,7 @@ func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 			t.Errorf("%d rows of %s", n, kind)
 		}
 	}
-	if row, err := s.work.Share(ctx, tenant); err != nil || len(row.Places) != 0 {
+	if row, err := s.places.Share(ctx, tenant); err != nil || len(row.Places) != 0 {
 		t.Errorf("places %+v (%v)", row.Places, err)
 	}
 }
@@ -166,7 +166,7 @@ func TestTheExportsOfAConnectionAreFoundFromTheNewestOn(t *testing.T) {
 	for i := range 3 {
 		task := pendingTask(tenant)
 		task.ID = taskNumber(i)
-		expect.NoError(t, s.work.OpenTask(t.Context(), task, previous))
+		expect.NoError(t, s.register.OpenTask(t.Context(), task, previous))
 		previous = task.ID
 		want = append([]string{task.ID}, want...)
 	}

@@ -58,8 +58,8 @@ func (s Erasures) RemoveInquiry(ctx context.Context, tenant org.Tenant, id strin
 // attemptKeys lists the attempts of a delivery, which are far fewer than a query reads.
 func (s Erasures) attemptKeys(ctx context.Context, tenant org.Tenant, deliveryID string) ([]key, error) {
 	pk := deliveryKey(tenant, deliveryID).pk
-	out, err := s.Work.DB.Query(ctx, &dynamodb.QueryInput{
-		TableName: &s.Work.Table, ConsistentRead: aws.Bool(true),
+	out, err := s.work.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &s.work.Table, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String("pk = :pk AND begins_with(sk, :attempts)"),
 		ExpressionAttributeValues: item{":pk": text(pk), ":attempts": text(attemptLogPrefix)},
 	})

@@ -44,7 +44,7 @@ func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []
 		events[i] = numbered(of, i, from.Add(time.Duration(i/4)*time.Microsecond))
 	}
 	for _, i := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
-		expect.NoError(t, s.work.CreateEvent(t.Context(), events[i]))
+		expect.NoError(t, s.events.CreateEvent(t.Context(), events[i]))
 	}
 	return events
 }
@@ -126,8 +126,8 @@ func TestEventsThatArriveMeanwhileAreReadWhereTheyStand(t *testing.T) {
 	isFirst := true
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 6, func() {
 		if isFirst {
-			expect.NoError(t, s.work.CreateEvent(t.Context(), passed))
-			expect.NoError(t, s.work.CreateEvent(t.Context(), ahead))
+			expect.NoError(t, s.events.CreateEvent(t.Context(), passed))
+			expect.NoError(t, s.events.CreateEvent(t.Context(), ahead))
 			isFirst = false
 		}
 	})
@@ -139,7 +139,7 @@ func TestTheListOfEventsIsTheTenantsOwnAndHoldsNothingElse(t *testing.T) {
 	s := newStores(t)
 	s.open(t, tenant)
 	s.fanOut(t, tenant)
-	_, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
+	_, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 10, nothing)
 	// Besides tasks and deliveries, the tenant has the event of its connection and that of fanOut.
@@ -163,7 +163,7 @@ func TestTheListBeginsAndEndsWhereItIsToldTo(t *testing.T) {
 	newest := numbered(tenant, 3, now.Add(-time.Microsecond))
 	tooNew := numbered(tenant, 4, now)
 	for _, e := range []webhook.Event{expired, oldest, newest, tooNew} {
-		expect.NoError(t, s.work.CreateEvent(t.Context(), e))
+		expect.NoError(t, s.events.CreateEvent(t.Context(), e))
 	}
 	start := webhook.Event{Tenant: tenant, CreatedAt: now.Add(-15 * day)}
 	wantEvents(t, "from a time", follow(t, s.eventLog(), start, now, 1, nothing), []webhook.Event{oldest, newest})
@@ -237,7 +237,7 @@ func TestAReaderBesideWritersGetsEveryEventOnceAndInOrder(t *testing.T) {
 					// Whole seconds: two writers often have one time.
 					e := numbered(tenant, i*4+(i+w)%4, time.Now().Truncate(time.Second))
 					<-time.After(time.Duration(pace.IntN(500)) * time.Millisecond)
-					if err := s.work.CreateEvent(t.Context(), e); err != nil {
+					if err := s.events.CreateEvent(t.Context(), e); err != nil {
 						t.Error(err)
 					}
 					mu.Lock()

@@ -154,7 +154,7 @@ func TestConcludingAnAttemptStoresEverythingAtOnce(t *testing.T) {
 		t.Errorf("tokens (-want +got):\n%s", diff)
 	}
 	told := conclusionOf(tenant).Events[0]
-	event, err := s.work.Event(t.Context(), tenant, told.ID)
+	event, err := s.events.Event(t.Context(), tenant, told.ID)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(told, event); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
@@ -211,7 +211,7 @@ func TestAConclusionThatCannotStoreOneRowStoresNone(t *testing.T) {
 			expect.Conflict(t, "the conclusion", s.flow.ConcludeAttempt(t.Context(), taken))
 			_, connErr := s.conns.Connection(t.Context(), tenant, connID)
 			_, tokensErr := s.tokens.Tokens(t.Context(), tenant, connID)
-			_, eventErr := s.work.Event(t.Context(), tenant, taken.Events[0].ID)
+			_, eventErr := s.events.Event(t.Context(), tenant, taken.Events[0].ID)
 			for row, err := range map[string]error{"connection": connErr, "tokens": tokensErr, "event": eventErr} {
 				if exists := err == nil; exists != (row == test.name) {
 					t.Errorf("%s exists: %v, want only what stood in the way", row, exists)

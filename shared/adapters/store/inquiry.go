@@ -20,8 +20,11 @@ const (
 	keepAnswered  = 48 * time.Hour      // that answers of a day were counted
 )
 
+// Inquiries stores what patients have asked, and counts the answers of a day.
+type Inquiries Work
+
 // CreateInquiry implements inquiry.Store. Its row outlives the event's: it is for people, who look in now and then.
-func (s Work) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event,
+func (s Inquiries) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event,
 	notices ...notice.Notice,
 ) error {
 	row := newItem(inquiryKey(i.Tenant, i.ID))
@@ -46,14 +49,14 @@ func (s Work) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhoo
 }
 
 // InquiriesBefore implements operator.InquiryRows.
-func (s Work) InquiriesBefore(ctx context.Context, tenant org.Tenant, before string,
+func (s Inquiries) InquiriesBefore(ctx context.Context, tenant org.Tenant, before string,
 	limit int,
 ) ([]string, bool, error) {
 	return placesBefore(ctx, s.DB, s.Table, listKey(tenant, inquiryList), before, limit)
 }
 
 // Inquiry implements inquiry.InboxRows. DynamoDB deletes a row some time after its end.
-func (s Work) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
+func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	row, err := get(ctx, s.DB, s.Table, inquiryKey(tenant, id))
 	if err != nil {
 		return inquiry.Inquiry{}, err
@@ -70,7 +73,7 @@ func (s Work) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquir
 }
 
 // SaveInquiry implements inquiry.InboxRows. Rows that nobody has touched have no revision.
-func (s Work) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
+func (s Inquiries) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 	answers := item{}
 	if err := answers.setJSON(":answers", i.Answers); err != nil {
 		return err
@@ -93,7 +96,7 @@ func (s Work) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 }
 
 // CountAnswer implements inquiry.InboxRows.
-func (s Work) CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error {
+func (s Inquiries) CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: answersKey(tenant, day), set: "ADD sent :one SET #ttl = :ttl",
 		when:   "attribute_not_exists(sent) OR sent < :most",

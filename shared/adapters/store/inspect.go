@@ -51,12 +51,12 @@ func (s Connections) InspectConnection(ctx context.Context, tenant org.Tenant,
 }
 
 // TasksBefore implements operator.ExportRows.
-func (s Work) TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error) {
+func (s Tasks) TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error) {
 	return placesBefore(ctx, s.DB, s.Table, listKey(tenant, kindName(due.Task)), before, limit)
 }
 
 // InspectTask implements operator.ExportRows.
-func (s Work) InspectTask(ctx context.Context, tenant org.Tenant,
+func (s Tasks) InspectTask(ctx context.Context, tenant org.Tenant,
 	id string,
 ) (export.Task, time.Time, []fault.Spot, error) {
 	row, err := get(ctx, s.DB, s.Table, taskKey(tenant, id))

@@ -40,7 +40,7 @@ func TestWhatCanBeReadOfADamagedRowIsInspected(t *testing.T) {
 	if diff := cmp.Diff(want, c); err != nil || diff != "" || len(damaged) > 0 {
 		t.Fatalf("a whole connection (-want +got):\n%s(%v, %v)", diff, damaged, err)
 	}
-	task, dueAt, damaged, err := s.work.InspectTask(t.Context(), tenant, taskID)
+	task, dueAt, damaged, err := s.tasks.InspectTask(t.Context(), tenant, taskID)
 	if diff := cmp.Diff(pendingTask(tenant), task); err != nil || diff != "" || len(damaged) > 0 ||
 		!dueAt.Equal(now.Add(30*time.Second)) {
 		t.Fatalf("a whole task (-want +got):\n%s(%v, %v, due at %v)", diff, damaged, err, dueAt)
@@ -59,7 +59,7 @@ func TestWhatCanBeReadOfADamagedRowIsInspected(t *testing.T) {
 	if err != nil || c.EndpointID != "endpoint" || !slices.Equal(damaged, spots) {
 		t.Errorf("the connection: %+v, damaged %+v (%v)", c, damaged, err)
 	}
-	task, _, damaged, err = s.work.InspectTask(t.Context(), tenant, taskID)
+	task, _, damaged, err = s.tasks.InspectTask(t.Context(), tenant, taskID)
 	spots = []fault.Spot{
 		{Operation: "decode", Row: "TASK", Attribute: "due_at"},
 		{Operation: "decode", Row: "TASK", Attribute: "outcome"},
@@ -77,12 +77,12 @@ func TestRowsAreListedNewestFirstBehindAPlace(t *testing.T) {
 	for i := range 2 {
 		task := pendingTask(tenant)
 		task.ID, task.CreatedAt = taskNumber(i+2), now.Add(time.Duration(i+1)*time.Second)
-		expect.NoError(t, s.work.OpenTask(t.Context(), task, previous))
+		expect.NoError(t, s.register.OpenTask(t.Context(), task, previous))
 		previous = task.ID
 	}
 	var places []string
 	for after, isMore := "", true; isMore; {
-		found, more, err := s.work.TasksBefore(t.Context(), tenant, after, 2)
+		found, more, err := s.tasks.TasksBefore(t.Context(), tenant, after, 2)
 		expect.NoError(t, err)
 		places = append(places, found...)
 		after, isMore = places[len(places)-1], more

@@ -40,14 +40,14 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		call func(ctx context.Context, s stores, of org.Tenant) error
 	}{
 		{"Credential", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
-			_, err := s.control.Credential(ctx, of, credentialOf(tenant).ID)
+			_, err := s.callers.Credential(ctx, of, credentialOf(tenant).ID)
 			return err
 		}},
 		{"SaveCredential", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.control.SaveCredential(ctx, credentialOf(of))
+			return s.callers.SaveCredential(ctx, credentialOf(of))
 		}},
 		{"RemoveCredential", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.control.RemoveCredential(ctx, credentialOf(of))
+			return s.callers.RemoveCredential(ctx, credentialOf(of))
 		}},
 		{"Connection", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
 			_, err := s.conns.Connection(ctx, of, connID)
@@ -92,97 +92,97 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 			return s.flow.ConcludeAttempt(ctx, conclusionOf(of))
 		}},
 		{"LatestTask", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
-			_, err := s.work.LatestTask(ctx, of, connID)
+			_, err := s.tasks.LatestTask(ctx, of, connID)
 			return err
 		}},
 		{"Task", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
-			_, err := s.work.Task(ctx, of, taskID)
+			_, err := s.tasks.Task(ctx, of, taskID)
 			return err
 		}},
 		{"InspectTask", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
-			_, _, _, err := s.work.InspectTask(ctx, of, taskID)
+			_, _, _, err := s.tasks.InspectTask(ctx, of, taskID)
 			return err
 		}},
 		{"TasksBefore", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
-			found, _, err := s.work.TasksBefore(ctx, of, "", 10)
+			found, _, err := s.tasks.TasksBefore(ctx, of, "", 10)
 			return noneIsMissing(found, err)
 		}},
 		{"OpenTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			task := pendingTask(of)
 			task.ID = taskNumber(9)
-			return s.work.OpenTask(ctx, task, taskID)
+			return s.register.OpenTask(ctx, task, taskID)
 		}},
 		{"OpenTask without a previous one", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.OpenTask(ctx, pendingTask(of), "")
+			return s.register.OpenTask(ctx, pendingTask(of), "")
 		}},
 		{"ResendEvent", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.ResendEvent(ctx, pendingTask(of), eventOf(of, "new"))
+			return s.tasks.ResendEvent(ctx, pendingTask(of), eventOf(of, "new"))
 		}},
 		{"ClaimTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			_, err := s.work.ClaimTask(ctx, of, taskID, now.Add(time.Hour), now.Add(2*time.Hour))
+			_, err := s.tasks.ClaimTask(ctx, of, taskID, now.Add(time.Hour), now.Add(2*time.Hour))
 			return err
 		}},
 		{"ExtendTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.ExtendTask(ctx, claimedTask(of), now.Add(time.Hour))
+			return s.tasks.ExtendTask(ctx, claimedTask(of), now.Add(time.Hour))
 		}},
 		{"ReportTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.ReportTask(ctx, claimedTask(of), now.Add(time.Hour), eventOf(of, "progress"))
+			return s.tasks.ReportTask(ctx, claimedTask(of), now.Add(time.Hour), eventOf(of, "progress"))
 		}},
 		{"ContinueTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			_, err := s.work.ContinueTask(ctx, claimedTask(of), now.Add(time.Hour))
+			_, err := s.tasks.ContinueTask(ctx, claimedTask(of), now.Add(time.Hour))
 			return err
 		}},
 		{"YieldTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.YieldTask(ctx, claimedTask(of), now, now)
+			return s.tasks.YieldTask(ctx, claimedTask(of), now, now)
 		}},
 		{"FinishTask", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			task := claimedTask(of)
 			task.Status = export.Success
-			return s.work.FinishTask(ctx, task, eventOf(of, "new"))
+			return s.tasks.FinishTask(ctx, task, eventOf(of, "new"))
 		}},
 		{"ForgetFile", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.ForgetFile(ctx, pendingTask(of))
+			return s.tasks.ForgetFile(ctx, pendingTask(of))
 		}},
 		{"Postpone", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			at := now.Add(time.Minute) // when the claimed task and the delivery in flight are due
 			return s.timers.Postpone(ctx, due.Item{Tenant: of, Kind: due.Task, ID: taskID, At: at}, at.Add(time.Hour))
 		}},
 		{"Event", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
-			_, err := s.work.Event(ctx, of, eventID)
+			_, err := s.events.Event(ctx, of, eventID)
 			return err
 		}},
 		{"FanOut", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			delivery := deliveryOf(of)
 			delivery.ID = "d0000000-0000-4000-8000-000000000002"
-			return s.work.FanOut(ctx, eventOf(of, conclusionOf(of).Events[0].ID), []webhook.Delivery{delivery})
+			return s.events.FanOut(ctx, eventOf(of, conclusionOf(of).Events[0].ID), []webhook.Delivery{delivery})
 		}},
 		{"ClaimDelivery", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			_, err := s.work.ClaimDelivery(ctx, of, delivID, now.Add(time.Hour), now.Add(2*time.Hour))
+			_, err := s.deliveries.ClaimDelivery(ctx, of, delivID, now.Add(time.Hour), now.Add(2*time.Hour))
 			return err
 		}},
 		{"RecordAttempt", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.RecordAttempt(ctx, deliveryOf(of), webhook.Attempt{Number: 1, At: now})
+			return s.deliveries.RecordAttempt(ctx, deliveryOf(of), webhook.Attempt{Number: 1, At: now})
 		}},
 		{"ParkDelivery", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.work.ParkDelivery(ctx, deliveryOf(of))
+			return s.deliveries.ParkDelivery(ctx, deliveryOf(of))
 		}},
 		{"SaveSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.control.SaveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
+			return s.hooks.SaveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
 		}},
 		{"MoveSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.control.MoveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
+			return s.hooks.MoveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
 		}},
 		{"RemoveSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.control.RemoveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
+			return s.hooks.RemoveSubscription(ctx, webhook.Subscription{ID: hookID, Tenant: of, Rev: 1})
 		}},
 		{"DisableSubscription", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.control.DisableSubscription(ctx, of, hookID, webhook.ReasonGone, now)
+			return s.hooks.DisableSubscription(ctx, of, hookID, webhook.ReasonGone, now)
 		}},
 		{"ClearFailures", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.control.ClearFailures(ctx, of, hookID, now)
+			return s.hooks.ClearFailures(ctx, of, hookID, now)
 		}},
 		{"ReviseHealth", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			return s.control.ReviseHealth(ctx, of, hookID, webhook.Health{Failures: 1}, webhook.Health{Failures: 1, Warned: 1})
+			return s.hooks.ReviseHealth(ctx, of, hookID, webhook.Health{Failures: 1}, webhook.Health{Failures: 1, Warned: 1})
 		}},
 		{"TryCode", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
 			_, err := s.flow.TryCode(ctx, of, codeOf(of).ID, now, 5)
@@ -228,7 +228,7 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		if m.name == "ResendEvent" || m.name == "ForgetFile" {
 			finished := claimedTask(tenant)
 			finished.Status = export.Success
-			expect.NoError(t, own.work.FinishTask(t.Context(), finished, eventOf(tenant, "done")))
+			expect.NoError(t, own.tasks.FinishTask(t.Context(), finished, eventOf(tenant, "done")))
 		}
 		if err := m.call(t.Context(), own, tenant); err != nil {
 			t.Errorf("%s of the tenant itself = %v: the attacks above prove nothing", m.name, err)
@@ -247,12 +247,12 @@ func noneIsMissing(found []string, err error) error {
 func TestAnOrganisationIsItsOwnInBothModesOnly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	expect.NoError(t, s.control.CreateOrganisation(t.Context(), organisationA()))
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA()))
 	for name, foreign := range foreignTenants() {
 		if name == "the other mode" {
 			continue
 		}
-		_, err := s.control.Organisation(t.Context(), foreign)
+		_, err := s.organisations.Organisation(t.Context(), foreign)
 		expect.NotFound(t, "Organisation of "+name, err)
 	}
 }
@@ -267,17 +267,17 @@ func claimedTask(of org.Tenant) export.Task {
 func fillAll(t *testing.T, s stores) {
 	t.Helper()
 	ctx := t.Context()
-	expect.NoError(t, s.control.CreateOrganisation(ctx, organisationA()))
-	expect.NoError(t, s.control.CreateCredential(ctx, credentialOf(tenant)))
+	expect.NoError(t, s.organisations.CreateOrganisation(ctx, organisationA()))
+	expect.NoError(t, s.callers.CreateCredential(ctx, credentialOf(tenant)))
 	s.open(t, tenant)
 	row := tokensOf(tenant)
 	row.LeaseOwner, row.LeaseUntil = "owner", now.Add(-time.Minute)
 	expect.NoError(t, s.tokens.LeaseTokens(ctx, row, now.Add(-2*time.Minute)))
-	_, err := s.work.ClaimTask(ctx, tenant, taskID, now, now.Add(time.Minute))
+	_, err := s.tasks.ClaimTask(ctx, tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	s.fanOut(t, tenant)
-	expect.NoError(t, s.control.CreateSubscription(ctx, subscriptionA()))
-	_, err = s.control.CountFailure(ctx, tenant, hookID, now)
+	expect.NoError(t, s.hooks.CreateSubscription(ctx, subscriptionA()))
+	_, err = s.hooks.CountFailure(ctx, tenant, hookID, now)
 	expect.NoError(t, err)
 	s.verify(t)
 }

@@ -48,13 +48,13 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 			ID: fmt.Sprintf("e0000000-0000-4000-8000-%012d", i), Tenant: tenant, Type: webhook.TestEvent, Body: []byte(`{}`),
 			CreatedAt: now,
 		}
-		expect.NoError(t, s.work.CreateEvent(t.Context(), e))
+		expect.NoError(t, s.events.CreateEvent(t.Context(), e))
 		all[i] = webhook.Delivery{
 			ID: webhook.DeliveryID(e.ID, hookID), Tenant: tenant, EventID: e.ID, SubscriptionID: hookID,
 			Status:  webhook.InFlight,
 			Attempt: 1, Fence: 1, Trigger: webhook.ByClock, NextAt: now, LeaseUntil: now, DueAt: now, CreatedAt: now,
 		}
-		expect.NoError(t, s.work.FanOut(t.Context(), e, all[i:i+1]))
+		expect.NoError(t, s.events.FanOut(t.Context(), e, all[i:i+1]))
 	}
 	return all
 }
@@ -63,7 +63,7 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b *barrier)) (*barrier, []error) {
 	t.Helper()
 	b := &barrier{DB: s.work.DB, open: make(chan struct{})}
-	rows := store.Webhooks{Work: store.Work{DB: b, Table: s.work.Table}, Control: s.control}
+	rows := store.NewWebhooks(store.Work{DB: b, Table: s.work.Table}, s.control)
 	batched := store.NewBatchedWebhooks(rows)
 	failures := make([]error, len(all))
 	var recording errgroup.Group
@@ -88,7 +88,7 @@ func TestRecordAttemptJoinsAttemptsThatEndMeanwhile(t *testing.T) {
 		b, failures := recordAll(t, s, all, func(b *barrier) { close(b.open) })
 		for i, d := range all {
 			expect.NoError(t, failures[i])
-			got, err := s.work.Delivery(t.Context(), tenant, d.ID)
+			got, err := s.deliveries.Delivery(t.Context(), tenant, d.ID)
 			expect.NoError(t, err)
 			if got.Status != webhook.Delivered {
 				t.Errorf("delivery %d is %s", i, got.Status)
@@ -113,7 +113,7 @@ func TestRecordAttemptFailsAloneInGroup(t *testing.T) {
 				continue
 			}
 			expect.NoError(t, failures[i])
-			got, err := s.work.Delivery(t.Context(), tenant, d.ID)
+			got, err := s.deliveries.Delivery(t.Context(), tenant, d.ID)
 			expect.NoError(t, err)
 			if got.Status != webhook.Delivered {
 				t.Errorf("delivery %d is %s", i, got.Status)
@@ -131,7 +131,7 @@ func TestRecordAttemptDoesNotWaitForStuckTransaction(t *testing.T) {
 			<-time.After(time.Second)
 			synctest.Wait()
 			for _, d := range all[1:] {
-				got, err := s.work.Delivery(t.Context(), tenant, d.ID)
+				got, err := s.deliveries.Delivery(t.Context(), tenant, d.ID)
 				expect.NoError(t, err)
 				if got.Status != webhook.Delivered {
 					t.Errorf("after a second, a delivery beside the stuck one is %s", got.Status)

@@ -10,7 +10,7 @@ import (
 )
 
 // UseKey implements org.KeyStore. Of many instances that note the same hour, one writes.
-func (s Control) UseKey(ctx context.Context, tenant org.Tenant, keyID string, hour time.Time) error {
+func (s Callers) UseKey(ctx context.Context, tenant org.Tenant, keyID string, hour time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: keyUseKey(tenant, keyID),
 		set: "SET used_at = :hour", when: "attribute_not_exists(used_at) OR used_at < :hour",
@@ -23,8 +23,8 @@ func (s Control) UseKey(ctx context.Context, tenant org.Tenant, keyID string, ho
 }
 
 // KeyUses implements operator.CredentialRows.
-func (s Control) KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
-	rows, err := s.list(ctx, keyUsesPartition(tenant), "")
+func (s Callers) KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
+	rows, err := list(ctx, s.DB, s.Table, keyUsesPartition(tenant), "")
 	if err != nil {
 		return nil, err
 	}

@@ -71,8 +71,8 @@ func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 	for range 100 {
 		task.Options.Types = append(task.Options.Types, long(64))
 	}
-	expect.NoError(t, s.work.OpenTask(t.Context(), task, ""))
-	task, err = s.work.ClaimTask(t.Context(), tenant, taskID, now, now)
+	expect.NoError(t, s.register.OpenTask(t.Context(), task, ""))
+	task, err = s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now)
 	expect.NoError(t, err)
 	task.Status, task.Scope = export.Success, export.Scope{Asked: long(4 << 10), Granted: set.Scope}
 	task.Stats.TotalByResourceType = map[string]int{}
@@ -96,5 +96,5 @@ func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 		DownloadLinks: links, DownloadLink: &links[0], OrgConnectionID: connID, TaskID: taskID, Stats: task.Stats,
 	})
 	expect.NoError(t, err)
-	expect.NoError(t, s.work.FinishTask(t.Context(), task, done))
+	expect.NoError(t, s.tasks.FinishTask(t.Context(), task, done))
 }

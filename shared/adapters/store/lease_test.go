@@ -65,14 +65,14 @@ func taskHolding(t *testing.T, s stores, of org.Tenant) holding {
 	}
 	return holding{
 		take: func(who int, at, until time.Time) error {
-			task, err := s.work.ClaimTask(t.Context(), of, taskID, at, until)
+			task, err := s.tasks.ClaimTask(t.Context(), of, taskID, at, until)
 			if err == nil {
 				held[who] = task
 			}
 			return err
 		},
-		keep:  func(who int, until time.Time) error { return s.work.ExtendTask(t.Context(), held[who], until) },
-		leave: func(who int, at time.Time) error { return s.work.YieldTask(t.Context(), held[who], time.Time{}, at) },
+		keep:  func(who int, until time.Time) error { return s.tasks.ExtendTask(t.Context(), held[who], until) },
+		leave: func(who int, at time.Time) error { return s.tasks.YieldTask(t.Context(), held[who], time.Time{}, at) },
 	}
 }
 
@@ -80,13 +80,13 @@ func deliveryHolding(t *testing.T, s stores, of org.Tenant) holding {
 	t.Helper()
 	leave := func(d webhook.Delivery, at time.Time) error {
 		d.Status, d.NextAt, d.DueAt = webhook.Scheduled, at, at
-		return s.work.ParkDelivery(t.Context(), d)
+		return s.deliveries.ParkDelivery(t.Context(), d)
 	}
 	expect.NoError(t, leave(s.fanOut(t, of), now))
 	held := [2]webhook.Delivery{deliveryOf(of), deliveryOf(of)}
 	return holding{
 		take: func(who int, at, until time.Time) error {
-			d, err := s.work.ClaimDelivery(t.Context(), of, delivID, at, until)
+			d, err := s.deliveries.ClaimDelivery(t.Context(), of, delivID, at, until)
 			if err == nil {
 				held[who] = d
 			}
@@ -98,17 +98,17 @@ func deliveryHolding(t *testing.T, s stores, of org.Tenant) holding {
 
 func noticeHolding(t *testing.T, s stores, of org.Tenant) holding {
 	t.Helper()
-	expect.NoError(t, s.work.Notify(t.Context(), noticeOf(of)))
+	expect.NoError(t, s.notices.Notify(t.Context(), noticeOf(of)))
 	held := [2]notice.Notice{noticeOf(of), noticeOf(of)}
 	return holding{
 		take: func(who int, at, until time.Time) error {
-			n, err := s.work.ClaimNotice(t.Context(), of, noticeID, at, until)
+			n, err := s.notices.ClaimNotice(t.Context(), of, noticeID, at, until)
 			if err == nil {
 				held[who] = n
 			}
 			return err
 		},
-		leave: func(who int, at time.Time) error { return s.work.PostponeNotice(t.Context(), held[who], at) },
+		leave: func(who int, at time.Time) error { return s.notices.PostponeNotice(t.Context(), held[who], at) },
 	}
 }
 

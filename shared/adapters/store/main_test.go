@@ -34,19 +34,34 @@ var (
 
 // stores are all stores over the tables that template.yaml declares, in an AWS of the test's own.
 type stores struct {
-	db        *dynamodb.Client
-	writes    *writes
-	names     map[string]string // logical id to table name
-	control   store.Control
-	audit     store.Audit
-	conns     store.Connections
-	tokens    store.Tokens
-	flow      store.Conclusions
-	work      store.Register
-	timers    store.Timers
-	sandbox   store.Sandbox
-	refresh   store.Refresh
-	endpoints store.EndpointState
+	db            *dynamodb.Client
+	writes        *writes
+	names         map[string]string // logical id to table name
+	control       store.Control
+	organisations store.Organisations
+	callers       store.Callers
+	hooks         store.Hooks
+	portals       store.Portals
+	clients       store.Clients
+	audit         store.Audit
+	conns         store.Connections
+	tokens        store.Tokens
+	flow          store.Conclusions
+	work          store.Work
+	register      store.Register
+	tasks         store.Tasks
+	events        store.Events
+	deliveries    store.Deliveries
+	notices       store.Notices
+	inquiries     store.Inquiries
+	places        store.Places
+	days          store.UsageDays
+	requests      store.ErasureRequests
+	deletions     store.DeletionRequests
+	timers        store.Timers
+	sandbox       store.Sandbox
+	refresh       store.Refresh
+	endpoints     store.EndpointState
 }
 
 func newStores(tb testing.TB) stores {
@@ -70,9 +85,15 @@ func over(db store.DB, names map[string]string) stores {
 		sandbox:   store.Sandbox{DB: db, Table: names["SandboxTable"]},
 		endpoints: store.EndpointState{DB: db, Table: names["FlowTable"]},
 	}
-	s.work = store.NewRegister(store.Work{DB: db, Table: names["WorkTable"]}, s.conns)
-	s.flow = store.NewConclusions(store.Flow{DB: db, Table: names["FlowTable"]}, s.conns, s.tokens, s.work.Work)
-	s.refresh = store.NewRefresh(s.conns, s.tokens, s.work.Work)
+	s.organisations, s.callers, s.hooks = store.Organisations(s.control), store.Callers(s.control), store.Hooks(s.control)
+	s.portals, s.clients = store.Portals(s.control), store.Clients(s.control)
+	s.work = store.Work{DB: db, Table: names["WorkTable"]}
+	s.register, s.tasks, s.events = store.NewRegister(s.work, s.conns), store.Tasks(s.work), store.Events(s.work)
+	s.deliveries, s.notices, s.inquiries = store.Deliveries(s.work), store.Notices(s.work), store.Inquiries(s.work)
+	s.places, s.days = store.Places(s.work), store.UsageDays(s.work)
+	s.requests, s.deletions = store.ErasureRequests(s.work), store.DeletionRequests(s.work)
+	s.flow = store.NewConclusions(store.Flow{DB: db, Table: names["FlowTable"]}, s.conns, s.tokens, s.events)
+	s.refresh = store.NewRefresh(s.conns, s.tokens, s.events)
 	return s
 }
 
@@ -88,7 +109,7 @@ func (s stores) open(t *testing.T, of org.Tenant) export.Task {
 	t.Helper()
 	s.connect(t, of)
 	task := pendingTask(of)
-	expect.NoError(t, s.work.OpenTask(t.Context(), task, ""))
+	expect.NoError(t, s.register.OpenTask(t.Context(), task, ""))
 	return task
 }
 
@@ -96,7 +117,7 @@ func (s stores) open(t *testing.T, of org.Tenant) export.Task {
 func (s stores) claim(t *testing.T) export.Task {
 	t.Helper()
 	s.open(t, tenant)
-	task, err := s.work.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
+	task, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	return task
 }
@@ -142,8 +163,8 @@ func deliveryOf(of org.Tenant) webhook.Delivery {
 func (s stores) fanOut(t *testing.T, of org.Tenant) webhook.Delivery {
 	t.Helper()
 	event, delivery := eventOf(of, eventID), deliveryOf(of)
-	expect.NoError(t, s.work.CreateEvent(t.Context(), event))
-	expect.NoError(t, s.work.FanOut(t.Context(), event, []webhook.Delivery{delivery}))
+	expect.NoError(t, s.events.CreateEvent(t.Context(), event))
+	expect.NoError(t, s.events.FanOut(t.Context(), event, []webhook.Delivery{delivery}))
 	return delivery
 }
 

@@ -12,8 +12,22 @@ import (
 	"recordbridge/shared/words/org"
 )
 
+// Notices stores notices until they are sent.
+type Notices Work
+
+// Mailings stores notices together with what e-mails on them say and do: whose they are, and what they disable.
+type Mailings struct {
+	Notices
+	OrganisationHooks
+}
+
+// NewMailings returns the Mailings of both tables.
+func NewMailings(work Work, control Control) Mailings {
+	return Mailings{Notices: Notices(work), OrganisationHooks: NewOrganisationHooks(control)}
+}
+
 // Notify implements notice.Rows: the row is the outbox.
-func (s Work) Notify(ctx context.Context, n notice.Notice) error {
+func (s Notices) Notify(ctx context.Context, n notice.Notice) error {
 	if err := create(ctx, s.DB, s.Table, noticeItem(n)); !errors.Is(err, fault.Conflict) {
 		return err
 	}
@@ -43,7 +57,7 @@ func noticeItem(n notice.Notice) item {
 
 // ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none, or
 // somebody else has it, or its time has not come.
-func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now,
+func (s Notices) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (notice.Notice, error) {
 	row, err := update(ctx, s.DB, leaseOf("fence").claim(change{
@@ -64,7 +78,7 @@ func (s Work) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now
 
 // FinishNotice stores what has become of the notice that the caller has claimed, which nobody looks at any more;
 // fault.Conflict when another claim has taken over.
-func (s Work) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
+func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
 	c := s.unclaimNotice(n, change{
 		set:    "SET outcome = :outcome, settled_at = :at",
 		values: item{":outcome": text(string(outcome)), ":at": moment(at)},
@@ -76,7 +90,7 @@ func (s Work) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.
 
 // PostponeNotice gives the notice that the caller has claimed back, to be sent at a later time; fault.Conflict when
 // another claim has taken over.
-func (s Work) PostponeNotice(ctx context.Context, n notice.Notice, until time.Time) error {
+func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time.Time) error {
 	_, err := update(ctx, s.DB, s.unclaimNotice(n, change{
 		set: "SET next_at = :next, due_at = :next", values: item{":next": moment(until)},
 	}))
@@ -84,14 +98,14 @@ func (s Work) PostponeNotice(ctx context.Context, n notice.Notice, until time.Ti
 }
 
 // unclaimNotice makes c a change of a claimed notice that ends the claim.
-func (s Work) unclaimNotice(n notice.Notice, c change) change {
+func (s Notices) unclaimNotice(n notice.Notice, c change) change {
 	c.table, c.key, c.when = s.Table, noticeKey(n.Tenant, n.ID), "attribute_exists(due_at)"
 	return leaseOf("fence").release(leaseOf("fence").held(c, number(n.Fence)))
 }
 
 // DisableAsTold disables the subscription that a notice says is disabled, unless it was changed since; then it answers
 // fault.Conflict. Who wrote the notice may have crashed before it disabled anything.
-func (s Control) DisableAsTold(ctx context.Context, n notice.Notice) error {
+func (s Hooks) DisableAsTold(ctx context.Context, n notice.Notice) error {
 	c := s.disable(n.Tenant, n.SubscriptionID, n.Reason, n.At)
 	c.when += " AND rev = :rev"
 	c.values[":rev"] = number(n.Rev)

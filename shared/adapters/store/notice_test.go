@@ -28,9 +28,9 @@ func noticeOf(of org.Tenant) notice.Notice {
 func TestANoticeIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	expect.NoError(t, s.work.Notify(t.Context(), noticeOf(tenant)))
+	expect.NoError(t, s.notices.Notify(t.Context(), noticeOf(tenant)))
 	before := s.writes.Load()
-	expect.NoError(t, s.work.Notify(t.Context(), noticeOf(tenant)))
+	expect.NoError(t, s.notices.Notify(t.Context(), noticeOf(tenant)))
 	if s.writes.Load() != before {
 		t.Error("a notice was stored twice")
 	}
@@ -56,14 +56,14 @@ func TestANoticeIsClaimedByOneAndDueUntilItIsFinished(t *testing.T) {
 			t.Errorf("due (-want +got):\n%s", diff)
 		}
 	}
-	_, err := s.work.ClaimNotice(t.Context(), tenant, noticeID, now, now)
+	_, err := s.notices.ClaimNotice(t.Context(), tenant, noticeID, now, now)
 	expect.Conflict(t, "a claim of none", err)
-	expect.NoError(t, s.work.Notify(t.Context(), noticeOf(tenant)))
+	expect.NoError(t, s.notices.Notify(t.Context(), noticeOf(tenant)))
 	wantDue(now.Add(30 * time.Second))
 	until, later := now.Add(time.Minute), now.Add(time.Hour)
 	var claimed notice.Notice
 	if won := expect.Winners(t, 10, func(ctx context.Context, _ int) error {
-		n, failure := s.work.ClaimNotice(ctx, tenant, noticeID, now, until)
+		n, failure := s.notices.ClaimNotice(ctx, tenant, noticeID, now, until)
 		if failure == nil {
 			claimed = n
 		}
@@ -77,35 +77,35 @@ func TestANoticeIsClaimedByOneAndDueUntilItIsFinished(t *testing.T) {
 		t.Errorf("claimed (-want +got):\n%s", diff)
 	}
 	wantDue(until)
-	_, err = s.work.ClaimNotice(t.Context(), tenant, noticeID, until, until.Add(time.Minute))
+	_, err = s.notices.ClaimNotice(t.Context(), tenant, noticeID, until, until.Add(time.Minute))
 	expect.Conflict(t, "a claim in the last moment of the lease", err)
-	again, err := s.work.ClaimNotice(t.Context(), tenant, noticeID, until.Add(time.Microsecond), until.Add(time.Minute))
+	again, err := s.notices.ClaimNotice(t.Context(), tenant, noticeID, until.Add(time.Microsecond), until.Add(time.Minute))
 	expect.NoError(t, err)
-	expect.Conflict(t, "finishing after the lease", s.work.FinishNotice(t.Context(), claimed, notice.Sent, later))
-	expect.Conflict(t, "postponing after the lease", s.work.PostponeNotice(t.Context(), claimed, later))
-	expect.NoError(t, s.work.PostponeNotice(t.Context(), again, later))
+	expect.Conflict(t, "finishing after the lease", s.notices.FinishNotice(t.Context(), claimed, notice.Sent, later))
+	expect.Conflict(t, "postponing after the lease", s.notices.PostponeNotice(t.Context(), claimed, later))
+	expect.NoError(t, s.notices.PostponeNotice(t.Context(), again, later))
 	wantDue(later)
-	_, err = s.work.ClaimNotice(t.Context(), tenant, noticeID, later.Add(-time.Microsecond), later)
+	_, err = s.notices.ClaimNotice(t.Context(), tenant, noticeID, later.Add(-time.Microsecond), later)
 	expect.Conflict(t, "a claim before its time", err)
-	last, err := s.work.ClaimNotice(t.Context(), tenant, noticeID, later, later.Add(time.Minute))
+	last, err := s.notices.ClaimNotice(t.Context(), tenant, noticeID, later, later.Add(time.Minute))
 	expect.NoError(t, err)
-	expect.NoError(t, s.work.FinishNotice(t.Context(), last, notice.Sent, later))
+	expect.NoError(t, s.notices.FinishNotice(t.Context(), last, notice.Sent, later))
 	wantDue()
-	expect.Conflict(t, "finishing twice", s.work.FinishNotice(t.Context(), last, notice.Sent, later))
-	_, err = s.work.ClaimNotice(t.Context(), tenant, noticeID, later.Add(time.Hour), later.Add(2*time.Hour))
+	expect.Conflict(t, "finishing twice", s.notices.FinishNotice(t.Context(), last, notice.Sent, later))
+	_, err = s.notices.ClaimNotice(t.Context(), tenant, noticeID, later.Add(time.Hour), later.Add(2*time.Hour))
 	expect.Conflict(t, "a claim of a finished one", err)
 }
 
 func TestANoticeDisablesOnlyWhatItIsAbout(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	expect.NoError(t, s.control.CreateSubscription(t.Context(), subscriptionA()))
+	expect.NoError(t, s.hooks.CreateSubscription(t.Context(), subscriptionA()))
 	n := noticeOf(tenant)
-	expect.Conflict(t, "another revision", s.control.DisableAsTold(t.Context(), n))
+	expect.Conflict(t, "another revision", s.hooks.DisableAsTold(t.Context(), n))
 	n.Rev = 1
-	expect.NoError(t, s.control.DisableAsTold(t.Context(), n))
-	expect.Conflict(t, "disabling again", s.control.DisableAsTold(t.Context(), n))
-	got, err := s.control.Subscriptions(t.Context(), tenant)
+	expect.NoError(t, s.hooks.DisableAsTold(t.Context(), n))
+	expect.Conflict(t, "disabling again", s.hooks.DisableAsTold(t.Context(), n))
+	got, err := s.hooks.Subscriptions(t.Context(), tenant)
 	expect.NoError(t, err)
 	want := subscriptionA()
 	want.Rev, want.Disabled, want.DisabledAt, want.DisabledFor = 2, true, n.At, webhook.ReasonFailing

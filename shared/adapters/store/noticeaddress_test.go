@@ -17,9 +17,9 @@ func TestOrganisationOfEarlierReleaseKeepsItsNoticeAddresses(t *testing.T) {
 	s := newStores(t)
 	made := organisationA()
 	made.Emails, made.FoundedBy = []string{"ops@alder.example", "new@alder.example"}, "ac"
-	expect.NoError(t, s.control.CreateOrganisation(t.Context(), made))
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), made))
 	for _, of := range made.Tenants() {
-		if got, err := s.control.Organisation(t.Context(), of); err != nil || len(got.VerifiedEmails) != 0 ||
+		if got, err := s.organisations.Organisation(t.Context(), of); err != nil || len(got.VerifiedEmails) != 0 ||
 			got.FoundedBy != "ac" {
 			t.Errorf("without a verified address: %+v (%v)", got, err)
 		}
@@ -32,7 +32,8 @@ func TestOrganisationOfEarlierReleaseKeepsItsNoticeAddresses(t *testing.T) {
 			},
 		})
 		expect.NoError(t, err)
-		if got, err := s.control.Organisation(t.Context(), of); err != nil || !slices.Equal(got.VerifiedEmails, made.Emails) {
+		got, err := s.organisations.Organisation(t.Context(), of)
+		if err != nil || !slices.Equal(got.VerifiedEmails, made.Emails) {
 			t.Errorf("without the attribute: %q (%v)", got.VerifiedEmails, err)
 		}
 	}

@@ -32,31 +32,31 @@ func TestAnOperatorsListsHoldWhatThereIs(t *testing.T) {
 		}},
 	}
 	for i, c := range clients {
-		expect.NoError(t, s.control.SaveClientAuth(t.Context(), c.Owner, c.Auth))
+		expect.NoError(t, s.clients.SaveClientAuth(t.Context(), c.Owner, c.Auth))
 		clients[i].Auth.Rev = 1
 	}
 	for i, r := range places {
-		expect.NoError(t, s.control.SaveRegistration(t.Context(), r.Owner, r.Registration))
+		expect.NoError(t, s.portals.SaveRegistration(t.Context(), r.Owner, r.Registration))
 		places[i].Registration.Rev = 1
 	}
 	check := func(wantClients []catalog.OwnedClient, wantPlaces []catalog.OwnedRegistration) {
 		t.Helper()
-		gotClients, err := s.control.ClientAuths(t.Context())
+		gotClients, err := s.clients.ClientAuths(t.Context())
 		expect.NoError(t, err)
-		gotPlaces, err := s.control.Registrations(t.Context())
+		gotPlaces, err := s.portals.Registrations(t.Context())
 		expect.NoError(t, err)
 		if diff := cmp.Diff(wantClients, gotClients) + cmp.Diff(wantPlaces, gotPlaces); diff != "" {
 			t.Errorf("the lists (-want +got):\n%s", diff)
 		}
 	}
 	check(clients, places)
-	expect.NoError(t, s.control.SaveClientAuth(t.Context(), tenant, clients[1].Auth)) // by somebody else
-	expect.Conflict(t, "removing what was changed", s.control.RemoveClientAuth(t.Context(), tenant, clients[1].Auth))
-	expect.Conflict(t, "removing another owner's", s.control.RemoveClientAuth(t.Context(), tenant, clients[0].Auth))
+	expect.NoError(t, s.clients.SaveClientAuth(t.Context(), tenant, clients[1].Auth)) // by somebody else
+	expect.Conflict(t, "removing what was changed", s.clients.RemoveClientAuth(t.Context(), tenant, clients[1].Auth))
+	expect.Conflict(t, "removing another owner's", s.clients.RemoveClientAuth(t.Context(), tenant, clients[0].Auth))
 	expect.Conflict(t, "removing at another place",
-		s.control.RemoveRegistration(t.Context(), org.Tenant{}, places[2].Registration))
-	expect.NoError(t, s.control.RemoveClientAuth(t.Context(), org.Tenant{}, clients[0].Auth))
-	expect.NoError(t, s.control.RemoveRegistration(t.Context(), tenant, places[1].Registration))
+		s.portals.RemoveRegistration(t.Context(), org.Tenant{}, places[2].Registration))
+	expect.NoError(t, s.clients.RemoveClientAuth(t.Context(), org.Tenant{}, clients[0].Auth))
+	expect.NoError(t, s.portals.RemoveRegistration(t.Context(), tenant, places[1].Registration))
 	clients[1].Auth.Rev++
 	check(clients[1:], []catalog.OwnedRegistration{places[0], places[2]})
 }
@@ -65,20 +65,20 @@ func TestCredentialsAreListedByTenantAndRemovedAsTheyWereRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)
-	expect.NoError(t, s.control.CreateOrganisation(t.Context(), organisationA())) // shares the partition
-	expect.NoError(t, s.control.CreateCredential(t.Context(), want))
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA())) // shares the partition
+	expect.NoError(t, s.callers.CreateCredential(t.Context(), want))
 	for of, expected := range map[org.Tenant][]org.Credential{tenant: {want}, {Mode: org.Live, OrgID: orgA}: {}} {
-		got, err := s.control.Credentials(t.Context(), of)
+		got, err := s.callers.Credentials(t.Context(), of)
 		expect.NoError(t, err)
 		if diff := cmp.Diff(expected, got); diff != "" {
 			t.Errorf("those of %v (-want +got):\n%s", of, diff)
 		}
 	}
-	expect.NoError(t, s.control.SaveCredential(t.Context(), want))
-	expect.Conflict(t, "removing what was changed", s.control.RemoveCredential(t.Context(), want))
+	expect.NoError(t, s.callers.SaveCredential(t.Context(), want))
+	expect.Conflict(t, "removing what was changed", s.callers.RemoveCredential(t.Context(), want))
 	want.Rev++
-	expect.NoError(t, s.control.RemoveCredential(t.Context(), want))
-	_, err := s.control.TenantOf(t.Context(), want.ID)
+	expect.NoError(t, s.callers.RemoveCredential(t.Context(), want))
+	_, err := s.callers.TenantOf(t.Context(), want.ID)
 	expect.NotFound(t, "the public id of a removed credential", err)
 }
 
@@ -90,23 +90,23 @@ func TestAMovedOrRemovedWebhookForgetsHowItFared(t *testing.T) {
 		ID: hookID, Tenant: tenant, URL: "https://app.example/hook",
 		Types: []webhook.Type{webhook.TestEvent}, CreatedAt: now, Rev: 1,
 	}
-	expect.NoError(t, s.control.CreateSubscription(t.Context(), sub))
-	_, err := s.control.CountFailure(t.Context(), tenant, sub.ID, now)
+	expect.NoError(t, s.hooks.CreateSubscription(t.Context(), sub))
+	_, err := s.hooks.CountFailure(t.Context(), tenant, sub.ID, now)
 	expect.NoError(t, err)
 	sub.URL = "https://app.example/moved"
-	expect.NoError(t, s.control.MoveSubscription(t.Context(), sub))
-	expect.Conflict(t, "moving it again as it was", s.control.MoveSubscription(t.Context(), sub))
-	got, err := s.control.Subscriptions(t.Context(), tenant)
+	expect.NoError(t, s.hooks.MoveSubscription(t.Context(), sub))
+	expect.Conflict(t, "moving it again as it was", s.hooks.MoveSubscription(t.Context(), sub))
+	got, err := s.hooks.Subscriptions(t.Context(), tenant)
 	expect.NoError(t, err)
 	if len(got) != 1 || got[0].URL != sub.URL || got[0].Health.Failures != 0 {
 		t.Errorf("after the move: %+v", got)
 	}
-	_, err = s.control.CountFailure(t.Context(), tenant, sub.ID, now)
+	_, err = s.hooks.CountFailure(t.Context(), tenant, sub.ID, now)
 	expect.NoError(t, err)
-	expect.Conflict(t, "removing it as it was", s.control.RemoveSubscription(t.Context(), sub))
-	expect.NoError(t, s.control.RemoveSubscription(t.Context(), got[0]))
-	expect.NoError(t, s.control.CreateSubscription(t.Context(), sub))
-	if got, err = s.control.Subscriptions(t.Context(), tenant); err != nil || len(got) != 1 ||
+	expect.Conflict(t, "removing it as it was", s.hooks.RemoveSubscription(t.Context(), sub))
+	expect.NoError(t, s.hooks.RemoveSubscription(t.Context(), got[0]))
+	expect.NoError(t, s.hooks.CreateSubscription(t.Context(), sub))
+	if got, err = s.hooks.Subscriptions(t.Context(), tenant); err != nil || len(got) != 1 ||
 		got[0].Health.Failures != 0 {
 		t.Errorf("one with the same id, after the removal: %+v (%v)", got, err)
 	}
@@ -127,8 +127,8 @@ func TestConnectionsAreFoundByTenantAndEndpointWhateverTheirState(t *testing.T) 
 			}
 		}
 	}
-	expect.NoError(t, s.control.CreateOrganisation(t.Context(), organisationA()))
-	all := store.ConnectedEndpoints{Control: s.control, Connections: s.conns}
+	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA()))
+	all := store.ConnectedEndpoints{Organisations: s.organisations, Connections: s.conns}
 	for mode, want := range map[string]bool{"test": true, "live": false} {
 		got, err := all.ConnectedAt(t.Context(), mode, map[string]bool{"endpoint": true, "another": true})
 		if err != nil || got["endpoint"] != want || got["another"] {

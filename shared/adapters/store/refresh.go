@@ -16,12 +16,12 @@ import (
 type Refresh struct {
 	connections Connections
 	tokens      Tokens
-	work        Work
+	events      Events
 }
 
 // NewRefresh needs all three tables.
-func NewRefresh(connections Connections, held Tokens, work Work) Refresh {
-	return Refresh{connections: connections, tokens: held, work: work}
+func NewRefresh(connections Connections, held Tokens, events Events) Refresh {
+	return Refresh{connections: connections, tokens: held, events: events}
 }
 
 // Connection implements refresh.Store.
@@ -73,7 +73,7 @@ func (s Refresh) saving(c connection.Connection, events ...webhook.Event) []type
 	writes := make([]types.TransactWriteItem, 0, 1+len(events))
 	writes = append(writes, putConnection(s.connections.Table, c))
 	for _, event := range events {
-		writes = append(writes, putNew(s.work.Table, eventItem(event)))
+		writes = append(writes, putNew(s.events.Table, eventItem(event)))
 	}
 	return writes
 }

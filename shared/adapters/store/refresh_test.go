@@ -96,7 +96,7 @@ func TestARevokedConnectionHoldsNoTokensAndIsNeverDue(t *testing.T) {
 	if diff := cmp.Diff(tombstone, s.rawTokens(t)); diff != "" {
 		t.Errorf("what is left of the tokens (-want +got):\n%s", diff)
 	}
-	_, err := s.work.Event(t.Context(), tenant, eventID)
+	_, err := s.events.Event(t.Context(), tenant, eventID)
 	expect.NoError(t, err)
 	if got := s.dueConnections(t, now.Add(10000*time.Hour)); len(got) != 0 {
 		t.Errorf("due: %v", got)

@@ -12,14 +12,15 @@ import (
 
 // Register opens export tasks, in the same transaction in which it looks at their connections.
 type Register struct {
-	Work
+	Tasks
+	Events
 
 	connections Connections
 }
 
 // NewRegister needs both tables.
 func NewRegister(work Work, connections Connections) Register {
-	return Register{Work: work, connections: connections}
+	return Register{Tasks: Tasks(work), Events: Events(work), connections: connections}
 }
 
 // OpenTask implements export.TaskStore.
@@ -41,7 +42,7 @@ func (s Register) OpenTask(ctx context.Context, task export.Task, previous strin
 
 	pointer := newItem(latestKey(task.Tenant, task.ConnectionID))
 	pointer.setText("task_id", task.ID)
-	latest := &types.Put{TableName: &s.Table, Item: pointer, ConditionExpression: aws.String(absent)}
+	latest := &types.Put{TableName: &s.Tasks.Table, Item: pointer, ConditionExpression: aws.String(absent)}
 	if previous != "" {
 		latest.ConditionExpression = aws.String("task_id = :previous")
 		latest.ExpressionAttributeValues = item{":previous": text(previous)}
@@ -52,6 +53,6 @@ func (s Register) OpenTask(ctx context.Context, task export.Task, previous strin
 		ExpressionAttributeNames:  map[string]string{"#status": "status"},
 		ExpressionAttributeValues: item{":authorized": text(string(connection.Authorized))},
 	}
-	return transact(ctx, s.DB,
-		putNew(s.Table, row), types.TransactWriteItem{Put: latest}, types.TransactWriteItem{ConditionCheck: authorized})
+	return transact(ctx, s.Tasks.DB,
+		putNew(s.Tasks.Table, row), types.TransactWriteItem{Put: latest}, types.TransactWriteItem{ConditionCheck: authorized})
 }

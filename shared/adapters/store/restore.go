@@ -16,7 +16,7 @@ import (
 type Restore struct {
 	Connections
 
-	Work         Work
+	Events       Events
 	Tokens, From Tokens
 }
 
@@ -44,5 +44,5 @@ func (s Restore) PutBack(ctx context.Context, r tokens.Row) error {
 // EndConnection stores a connection that has ended, with its event; fault.Conflict when it was
 // changed since it was read.
 func (s Restore) EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error {
-	return NewRefresh(s.Connections, s.Tokens, s.Work).SaveConnection(ctx, c, event)
+	return NewRefresh(s.Connections, s.Tokens, s.Events).SaveConnection(ctx, c, event)
 }

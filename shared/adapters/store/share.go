@@ -24,8 +24,22 @@ const (
 	taskSuffix  = "_task"
 )
 
+// Places stores tenants' shares: who has their places, and whether tasks wait in line for one.
+type Places Work
+
+// Shares stores shares together with the tasks that have, or wait for, their places.
+type Shares struct {
+	Places
+	Tasks
+}
+
+// NewShares returns the Shares of a table.
+func NewShares(work Work) Shares {
+	return Shares{Places: Places(work), Tasks: Tasks(work)}
+}
+
 // Share implements share.Rows.
-func (s Work) Share(ctx context.Context, tenant org.Tenant) (share.Row, error) {
+func (s Places) Share(ctx context.Context, tenant org.Tenant) (share.Row, error) {
 	row, err := get(ctx, s.DB, s.Table, shareKey(tenant))
 	if errors.Is(err, fault.NotFound) {
 		return share.Row{}, nil
@@ -56,7 +70,7 @@ func placeNames(number int) map[string]string {
 }
 
 // TakePlace implements share.Rows.
-func (s Work) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, place int, next share.Holder) error {
+func (s Places) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, place int, next share.Holder) error {
 	c := change{
 		table: s.Table, key: shareKey(tenant),
 		set: "SET #task = :task, #claim = :claim, #until = :until, #ttl = :ttl", when: "attribute_not_exists(#task)",
@@ -83,13 +97,13 @@ func (s Work) TakePlace(ctx context.Context, tenant org.Tenant, seen share.Row, 
 }
 
 // KeepPlace implements share.Rows.
-func (s Work) KeepPlace(ctx context.Context, place share.Place, until time.Time) error {
+func (s Places) KeepPlace(ctx context.Context, place share.Place, until time.Time) error {
 	_, err := update(ctx, s.DB, placeLease(place.Number).extend(s.placed(place), until))
 	return err
 }
 
 // LeavePlace implements share.Rows.
-func (s Work) LeavePlace(ctx context.Context, place share.Place) (share.Row, error) {
+func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, error) {
 	c := placeLease(place.Number).release(s.placed(place))
 	c.set += ", #task, #holder"
 	row, err := update(ctx, s.DB, c)
@@ -100,7 +114,7 @@ func (s Work) LeavePlace(ctx context.Context, place share.Place) (share.Row, err
 }
 
 // placed is an update of a place by the claim of the task that has it.
-func (s Work) placed(place share.Place) change {
+func (s Places) placed(place share.Place) change {
 	return placeLease(place.Number).held(change{
 		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",
 		names: map[string]string{"#task": placeNames(place.Number)["#task"]}, values: item{":task": text(place.TaskID)},
@@ -116,7 +130,7 @@ func placeLease(number int) lease {
 
 // AnnounceLine implements share.Rows. That somebody waits is true whatever the row is, so there is
 // nothing to be conditional on.
-func (s Work) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
+func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant),
 		set:  "SET joined_at = :now, due_shard = :shard, due_at = if_not_exists(due_at, :due)",
@@ -132,7 +146,7 @@ func (s Work) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, due
 }
 
 // EndLine implements share.Rows.
-func (s Work) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) error {
+func (s Places) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant), set: "REMOVE joined_at, due_shard, due_at", when: "joined_at = :seen",
 		values: item{":seen": moment(seen)},
@@ -141,7 +155,7 @@ func (s Work) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) er
 }
 
 // JoinLine implements share.Rows. In the index byDue the task stands in its tenant's line, in the order of creation.
-func (s Work) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
+func (s Tasks) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
 	c := s.fenced(task, "SET waiting_since = :now, due_shard = :line, due_at = created_at REMOVE lease_until")
 	c.when += " AND attribute_exists(lease_until)"
 	c.values[":now"] = moment(at)
@@ -151,7 +165,7 @@ func (s Work) JoinLine(ctx context.Context, task export.Task, at time.Time) erro
 }
 
 // Line implements share.Rows.
-func (s Work) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share.Waiting, error) {
+func (s Places) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share.Waiting, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byDue"),
 		Limit:                     aws.Int32(int32(limit)), //nolint:gosec // G115: limits are small
@@ -172,7 +186,7 @@ func (s Work) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share.W
 }
 
 // CallTask implements share.Rows.
-func (s Work) CallTask(ctx context.Context, task export.Task, dueAt time.Time) error {
+func (s Tasks) CallTask(ctx context.Context, task export.Task, dueAt time.Time) error {
 	c := s.fenced(task, "SET waited_ms = :waited, due_shard = :shard, due_at = :due REMOVE waiting_since")
 	c.when += " AND waiting_since = :since"
 	c.values[":waited"] = number(task.Waited.Milliseconds())

@@ -17,14 +17,12 @@ const (
 	keepEvents = 15 * 24 * time.Hour
 )
 
-// Work keeps export tasks, events and deliveries, and the index of what is due.
-type Work struct {
-	DB    DB
-	Table string
-}
+// Tasks stores export tasks, and for each connection the id of its latest one. A report of a task's progress or end,
+// and a repeated event, are stored with the task.
+type Tasks Work
 
 // LatestTask implements export.TaskStore.
-func (s Work) LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error) {
+func (s Tasks) LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error) {
 	row, err := get(ctx, s.DB, s.Table, latestKey(tenant, connectionID))
 	if err != nil {
 		return "", err
@@ -33,7 +31,7 @@ func (s Work) LatestTask(ctx context.Context, tenant org.Tenant, connectionID st
 }
 
 // Task implements export.TaskStore.
-func (s Work) Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error) {
+func (s Tasks) Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error) {
 	row, err := get(ctx, s.DB, s.Table, taskKey(tenant, id))
 	if err != nil {
 		return export.Task{}, err
@@ -87,7 +85,7 @@ func isPutOff(row item) bool {
 }
 
 // ResendEvent implements export.TaskStore.
-func (s Work) ResendEvent(ctx context.Context, task export.Task, event webhook.Event) error {
+func (s Tasks) ResendEvent(ctx context.Context, task export.Task, event webhook.Event) error {
 	count := change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID),
 		set: "SET resends = :next, sent_at = :now", when: "resends = :seen",
@@ -98,7 +96,7 @@ func (s Work) ResendEvent(ctx context.Context, task export.Task, event webhook.E
 
 // ClaimTask implements worker.Store. lease_until alone says from when on a task can be claimed, be it leased or put
 // off: a message that comes earlier, from whomever, finds nothing.
-func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
+func (s Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (export.Task, error) {
 	row, err := update(ctx, s.DB, leaseOf("generation").claim(change{
@@ -113,7 +111,7 @@ func (s Work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
 }
 
 // ExtendTask implements worker.Store.
-func (s Work) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
+func (s Tasks) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error {
 	c, err := s.extending(task, leaseUntil)
 	if err != nil {
 		return err
@@ -123,7 +121,7 @@ func (s Work) ExtendTask(ctx context.Context, task export.Task, leaseUntil time.
 }
 
 // ReportTask implements worker.Store.
-func (s Work) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
+func (s Tasks) ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error {
 	c, err := s.extending(task, leaseUntil)
 	if err != nil {
 		return err
@@ -135,7 +133,7 @@ func (s Work) ReportTask(ctx context.Context, task export.Task, leaseUntil time.
 }
 
 // ContinueTask implements worker.Store.
-func (s Work) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error) {
+func (s Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error) {
 	c := leaseOf("generation").extend(s.fenced(task, ", generation = generation + :one, due_at = :until, "+
 		"checkpoint = :checkpoint, setbacks = :none, progress = :progress"), leaseUntil)
 	c.values[":one"] = number(1)
@@ -153,7 +151,7 @@ func (s Work) ContinueTask(ctx context.Context, task export.Task, leaseUntil tim
 
 // YieldTask implements worker.Store. The generation rises, so that a write of the run that comes late, such as that
 // of its heartbeat, shortens no wait.
-func (s Work) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
+func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, " +
 		"due_at = :due"
 	if until.IsZero() {
@@ -178,7 +176,7 @@ func (s Work) YieldTask(ctx context.Context, task export.Task, until, dueAt time
 }
 
 // FinishTask implements worker.Store. The task stays due until its files are deleted.
-func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
+func (s Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
 	result := item{}
 	for name, value := range map[string]any{
 		":stats": task.Stats, ":outcome": task.Outcome, ":files": task.Files, ":scope": task.Scope,
@@ -202,7 +200,7 @@ func (s Work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 }
 
 // ExpireFiles implements export.Deletions. The row stays due, so that the sweeper deletes what is left.
-func (s Work) ExpireFiles(ctx context.Context, task export.Task, now, lookAt time.Time) error {
+func (s Tasks) ExpireFiles(ctx context.Context, task export.Task, now, lookAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID),
 		set:  "SET files_until = :now, due_shard = :shard, due_at = :look",
@@ -216,7 +214,7 @@ func (s Work) ExpireFiles(ctx context.Context, task export.Task, now, lookAt tim
 }
 
 // fenced is an update of a pending task by the worker that holds its generation.
-func (s Work) fenced(task export.Task, set string) change {
+func (s Tasks) fenced(task export.Task, set string) change {
 	return leaseOf("generation").held(change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: set,
 		when: "#status = :pending", names: map[string]string{"#status": "status"},
@@ -224,7 +222,7 @@ func (s Work) fenced(task export.Task, set string) change {
 	}, number(task.Generation))
 }
 
-func (s Work) extending(task export.Task, leaseUntil time.Time) (change, error) {
+func (s Tasks) extending(task export.Task, leaseUntil time.Time) (change, error) {
 	c := leaseOf("generation").extend(s.fenced(task, ", due_at = :until, progress = :progress"), leaseUntil)
 	return c, c.values.setJSON(":progress", task.Progress)
 }

@@ -19,14 +19,14 @@ import (
 func TestATaskOpensOnAnAuthorizedConnectionOnly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	expect.Conflict(t, "without a connection", s.work.OpenTask(t.Context(), pendingTask(tenant), ""))
+	expect.Conflict(t, "without a connection", s.register.OpenTask(t.Context(), pendingTask(tenant), ""))
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
 	rejected := connectionOf(tenant)
 	rejected.Status = connection.Rejected
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(),
 		flow.Conclusion{Attempt: attemptOf(tenant), Error: "access_denied", Connection: rejected}))
-	expect.Conflict(t, "on a rejected connection", s.work.OpenTask(t.Context(), pendingTask(tenant), ""))
-	_, err := s.work.Task(t.Context(), tenant, taskID)
+	expect.Conflict(t, "on a rejected connection", s.register.OpenTask(t.Context(), pendingTask(tenant), ""))
+	_, err := s.tasks.Task(t.Context(), tenant, taskID)
 	expect.NotFound(t, "the task", err)
 }
 
@@ -52,23 +52,23 @@ func TestExpiringFilesEndsTheirTimeOnceAndLeavesTheRowDue(t *testing.T) {
 	s := newStores(t)
 	task := s.claim(t)
 	at, look := now.Add(time.Hour), now.Add(2*time.Hour)
-	expect.Conflict(t, "the files of a pending task", s.work.ExpireFiles(t.Context(), task, at, look))
+	expect.Conflict(t, "the files of a pending task", s.tasks.ExpireFiles(t.Context(), task, at, look))
 	task = succeeded(task)
-	expect.NoError(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
-	expect.Conflict(t, "another tenant's", s.work.ExpireFiles(t.Context(),
+	expect.NoError(t, s.tasks.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
+	expect.Conflict(t, "another tenant's", s.tasks.ExpireFiles(t.Context(),
 		export.Task{ID: taskID, Tenant: org.Tenant{Mode: org.Live, OrgID: orgA}}, at, look))
-	expect.Conflict(t, "when their time is over", s.work.ExpireFiles(t.Context(), task, task.FilesUntil, look))
+	expect.Conflict(t, "when their time is over", s.tasks.ExpireFiles(t.Context(), task, task.FilesUntil, look))
 
 	if won := expect.Winners(t, 10, func(ctx context.Context,
 		_ int,
 	) error {
-		return s.work.ExpireFiles(ctx, task, at, look)
+		return s.tasks.ExpireFiles(ctx, task, at, look)
 	}); won != 1 {
 		t.Errorf("%d of 10 requests ended their time, want 1", won)
 	}
 	want := task
 	want.FilesUntil = at
-	got, err := s.work.Task(t.Context(), tenant, taskID)
+	got, err := s.tasks.Task(t.Context(), tenant, taskID)
 	expect.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("task (-want +got):\n%s", diff)
@@ -89,6 +89,6 @@ func TestTheFilesOfAFailedTaskHaveNoTimeToEnd(t *testing.T) {
 	s := newStores(t)
 	task := s.claim(t)
 	task.Status, task.FinishedAt, task.FilesUntil = export.Failed, now, now.Add(time.Hour)
-	expect.NoError(t, s.work.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
-	expect.Conflict(t, "ExpireFiles", s.work.ExpireFiles(t.Context(), task, now, now))
+	expect.NoError(t, s.tasks.FinishTask(t.Context(), task, eventOf(tenant, eventID)))
+	expect.Conflict(t, "ExpireFiles", s.tasks.ExpireFiles(t.Context(), task, now, now))
 }

@@ -27,7 +27,7 @@ const verificationID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
 // tefca are the stores of TEFCA mode.
 func (s stores) tefca() store.TEFCAConnections {
 	return store.TEFCAConnections{
-		TEFCA: store.TEFCA{Flow: store.Flow{DB: s.db, Table: s.names["FlowTable"]}, Work: s.work.Work}, Ends: s.flow,
+		TEFCA: store.TEFCA{Flow: store.Flow{DB: s.db, Table: s.names["FlowTable"]}, Work: s.work}, Ends: s.flow,
 	}
 }
 
@@ -179,7 +179,7 @@ func TestOfAnErasedConnectionItsNamesGo(t *testing.T) {
 	c.Status = connection.Revoked
 	expect.NoError(t, s.refresh.SaveConnection(t.Context(), c))
 	for range 2 {
-		expect.NoError(t, store.NewErasures(s.conns, s.work.Work, s.tokens, s.db).RemoveConnection(t.Context(), tenant,
+		expect.NoError(t, store.NewErasures(s.conns, s.work, s.tokens, s.db).RemoveConnection(t.Context(), tenant,
 			connID, now))
 	}
 	known, erased, err := rows.Known(t.Context(), tenant, "vault", "f")

@@ -15,8 +15,11 @@ import (
 // keepUsage is 25 months, so that a month can be compared with the same of the year before, and that of two years.
 const keepUsage = 25 * 31 * 24 * time.Hour
 
+// UsageDays stores the counts of days.
+type UsageDays Work
+
 // SaveUsage implements usage.Days.
-func (s Work) SaveUsage(ctx context.Context, tenant org.Tenant, day string, c usage.Counts, ends time.Time) error {
+func (s UsageDays) SaveUsage(ctx context.Context, tenant org.Tenant, day string, c usage.Counts, ends time.Time) error {
 	row := newItem(usageKey(tenant, day))
 	row.setInt("connections", c.Connections)
 	row.setInt("rejections", c.Rejections)
@@ -30,7 +33,7 @@ func (s Work) SaveUsage(ctx context.Context, tenant org.Tenant, day string, c us
 }
 
 // Usage implements usage.Days. Two months of rows are far below what one query reads.
-func (s Work) Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]usage.Counts, error) {
+func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]usage.Counts, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String("pk = :pk AND sk BETWEEN :from AND :to"),

@@ -118,10 +118,10 @@ func TestAnInquiryIsStoredOnceWithItsEvent(t *testing.T) {
 		ID: eventID, Tenant: tenant, Type: webhook.SupportRequested, Email: "a@example.com",
 		Body: "Help", CreatedAt: now,
 	}
-	expect.NoError(t, s.work.CreateInquiry(t.Context(), asked, eventOf(tenant, eventID)))
-	expect.Conflict(t, "the same again", s.work.CreateInquiry(t.Context(), asked, eventOf(tenant, eventID)))
-	_, err := s.work.Event(t.Context(), tenant, eventID)
+	expect.NoError(t, s.inquiries.CreateInquiry(t.Context(), asked, eventOf(tenant, eventID)))
+	expect.Conflict(t, "the same again", s.inquiries.CreateInquiry(t.Context(), asked, eventOf(tenant, eventID)))
+	_, err := s.events.Event(t.Context(), tenant, eventID)
 	expect.NoError(t, err)
 	asked.Tenant.Mode = org.Live
-	expect.NoError(t, s.work.CreateInquiry(t.Context(), asked, eventOf(asked.Tenant, eventID)))
+	expect.NoError(t, s.inquiries.CreateInquiry(t.Context(), asked, eventOf(asked.Tenant, eventID)))
 }

@@ -10,14 +10,36 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Webhooks keeps events and deliveries together with the subscriptions they go to.
+// Events stores events, together with the deliveries that they are fanned out to.
+type Events Work
+
+// Deliveries stores deliveries and their attempts.
+type Deliveries Work
+
+// EventDeliveries stores events and deliveries.
+type EventDeliveries struct {
+	Events
+	Deliveries
+}
+
+// NewEventDeliveries returns the EventDeliveries of a table.
+func NewEventDeliveries(work Work) EventDeliveries {
+	return EventDeliveries{Events: Events(work), Deliveries: Deliveries(work)}
+}
+
+// Webhooks stores events and deliveries together with the subscriptions they go to.
 type Webhooks struct {
-	Work
-	Control
+	EventDeliveries
+	Hooks
+}
+
+// NewWebhooks returns the Webhooks of both tables.
+func NewWebhooks(work Work, control Control) Webhooks {
+	return Webhooks{EventDeliveries: NewEventDeliveries(work), Hooks: Hooks(control)}
 }
 
 // Event implements webhook.Store and export.TaskStore.
-func (s Work) Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error) {
+func (s Events) Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error) {
 	row, err := get(ctx, s.DB, s.Table, eventKey(tenant, id))
 	if err != nil {
 		return webhook.Event{}, err
@@ -33,7 +55,7 @@ func eventOf(tenant org.Tenant, id string, row item) webhook.Event {
 }
 
 // CreateEvent stores an event that no other change belongs to, such as a test; fault.Conflict when it is there.
-func (s Work) CreateEvent(ctx context.Context, event webhook.Event) error {
+func (s Events) CreateEvent(ctx context.Context, event webhook.Event) error {
 	return create(ctx, s.DB, s.Table, eventItem(event))
 }
 
@@ -49,11 +71,11 @@ func eventItem(e webhook.Event) item {
 }
 
 // FanOut implements webhook.Store.
-func (s Work) FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error {
+func (s Events) FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error {
 	return transact(ctx, s.DB, s.fanOut(event, deliveries)...)
 }
 
-func (s Work) fanOut(event webhook.Event, deliveries []webhook.Delivery) []types.TransactWriteItem {
+func (s Events) fanOut(event webhook.Event, deliveries []webhook.Delivery) []types.TransactWriteItem {
 	mark := change{
 		table: s.Table, key: eventKey(event.Tenant, event.ID),
 		set: "SET settled = :yes REMOVE due_shard, due_at", when: "attribute_exists(pk) AND attribute_not_exists(settled)",
@@ -89,7 +111,7 @@ func deliveryItem(d webhook.Delivery) item {
 }
 
 // ClaimDelivery implements webhook.Store.
-func (s Work) ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now,
+func (s Deliveries) ClaimDelivery(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (webhook.Delivery, error) {
 	row, err := update(ctx, s.DB, leaseOf("fence").claim(change{
@@ -115,7 +137,7 @@ func deliveryOf(tenant org.Tenant, id string, row item) webhook.Delivery {
 }
 
 // RecordAttempt implements webhook.Store.
-func (s Work) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt) error {
+func (s Deliveries) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt webhook.Attempt) error {
 	writes, err := s.recordAttempt(d, attempt)
 	if err != nil {
 		return err
@@ -123,7 +145,7 @@ func (s Work) RecordAttempt(ctx context.Context, d webhook.Delivery, attempt web
 	return transact(ctx, s.DB, writes...)
 }
 
-func (s Work) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) ([]types.TransactWriteItem, error) {
+func (s Deliveries) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) ([]types.TransactWriteItem, error) {
 	log := newItem(attemptLogKey(d.Tenant, d.ID, d.Fence))
 	log.setInt("attempt", int64(attempt.Number))
 	log.setText("attempt_trigger", string(attempt.Trigger))
@@ -150,13 +172,13 @@ func (r item) setHeaders(name string, header map[string]string) error {
 }
 
 // ParkDelivery implements webhook.Store.
-func (s Work) ParkDelivery(ctx context.Context, d webhook.Delivery) error {
+func (s Deliveries) ParkDelivery(ctx context.Context, d webhook.Delivery) error {
 	_, err := update(ctx, s.DB, s.unclaim(d))
 	return err
 }
 
 // unclaim ends the claim of a delivery and stores what the claimant has made of it.
-func (s Work) unclaim(d webhook.Delivery) change {
+func (s Deliveries) unclaim(d webhook.Delivery) change {
 	c := leaseOf("fence").held(change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),
 		set: "SET #status = :status, attempt = :attempt, next_at = :next, attempt_trigger = :trigger, paced = :paced, " +

@@ -10,7 +10,7 @@ import (
 
 // EventBatches keeps the events of several tenants for those who work on them at the same time.
 type EventBatches struct {
-	Work Work
+	Rows Events
 	Log  EventLog
 }
 
@@ -39,9 +39,9 @@ func (s EventBatches) Events(ctx context.Context,
 func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error {
 	writes := make([]types.TransactWriteItem, 0, 2*len(all)) // mostly an event and its one delivery
 	for _, f := range all {
-		writes = append(writes, s.Work.fanOut(f.Event, f.Deliveries)...)
+		writes = append(writes, s.Rows.fanOut(f.Event, f.Deliveries)...)
 	}
-	return transact(ctx, s.Work.DB, writes...)
+	return transact(ctx, s.Rows.DB, writes...)
 }
 
 // BatchedWebhooks is Webhooks that records attempts which end at the same time in one transaction.
@@ -53,7 +53,7 @@ type BatchedWebhooks struct {
 
 // NewBatchedWebhooks makes the BatchedWebhooks of a process.
 func NewBatchedWebhooks(rows Webhooks) BatchedWebhooks {
-	return BatchedWebhooks{rows, &joined{db: rows.Work.DB}}
+	return BatchedWebhooks{rows, &joined{db: rows.Deliveries.DB}}
 }
 
 // RecordAttempt implements webhook.Store.

@@ -17,7 +17,7 @@ func batches(t *testing.T, s stores) store.EventBatches {
 	if !ok {
 		t.Fatal("the client reads no batches")
 	}
-	return store.EventBatches{Work: s.work.Work, Log: store.EventLog{DB: db, Table: s.work.Table}}
+	return store.EventBatches{Rows: s.events, Log: store.EventLog{DB: db, Table: s.work.Table}}
 }
 
 func TestEventsReadsEachEventAsItsTenant(t *testing.T) {
@@ -28,7 +28,7 @@ func TestEventsReadsEachEventAsItsTenant(t *testing.T) {
 		ID: "e0000000-0000-4000-8000-000000000001", Tenant: tenant, Type: webhook.TestEvent,
 		Body: []byte(`{}`), CreatedAt: now,
 	}
-	expect.NoError(t, s.work.CreateEvent(t.Context(), stored))
+	expect.NoError(t, s.events.CreateEvent(t.Context(), stored))
 	own := webhook.Reference{Tenant: tenant, ID: stored.ID}
 	foreign := webhook.Reference{Tenant: other, ID: stored.ID}
 	missing := webhook.Reference{Tenant: tenant, ID: "e0000000-0000-4000-8000-000000000002"}
@@ -47,7 +47,7 @@ func TestFanOutAllStoresAllOrNothing(t *testing.T) {
 	references := make([]webhook.Reference, 0, len(ids))
 	for _, id := range ids {
 		e := webhook.Event{ID: id, Tenant: tenant, Type: webhook.TestEvent, Body: []byte(`{}`), CreatedAt: now}
-		expect.NoError(t, s.work.CreateEvent(t.Context(), e))
+		expect.NoError(t, s.events.CreateEvent(t.Context(), e))
 		d := webhook.Delivery{
 			ID: webhook.DeliveryID(id, hookID), Tenant: tenant, EventID: id, SubscriptionID: hookID, Status: webhook.InFlight,
 			Attempt: 1, Fence: 1, Trigger: webhook.ByClock, NextAt: now, LeaseUntil: now, DueAt: now, CreatedAt: now,
@@ -56,7 +56,7 @@ func TestFanOutAllStoresAllOrNothing(t *testing.T) {
 		references = append(references, webhook.Reference{Tenant: tenant, ID: id})
 	}
 	b := batches(t, s)
-	expect.NoError(t, s.work.FanOut(t.Context(), all[1].Event, nil))
+	expect.NoError(t, s.events.FanOut(t.Context(), all[1].Event, nil))
 	expect.Conflict(t, "fanning out with an event that was", b.FanOutAll(t.Context(), all))
 	events, err := b.Events(t.Context(), references)
 	expect.NoError(t, err)
@@ -69,6 +69,6 @@ func TestFanOutAllStoresAllOrNothing(t *testing.T) {
 	if !events[references[0]].FannedOut {
 		t.Error("the event is not fanned out")
 	}
-	_, err = s.work.Delivery(t.Context(), tenant, all[0].Deliveries[0].ID)
+	_, err = s.deliveries.Delivery(t.Context(), tenant, all[0].Deliveries[0].ID)
 	expect.NoError(t, err)
 }

@@ -28,7 +28,7 @@ func healthOf(row item) webhook.Health {
 
 // CountFailure implements webhook.HealthStore. A counter has nothing to be conditional on; a
 // lost answer may count twice.
-func (s Control) CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string,
+func (s Hooks) CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string,
 	at time.Time,
 ) (webhook.Health, error) {
 	var h webhook.Health
@@ -49,7 +49,7 @@ func (s Control) CountFailure(ctx context.Context, tenant org.Tenant, subscripti
 }
 
 // ReviseHealth implements webhook.HealthStore.
-func (s Control) ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen,
+func (s Hooks) ReviseHealth(ctx context.Context, tenant org.Tenant, subscriptionID string, seen,
 	next webhook.Health,
 ) error {
 	c := change{
@@ -85,7 +85,7 @@ func unchanged(name, value string, seen int) string {
 }
 
 // ClearFailures implements webhook.HealthStore.
-func (s Control) ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error {
+func (s Hooks) ClearFailures(ctx context.Context, tenant org.Tenant, subscriptionID string, at time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: healthKey(tenant, subscriptionID),
 		set:  "SET last_success = :at REMOVE failures, failing_since, last_failure, warned, trips, open_until",
@@ -96,7 +96,7 @@ func (s Control) ClearFailures(ctx context.Context, tenant org.Tenant, subscript
 
 // ReserveSlot implements webhook.HealthStore. Times are numbers of microseconds, so that moving the next place on needs
 // to know nothing: however many ask at once, each takes one call, or two if the endpoint was idle until now.
-func (s Control) ReserveSlot(
+func (s Hooks) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
 ) (time.Time, error) {
 	var row item
@@ -122,7 +122,7 @@ func (s Control) ReserveSlot(
 }
 
 // MarkSlow implements webhook.HealthStore.
-func (s Control) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time,
+func (s Hooks) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID string, until time.Time,
 	answers time.Duration,
 ) error {
 	_, err := update(ctx, s.DB, change{
@@ -136,14 +136,14 @@ func (s Control) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID
 
 // DisableSubscription implements webhook.HealthStore. It counts as a change, so that nobody who has read it
 // before makes it unhappen.
-func (s Control) DisableSubscription(
+func (s Hooks) DisableSubscription(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time,
 ) error {
 	_, err := update(ctx, s.DB, s.disable(tenant, subscriptionID, reason, at))
 	return err
 }
 
-func (s Control) disable(tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time) change {
+func (s Hooks) disable(tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time) change {
 	return change{
 		table: s.Table, key: subscriptionKey(tenant, subscriptionID),
 		set:  "SET disabled = :yes, disabled_at = :at, disabled_for = :reason, rev = rev + :one",
@@ -157,7 +157,7 @@ func (s Control) disable(tenant org.Tenant, subscriptionID string, reason webhoo
 
 // EnableSubscription makes a disabled subscription work again, with a health that knows nothing; fault.Conflict when it
 // was changed since it was read as sub.
-func (s Control) EnableSubscription(ctx context.Context, sub webhook.Subscription) error {
+func (s Hooks) EnableSubscription(ctx context.Context, sub webhook.Subscription) error {
 	enable := change{
 		table: s.Table, key: subscriptionKey(sub.Tenant, sub.ID),
 		set:    "SET rev = rev + :one REMOVE disabled, disabled_at, disabled_for",

@@ -26,29 +26,29 @@ func TestASubscriptionThatWasDisabledIsNotSavedOver(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	sub := subscriptionA()
-	expect.NoError(t, s.control.CreateSubscription(t.Context(), sub))
+	expect.NoError(t, s.hooks.CreateSubscription(t.Context(), sub))
 	sub.Rev, sub.URL = 1, "https://birch.example"
-	expect.NoError(t, s.control.SaveSubscription(t.Context(), sub))
+	expect.NoError(t, s.hooks.SaveSubscription(t.Context(), sub))
 	sub.Rev = 2
-	expect.NoError(t, s.control.DisableSubscription(t.Context(), tenant, hookID, webhook.ReasonGone, now))
-	expect.Conflict(t, "saving what was read before", s.control.SaveSubscription(t.Context(), sub))
+	expect.NoError(t, s.hooks.DisableSubscription(t.Context(), tenant, hookID, webhook.ReasonGone, now))
+	expect.Conflict(t, "saving what was read before", s.hooks.SaveSubscription(t.Context(), sub))
 	sub.Rev, sub.Disabled, sub.DisabledAt, sub.DisabledFor = 3, true, now, webhook.ReasonGone
-	got, err := s.control.Subscriptions(t.Context(), tenant)
+	got, err := s.hooks.Subscriptions(t.Context(), tenant)
 	expect.NoError(t, err)
 	if diff := cmp.Diff([]webhook.Subscription{sub}, got); diff != "" {
 		t.Errorf("subscription (-want +got):\n%s", diff)
 	}
-	_, err = s.control.CountFailure(t.Context(), tenant, hookID, now)
+	_, err = s.hooks.CountFailure(t.Context(), tenant, hookID, now)
 	expect.NoError(t, err)
-	expect.NoError(t, s.control.EnableSubscription(t.Context(), sub))
-	expect.Conflict(t, "enabling again", s.control.EnableSubscription(t.Context(), sub))
+	expect.NoError(t, s.hooks.EnableSubscription(t.Context(), sub))
+	expect.Conflict(t, "enabling again", s.hooks.EnableSubscription(t.Context(), sub))
 	sub.Rev, sub.Disabled, sub.DisabledAt, sub.DisabledFor = 4, false, time.Time{}, ""
-	got, err = s.control.Subscriptions(t.Context(), tenant)
+	got, err = s.hooks.Subscriptions(t.Context(), tenant)
 	expect.NoError(t, err)
 	if diff := cmp.Diff([]webhook.Subscription{sub}, got); diff != "" {
 		t.Errorf("enabled subscription (-want +got):\n%s", diff)
 	}
-	expect.NoError(t, s.control.DisableSubscription(t.Context(), tenant, hookID, webhook.ReasonAsked, now))
+	expect.NoError(t, s.hooks.DisableSubscription(t.Context(), tenant, hookID, webhook.ReasonAsked, now))
 }
 
 func TestADirectedEventIsNobodysToFanOut(t *testing.T) {
@@ -56,10 +56,10 @@ func TestADirectedEventIsNobodysToFanOut(t *testing.T) {
 	s := newStores(t)
 	event := eventOf(tenant, eventID)
 	d := subscriptionA().Directed(event, now)
-	expect.NoError(t, s.work.CreateDirectedEvent(t.Context(), event, d))
-	expect.Conflict(t, "storing it twice", s.work.CreateDirectedEvent(t.Context(), event, d))
-	expect.Conflict(t, "a fan-out", s.work.FanOut(t.Context(), event, nil))
-	got, err := s.work.ClaimDelivery(t.Context(), tenant, d.ID, now, now.Add(time.Minute))
+	expect.NoError(t, s.events.CreateDirectedEvent(t.Context(), event, d))
+	expect.Conflict(t, "storing it twice", s.events.CreateDirectedEvent(t.Context(), event, d))
+	expect.Conflict(t, "a fan-out", s.events.FanOut(t.Context(), event, nil))
+	got, err := s.deliveries.ClaimDelivery(t.Context(), tenant, d.ID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	if got.SubscriptionID != hookID || got.EventID != eventID || got.Attempt != 1 || got.Trigger != webhook.ByHand {
 		t.Errorf("claimed %+v", got)

@@ -13,7 +13,7 @@ import (
 )
 
 // Delivery implements webhook.Replays.
-func (s Work) Delivery(ctx context.Context, tenant org.Tenant, id string) (webhook.Delivery, error) {
+func (s Deliveries) Delivery(ctx context.Context, tenant org.Tenant, id string) (webhook.Delivery, error) {
 	row, err := get(ctx, s.DB, s.Table, deliveryKey(tenant, id))
 	if err != nil {
 		return webhook.Delivery{}, err
@@ -22,7 +22,7 @@ func (s Work) Delivery(ctx context.Context, tenant org.Tenant, id string) (webho
 }
 
 // DeliveriesMade implements webhook.Replays. The index is eventually consistent.
-func (s Work) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time,
+func (s Deliveries) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time,
 	limit int,
 ) ([]string, time.Time, error) {
 	// Rows are in order of creation and id. A page that breaks off within a moment is gone on with from that moment.
@@ -54,7 +54,7 @@ func (s Work) DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to ti
 }
 
 // RestartDelivery implements webhook.Replays.
-func (s Work) RestartDelivery(ctx context.Context, d webhook.Delivery) error {
+func (s Deliveries) RestartDelivery(ctx context.Context, d webhook.Delivery) error {
 	ttl := number(d.NextAt.Add(keepEvents).Unix())
 	restart := change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),

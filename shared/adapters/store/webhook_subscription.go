@@ -8,9 +8,34 @@ import (
 	"recordbridge/shared/words/org"
 )
 
+// Hooks stores webhook subscriptions with their health.
+type Hooks Control
+
+// OrganisationHooks stores subscriptions together with the organisations that they belong to.
+type OrganisationHooks struct {
+	Organisations
+	Hooks
+}
+
+// NewOrganisationHooks returns the OrganisationHooks of a table.
+func NewOrganisationHooks(control Control) OrganisationHooks {
+	return OrganisationHooks{Organisations: Organisations(control), Hooks: Hooks(control)}
+}
+
+// Setup stores what an organisation sets up itself: its credentials and subscriptions.
+type Setup struct {
+	Callers
+	Hooks
+}
+
+// NewSetup returns the Setup of a table.
+func NewSetup(control Control) Setup {
+	return Setup{Callers: Callers(control), Hooks: Hooks(control)}
+}
+
 // Subscriptions implements webhook.Store.
-func (s Control) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
-	rows, err := s.list(ctx, subscriptionsPartition(tenant), subscriptionPrefix)
+func (s Hooks) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
+	rows, err := list(ctx, s.DB, s.Table, subscriptionsPartition(tenant), subscriptionPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +78,7 @@ func subscriptionOf(tenant org.Tenant, row item) (webhook.Subscription, error) {
 }
 
 // CreateSubscription stores a new subscription.
-func (s Control) CreateSubscription(ctx context.Context, sub webhook.Subscription) error {
+func (s Hooks) CreateSubscription(ctx context.Context, sub webhook.Subscription) error {
 	row, err := subscriptionItem(sub)
 	if err != nil {
 		return err
@@ -64,7 +89,7 @@ func (s Control) CreateSubscription(ctx context.Context, sub webhook.Subscriptio
 
 // CreateDirectedEvent stores an event together with its one delivery, so that nobody fans it out. The list of the
 // organisation's events leaves it out: it is for one subscription.
-func (s Work) CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error {
+func (s Events) CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error {
 	row := eventItem(event)
 	row.setFlag("settled", true)
 	for _, name := range []string{"due_shard", "due_at", "org_list", "org_order"} {
@@ -74,7 +99,7 @@ func (s Work) CreateDirectedEvent(ctx context.Context, event webhook.Event, d we
 }
 
 // SaveSubscription stores a changed subscription; fault.Conflict when it was changed, or disabled, since it was read.
-func (s Control) SaveSubscription(ctx context.Context, sub webhook.Subscription) error {
+func (s Hooks) SaveSubscription(ctx context.Context, sub webhook.Subscription) error {
 	row, err := subscriptionItem(sub)
 	if err != nil {
 		return err
@@ -84,7 +109,7 @@ func (s Control) SaveSubscription(ctx context.Context, sub webhook.Subscription)
 
 // MoveSubscription stores a subscription with another address, whose health knows nothing; fault.Conflict when it was
 // changed since it was read.
-func (s Control) MoveSubscription(ctx context.Context, sub webhook.Subscription) error {
+func (s Hooks) MoveSubscription(ctx context.Context, sub webhook.Subscription) error {
 	row, err := subscriptionItem(sub)
 	if err != nil {
 		return err
@@ -93,7 +118,7 @@ func (s Control) MoveSubscription(ctx context.Context, sub webhook.Subscription)
 }
 
 // RemoveSubscription removes a subscription with its health; fault.Conflict when it was changed since it was read.
-func (s Control) RemoveSubscription(ctx context.Context, sub webhook.Subscription) error {
+func (s Hooks) RemoveSubscription(ctx context.Context, sub webhook.Subscription) error {
 	return transact(ctx, s.DB, removal(s.Table, subscriptionKey(sub.Tenant, sub.ID), sub.Rev),
 		unlist(s.Table, healthKey(sub.Tenant, sub.ID)))
 }

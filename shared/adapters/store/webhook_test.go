@@ -18,11 +18,12 @@ func TestAnAttemptIsALineOfTheDeliveryLog(t *testing.T) {
 	s := newStores(t)
 	old := s.fanOut(t, tenant)
 	later := old.LeaseUntil.Add(time.Second)
-	current, err := s.work.ClaimDelivery(t.Context(), tenant, delivID, later, later.Add(time.Minute))
+	current, err := s.deliveries.ClaimDelivery(t.Context(), tenant, delivID, later, later.Add(time.Minute))
 	expect.NoError(t, err)
 	before := s.writes.Load()
 	old.Status, old.DueAt = webhook.Delivered, time.Time{}
-	expect.Conflict(t, "the old claim", s.work.RecordAttempt(t.Context(), old, webhook.Attempt{Number: 1, At: later}))
+	expect.Conflict(t, "the old claim",
+		s.deliveries.RecordAttempt(t.Context(), old, webhook.Attempt{Number: 1, At: later}))
 	if after := s.writes.Load(); after != before {
 		t.Errorf("an old claim changed rows: %d writes", after-before)
 	}
@@ -32,7 +33,7 @@ func TestAnAttemptIsALineOfTheDeliveryLog(t *testing.T) {
 		SealedBody:    []byte("sealed"),
 		RequestHeader: map[string]string{"Webhook-Id": "e"}, ResponseHeader: map[string]string{"Server": "s"},
 	}
-	expect.NoError(t, s.work.RecordAttempt(t.Context(), current, attempt))
+	expect.NoError(t, s.deliveries.RecordAttempt(t.Context(), current, attempt))
 
 	log, err := s.db.Query(t.Context(), &dynamodb.QueryInput{
 		TableName:              new(s.names["WorkTable"]),

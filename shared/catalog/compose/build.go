@@ -59,8 +59,15 @@ func (s *since) state() record.State {
 	return record.State{UnconfirmedSince: &at}
 }
 
+// builder makes the records of brands that have their ids.
+type builder struct {
+	*round
+
+	doubted []Wait // platforms that lists say of servers
+}
+
 // build makes the records.
-func (c *composer) build(groups []*group, servers map[string]*facts) *making {
+func (c *builder) build(groups []*group, servers map[string]*facts) *making {
 	made := &making{record.Catalog{
 		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{},
 		Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
@@ -84,11 +91,17 @@ func (c *composer) build(groups []*group, servers map[string]*facts) *making {
 	return made
 }
 
+// surveyor collects what lists say of servers.
+type surveyor struct {
+	*round
+
+	derived map[string]string // servers by the ids that their endpoints have unless a list chooses another
+}
+
 // factsOfServers are what is known of each server, by its base.
-func (c *composer) factsOfServers() map[string]*facts {
+func (c *surveyor) factsOfServers() map[string]*facts {
 	all := map[string]*facts{}
 	chosen := map[string]string{}
-	c.derived = map[string]string{}
 	for _, r := range c.rows {
 		for _, s := range r.servers {
 			c.derived[s.id] = s.base
@@ -115,7 +128,7 @@ func (c *composer) factsOfServers() map[string]*facts {
 }
 
 // learn takes in what one row says of a server. The rows of better sources come first.
-func (c *composer) learn(f *facts, e endpoint, r *row, chosen map[string]string) {
+func (c *surveyor) learn(f *facts, e endpoint, r *row, chosen map[string]string) {
 	f.unconfirmed.add(r.list.UnconfirmedSince)
 	if said := e.said.FHIRVersion; said != "" {
 		if f.release != "" && isOld(f.release) != isOld(said) {

@@ -5,9 +5,12 @@ import (
 	"slices"
 )
 
+// merger merges brands that are one by the word of an operator or a list.
+type merger struct{ *round }
+
 // mergeByHand makes brands one that an operator, or a hand-kept list, says are one. What is said first of a brand
 // counts: operators go before lists.
-func (c *composer) mergeByHand(groups []*group) []*group {
+func (c *merger) mergeByHand(groups []*group) []*group {
 	byID := make(map[string]*group, len(groups))
 	for _, g := range groups {
 		byID[g.id] = g
@@ -32,14 +35,14 @@ func (c *composer) mergeByHand(groups []*group) []*group {
 }
 
 // wasKnown reports whether an id was published, or has just been merged.
-func (c *composer) wasKnown(id string) bool {
+func (c *merger) wasKnown(id string) bool {
 	_, isBrand := c.in.Before.Brands[id]
 	_, isMerged := c.in.Before.Successors[id]
 	return isBrand || isMerged || c.brands[id] != ""
 }
 
 // merges are those that are asked for, in an order that does not depend on theirs.
-func (c *composer) merges(groups []*group) []Override {
+func (c *merger) merges(groups []*group) []Override {
 	var all []Override
 	for _, o := range c.in.Overrides {
 		if o.Kind == Merge {
@@ -69,7 +72,7 @@ func (c *composer) merges(groups []*group) []Override {
 
 // mayMerge reports whether a row of a list may merge a brand: one that the same list makes, or one of lesser lists. One
 // that no list has any more it may merge if that had no servers but at the row's own hosts.
-func (c *composer) mayMerge(r *row, id string, from *group) bool {
+func (c *round) mayMerge(r *row, id string, from *group) bool {
 	if from != nil {
 		return r.list.Trusted || !slices.ContainsFunc(from.rows, func(other *row) bool {
 			return other.list.Source != r.list.Source && other.list.Priority >= r.list.Priority
@@ -84,7 +87,7 @@ func (c *composer) mayMerge(r *row, id string, from *group) bool {
 }
 
 // current is the id that a brand has in this catalogue: its own, or that of the one it is merged into.
-func (c *composer) current(id string, byID map[string]*group) string {
+func (c *merger) current(id string, byID map[string]*group) string {
 	for byID[id] == nil {
 		next, merged := c.brands[id]
 		if !merged {
@@ -99,7 +102,7 @@ func (c *composer) current(id string, byID map[string]*group) string {
 }
 
 // override does what operators have decided besides merging.
-func (c *composer) override(made *making) {
+func (c *builder) override(made *making) {
 	overrides := slices.Clone(c.in.Overrides)
 	slices.SortFunc(overrides, func(a, b Override) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Value, b.Value))

@@ -10,12 +10,15 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
+// carrier carries published records over.
+type carrier struct{ *round }
+
 // carryOver keeps what was published and is not made any more: ids that were merged lead to where they do, and the
 // others become tombstones. While a list is missing of which nothing was ever accepted, or is left, nobody knows what
 // is gone: then records stay, and are marked.
 //
 // What would be gone because its listings wait for an operator stays as it was published.
-func (c *composer) carryOver(made *making) {
+func (c *carrier) carryOver(made *making) {
 	blind := c.blindSince()
 	stays := map[string]bool{} // portals and endpoints
 	for _, id := range sortedKeys(c.in.Before.Brands) {
@@ -34,7 +37,7 @@ func (c *composer) carryOver(made *making) {
 }
 
 // carryParts keeps the portals and endpoints that were published and are not made any more.
-func (c *composer) carryParts(made *making, stays map[string]bool, blind time.Time) {
+func (c *carrier) carryParts(made *making, stays map[string]bool, blind time.Time) {
 	for id, p := range c.in.Before.Portals {
 		if _, isMade := made.Portals[id]; !isMade {
 			if !stays[id] {
@@ -57,7 +60,7 @@ func (c *composer) carryParts(made *making, stays map[string]bool, blind time.Ti
 }
 
 // keep notes that the portals and endpoints of a published brand stay as they were.
-func (c *composer) keep(b record.Brand, stays map[string]bool) {
+func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	for _, portal := range b.PortalIDs {
 		stays[portal] = !c.in.Before.Portals[portal].Gone()
 		for _, endpoint := range c.in.Before.Portals[portal].EndpointIDs {
@@ -68,7 +71,7 @@ func (c *composer) keep(b record.Brand, stays map[string]bool) {
 }
 
 // blindSince is since when a list is missing altogether; zero when none is.
-func (c *composer) blindSince() time.Time {
+func (c *carrier) blindSince() time.Time {
 	var latest time.Time
 	for _, l := range c.in.Lists {
 		if len(l.Listings) == 0 && l.UnconfirmedSince.After(latest) {
@@ -79,7 +82,7 @@ func (c *composer) blindSince() time.Time {
 }
 
 // gone is how a record stands that no list has any more.
-func (c *composer) gone(before record.State, blind time.Time) record.State {
+func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	switch {
 	case before.RemovedAt != nil:
 		return before
@@ -94,7 +97,7 @@ func (c *composer) gone(before record.State, blind time.Time) record.State {
 }
 
 // succeed lists into what brands were merged, by their ids, each in one step.
-func (c *composer) succeed(made *making) {
+func (c *carrier) succeed(made *making) {
 	next := map[string]string{}
 	maps.Copy(next, c.in.Before.Successors)
 	maps.Copy(next, c.brands)
@@ -139,7 +142,7 @@ func (m *making) last(next map[string]string, id string) string {
 }
 
 // date gives records the time of their last change: now, or that of before where they are the same.
-func (c *composer) date(made *making) {
+func (c *carrier) date(made *making) {
 	for id, b := range made.Brands {
 		before, known := c.in.Before.Brands[id]
 		b.LastUpdated = before.LastUpdated

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"recordbridge/shared/catalog/listing"
+	"recordbridge/shared/catalog/names"
 	"recordbridge/shared/catalog/record"
 )
 
@@ -120,25 +121,46 @@ func (in Input) isByHand() bool {
 		})
 }
 
+// round is one attempt to make a catalogue of rows. Each step has a type of its own, with the state that no other step
+// needs.
+type round struct {
+	in     Input
+	now    time.Time
+	said   said // by operators, of hosts
+	aside  *aside
+	report *reporter
+	names  *names.Reader
+	rows   []*row
+	brands map[string]string // ids that were merged in this catalogue, by id: into which
+}
+
 func compose(in Input) (record.Catalog, Report) {
-	all := newComposer(in)
-	all.rows = all.readRows(in.Lists)
-	all.inherit()
-	for {
-		c := all.remaining()
-		c.join()
-		groups := c.groups()
-		servers := c.factsOfServers()
-		c.identify(groups, servers)
-		groups = c.mergeByHand(groups)
-		if c.setAside(groups, servers) {
+	read := &reading{
+		in: in, said: saidOf(in.Overrides), report: newReporter(), names: names.NewReader(), servers: map[string]*server{},
+	}
+	rows := read.readRows(in.Lists)
+	read.inherit(rows)
+	for apart := newAside(len(rows)); ; {
+		c := &round{
+			in: in, now: in.Now.UTC().Round(0), said: read.said, aside: apart, report: read.report.copied(),
+			names: read.names, rows: apart.remaining(rows), brands: map[string]string{},
+		}
+		joined := newJoiner(c.rows, c.report, c.names)
+		joined.join()
+		groups := joined.groups()
+		servers := (&surveyor{c, map[string]string{}}).factsOfServers()
+		(&identifier{c, joined.words, map[string]*group{}}).identify(groups, servers)
+		groups = (&merger{c}).mergeByHand(groups)
+		if (&assessor{c}).setAside(groups, servers) {
 			continue
 		}
-		made := c.build(groups, servers)
-		c.override(made)
-		c.carryOver(made)
-		c.showHosts(made)
-		c.date(made)
-		return made.Catalog, c.summed(made.Catalog)
+		build := &builder{round: c}
+		made := build.build(groups, servers)
+		build.override(made)
+		carry := &carrier{c}
+		carry.carryOver(made)
+		made.showHosts()
+		carry.date(made)
+		return made.Catalog, c.summed(made.Catalog, build.doubted)
 	}
 }

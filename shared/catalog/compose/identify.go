@@ -17,8 +17,16 @@ type group struct {
 	own        []string // published brands that it has taken in, itself among them
 }
 
+// identifier gives brands their ids.
+type identifier struct {
+	*round
+	words
+
+	heirs map[string]*group // of published brands that are apart, the only one that each can still be
+}
+
 // groups are the brands, in order of their first rows.
-func (c *composer) groups() []*group {
+func (c *joiner) groups() []*group {
 	byRoot := map[int]*group{}
 	var groups []*group
 	for i, r := range c.rows {
@@ -37,7 +45,7 @@ func (c *composer) groups() []*group {
 // identify gives each brand its id: one that a hand-kept list has chosen; else the one it was published with,
 // found by what it is known by now; else the one of a brand that is gone and can only be this one; else a new one,
 // made of what it is known by.
-func (c *composer) identify(groups []*group, servers map[string]*facts) {
+func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.name(groups, servers)
 	taken := map[string]*group{}
 	for id := range c.aside.apart {
@@ -64,8 +72,8 @@ func (c *composer) identify(groups []*group, servers map[string]*facts) {
 }
 
 // name lists what ids each brand can have. One that two could have is nobody's.
-func (c *composer) name(groups []*group, servers map[string]*facts) {
-	mixed := c.mixedNPIs()
+func (c *identifier) name(groups []*group, servers map[string]*facts) {
+	mixed := mixedNPIs(c.rows)
 	owners := map[string]*group{}
 	shared := map[string]bool{}
 	for _, g := range groups {
@@ -91,13 +99,13 @@ func (c *composer) name(groups []*group, servers map[string]*facts) {
 	}
 }
 
-func (c *composer) derive(parts ...string) string {
+func (c *round) derive(parts ...string) string {
 	return ids.Derive(append([]string{"brand", c.in.Mode}, parts...)...)
 }
 
 // candidates are the ids made of a business identifier, of the name with a ZIP code, of the name with a server, and of
 // the name with its key in a list.
-func (c *composer) candidates(g *group, mixed map[string]bool) []string {
+func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	var classes [5][]string
 	for _, r := range g.rows {
 		for _, id := range r.listing.Identifiers {
@@ -130,7 +138,7 @@ func (c *composer) candidates(g *group, mixed map[string]bool) []string {
 }
 
 // chosen gives brands the ids that hand-kept lists have chosen.
-func (c *composer) chosen(groups []*group, taken map[string]*group) {
+func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 	derived := map[string]*group{} // no list chooses the id that another brand has by what is known of it
 	for _, g := range groups {
 		for _, id := range g.candidates {
@@ -167,7 +175,7 @@ type claim struct {
 // of the one that the best sources have at a host that it had, and of several of the one that has been as it is for
 // longest; the other's leads to it from now on. Where one has become two, that which the id was made of keeps it, and
 // the other gets back what was merged.
-func (c *composer) published(groups []*group, taken map[string]*group) {
+func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
 	for _, target := range sortedKeys(claims) {
@@ -191,7 +199,7 @@ func (c *composer) published(groups []*group, taken map[string]*group) {
 }
 
 // claims are the best of each published brand.
-func (c *composer) claims(groups []*group) map[string]claim {
+func (c *identifier) claims(groups []*group) map[string]claim {
 	claims := map[string]claim{}
 	for order, g := range groups {
 		for class, id := range append(slices.Clone(g.candidates), c.chosenByLesser(g)...) {
@@ -210,7 +218,7 @@ func (c *composer) claims(groups []*group) map[string]claim {
 
 // chosenByLesser are the published brands whose ids rows of a group have chosen, although it is a better list's:
 // they become one with it.
-func (c *composer) chosenByLesser(g *group) []string {
+func (c *identifier) chosenByLesser(g *group) []string {
 	best, _ := (&unit{rows: g.rows}).best()
 	var all []string
 	for _, r := range g.rows {
@@ -229,7 +237,7 @@ func (a claim) before(b claim) bool {
 }
 
 // take gives a brand one of the published ids that are its own, and merges the others into it.
-func (c *composer) take(g *group, own []string, taken map[string]*group) {
+func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	if len(own) == 0 {
 		return
 	}
@@ -251,7 +259,7 @@ func (c *composer) take(g *group, own []string, taken map[string]*group) {
 }
 
 // isLed reports whether the best sources have a brand at a host that it was published with.
-func (c *composer) isLed(g *group, b record.Brand) bool {
+func (c *round) isLed(g *group, b record.Brand) bool {
 	hosts := c.hostsOf(b)
 	best, _ := (&unit{rows: g.rows}).best()
 	return slices.ContainsFunc(g.rows, func(r *row) bool {

@@ -2,18 +2,18 @@ package compose
 
 // inherit gives a brand that has no portal those of the brand that it is part of (SMART App Launch 2.2, section 8: an
 // affiliated brand), and lists the servers of each row.
-func (c *composer) inherit() {
-	above := make(map[inList]*row, len(c.rows))
-	for _, r := range c.rows {
+func (c *reading) inherit(rows []*row) {
+	above := make(map[inList]*row, len(rows))
+	for _, r := range rows {
 		if at := (inList{r.list.Source, r.listing.Key}); above[at] == nil { // the first of two with one key
 			above[at] = r
 		}
 	}
-	own := make([][]*portal, len(c.rows))
-	for i, r := range c.rows {
+	own := make([][]*portal, len(rows))
+	for i, r := range rows {
 		own[i] = r.portals
 	}
-	for _, r := range c.rows {
+	for _, r := range rows {
 		if of := c.portalOwner(r, own, above); of != nil {
 			r.portals = own[of.order]
 		}
@@ -30,7 +30,7 @@ type inList struct{ source, key string }
 
 // portalOwner is the row whose portals are those of r: itself, or the nearest above it that has any;
 // nil where none is known.
-func (c *composer) portalOwner(r *row, own [][]*portal, above map[inList]*row) *row {
+func (c *reading) portalOwner(r *row, own [][]*portal, above map[inList]*row) *row {
 	seen := map[*row]bool{}
 	of := r
 	for len(own[of.order]) == 0 && of.listing.PartOf != "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"recordbridge/shared/catalog/geo"
+	"recordbridge/shared/catalog/names"
 )
 
 // Rule is why two listings are one institution.
@@ -36,10 +37,26 @@ const (
 	wholeNames = 2 // words: one alone is too little to be told by
 )
 
+// joiner joins the rows that are one institution.
+type joiner struct {
+	words
+
+	rows   []*row
+	report *reporter
+	joined forest           // of rows
+	byName map[string][]int // rows by the key of their name
+}
+
+func newJoiner(rows []*row, report *reporter, reader *names.Reader) *joiner {
+	return &joiner{
+		words: words{map[string]int{}, reader}, rows: rows, report: report, joined: newForest(len(rows)),
+		byName: map[string][]int{},
+	}
+}
+
 // join finds the rows that are one institution. Two of the same name in different places are only joined by an
 // identifier, or by their number at a vendor.
-func (c *composer) join() {
-	c.joined = newForest(len(c.rows))
+func (c *joiner) join() {
 	c.joinIdentified()
 	byNameZIP := map[string]int{}
 	for i, r := range c.rows {
@@ -47,18 +64,17 @@ func (c *composer) join() {
 			c.joinBy(byNameZIP, r.key+"|"+zip, i, RuleNameZIP)
 		}
 	}
-	c.byName = map[string][]int{}
 	for i, r := range c.rows {
 		c.byName[r.key] = append(c.byName[r.key], i)
 	}
-	c.countWords()
+	c.words.count(c.byName)
 	c.joinServed()
 	c.joinRare()
 }
 
 // joinServed joins rows of one name by their servers.
-func (c *composer) joinServed() {
-	own := c.ownServers()
+func (c *joiner) joinServed() {
+	own := ownServers(c.rows)
 	// rows by name and server
 	byNumber, coded, owned, many := map[string]int{}, map[string][]int{}, map[string][]int{}, map[string][]int{}
 	for i, r := range c.rows {
@@ -95,7 +111,7 @@ func (c *composer) joinServed() {
 }
 
 // joinBy joins a row with the first one of the same mark.
-func (c *composer) joinBy(first map[string]int, mark string, i int, rule Rule) {
+func (c *joiner) joinBy(first map[string]int, mark string, i int, rule Rule) {
 	j, seen := first[mark]
 	if !seen {
 		first[mark] = i
@@ -104,15 +120,15 @@ func (c *composer) joinBy(first map[string]int, mark string, i int, rule Rule) {
 	c.joinRows(i, j, rule)
 }
 
-func (c *composer) joinRows(i, j int, rule Rule) {
+func (c *joiner) joinRows(i, j int, rule Rule) {
 	if c.joined.join(i, j) {
 		c.report.joined(rule)
 	}
 }
 
-func (c *composer) joinIdentified() {
+func (c *joiner) joinIdentified() {
 	first := map[string]int{}
-	mixed := c.mixedNPIs()
+	mixed := mixedNPIs(c.rows)
 	for i, r := range c.rows {
 		for _, id := range r.listing.Identifiers {
 			if id.System != "" && id.Value != "" {
@@ -131,16 +147,16 @@ func (c *composer) joinIdentified() {
 
 // mixedNPIs are those that one list gives to several names: they are of an organisation above these,
 // and tell none from another.
-func (c *composer) mixedNPIs() map[string]bool {
+func mixedNPIs(rows []*row) map[string]bool {
 	type place struct{ source, npi string }
-	names, mixed := map[place]string{}, map[string]bool{}
-	for _, r := range c.rows {
+	seen, mixed := map[place]string{}, map[string]bool{}
+	for _, r := range rows {
 		for _, npi := range r.npis {
 			at := place{r.list.Source, npi}
-			if name, seen := names[at]; seen && name != r.key {
+			if name, isSeen := seen[at]; isSeen && name != r.key {
 				mixed[npi] = true
 			}
-			names[at] = r.key
+			seen[at] = r.key
 		}
 	}
 	return mixed
@@ -149,9 +165,9 @@ func (c *composer) mixedNPIs() map[string]bool {
 // owned is what few names have: hosts and servers of their own, and numbers at vendors.
 type owned struct{ hosts, tenants, codes map[string]bool }
 
-func (c *composer) ownServers() owned {
+func ownServers(rows []*row) owned {
 	hosts, tenants, codes := counts{}, counts{}, counts{}
-	for _, r := range c.rows {
+	for _, r := range rows {
 		for _, s := range r.servers {
 			hosts.add(s.host, r.key)
 			tenants.add(s.tenant, r.key)
@@ -191,7 +207,7 @@ type set struct {
 }
 
 // roots are the sets that some rows of one name are in, in order, with all places of that name in them.
-func (c *composer) roots(rows []int) []set {
+func (c *joiner) roots(rows []int) []set {
 	byRoot := map[int]*set{}
 	for _, i := range rows {
 		root := c.joined.root(i)
@@ -214,7 +230,7 @@ func (c *composer) roots(rows []int) []set {
 // joinPlaced joins sets of one name, as far as they are not in different places: those of a state of which no more is
 // known with each other and with the one place that is known there, and those of which nothing is known with each other
 // and, where isTold, with the only one there is.
-func (c *composer) joinPlaced(sets []set, rule Rule, isTold bool) {
+func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	c.joinInStates(sets, rule)
 	var nowhere, somewhere []int
 	for _, s := range sets {
@@ -235,7 +251,7 @@ func (c *composer) joinPlaced(sets []set, rule Rule, isTold bool) {
 
 // joinNear joins rows of one name and one customer's number whose places are near each other: lists have another site,
 // or another office, of it.
-func (c *composer) joinNear(rows []int) {
+func (c *joiner) joinNear(rows []int) {
 	for k, i := range rows {
 		for _, j := range rows[:k] {
 			if slices.ContainsFunc(c.rows[i].zips, func(zip string) bool { return isNear(zip, c.rows[j].zips) }) {
@@ -256,7 +272,7 @@ func isNear(zip string, others []string) bool {
 }
 
 // joinInStates joins what is only known to be in a state with each other, and with the only place that is known there.
-func (c *composer) joinInStates(sets []set, rule Rule) {
+func (c *joiner) joinInStates(sets []set, rule Rule) {
 	vague, exact := map[string][]int{}, map[string]map[int]bool{}
 	for _, s := range sets {
 		if len(s.zips) == 0 && len(s.states) == 1 {
@@ -284,7 +300,7 @@ func (c *composer) joinInStates(sets []set, rule Rule) {
 }
 
 // joinRare joins listings at different servers by name and state, where the name has a word that nearly no other has.
-func (c *composer) joinRare() {
+func (c *joiner) joinRare() {
 	for _, name := range sortedKeys(c.byName) {
 		if rows := c.byName[name]; len(rows) > 1 && c.isRare(name) {
 			c.joinInStates(c.roots(rows), RuleNameState)
@@ -292,19 +308,24 @@ func (c *composer) joinRare() {
 	}
 }
 
-// countWords tells in how many names each word is.
-func (c *composer) countWords() {
-	c.words = map[string]int{}
-	for name := range c.byName {
-		for _, w := range sorted(strings.Fields(name)) {
-			c.words[w]++
+// words counts in how many names each word occurs.
+type words struct {
+	seen   map[string]int
+	common *names.Reader
+}
+
+// count adds the words of names, each once per name.
+func (w words) count(byName map[string][]int) {
+	for name := range byName {
+		for _, word := range sorted(strings.Fields(name)) {
+			w.seen[word]++
 		}
 	}
 }
 
-func (c *composer) isRare(name string) bool {
+func (w words) isRare(name string) bool {
 	all := strings.Fields(name)
-	return len(all) >= wholeNames && slices.ContainsFunc(all, func(w string) bool {
-		return len(w) >= minRare && c.words[w] <= rareWord && !c.reader.IsCommon(w)
+	return len(all) >= wholeNames && slices.ContainsFunc(all, func(word string) bool {
+		return len(word) >= minRare && w.seen[word] <= rareWord && !w.common.IsCommon(word)
 	})
 }

@@ -35,9 +35,12 @@ type doubt struct {
 	isNew bool // patients do not reach the server yet
 }
 
+// assessor finds servers that need an operator's decision.
+type assessor struct{ *round }
+
 // doubts lists the claims that need an operator's decision: of brands, and of portals, which rows of
 // several brands can name.
-func (c *composer) doubts(groups []*group, servers map[string]*facts) []doubt {
+func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	var all []doubt
 	reached := c.reachedBefore()
 	portals := map[string]*unit{}
@@ -56,7 +59,7 @@ func (c *composer) doubts(groups []*group, servers map[string]*facts) []doubt {
 }
 
 // unitOf returns a brand with the claims of its rows, and adds these to the portals that they name.
-func (c *composer) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
+func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
 	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
 	brand.before, brand.isNew = c.hostsBefore(g)
@@ -104,7 +107,7 @@ func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable b
 //   - if a platform's profile knows it and a row of the best sources names it;
 //   - if it was published with it, and the best sources still have it at a host that was;
 //   - if it was not published yet, and all of the best sources name it.
-func (c *composer) judge(u *unit, reached map[string]bool) []doubt {
+func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	best, isBest := u.best()
 	if !isBest {
 		return nil // made by operators alone
@@ -135,7 +138,7 @@ func (c *composer) judge(u *unit, reached map[string]bool) []doubt {
 }
 
 // doubtful reports whether a host needs an operator's word to be of a unit, and why.
-func (c *composer) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
+func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
 	reached map[string]bool,
 ) (Why, bool) {
 	best, _ := u.best()
@@ -174,7 +177,7 @@ func (u *unit) best() (priority int, ok bool) {
 }
 
 // wait sets a claim aside. Published brands of its rows stay as they were, and such as have the server stay themselves.
-func (c *composer) wait(d doubt) {
+func (c *assessor) wait(d doubt) {
 	read := d.row
 	if read.read != nil {
 		read = read.read
@@ -213,7 +216,7 @@ func (c *composer) wait(d doubt) {
 }
 
 // mayAdd reports whether a row may add a portal without servers to a brand.
-func (c *composer) mayAdd(g *group, r *row, portal string) bool {
+func (c *round) mayAdd(g *group, r *row, portal string) bool {
 	best, isBest := (&unit{rows: g.rows}).best()
 	return !isBest || r.list.Trusted || r.list.Priority == best ||
 		slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
@@ -223,7 +226,7 @@ func (c *composer) mayAdd(g *group, r *row, portal string) bool {
 // into it. If several published brands become one, a host that only some of them had counts only if the best
 // sources name it (ADR 41): otherwise a list could publish a brand at the hospital's host and at one of its own,
 // and then join the hospital.
-func (c *composer) hostsBefore(g *group) (before map[string]bool, isNew bool) {
+func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
 		if o.Kind == Merge && c.is(g, o.Value) {
@@ -243,7 +246,7 @@ func (c *composer) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	return hosts, isNew
 }
 
-func (c *composer) isMergedByHand(g *group, id string) bool {
+func (c *assessor) isMergedByHand(g *group, id string) bool {
 	return slices.ContainsFunc(c.in.Overrides,
 		func(o Override) bool { return o.Kind == Merge && o.ID == id && c.is(g, o.Value) })
 }
@@ -257,7 +260,7 @@ func (g *group) isAt(host string, priority int) bool {
 
 // hostsOf are the hosts of the servers that a published brand leads to, or has led to if it is gone: its id
 // comes back with no others.
-func (c *composer) hostsOf(b record.Brand) map[string]bool {
+func (c *round) hostsOf(b record.Brand) map[string]bool {
 	hosts := map[string]bool{}
 	for _, portal := range b.PortalIDs {
 		maps.Copy(hosts, c.hostsOfPortal(portal))
@@ -265,7 +268,7 @@ func (c *composer) hostsOf(b record.Brand) map[string]bool {
 	return hosts
 }
 
-func (c *composer) hostsOfPortal(id string) map[string]bool {
+func (c *round) hostsOfPortal(id string) map[string]bool {
 	hosts := map[string]bool{}
 	for _, endpoint := range c.in.Before.Portals[id].EndpointIDs {
 		hosts[catalog.Host(c.in.Before.Endpoints[endpoint].FHIRBase)] = true
@@ -274,7 +277,7 @@ func (c *composer) hostsOfPortal(id string) map[string]bool {
 }
 
 // reachedBefore returns the FHIR bases of published brands that patients reach.
-func (c *composer) reachedBefore() map[string]bool {
+func (c *assessor) reachedBefore() map[string]bool {
 	bases := map[string]bool{}
 	for _, b := range c.in.Before.Brands {
 		for _, portal := range b.PortalIDs {
@@ -290,23 +293,23 @@ func (c *composer) reachedBefore() map[string]bool {
 
 // showHosts notes the hosts of the portals of brands that have several, so that patients can tell them apart by what no
 // list can make up: where a server is.
-func (c *composer) showHosts(made *making) {
+func (m *making) showHosts() {
 	shown := map[string]bool{}
-	for _, b := range made.Brands {
-		live := slices.DeleteFunc(slices.Clone(b.PortalIDs), func(id string) bool { return made.Portals[id].Gone() })
+	for _, b := range m.Brands {
+		live := slices.DeleteFunc(slices.Clone(b.PortalIDs), func(id string) bool { return m.Portals[id].Gone() })
 		for _, id := range live {
 			shown[id] = shown[id] || len(live) > 1 && !b.Gone()
 		}
 	}
-	for id, p := range made.Portals {
+	for id, p := range m.Portals {
 		p.Hosts = nil
 		for _, endpoint := range p.EndpointIDs {
 			if shown[id] {
-				p.Hosts = append(p.Hosts, catalog.Host(made.Endpoints[endpoint].FHIRBase))
+				p.Hosts = append(p.Hosts, catalog.Host(m.Endpoints[endpoint].FHIRBase))
 			}
 		}
 		slices.Sort(p.Hosts)
 		p.Hosts = slices.Compact(p.Hosts)
-		made.Portals[id] = p
+		m.Portals[id] = p
 	}
 }

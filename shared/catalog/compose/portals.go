@@ -20,7 +20,7 @@ type madePortal struct {
 
 // portals makes the portals of a brand, and tells the brand's platform: that of the first server that patients can be
 // sent to. A brand with such a server has no others: what nobody can be sent to is of no use beside it.
-func (c *composer) portals(g *group, b record.Brand, servers map[string]*facts,
+func (c *builder) portals(g *group, b record.Brand, servers map[string]*facts,
 	made map[string]*madePortal,
 ) (portalIDs []string, platform string) {
 	isUsable := g.isUsable(servers)
@@ -53,7 +53,7 @@ func (g *group) isUsable(servers map[string]*facts) bool {
 }
 
 // kept are the servers of a portal that become endpoints.
-func (c *composer) kept(p *portal, r *row, isUsable bool, servers map[string]*facts) []string {
+func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*facts) []string {
 	var bases []string
 	for _, e := range p.endpoints {
 		if servers[e.server.base].isKept(isUsable) {
@@ -71,7 +71,7 @@ func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() ||
 
 // portalID is the id that a list has chosen, or one made of the portal's key, or of its endpoints, or of its address;
 // empty for one of which none is known.
-func (c *composer) portalID(p *portal, bases []string, servers map[string]*facts) string {
+func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) string {
 	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
 	if id, ok := ids.ParseUUID(p.said.ID); ok {
 		return id
@@ -98,7 +98,7 @@ type saidPortal struct {
 }
 
 // merge takes what one row says of a portal into it.
-func (c *composer) merge(made map[string]*madePortal, id string, p *portal, r *row, bases []string, brand string) {
+func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *row, bases []string, brand string) {
 	m := made[id]
 	if m == nil {
 		m = &madePortal{}

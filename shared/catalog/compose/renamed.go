@@ -9,7 +9,7 @@ import (
 // renamed finds brands that are known by something else than when they were published: the only one at a server that
 // was the only one there, under another name, and the only one of a rare name, at another server. Each keeps its id,
 // and the id that would be its own now leads to it, so that it is found by that at the next time.
-func (c *composer) renamed(groups []*group, taken map[string]*group) {
+func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	gone := map[string]record.Brand{}
 	for id, b := range c.in.Before.Brands {
 		if taken[id] == nil && b.RemovedAt == nil {
@@ -37,7 +37,7 @@ func (c *composer) renamed(groups []*group, taken map[string]*group) {
 }
 
 // keepBy gives brands without an id the published one that has the same mark, where each is the only one with it.
-func (c *composer) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand,
+func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand,
 	before map[string][]string, marks func(*group) []string,
 ) {
 	now := map[string][]*group{}
@@ -73,7 +73,7 @@ func (g *group) canBe(b record.Brand) bool {
 }
 
 // endpointsBefore are the published brands by their endpoints.
-func (c *composer) endpointsBefore() map[string][]string {
+func (c *identifier) endpointsBefore() map[string][]string {
 	before := map[string][]string{}
 	for _, id := range sortedKeys(c.in.Before.Brands) {
 		b := c.in.Before.Brands[id]
@@ -92,11 +92,11 @@ func (c *composer) endpointsBefore() map[string][]string {
 }
 
 // namesBefore are the published brands by their names.
-func (c *composer) namesBefore() map[string][]string {
+func (c *identifier) namesBefore() map[string][]string {
 	before := map[string][]string{}
 	for _, id := range sortedKeys(c.in.Before.Brands) {
 		if b := c.in.Before.Brands[id]; b.RemovedAt == nil {
-			key := c.reader.Key(b.Name)
+			key := c.names.Key(b.Name)
 			before[key] = append(before[key], id)
 		}
 	}

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"recordbridge/shared/catalog/record"
@@ -101,6 +102,13 @@ func (s Seen) with(where string) Seen {
 	return s
 }
 
+// copied returns a reporter that continues from the counts of r.
+func (r *reporter) copied() *reporter {
+	next := &reporter{r.Report}
+	next.Joined, next.Conflicts, next.Dropped = maps.Clone(r.Joined), maps.Clone(r.Conflicts), maps.Clone(r.Dropped)
+	return next
+}
+
 // count takes a brand's listings in.
 func (r *reporter) count(g *group, b record.Brand) {
 	if len(g.rows) < 2 {
@@ -116,9 +124,9 @@ func (r *reporter) count(g *group, b record.Brand) {
 }
 
 // summed is the report of a catalogue that is made.
-func (c *composer) summed(made record.Catalog) Report {
+func (c *round) summed(made record.Catalog, doubted []Wait) Report {
 	r := c.report.Report
-	r.Listings, r.Waiting = c.aside.listings, c.waiting()
+	r.Listings, r.Waiting = c.aside.listings, c.aside.waiting(doubted)
 	for _, b := range made.Brands {
 		r.Brands.add(b.State)
 	}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"recordbridge/shared/catalog/geo"
 	"recordbridge/shared/catalog/listing"
@@ -15,31 +14,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// composer makes one catalogue.
-type composer struct {
+// reading reads lists.
+type reading struct {
 	in      Input
-	now     time.Time
+	said    said // by operators, of hosts
 	report  *reporter
-	reader  *names.Reader
+	names   *names.Reader
 	servers map[string]*server // by address as lists have it; nil for what is no address
-	rows    []*row
-	joined  forest            // of rows
-	byName  map[string][]int  // rows by the key of their name
-	words   map[string]int    // in how many names each is
-	brands  map[string]string // ids that were merged in this catalogue, by id: into which
-	said    said              // by operators, of hosts
-	aside   *aside
-	doubted []Wait            // platforms that lists say of servers
-	heirs   map[string]*group // of published brands that are apart, the only one that each can still be
-	derived map[string]string // servers by the ids that their endpoints have unless a list chooses another
-}
-
-func newComposer(in Input) *composer {
-	return &composer{
-		in: in, now: in.Now.UTC().Round(0), report: newReporter(), reader: names.NewReader(), servers: map[string]*server{},
-		brands: map[string]string{},
-		said:   saidOf(in.Overrides), aside: newAside(),
-	}
 }
 
 // row is a listing, as it is compared with others.
@@ -73,7 +54,7 @@ type endpoint struct {
 }
 
 // readRows reads all lists, in an order that does not depend on theirs.
-func (c *composer) readRows(lists []List) []*row {
+func (c *reading) readRows(lists []List) []*row {
 	lists = slices.Clone(lists)
 	var rows []*row
 	for i := range lists {
@@ -96,12 +77,11 @@ func (c *composer) readRows(lists []List) []*row {
 	for i, r := range rows {
 		r.order = i
 	}
-	c.aside.listings = len(rows)
 	return rows
 }
 
 // withoutCopies drops listings that say the same under the same key. Those that say something else are others.
-func (c *composer) withoutCopies(rows []*row) []*row {
+func (c *reading) withoutCopies(rows []*row) []*row {
 	var kept []*row
 	for _, r := range rows {
 		if len(kept) > 0 {
@@ -127,16 +107,16 @@ func bytesOf(l *listing.Listing) string {
 	return string(written)
 }
 
-func (c *composer) read(r *row) {
+func (c *reading) read(r *row) {
 	for _, said := range r.listing.Locations {
-		r.locations = append(r.locations, c.location(said))
+		r.locations = append(r.locations, readLocation(said))
 	}
 	known := ""
 	if len(r.locations) == 1 {
 		known = r.locations[0].State
 	}
-	r.name = c.reader.Read(r.listing.Name, known)
-	r.key = c.reader.Key(r.name.Display)
+	r.name = c.names.Read(r.listing.Name, known)
+	r.key = c.names.Key(r.name.Display)
 	r.locate()
 	for _, npi := range r.listing.NPIs {
 		if len(npi) == 10 && strings.Trim(npi, "0123456789") == "" {
@@ -154,8 +134,8 @@ func (c *composer) read(r *row) {
 	}
 }
 
-// location reads a place; its state is that of its ZIP code where the list does not say it.
-func (c *composer) location(said record.Location) record.Location {
+// readLocation reads a place; its state is that of its ZIP code where the list does not say it.
+func readLocation(said record.Location) record.Location {
 	l := record.Location{
 		City: strings.Join(strings.Fields(said.City), " "), State: strings.ToUpper(strings.TrimSpace(said.State)),
 		Country:    strings.ToUpper(strings.TrimSpace(said.Country)),
@@ -194,7 +174,7 @@ func (r *row) locate() {
 	r.zips, r.states = sorted(r.zips), sorted(r.states)
 }
 
-func (c *composer) portal(of *List, said *listing.Portal) *portal {
+func (c *reading) portal(of *List, said *listing.Portal) *portal {
 	p := &portal{said: said, list: of}
 	for i := range said.Endpoints {
 		switch s := c.server(said.Endpoints[i].Address); {
@@ -209,7 +189,7 @@ func (c *composer) portal(of *List, said *listing.Portal) *portal {
 	return p
 }
 
-func (c *composer) server(address string) *server {
+func (c *reading) server(address string) *server {
 	s, seen := c.servers[address]
 	if !seen {
 		if read, ok := readServer(c.in.Mode, address); ok {

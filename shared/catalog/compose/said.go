@@ -36,19 +36,19 @@ func saidOf(overrides []Override) said {
 }
 
 // lets reports whether an operator has let a brand have servers at a host.
-func (c *composer) lets(g *group, host string) bool {
+func (c *assessor) lets(g *group, host string) bool {
 	return c.said.everyone[host] || slices.ContainsFunc(c.said.brands[host], func(id string) bool { return c.is(g, id) })
 }
 
 // is reports whether an id is that of a brand, or one that it could have or has taken in.
-func (c *composer) is(g *group, id string) bool {
+func (c *round) is(g *group, id string) bool {
 	return id == g.id || c.in.Before.Resolve(id) == g.id || c.brands[id] == g.id || slices.Contains(g.candidates, id)
 }
 
 // platformOf returns the platform of a server. What lists say of it counts if the platform's profile knows
 // the host, if it was published so, or if an operator has said the same: a registration that covers a
 // platform covers all its servers.
-func (c *composer) platformOf(f *facts) string {
+func (c *surveyor) platformOf(f *facts) string {
 	known, before := f.server.known, c.in.Before.Endpoints[f.id]
 	wasSo := !before.Gone() && before.FHIRBase == f.server.base && before.PlatformType == f.said
 	operators, hasSaid := c.said.platforms[f.server.origin]
@@ -68,7 +68,7 @@ func (c *composer) platformOf(f *facts) string {
 
 // isOfAnother reports whether an id that a list chooses for a server's endpoint is another server's: by its address, or
 // because it was published with another host.
-func (c *composer) isOfAnother(id string, s *server) bool {
+func (c *surveyor) isOfAnother(id string, s *server) bool {
 	if base, isDerived := c.derived[id]; isDerived && base != s.base {
 		return true
 	}
@@ -77,7 +77,7 @@ func (c *composer) isOfAnother(id string, s *server) bool {
 }
 
 // isRefused reports whether a row has servers, all of them at hosts that an operator has refused.
-func (c *composer) isRefused(r *row) bool {
+func (c *reading) isRefused(r *row) bool {
 	hasAny := false
 	for _, said := range r.listing.Portals {
 		for _, e := range said.Endpoints {

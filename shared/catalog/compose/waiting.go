@@ -44,23 +44,21 @@ type aside struct {
 	waits    []Wait
 }
 
-func newAside() *aside {
-	return &aside{rows: map[*row]map[string]bool{}, brands: map[string]bool{}, apart: map[string]bool{}}
+func newAside(listings int) *aside {
+	return &aside{
+		listings: listings, rows: map[*row]map[string]bool{}, brands: map[string]bool{}, apart: map[string]bool{},
+	}
 }
 
-// remaining returns a composer of the rows without what is set aside.
-func (c *composer) remaining() *composer {
-	next := *c
-	next.report = &reporter{c.report.Report}
-	next.report.Joined, next.report.Conflicts, next.report.Dropped = maps.Clone(c.report.Joined),
-		maps.Clone(c.report.Conflicts), maps.Clone(c.report.Dropped)
-	next.brands, next.rows = map[string]string{}, make([]*row, 0, len(c.rows))
-	for _, r := range c.rows {
-		if left := c.aside.left(r); left != nil {
-			next.rows = append(next.rows, left)
+// remaining returns the rows without what is set aside.
+func (a *aside) remaining(rows []*row) []*row {
+	left := make([]*row, 0, len(rows))
+	for _, r := range rows {
+		if r = a.left(r); r != nil {
+			left = append(left, r)
 		}
 	}
-	return &next
+	return left
 }
 
 // left returns a row without the servers that are set aside; nil if it has no others.
@@ -90,7 +88,7 @@ func (a *aside) left(r *row) *row {
 // inheritApart finds, for published brands that are apart, the group that has all portals that the brand was published
 // with, without what is set aside: for its patients nothing changes if it keeps its id. Otherwise each composition
 // would leave the brand as it was, and publish another one beside it.
-func (c *composer) inheritApart(groups []*group, servers map[string]*facts) {
+func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
 	if len(c.aside.apart) == 0 {
 		return
@@ -117,7 +115,7 @@ func (c *composer) inheritApart(groups []*group, servers map[string]*facts) {
 }
 
 // portalsOf are the ids of the portals that a group would be published with.
-func (c *composer) portalsOf(g *group, servers map[string]*facts) map[string]bool {
+func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]bool {
 	all, isUsable := map[string]bool{}, g.isUsable(servers)
 	for _, r := range g.rows {
 		for _, p := range r.portals {
@@ -135,7 +133,7 @@ func (c *composer) portalsOf(g *group, servers map[string]*facts) map[string]boo
 }
 
 // couldBe are the published brands that a group can be by what is known of it, or by what its rows choose.
-func (c *composer) couldBe(g *group) []string {
+func (c *identifier) couldBe(g *group) []string {
 	all := make([]string, 0, len(g.candidates)+len(g.rows))
 	for _, id := range g.candidates {
 		all = append(all, c.in.Before.Resolve(id))
@@ -152,7 +150,7 @@ func (c *composer) couldBe(g *group) []string {
 // in which case the caller composes again without them. First go those that were never published; only if there
 // are none, published ones whose brand would become another's, the worst sources first. So a published brand is
 // not blamed for a newcomer.
-func (c *composer) setAside(groups []*group, servers map[string]*facts) bool {
+func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {
 		return false
@@ -169,8 +167,8 @@ func (c *composer) setAside(groups []*group, servers map[string]*facts) bool {
 }
 
 // waiting lists what waits, in an order that does not depend on that of the lists.
-func (c *composer) waiting() []Wait {
-	all := slices.Concat(c.aside.waits, c.doubted)
+func (a *aside) waiting(doubted []Wait) []Wait {
+	all := slices.Concat(a.waits, doubted)
 	slices.SortFunc(all, func(a, b Wait) int {
 		return cmp.Or(
 			cmp.Compare(a.Host, b.Host), cmp.Compare(a.BrandID, b.BrandID), cmp.Compare(a.Why, b.Why),
@@ -181,7 +179,7 @@ func (c *composer) waiting() []Wait {
 }
 
 // doubt notes that the platform of a server is not believed.
-func (c *composer) doubt(f *facts) {
+func (c *builder) doubt(f *facts) {
 	if f.isDoubted {
 		c.doubted = append(c.doubted, Wait{
 			Host: f.server.origin, Why: OfPlatform, Source: f.saidBy.list.Source, Listing: f.saidBy.name.Display,

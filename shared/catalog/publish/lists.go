@@ -29,7 +29,7 @@ type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// OwnEndpoints are the rows of endpoints that operators have made (store.Control).
+// OwnEndpoints are the rows of endpoints that operators have made (store.Portals).
 type OwnEndpoints interface {
 	// Endpoints are their ids.
 	Endpoints(ctx context.Context) ([]string, error)

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// EndpointRows keep what connect reads of endpoints (store.Control).
+// EndpointRows keep what connect reads of endpoints (store.Portals).
 type EndpointRows interface {
 	// Endpoint reads one; fault.NotFound.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)

@@ -72,7 +72,7 @@ func tokensTable(t *testing.T) store.Tokens {
 	row, err := tokens.Vault{Sealer: plainSealer{}}.Seal(t.Context(), tenant, connID, 1, setOf("refresh 1"))
 	expect.NoError(t, err)
 	attempts := store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, store.Connections{}, rows,
-		store.Work{})
+		store.Events{})
 	attempt := flow.Attempt{ID: "attempt", Tenant: tenant, ExpiresAt: start}
 	expect.NoError(t, attempts.BeginAttempt(t.Context(), attempt,
 		binding.State{Hash: "hash", Tenant: tenant, ExpiresAt: start}))

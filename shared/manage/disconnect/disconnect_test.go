@@ -56,7 +56,7 @@ func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string 
 	t.Helper()
 	var found []string
 	for shard := range store.DueShards {
-		items, err := store.Timers{DB: w.store.Work.DB, Table: w.store.Work.Table}.Due(t.Context(), shard, asked.Add(within))
+		items, err := store.Timers(w.store.Tasks).Due(t.Context(), shard, asked.Add(within))
 		expect.NoError(t, err)
 		for _, i := range items {
 			if i.Kind == kind {
@@ -163,7 +163,7 @@ func TestAPendingExportFailsWithItsEvent(t *testing.T) {
 		t.Errorf("task (-want +got):\n%s", diff)
 	}
 	id := webhook.EventID(tenant, webhook.ExportFailed, task.ID, 0)
-	event, err := w.store.Event(t.Context(), tenant, id)
+	event, err := store.Events(w.store.Tasks).Event(t.Context(), tenant, id)
 	expect.NoError(t, err)
 	var body struct {
 		Data webhook.ExportFailure `json:"data"`

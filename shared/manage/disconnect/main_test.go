@@ -50,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{tables: tables.New(t), vault: tokens.Vault{Sealer: plainSealer{}}}
 	w.store = &stage{Disconnections: store.Disconnections{
 		Connections: store.Connections{DB: w.tables.DB, Table: w.tables.Name("ConnectionTable")},
-		Work:        store.Work{DB: w.tables.DB, Table: w.tables.Name("WorkTable")},
+		Tasks:       store.Tasks{DB: w.tables.DB, Table: w.tables.Name("WorkTable")},
 		Sets:        store.Tokens{DB: w.tables.DB, Table: w.tables.Name("TokensTable")},
 	}}
 	w.d = disconnect.Disconnector{
@@ -98,11 +98,11 @@ func (w *world) put(t *testing.T, table string, key, row map[string]types.Attrib
 }
 
 func (w *world) refresh() store.Refresh {
-	return store.NewRefresh(w.store.Connections, w.store.Sets, w.store.Work)
+	return store.NewRefresh(w.store.Connections, w.store.Sets, store.Events(w.store.Tasks))
 }
 
 func (w *world) register() store.Register {
-	return store.NewRegister(w.store.Work, w.store.Connections)
+	return store.NewRegister(store.Work(w.store.Tasks), w.store.Connections)
 }
 
 func authorized() connection.Connection {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/connect/connection"
 	"recordbridge/shared/connect/tokens"
 	"recordbridge/shared/export"
@@ -47,7 +48,7 @@ func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed boo
 	t.Helper()
 	check := func(kind webhook.Type, want bool) {
 		t.Helper()
-		_, err := w.store.Event(t.Context(), tenant, webhook.EventID(tenant, kind, task.ID, 0))
+		_, err := store.Events(w.store.Tasks).Event(t.Context(), tenant, webhook.EventID(tenant, kind, task.ID, 0))
 		if got := err == nil; got != want {
 			t.Errorf("%s of %s is stored: %t (%v), want %t", kind, task.ID, got, err, want)
 		}

@@ -36,7 +36,7 @@ func (w *world) chain() audit.Log {
 func (w *world) requester(n *enqueued) disconnect.Requester {
 	return disconnect.Requester{
 		Store: store.Requests{
-			Connections: w.store.Connections, Work: w.store.Work,
+			Connections: w.store.Connections, Tasks: w.store.Tasks,
 			Chains: store.Audit{DB: w.tables.DB, Table: w.tables.Name("AuditTable")},
 		},
 		Audit: w.chain(), Enqueuer: w, Worker: n, NewID: ids.Random, Now: func() time.Time { return asked },

@@ -16,7 +16,7 @@ import (
 func TestWhatComesLateGoesToo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	register := store.NewRegister(f.store.Work, f.store.Connections)
+	register := store.NewRegister(store.Work(f.store.ErasureRequests), f.store.Connections)
 	expect.NoError(t, register.OpenTask(t.Context(), exportOf(taskID), ""))
 	f.objects["test/"+tenant.OrgID+"/"+taskID+"/segment-1.ndjson"] = true
 	f.objects["test/"+tenant.OrgID+"/"+taskID+"/checkpoint-1.json"] = true

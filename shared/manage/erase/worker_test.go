@@ -59,13 +59,15 @@ func newFixture(t *testing.T) *fixture {
 		store.Work{DB: made.DB, Table: made.Name("WorkTable")}
 	sets := store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}
 	f := &fixture{
-		store: store.NewErasures(connections, work, sets, made.DB), refresh: store.NewRefresh(connections, sets, work),
-		at: noon, objects: bucket{}, cached: bucket{},
+		store:   store.NewErasures(connections, work, sets, made.DB),
+		refresh: store.NewRefresh(connections, sets, store.Events(work)),
+		at:      noon, objects: bucket{}, cached: bucket{},
 		log: audit.Log{Rows: store.Audit{DB: made.DB, Table: made.Name("AuditTable")}},
 	}
-	f.ask = erase.Requests{Rows: work, Connections: connections, Now: f.now}
+	f.ask = erase.Requests{Rows: store.ErasureRequests(work), Connections: connections, Now: f.now}
 	f.worker = erase.Worker{Store: f.store, Files: f.objects, Records: f.cached, Disconnector: f, Audit: f.log, Now: f.now}
-	flows := store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, connections, sets, work)
+	flows := store.NewConclusions(
+		store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, connections, sets, store.Events(work))
 	attempt := flow.Attempt{
 		ID: "a0000000-0000-4000-8000-000000000001", Tenant: tenant, Status: flow.Open, CreatedAt: noon,
 		ExpiresAt: noon.Add(time.Hour),

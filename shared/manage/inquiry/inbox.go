@@ -94,7 +94,7 @@ const (
 	sendingTime = time.Minute
 )
 
-// InboxRows keeps what has become of inquiries (store.Work).
+// InboxRows keeps what has become of inquiries (store.Inquiries).
 type InboxRows interface {
 	// Inquiry reads one; fault.NotFound.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error)

@@ -55,7 +55,7 @@ func newCounter(t *testing.T) *counter {
 		ID: alder.OrgID, Name: "Alder\r\nBcc: eve@example.com",
 		VerifiedEmails: []string{"help@alder.example"},
 	}}
-	rows, isWork := c.recorder.Store.(store.Work)
+	rows, isWork := c.recorder.Store.(store.Inquiries)
 	if !isWork {
 		t.Fatal("the store is another one")
 	}

@@ -64,7 +64,7 @@ type HealthSystem struct {
 	StreetAddress string // optional
 }
 
-// Store keeps inquiries (store.Work).
+// Store keeps inquiries (store.Inquiries).
 type Store interface {
 	// CreateInquiry stores one with its event and notices; fault.Conflict when it is there.
 	CreateInquiry(ctx context.Context, i Inquiry, event webhook.Event, notices ...notice.Notice) error

@@ -67,7 +67,7 @@ func newOffice(t *testing.T) *office {
 	o := &office{t: t, tables: made, queue: &queue{}}
 	o.recorder = inquiry.Recorder{
 		Own:   ownhosts.Own(),
-		Store: store.Work{DB: made.DB, Table: made.Name("WorkTable")}, Enqueuer: o.queue,
+		Store: store.Inquiries{DB: made.DB, Table: made.Name("WorkTable")}, Enqueuer: o.queue,
 		Proofs: verification.Proofs{Store: o.flow(), Keys: keys, Now: time.Now}, Keys: keys, Now: time.Now,
 	}
 	return o
@@ -99,7 +99,7 @@ func (o *office) data() map[string]any {
 	if len(o.queue.told) != 1 {
 		o.t.Fatalf("%d events, want one", len(o.queue.told))
 	}
-	event, err := o.recorder.Store.(store.Work).Event(o.t.Context(), alder, o.queue.told[0])
+	event, err := store.Events(o.recorder.Store.(store.Inquiries)).Event(o.t.Context(), alder, o.queue.told[0])
 	expect.NoError(o.t, err)
 	var body struct {
 		Type string

@@ -90,13 +90,13 @@ func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	}
 	theirs := catalog.ClientAuth{ID: id, Method: catalog.AuthSecretPost, Secret: []byte("sealed"), Rev: 1}
 	r.meanwhile = func() {
-		if saving := r.control.SaveClientAuth(t.Context(), org.Tenant{}, theirs); saving != nil {
+		if saving := store.Clients(r.control).SaveClientAuth(t.Context(), org.Tenant{}, theirs); saving != nil {
 			t.Error(saving)
 		}
 	}
 	wantConflict(t, r.operator.Clients.Rotate(t.Context(), org.Tenant{}, id,
 		operator.Rotation{Secret: secret.New("second")}))
-	kept, err := r.control.ClientAuthOf(t.Context(), org.Tenant{}, id)
+	kept, err := store.Clients(r.control).ClientAuthOf(t.Context(), org.Tenant{}, id)
 	if err != nil || kept.Method != theirs.Method || kept.Rev != 2 {
 		t.Errorf("kept %+v (%v), want what the other one wrote", kept, err)
 	}
@@ -107,14 +107,14 @@ func TestOfTwoRegistrationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	r := newFixture(t)
 	place := catalog.Place{Mode: "test", PlatformType: "epic"}
 	r.meanwhile = func() {
-		if err := r.control.SaveRegistration(t.Context(), org.Tenant{},
+		if err := store.Portals(r.control).SaveRegistration(t.Context(), org.Tenant{},
 			catalog.Registration{Place: place, ClientID: "theirs"}); err != nil {
 			t.Error(err)
 		}
 	}
 	_, err := r.operator.Registrations.Set(t.Context(), org.Tenant{}, place, operator.Change{ClientID: new("ours")})
 	wantConflict(t, err)
-	kept, err := r.control.RegistrationAt(t.Context(), org.Tenant{}, place)
+	kept, err := store.Portals(r.control).RegistrationAt(t.Context(), org.Tenant{}, place)
 	if err != nil || kept.ClientID != "theirs" {
 		t.Errorf("kept %+v (%v), want what the other one wrote", kept, err)
 	}
@@ -124,7 +124,7 @@ func TestARegistrationOfAClientThatIsGoneSaysSo(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	place := catalog.Place{Mode: "test", PlatformType: "epic"}
-	if err := r.control.SaveRegistration(t.Context(), org.Tenant{},
+	if err := store.Portals(r.control).SaveRegistration(t.Context(), org.Tenant{},
 		catalog.Registration{Place: place, ClientID: "ours", AuthID: "gone"}); err != nil {
 		t.Fatal(err)
 	}

@@ -52,21 +52,22 @@ func newShelf(t *testing.T) *shelf {
 	control := store.Control{DB: made.DB, Table: made.Name("ControlTable")}
 	links := store.Connections{DB: made.DB, Table: made.Name("ConnectionTable")}
 	work := store.Work{DB: made.DB, Table: made.Name("WorkTable")}
-	expect.NoError(t, control.CreateOrganisation(t.Context(),
+	expect.NoError(t, store.Organisations(control).CreateOrganisation(t.Context(),
 		org.Organisation{ID: owner.OrgID, Name: "Alder Clinic App", Status: org.Active, CreatedAt: noon}))
 	for _, id := range []string{"here", "there", "nowhere"} {
-		expect.NoError(t, control.SaveEndpoint(t.Context(),
+		expect.NoError(t, store.Portals(control).SaveEndpoint(t.Context(),
 			catalog.Endpoint{ID: id, Name: "Hospital " + id, Mode: "test", Status: catalog.EndpointActive}))
 	}
 	clock := func() time.Time { return noon }
 	log := deliverylog.Log{
-		Rows: store.DeliveryLog{DB: made.DB, Table: made.Name("WorkTable")}, Subscriptions: control, Now: clock,
+		Rows: store.DeliveryLog{DB: made.DB, Table: made.Name("WorkTable")}, Subscriptions: store.Hooks(control), Now: clock,
 	}
 	return &shelf{
-		connections: operator.NewConnections(control, links, work, secret.Keyring{}, clock),
-		exports:     operator.NewExports(control, links, work, log, clock), made: made, control: control,
+		connections: operator.NewConnections(store.NewAccess(control), links, store.Tasks(work), secret.Keyring{}, clock),
+		exports:     operator.NewExports(store.NewAccess(control), links, store.Tasks(work), log, clock), made: made,
+		control: control,
 		flow: store.NewConclusions(store.Flow{DB: made.DB, Table: made.Name("FlowTable")}, links,
-			store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}, work),
+			store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}, store.Events(work)),
 		work: store.NewRegister(work, links),
 	}
 }
@@ -208,7 +209,8 @@ func TestConnectionsAreFoundByTheExternalID(t *testing.T) {
 	s.external = secret.Mark{}
 	s.connect(t, "here")
 	links := store.Connections{DB: s.made.DB, Table: s.made.Name("ConnectionTable")}
-	connections := operator.NewConnections(s.control, links, s.work.Work, keys(2), func() time.Time { return noon })
+	connections := operator.NewConnections(store.NewAccess(s.control), links, s.work.Tasks, keys(2),
+		func() time.Time { return noon })
 	var got []string
 	q := operator.ConnectionQuery{Paging: operator.Paging{Limit: 2}, ExternalID: "chart 7"}
 	for range 5 {

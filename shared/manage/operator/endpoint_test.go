@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"recordbridge/infra/testkit/expect"
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/fault"
@@ -29,13 +30,13 @@ func TestAnEndpointIsPinnedToWhatItsDiscoverySays(t *testing.T) {
 		t.Errorf("the id is %s, want %s (%v)", made.Endpoint.ID, id, err)
 	}
 	const origin = "https://fhir.hospital.example"
-	stored, err := r.control.Endpoint(t.Context(), id)
+	stored, err := store.Portals(r.control).Endpoint(t.Context(), id)
 	want := catalog.Pins{Issuer: base, Authorization: origin, Token: origin}
 	if diff := cmp.Diff(want, stored.Pins); err != nil || diff != "" || stored.PlatformType != "smart" ||
 		stored.Status != catalog.EndpointActive {
 		t.Errorf("stored %+v (%v); pins (-want +got):\n%s", stored, err, diff)
 	}
-	registered, err := r.control.RegistrationAt(t.Context(), org.Tenant{}, catalog.Place{EndpointID: id})
+	registered, err := store.Portals(r.control).RegistrationAt(t.Context(), org.Tenant{}, catalog.Place{EndpointID: id})
 	if address := us + "/bridge/callback/" + registered.Callback; err != nil || registered.Callback == "" ||
 		made.Callback != address {
 		t.Errorf("patients return to %s, and %+v (%v)", made.Callback, registered, err)
@@ -63,7 +64,7 @@ func TestWhatDiscoveryNamesElsewhereIsRefusedUntilTheOperatorNamesIt(t *testing.
 	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
 	says(t, err, "token ")
 	id, _ := operator.EndpointID("test", base)
-	if _, err = r.control.Endpoint(t.Context(), id); !errors.Is(err, fault.NotFound) {
+	if _, err = store.Portals(r.control).Endpoint(t.Context(), id); !errors.Is(err, fault.NotFound) {
 		t.Errorf("after two refusals there is an endpoint: %v", err)
 	}
 	wanted.Approved.Origins = []string{login + "/"}
@@ -211,12 +212,13 @@ func TestAnOperatorTakesAnEndpointBackFromItsList(t *testing.T) {
 		r.servers.at(t, base, "", nil)
 		made, err := r.operator.Endpoints.Create(t.Context(), institution(base))
 		expect.NoError(t, err)
-		withdrawn, err := r.control.Endpoint(t.Context(), made.Endpoint.ID)
+		withdrawn, err := store.Portals(r.control).Endpoint(t.Context(), made.Endpoint.ID)
 		expect.NoError(t, err)
 		withdrawn.Status, withdrawn.Withdrawn = catalog.EndpointSuspended, true
-		expect.NoError(t, r.control.SaveEndpoint(t.Context(), withdrawn))
+		expect.NoError(t, store.Portals(r.control).SaveEndpoint(t.Context(), withdrawn))
 		expect.NoError(t, say(r.operator.Endpoints, t.Context(), withdrawn.ID))
-		if e, err := r.control.Endpoint(t.Context(), withdrawn.ID); err != nil || e.Status != status || e.Withdrawn {
+		e, err := store.Portals(r.control).Endpoint(t.Context(), withdrawn.ID)
+		if err != nil || e.Status != status || e.Withdrawn {
 			t.Errorf("%s: %s, withdrawn %v (%v)", status, e.Status, e.Withdrawn, err)
 		}
 		says(t, say(r.operator.Endpoints, t.Context(), withdrawn.ID), string(status)+" already")

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"recordbridge/shared/adapters/store"
 	"recordbridge/shared/catalog"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/words/org"
@@ -65,7 +66,7 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	r := newFixture(t)
 	everywhere := catalog.Place{PlatformType: "medicare", Mode: "test"}
 	old := catalog.ClientAuth{ID: "old", Method: catalog.AuthSecretBasic, Secret: []byte("sealed")}
-	if err := r.control.SaveClientAuth(t.Context(), org.Tenant{}, old); err != nil {
+	if err := store.Clients(r.control).SaveClientAuth(t.Context(), org.Tenant{}, old); err != nil {
 		t.Fatal(err)
 	}
 	says(t, r.register(t, everywhere, old.ID), "client origins -id old")
@@ -93,7 +94,7 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	}
 	_, err = r.operator.Clients.SetOrigins(t.Context(), org.Tenant{}, old.ID, nil)
 	says(t, err, "needs the origins")
-	kept, err := r.control.ClientAuthOf(t.Context(), org.Tenant{}, old.ID)
+	kept, err := store.Clients(r.control).ClientAuthOf(t.Context(), org.Tenant{}, old.ID)
 	if err != nil || len(kept.Origins) != 2 || string(kept.Secret) != "sealed" {
 		t.Errorf("kept %+v (%v)", kept, err)
 	}
@@ -107,7 +108,7 @@ func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.
 	t.Parallel()
 	r := newFixture(t)
 	place := catalog.Place{PlatformType: "epic", Mode: "test"}
-	if err := r.control.SaveRegistration(t.Context(), org.Tenant{},
+	if err := store.Portals(r.control).SaveRegistration(t.Context(), org.Tenant{},
 		catalog.Registration{Place: place, ClientID: "old", Scope: "openid"}); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.
 		operator.Change{OwnCallback: true}); err != nil || set.CallbackAddress != own {
 		t.Errorf("gone over to %s (%v), want %s", set.CallbackAddress, err, own)
 	}
-	kept, err := r.control.RegistrationAt(t.Context(), org.Tenant{}, place)
+	kept, err := store.Portals(r.control).RegistrationAt(t.Context(), org.Tenant{}, place)
 	if err != nil || kept.Callback != catalog.CallbackOf("*", place) || kept.ClientID != "new" {
 		t.Errorf("kept %+v (%v)", kept, err)
 	}

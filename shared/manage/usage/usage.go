@@ -49,7 +49,7 @@ const (
 	page = 100
 )
 
-// Days keeps counted days (store.Work).
+// Days keeps counted days (store.UsageDays).
 type Days interface {
 	// SaveUsage stores a tenant's day, written 2026-03-04; fault.Conflict when it is there.
 	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Counts, ends time.Time) error
@@ -68,7 +68,7 @@ type Deliveries interface {
 		limit int) ([]deliverylog.Place, bool, error)
 }
 
-// Tenants lists all tenants (store.Control).
+// Tenants lists all tenants (store.Organisations).
 type Tenants interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }

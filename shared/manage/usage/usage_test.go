@@ -30,7 +30,7 @@ var (
 // fixture is a log of events and what is counted of it. Its time can be moved.
 type fixture struct {
 	meter usage.Meter
-	work  store.Work
+	days  store.UsageDays
 	at    time.Time
 	made  int
 }
@@ -39,9 +39,9 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	made := tables.New(t)
 	name := made.Name("WorkTable")
-	f := &fixture{work: store.Work{DB: made.DB, Table: name}, at: now}
+	f := &fixture{days: store.UsageDays{DB: made.DB, Table: name}, at: now}
 	f.meter = usage.Meter{
-		Days: f.work, Events: store.EventLog{DB: made.DB, Table: name},
+		Days: f.days, Events: store.EventLog{DB: made.DB, Table: name},
 		Deliveries: store.DeliveryLog{DB: made.DB, Table: name},
 		Now:        func() time.Time { return f.at },
 	}
@@ -66,9 +66,9 @@ func (f *fixture) store(t *testing.T, of org.Tenant, at time.Time, kind webhook.
 	t.Helper()
 	event, err := webhook.NewEvent(of, kind, subject, number, at, data)
 	expect.NoError(t, err)
-	expect.NoError(t, f.work.CreateEvent(t.Context(), event))
+	expect.NoError(t, store.Events(f.days).CreateEvent(t.Context(), event))
 	f.made++
-	expect.NoError(t, f.work.FanOut(t.Context(), event, []webhook.Delivery{{
+	expect.NoError(t, store.Events(f.days).FanOut(t.Context(), event, []webhook.Delivery{{
 		ID: fmt.Sprintf("d0000000-0000-4000-8000-%012d", f.made), Tenant: of, EventID: event.ID, SubscriptionID: "s",
 		Status: webhook.Scheduled, CreatedAt: at,
 	}}))
@@ -179,7 +179,7 @@ func TestDaysAreCountedOnceAndMadeUpFor(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	days := func() int {
-		found, err := f.work.Usage(t.Context(), tenant, "2026-01-01", "2026-12-31")
+		found, err := f.days.Usage(t.Context(), tenant, "2026-01-01", "2026-12-31")
 		expect.NoError(t, err)
 		return len(found)
 	}
@@ -221,11 +221,11 @@ func TestOneTenantsFailureStopsNoOther(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.tellAll(t, now.AddDate(0, 0, -1))
-	f.meter.Days = flawed{f.work}
+	f.meter.Days = flawed{f.days}
 	if err := f.meter.Run(t.Context(), f); !errors.Is(err, errTrouble) {
 		t.Errorf("%v, want the trouble", err)
 	}
-	found, err := f.work.Usage(t.Context(), tenant, "2026-03-02", "2026-03-02")
+	found, err := f.days.Usage(t.Context(), tenant, "2026-03-02", "2026-03-02")
 	expect.NoError(t, err)
 	if diff := cmp.Diff(map[string]usage.Counts{"2026-03-02": ofOne()}, found); diff != "" {
 		t.Errorf("the other one's (-want +got):\n%s", diff)

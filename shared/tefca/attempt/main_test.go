@@ -76,7 +76,7 @@ func newWorld(t *testing.T) *world {
 	w.tokens = store.Tokens{DB: made.DB, Table: made.Name("TokensTable")}
 	w.rows = store.TEFCAConnections{
 		TEFCA: store.TEFCA{Flow: flow, Work: work},
-		Ends:  store.NewConclusions(flow, w.conns, w.tokens, work),
+		Ends:  store.NewConclusions(flow, w.conns, w.tokens, store.Events(work)),
 	}
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)

@@ -339,5 +339,5 @@ func TestAFacilityWithAServerOfItsOwnNeedsNoCache(t *testing.T) {
 // save stores a connection as another function does.
 func (w *world) save(t *testing.T, c connection.Connection) error {
 	t.Helper()
-	return store.NewRefresh(w.conns, store.Tokens{}, w.rows.Work).SaveConnection(t.Context(), c)
+	return store.NewRefresh(w.conns, store.Tokens{}, store.Events(w.rows.Work)).SaveConnection(t.Context(), c)
 }

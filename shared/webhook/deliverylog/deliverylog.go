@@ -48,7 +48,7 @@ type Rows interface {
 	Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error)
 }
 
-// Subscriptions lists a tenant's subscriptions (store.Control).
+// Subscriptions lists a tenant's subscriptions (store.Hooks).
 type Subscriptions interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }

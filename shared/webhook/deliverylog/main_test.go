@@ -45,10 +45,10 @@ func newWorld(t *testing.T) *world {
 	w := &world{now: noon, answer: webhook.Answer{Status: 200}}
 	clock := func() time.Time { return w.now }
 	w.sealer = kms.New(keys, key, webhook.SecretPurpose, clock)
-	w.rows = store.Webhooks{
-		Work:    store.Work{DB: made.DB, Table: made.Name("WorkTable")},
-		Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
-	}
+	w.rows = store.NewWebhooks(
+		store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		store.Control{DB: made.DB, Table: made.Name("ControlTable")},
+	)
 	w.counts = &counted{Rows: store.DeliveryLog{DB: made.DB, Table: made.Name("WorkTable")}}
 	w.log = deliverylog.Details{Log: deliverylog.Log{Rows: w.counts, Subscriptions: w.rows, Now: clock}, Answers: w.sealer}
 	return w

@@ -48,7 +48,7 @@ var (
 type office struct {
 	t      *testing.T
 	cloud  *aws.Cloud
-	rows   store.Webhooks
+	rows   store.Mailings
 	mailer notice.Mailer
 	keys   secret.Keyring
 	id     string       // of the notice
@@ -61,10 +61,10 @@ func newOffice(t *testing.T, emails ...string) *office {
 	made := tables.New(t)
 	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)
-	p := &office{t: t, keys: keys, id: noticeID, cloud: made.Cloud, rows: store.Webhooks{
-		Work:    store.Work{DB: made.DB, Table: made.Name("WorkTable")},
-		Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
-	}}
+	p := &office{t: t, keys: keys, id: noticeID, cloud: made.Cloud, rows: store.NewMailings(
+		store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+		store.Control{DB: made.DB, Table: made.Name("ControlTable")},
+	)}
 	p.mailer = notice.Mailer{
 		Store: p.rows, Sender: mail.Sender{Client: ses.NewFromConfig(made.Config), From: "notices@example.com"},
 		Dashboard: "https://dash.example/dashboard", Support: operators,
@@ -102,7 +102,7 @@ func (p *office) due() []time.Time {
 	p.t.Helper()
 	var all []time.Time
 	for shard := range store.DueShards {
-		items, err := store.Timers{DB: p.rows.Work.DB, Table: p.rows.Work.Table}.Due(p.t.Context(), shard,
+		items, err := store.Timers(p.rows.Notices).Due(p.t.Context(), shard,
 			time.Now().Add(1000*time.Hour))
 		expect.NoError(p.t, err)
 		for _, i := range items {

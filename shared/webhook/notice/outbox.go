@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Rows stores notices (store.Work). A notice that is there already is stored no second time.
+// Rows stores notices (store.Notices). A notice that is there already is stored no second time.
 type Rows interface {
 	Notify(ctx context.Context, n Notice) error
 }

@@ -35,7 +35,7 @@ func New(env Env, p lambdarun.Process, db *dynamodb.Client) disconnect.Disconnec
 	return disconnect.Disconnector{
 		Store: store.Disconnections{
 			Connections: store.Connections{DB: db, Table: env.ConnectionTable},
-			Work:        store.Work{DB: db, Table: env.WorkTable},
+			Tasks:       store.Tasks{DB: db, Table: env.WorkTable},
 			Sets:        store.Tokens{DB: db, Table: env.TokensTable},
 		},
 		Vault:    tokens.Vault{Sealer: kms.New(keys, env.TokensKey, tokens.Purpose, p.Now)},

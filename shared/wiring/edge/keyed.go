@@ -30,6 +30,7 @@ func NewKeyed(ctx context.Context, env KeyedEnv, p lambdarun.Process) (Keyed, er
 	if err != nil {
 		return Keyed{}, err
 	}
-	callers := org.NewAuthenticator(store.Control{DB: e.DB, Table: env.ControlTable}, e.Limiter.Hashing, p.Now)
+	known := store.NewDirectory(store.Control{DB: e.DB, Table: env.ControlTable})
+	callers := org.NewAuthenticator(known, e.Limiter.Hashing, p.Now)
 	return Keyed{Edge: e, Auth: httpapi.KeyAuth{Keys: callers, Limiter: e.Limiter}}, nil
 }

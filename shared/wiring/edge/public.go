@@ -25,7 +25,7 @@ type Public struct {
 	Edge
 
 	Auth          httpapi.PublicAuth
-	Control       store.Control
+	Portals       store.Portals
 	Organisations *org.Directory
 }
 
@@ -36,9 +36,9 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 		return Public{}, err
 	}
 	control := store.Control{DB: e.DB, Table: env.ControlTable}
-	known := org.NewDirectory(control, p.Now)
+	known := org.NewDirectory(store.NewDirectory(control), p.Now)
 	return Public{
-		Edge: e, Control: control, Organisations: known,
+		Edge: e, Portals: store.Portals(control), Organisations: known,
 		Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter, Own: weburl.Own{}, Alias: ""}, // starter.New sets Own
 	}, nil
 }

@@ -27,13 +27,13 @@ type ClientEnv struct {
 
 // New makes the client.
 func New(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Client) smart.Portal {
-	return smart.NewPortal(p.HTTP, Clients(env, p, db, keys), store.Control{DB: db, Table: env.ControlTable}, p.Now)
+	return smart.NewPortal(p.HTTP, Clients(env, p, db, keys), store.Portals{DB: db, Table: env.ControlTable}, p.Now)
 }
 
 // Clients knows how our clients prove who they are.
 func Clients(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Client) *clientauth.Registry {
 	return clientauth.NewRegistry(clientauth.Deps{
-		Store:  store.Control{DB: db, Table: env.ControlTable},
+		Store:  store.Clients{DB: db, Table: env.ControlTable},
 		Opener: kms.New(keys, env.SecretsKey, catalog.ClientSecretPurpose, p.Now),
 		Keys:   clientauth.NewKeyring(kms.SigningKeys{Client: keys}, env.ClientKeys),
 		Now:    p.Now, NewID: ids.Random,

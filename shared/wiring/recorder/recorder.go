@@ -32,7 +32,7 @@ func New(ctx context.Context, env Env, p lambdarun.Process, limit string) (edge.
 	}
 	keys := e.Limiter.Hashing
 	return e, inquiry.Recorder{
-		Store:    store.Work{DB: e.DB, Table: env.WorkTable},
+		Store:    store.Inquiries{DB: e.DB, Table: env.WorkTable},
 		Enqueuer: queue.NewDeliveries(sqs.NewFromConfig(p.AWS), env.DeliveryQueueURL),
 		Proofs:   verification.Proofs{Store: store.Flow{DB: e.DB, Table: env.FlowTable}, Keys: keys, Now: p.Now},
 		Keys:     keys, Own: weburl.Own{}, Now: p.Now,

@@ -38,7 +38,7 @@ func New(ctx context.Context, env Env, p outbound.Process, e *edge.Public,
 		return flow.Preparation{}, err
 	}
 	return flow.Preparation{
-		Catalog: e.Control, Connections: connections, Portal: smart.NewAuthorizer(p.HTTP, rand.Reader, p.Now),
+		Catalog: e.Portals, Connections: connections, Portal: smart.NewAuthorizer(p.HTTP, rand.Reader, p.Now),
 		Platforms: platforms, BaseURL: baseURL, Now: p.Now, NewID: ids.Random, Random: rand.Reader,
 	}, nil
 }

@@ -49,10 +49,10 @@ func newWorld(t *testing.T) *world {
 	keys, key := made.Key(t)
 	return &world{
 		sealer: kms.New(keys, key, webhook.SecretPurpose, time.Now),
-		store: store.Webhooks{
-			Work:    store.Work{DB: made.DB, Table: made.Name("WorkTable")},
-			Control: store.Control{DB: made.DB, Table: made.Name("ControlTable")},
-		},
+		store: store.NewWebhooks(
+			store.Work{DB: made.DB, Table: made.Name("WorkTable")},
+			store.Control{DB: made.DB, Table: made.Name("ControlTable")},
+		),
 	}
 }
 

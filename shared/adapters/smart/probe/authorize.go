@@ -12,7 +12,7 @@ import (
 
 // askToSignIn opens the address that a patient's browser would be sent to, and no other: what it redirects to is not
 // followed, since its query is ours.
-func (t *test) askToSignIn(ctx context.Context) error {
+func (t *signIn) askToSignIn(ctx context.Context) error {
 	switch {
 	case !t.trusted:
 		t.skip(Authorize, "Nobody has approved where patients would sign in.")
@@ -56,7 +56,7 @@ func (t *test) askToSignIn(ctx context.Context) error {
 
 // judgeRedirect tells a way to a page from an answer that is an error already (RFC 6749 section 4.1.2.1). Of the latter
 // only a code that is known is told.
-func (t *test) judgeRedirect(seen exchange, response *http.Response) {
+func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	to, err := response.Location()
 	if err != nil {
 		t.add(Authorize, Warning, seen, "The authorization endpoint redirects to nowhere.", "Ask the health system.")
@@ -88,7 +88,7 @@ func (t *test) judgeRedirect(seen exchange, response *http.Response) {
 }
 
 // isCallback reports whether an address is our redirect URI, whatever its query.
-func (t *test) isCallback(to *url.URL) bool {
+func (t *signIn) isCallback(to *url.URL) bool {
 	callback, err := url.Parse(t.attempt.Callback)
 	return err == nil && callback.Scheme == to.Scheme && callback.Host == to.Host && callback.Path == to.Path
 }

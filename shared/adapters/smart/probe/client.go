@@ -16,7 +16,7 @@ import (
 )
 
 // findRegistration finds what a sign-in would be made with.
-func (t *test) findRegistration(ctx context.Context) error {
+func (t *client) findRegistration(ctx context.Context) error {
 	kind := t.findPlatform()
 	used, err := t.Registrations.InEffect(ctx, t.subject.Tenant, t.placeOf())
 	switch {
@@ -55,7 +55,7 @@ func (t *test) findRegistration(ctx context.Context) error {
 }
 
 // checkScopes compares what would be asked for with what the server lists.
-func (t *test) checkScopes() {
+func (t *client) checkScopes() {
 	if len(t.stated.Scopes) == 0 {
 		t.skip(Scopes, "Discovery lists no scopes. These would be asked for: "+listed(strings.Fields(t.attempt.Scope))+".")
 		return
@@ -82,7 +82,7 @@ func (t *test) checkScopes() {
 // checkClient checks by the rules of registration set whether our client may prove itself at the token
 // endpoint, and whether it is of a kind that platform and discovery know of. About the kind both are wrong
 // often enough: a token request tells.
-func (t *test) checkClient() {
+func (t *client) checkClient() {
 	if !t.registered {
 		t.skip(Client, "There is no registration.")
 		return
@@ -121,7 +121,7 @@ func (t *test) checkClient() {
 
 // methodOverride is the command that says what of our client is taken at the endpoint, whatever its platform's
 // profile says.
-func (t *test) methodOverride() string {
+func (t *client) methodOverride() string {
 	method := "public"
 	if auth := t.used.Auth; auth.ID != "" {
 		method = string(auth.Method)
@@ -136,7 +136,7 @@ func (t *test) methodOverride() string {
 
 // unlisted says what of our client discovery does not list, where it lists anything. A public
 // client is none of the methods.
-func (t *test) unlisted() string {
+func (t *client) unlisted() string {
 	auth, said := t.used.Auth, t.stated
 	isPublic := slices.Contains(said.Methods, "none") || slices.Contains(said.Capabilities, "client-public")
 	switch {
@@ -154,7 +154,7 @@ func (t *test) unlisted() string {
 }
 
 // checkKeys looks for the key that signs among those that health systems can fetch.
-func (t *test) checkKeys(ctx context.Context) {
+func (t *client) checkKeys(ctx context.Context) {
 	auth := t.used.Auth
 	if auth.Method != catalog.AuthPrivateKey {
 		t.skip(ClientKeys, "Our client does not sign assertions here.")

@@ -12,7 +12,7 @@ import (
 // checkCoverage fails if a sign-in would not request the Patient, without which no export succeeds, or a third of the
 // US Core types that the server lists. If scopes are chosen at registration, only the health system knows what is
 // covered.
-func (t *test) checkCoverage() {
+func (t *conformance) checkCoverage() {
 	asked := fhir.ParseScopes(t.attempt.Scope)
 	if !asked.Any() {
 		return
@@ -55,7 +55,7 @@ func (t *test) checkCoverage() {
 
 // checkDropped warns if a sign-in would request fewer types than the server lists because the request would be too
 // long (flow.MaxQuery). The action has the whole list, since some portals accept a longer request.
-func (t *test) checkDropped() {
+func (t *conformance) checkDropped() {
 	profile, err := t.Platforms.Profile(t.endpoint, t.authority)
 	if err != nil || !profile.Listed || t.used.Registration.Scope != "" {
 		return

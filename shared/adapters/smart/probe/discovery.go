@@ -14,7 +14,7 @@ import (
 )
 
 // reach checks the address, and asks it for the SMART configuration. It reports whether anybody answers.
-func (t *test) reach(ctx context.Context) bool {
+func (t *discovery) reach(ctx context.Context) bool {
 	e := t.endpoint
 	if err := operator.CheckBase(t.BaseURL, e.FHIRBase, e.Mode); err != nil {
 		t.add(Address, Failed, exchange{}, fault.Of(err).Public,
@@ -37,7 +37,7 @@ func (t *test) reach(ctx context.Context) bool {
 
 // discover finds the authorization server as a sign-in does, and checks what discovery says. It
 // reports whether there is one.
-func (t *test) discover(ctx context.Context) bool {
+func (t *discovery) discover(ctx context.Context) bool {
 	var err error
 	t.authority, err = t.authorizer.Discover(ctx, t.endpoint.FHIRBase)
 	asked := t.asked
@@ -72,7 +72,7 @@ func (t *test) discover(ctx context.Context) bool {
 }
 
 // checkConfiguration tells what is odd about a configuration that can be used.
-func (t *test) checkConfiguration(asked exchange) {
+func (t *discovery) checkConfiguration(asked exchange) {
 	kind, _, err := mime.ParseMediaType(asked.mediaType)
 	isJSON := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 	if !isJSON {
@@ -89,7 +89,7 @@ func (t *test) checkConfiguration(asked exchange) {
 }
 
 // flaws are what a configuration lacks, and what of it is not used.
-func (t *test) flaws() string {
+func (t *discovery) flaws() string {
 	var said []string
 	if len(t.stated.Absent) > 0 {
 		said = append(said, "Missing: "+listed(t.stated.Absent)+".")
@@ -106,7 +106,7 @@ func refusesS256(s smart.Stated) bool {
 	return len(s.ChallengeMethods) > 0 && !slices.Contains(s.ChallengeMethods, "S256")
 }
 
-func (t *test) checkPKCE() {
+func (t *discovery) checkPKCE() {
 	switch {
 	case refusesS256(t.stated):
 		t.add(PKCE, Failed, exchange{}, "Discovery lists the challenge methods "+listed(t.stated.ChallengeMethods)+
@@ -121,7 +121,7 @@ func (t *test) checkPKCE() {
 	}
 }
 
-func (t *test) checkGrants() {
+func (t *discovery) checkGrants() {
 	switch {
 	case len(t.stated.Grants) == 0:
 		t.skip(GrantTypes, "Discovery lists no grant types.")
@@ -134,7 +134,7 @@ func (t *test) checkGrants() {
 	}
 }
 
-func (t *test) checkCapabilities() {
+func (t *discovery) checkCapabilities() {
 	if len(t.stated.Capabilities) == 0 {
 		t.skip(Capabilities, "Discovery lists no capabilities.")
 		return

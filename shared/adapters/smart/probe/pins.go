@@ -10,7 +10,7 @@ import (
 )
 
 // checkIssuer tells what a patient's return will be compared with (RFC 9207).
-func (t *test) checkIssuer() {
+func (t *discovery) checkIssuer() {
 	a := t.authority
 	switch {
 	case t.stated.IssParameter && a.Issuer == "":
@@ -34,7 +34,7 @@ func (t *test) checkIssuer() {
 // checkPins compares what discovery says with where our client may go, as a sign-in does. For what follows the
 // endpoint is as it would be if the operator approved it, so that the rest can be told, too; trusted keeps it
 // from being shown anything.
-func (t *test) checkPins() {
+func (t *discovery) checkPins() {
 	e, named := t.endpoint, t.authority.Addresses()
 	ours := catalog.Ours(t.BaseURL, e, named)
 	left := e.Pins.Departures(named)

@@ -78,7 +78,7 @@ func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	return t.told(), nil
 }
 
-// test is one run.
+// test is one run. It holds the findings that several groups of steps need; each group has a type of its own.
 type test struct {
 	Deps
 	report
@@ -88,46 +88,72 @@ type test struct {
 	web        *witness
 	authorizer smart.Authorizer
 
-	asked      exchange     // for the SMART configuration
-	stated     smart.Stated // of it; empty when there is none
-	isStated   bool
+	stated     smart.Stated    // of the SMART configuration; empty when there is none
 	capability fhir.Capability // empty when there is none that can be read
 	authority  flow.Authority  // what is used of the discovery
 	trusted    bool            // all of it is where our client may go
 	used       operator.Registered
 	registered bool
-	accepted   bool         // our client proved who it is at the token endpoint
 	attempt    flow.Attempt // the sign-in as it would begin now
-	known      known.Server // what exports have learned; zero for an endpoint that is not stored
-	isKnown    bool         // it could be read
 	address    string       // where it would send the browser
 }
 
 func (t *test) run(ctx context.Context) error {
-	if !t.reach(ctx) {
+	found, server, ours, begun := discovery{test: t}, conformance{test: t}, client{t}, signIn{t}
+	if !found.reach(ctx) {
 		return nil
 	}
-	t.readStatement(ctx)
-	if !t.discover(ctx) {
+	server.readStatement(ctx)
+	if !found.discover(ctx) {
 		return nil
 	}
-	t.checkIssuer()
-	t.checkPins()
-	if err := t.findRegistration(ctx); err != nil {
+	found.checkIssuer()
+	found.checkPins()
+	if err := ours.findRegistration(ctx); err != nil {
 		return err
 	}
-	if !t.rehearse(ctx) {
+	if !begun.rehearse(ctx) {
 		return nil
 	}
-	t.readKnown(ctx)
-	t.checkScopes()
-	t.checkCoverage()
-	t.checkPlan()
-	t.checkClient()
-	t.checkKeys(ctx)
-	t.checkTokenEndpoint(ctx)
-	if err := t.requestTokens(ctx); err != nil {
+	server.readKnown(ctx)
+	ours.checkScopes()
+	server.checkCoverage()
+	server.checkPlan()
+	ours.checkClient()
+	ours.checkKeys(ctx)
+	granted := tokenRequest{test: t}
+	granted.checkTokenEndpoint(ctx)
+	if err := granted.requestTokens(ctx); err != nil {
 		return err
 	}
-	return t.askToSignIn(ctx)
+	return begun.askToSignIn(ctx)
 }
+
+// discovery checks the SMART configuration, and whether our client may use the addresses in it.
+type discovery struct {
+	*test
+
+	asked    exchange // for the SMART configuration
+	isStated bool
+}
+
+// conformance checks what can be requested, by the CapabilityStatement and by what exports have learned.
+type conformance struct {
+	*test
+
+	known   known.Server // what exports have learned; zero for an endpoint that is not stored
+	isKnown bool         // it could be read
+}
+
+// client checks our registration at the server, and how our client authenticates.
+type client struct{ *test }
+
+// tokenRequest checks the token endpoint.
+type tokenRequest struct {
+	*test
+
+	accepted bool // our client proved who it is at the token endpoint
+}
+
+// signIn begins a patient's sign-in, and opens the page that it leads to.
+type signIn struct{ *test }

@@ -65,7 +65,7 @@ func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, err
 }
 
 // rehearse begins a sign-in as connect does. It reports whether that works.
-func (t *test) rehearse(ctx context.Context) bool {
+func (t *signIn) rehearse(ctx context.Context) bool {
 	endpoint := t.endpoint
 	endpoint.Status = catalog.EndpointActive // a suspended one was told of
 	if endpoint.Shared() {                   // whichever institution a patient would choose

@@ -14,7 +14,7 @@ import (
 )
 
 // readStatement reads the CapabilityStatement, as an export does before its first search.
-func (t *test) readStatement(ctx context.Context) {
+func (t *conformance) readStatement(ctx context.Context) {
 	document, err := smart.Metadata(ctx, t.web, t.endpoint.FHIRBase)
 	seen := t.web.last
 	if err == nil {
@@ -54,7 +54,7 @@ func (t *test) readStatement(ctx context.Context) {
 }
 
 // findPlatform tells the platform of an endpoint that names none.
-func (t *test) findPlatform() string {
+func (t *client) findPlatform() string {
 	if t.endpoint.PlatformType != "" {
 		return "It is of the platform " + t.Platforms.Of(t.endpoint).ID + "."
 	}
@@ -68,7 +68,7 @@ func (t *test) findPlatform() string {
 }
 
 // checkPlan tells what an export would ask for, by the plan that it makes.
-func (t *test) checkPlan() {
+func (t *conformance) checkPlan() {
 	asking, err := t.Platforms.Asking(t.endpoint)
 	if err != nil || len(t.capability.Resources) == 0 {
 		t.skip(ResourceTypes, "There is no CapabilityStatement to plan by.")
@@ -86,7 +86,7 @@ func (t *test) checkPlan() {
 	t.checkSearches(made, t.attached(facts))
 }
 
-func (t *test) checkTypes(made plan.Plan) {
+func (t *conformance) checkTypes(made plan.Plan) {
 	searched := typesOf(made)
 	listedTypes := make([]string, 0, len(t.capability.Resources))
 	for _, r := range t.capability.Resources {
@@ -129,7 +129,7 @@ func leftOut(why string, names []string) string {
 
 // checkSearches tells by which parameters the plan asks. attached tells what is known of
 // Provenance beyond the statement.
-func (t *test) checkSearches(made plan.Plan, attached string) {
+func (t *conformance) checkSearches(made plan.Plan, attached string) {
 	by, included, provenance := map[string]int{}, []string{}, 0
 	for _, q := range made.Queries {
 		values := q.Values()
@@ -177,7 +177,7 @@ func typesOf(made plan.Plan) []string {
 }
 
 // placeOf is where the registration of an endpoint is looked for.
-func (t *test) placeOf() catalog.Place {
+func (t *client) placeOf() catalog.Place {
 	if t.subject.Stored {
 		return catalog.Place{EndpointID: t.endpoint.ID, Mode: t.endpoint.Mode}
 	}

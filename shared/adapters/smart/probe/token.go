@@ -19,7 +19,7 @@ import (
 const maxIgnored = 4 << 10
 
 // checkTokenEndpoint looks whether anybody is at the token endpoint, with a request that says nothing of us.
-func (t *test) checkTokenEndpoint(ctx context.Context) {
+func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	if !t.trusted {
 		t.skip(TokenEndpoint, "Nobody has approved where it is.")
 		return
@@ -49,7 +49,7 @@ func (t *test) checkTokenEndpoint(ctx context.Context) {
 
 // requestTokens asks for tokens by grants that cannot be good, as a refresh and a return would: what the refusal is
 // about tells whether our client was accepted. The error is that of our own randomness.
-func (t *test) requestTokens(ctx context.Context) error {
+func (t *tokenRequest) requestTokens(ctx context.Context) error {
 	if why := t.noTokenRequest(); why != "" {
 		t.skip(TokenRefresh, why)
 		t.skip(TokenCode, why)
@@ -89,7 +89,7 @@ func (t *test) requestTokens(ctx context.Context) error {
 }
 
 // noTokenRequest is why none is made; empty when one may be.
-func (t *test) noTokenRequest() string {
+func (t *tokenRequest) noTokenRequest() string {
 	switch {
 	case !t.subject.TokenRequest:
 		return "No token request was made: it must fail, and some health systems count failed ones or lock the client. " +
@@ -104,7 +104,7 @@ func (t *test) noTokenRequest() string {
 }
 
 // judge tells what the refusal of a grant means. It reports whether our client was not accepted.
-func (t *test) judge(step Step, grant string, err error) (refused bool) {
+func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) {
 	seen := t.web.posted
 	said := refusalOf(err)
 	found, do, isUnanswered := unanswered(err)
@@ -161,7 +161,7 @@ func refusalOf(err error) refusal {
 	return refusal{}
 }
 
-func (t *test) judgeCode(step Step, grant string, said refusal) (refused bool) {
+func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused bool) {
 	seen := t.web.posted
 	switch said.code {
 	case "invalid_grant":
@@ -186,7 +186,7 @@ func (t *test) judgeCode(step Step, grant string, said refusal) (refused bool) {
 }
 
 // unknownClient explains invalid_client, which servers give one reason for and mean another.
-func (t *test) unknownClient(said refusal) (found, do string) {
+func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 	auth := t.used.Auth
 	switch {
 	case said.ambiguous && t.attempt.RawBasic:

@@ -14,7 +14,7 @@ type Known interface {
 }
 
 // readKnown reads what exports have learned of the endpoint, if it is stored.
-func (t *test) readKnown(ctx context.Context) {
+func (t *conformance) readKnown(ctx context.Context) {
 	if !t.subject.Stored {
 		return
 	}
@@ -25,7 +25,7 @@ func (t *test) readKnown(ctx context.Context) {
 }
 
 // tried tells what exports have found out of types that the server does not list.
-func (t *test) tried(unlisted []string) string {
+func (t *conformance) tried(unlisted []string) string {
 	switch {
 	case len(unlisted) == 0 || !t.subject.Stored:
 		return ""
@@ -50,7 +50,7 @@ func (t *test) tried(unlisted []string) string {
 }
 
 // attached tells what exports have found out of _revinclude=Provenance:target, if the statement does not list it.
-func (t *test) attached(facts plan.Facts) string {
+func (t *conformance) attached(facts plan.Facts) string {
 	works, isTried := t.known.AttachesProvenance(t.Now())
 	facts.Attaches = false
 	switch {

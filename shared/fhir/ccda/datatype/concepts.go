@@ -9,7 +9,7 @@ import (
 )
 
 // Substance reads the code of a substance, product or device, with its name as text.
-func (r *Reader) Substance(entity *cda.Node) *r4.CodeableConcept {
+func (r *concepts) Substance(entity *cda.Node) *r4.CodeableConcept {
 	code := r.Concept(entity.At("code"))
 	name := entity.At("name").Words()
 	switch {
@@ -22,7 +22,7 @@ func (r *Reader) Substance(entity *cda.Node) *r4.CodeableConcept {
 }
 
 // repeated returns the words of a part of the narrative that a statement refers to. They stand in the section as well.
-func (r *Reader) repeated(narrative *cda.Node) string {
+func (r *texts) repeated(narrative *cda.Node) string {
 	if narrative == nil || r.account.IsFull() && !r.account.Affords("reference", 0) {
 		return ""
 	}
@@ -58,7 +58,7 @@ func Coding(n *cda.Node) (r4.Coding, bool) {
 // Concept reads a CD with its translations, in their order, and its words: those of the sender (originalText, or the
 // part of the narrative that it points to), else the display name of a code without a system (C-CDA on FHIR, "Mapping
 // Guidance": CD). It returns nil if nothing is stated, and marks what it reads as covered.
-func (r *Reader) Concept(n *cda.Node) *r4.CodeableConcept {
+func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	if n == nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (r *Reader) Concept(n *cda.Node) *r4.CodeableConcept {
 // isWords reports whether an element is a text by itself (ST, ED) and not a code.
 func isWords(n *cda.Node) bool { return n.At("translation") == nil && n.At("originalText") == nil }
 
-func (r *Reader) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
+func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 	r.account.Take(n)
 	if code, ok := Coding(n); ok && (code.SystemText != "" || !concept.Has(code.System, code.Code)) {
 		concept.Coding = r4.AppendNew(concept.Coding, code)
@@ -93,7 +93,7 @@ func (r *Reader) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 }
 
 // ConceptOr is Concept with a stand-in for a missing one, by its nullFlavor.
-func (r *Reader) ConceptOr(n *cda.Node) *r4.CodeableConcept {
+func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	if concept := r.Concept(n); concept != nil {
 		return concept
 	}
@@ -101,7 +101,7 @@ func (r *Reader) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 }
 
 // Concepts reads all child elements of some names that state something.
-func (r *Reader) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
+func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
 	var list []r4.CodeableConcept
 	for n := range parent.Each(names...) {
 		if concept := r.Concept(n); concept != nil {
@@ -113,7 +113,7 @@ func (r *Reader) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcep
 
 // Text returns the words of an ED or ST: the part of the narrative that it points to, else its own. reference/@value
 // names the ID of that part, with or without "#".
-func (r *Reader) Text(n *cda.Node) string {
+func (r *texts) Text(n *cda.Node) string {
 	if n == nil {
 		return ""
 	}
@@ -126,7 +126,7 @@ func (r *Reader) Text(n *cda.Node) string {
 }
 
 // Note returns the words of a statement's text as a note, unless its code has the same words.
-func (r *Reader) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
+func (r *texts) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	words := r.Text(n.At("text"))
 	if words == "" || known != nil && strings.EqualFold(words, known.Text) {
 		return nil
@@ -135,7 +135,7 @@ func (r *Reader) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 }
 
 // CodeOrWords reads the code of a statement, or else its words.
-func (r *Reader) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
+func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	if code := r.Concept(n.At("code")); code != nil {
 		return code
 	}
@@ -143,7 +143,7 @@ func (r *Reader) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 }
 
 // InWords returns a concept of a statement's words in place of a code that is null; without words, it states why.
-func (r *Reader) InWords(n, null *cda.Node) *r4.CodeableConcept {
+func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	if words := r.Text(n.At("text")); words != "" {
 		return &r4.CodeableConcept{Text: words}
 	}

@@ -9,7 +9,7 @@ import (
 
 // Forms returns parts of the narrative, one after the other, as an attachment of XHTML and one of plain text (C-CDA on
 // FHIR, "Notes": /text/reference/@value).
-func (r *Reader) Forms(parts ...*cda.Node) (markup, plain *r4.Attachment) {
+func (r *contents) Forms(parts ...*cda.Node) (markup, plain *r4.Attachment) {
 	markup, plain = &r4.Attachment{ContentType: "application/xhtml+xml"}, &r4.Attachment{ContentType: "text/plain"}
 	isLarge := false
 	for _, n := range parts {

@@ -10,7 +10,7 @@ import (
 
 // completed finds the bounds of an IVL_TS that are not stated (HL7 V3 data types R1, IVL: center and width): a width
 // counts from the bound that is. A center alone is the start; a width around it is dropped.
-func (r *Reader) completed(n *cda.Node, start, end string) (from, to string) {
+func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	width, center := n.At("width"), n.At("center")
 	isKnown := start != "" || end != ""
 	if !isKnown {
@@ -77,7 +77,7 @@ func shifted(from string, width *cda.Node, sign int) string {
 }
 
 // Width reads the length of an IVL_TS that has no bounds, such as the days for which a supply lasts; nil if it has any.
-func (r *Reader) Width(n *cda.Node) *r4.Quantity {
+func (r *times) Width(n *cda.Node) *r4.Quantity {
 	width := n.At("width")
 	if width == nil || r.Start(n) != "" {
 		return nil

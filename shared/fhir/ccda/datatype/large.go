@@ -20,7 +20,7 @@ type textWriter interface {
 }
 
 // large returns what write writes as a Large text, without holding it.
-func (r *Reader) large(write func(textWriter)) *r4.Large {
+func (r *contents) large(write func(textWriter)) *r4.Large {
 	large, err := r.account.Sources().Text(buffered(write))
 	if err != nil { // nothing in it can fail but w, which is a hash
 		return nil
@@ -29,7 +29,7 @@ func (r *Reader) large(write func(textWriter)) *r4.Large {
 }
 
 // largeData is large for bytes.
-func (r *Reader) largeData(write func(textWriter)) *r4.Large {
+func (r *contents) largeData(write func(textWriter)) *r4.Large {
 	large, err := r.account.Sources().Data(buffered(write))
 	if err != nil { // as above
 		return nil
@@ -47,10 +47,10 @@ func buffered(write func(textWriter)) func(io.Writer) error {
 }
 
 // Attach sets the bytes of an ED as the data of an attachment.
-func (r *Reader) Attach(a *r4.Attachment, n *cda.Node) { a.Data, a.Large = r.Data(n) }
+func (r *contents) Attach(a *r4.Attachment, n *cda.Node) { a.Data, a.Large = r.Data(n) }
 
 // Data returns the bytes of an ED. A Large stands for those that are too large to be held.
-func (r *Reader) Data(n *cda.Node) ([]byte, *r4.Large) {
+func (r *contents) Data(n *cda.Node) ([]byte, *r4.Large) {
 	if !r.document.IsLarge(n) {
 		return BytesOf(n), nil
 	}

@@ -20,7 +20,7 @@ func useOf(n *cda.Node, table terms.Table) string {
 }
 
 // HumanNames reads all names of a person.
-func (r *Reader) HumanNames(person *cda.Node) []r4.HumanName {
+func (r *names) HumanNames(person *cda.Node) []r4.HumanName {
 	var list []r4.HumanName
 	for n := range person.Each("name") {
 		if name, ok := r.humanName(n); ok {
@@ -32,7 +32,7 @@ func (r *Reader) HumanNames(person *cda.Node) []r4.HumanName {
 
 // humanName reads a PN. A family name that is said to be of birth makes the whole a maiden name, as FHIR has it; a call
 // name is a given name beside others (C-CDA on FHIR, "Patient": name).
-func (r *Reader) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
+func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	name.Use = useOf(n, nameUses)
 	for use := range strings.FieldsSeq(n.Attr("use")) {
 		if name.Use == "" && strings.Contains(otherNameUses, " "+use+" ") {
@@ -62,7 +62,7 @@ func (r *Reader) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	if name.Family == "" && name.Given == nil {
 		name.Text = n.Words()
 	}
-	name.Period = r.Period(n.At("validTime"))
+	name.Period = r.times.Period(n.At("validTime"))
 	return name, name.Text != "" || name.Family != "" || name.Given != nil
 }
 
@@ -79,7 +79,7 @@ func Shown(name r4.HumanName) string {
 }
 
 // Addresses reads all addresses of an element that state something.
-func (r *Reader) Addresses(parent *cda.Node) []r4.Address {
+func (r *names) Addresses(parent *cda.Node) []r4.Address {
 	var list []r4.Address
 	for n := range parent.Each("addr") {
 		if a := r.Address(n); a != nil {
@@ -90,7 +90,7 @@ func (r *Reader) Addresses(parent *cda.Node) []r4.Address {
 }
 
 // Address reads an AD; it returns nil if nothing of it is known.
-func (r *Reader) Address(n *cda.Node) *r4.Address {
+func (r *names) Address(n *cda.Node) *r4.Address {
 	if n == nil {
 		return nil
 	}
@@ -127,12 +127,12 @@ func (r *Reader) Address(n *cda.Node) *r4.Address {
 	if use := n.Attr("use"); use == "PST" {
 		a.Type = "postal"
 	}
-	a.Period = r.Period(n.At("useablePeriod"))
+	a.Period = r.times.Period(n.At("useablePeriod"))
 	return &a
 }
 
 // Telecoms reads all telecoms of an element that have a value.
-func (r *Reader) Telecoms(parent *cda.Node) []r4.ContactPoint {
+func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	var list []r4.ContactPoint
 	for n := range parent.Each("telecom") {
 		value := n.Attr("value")
@@ -144,7 +144,7 @@ func (r *Reader) Telecoms(parent *cda.Node) []r4.ContactPoint {
 			system = "pager"
 		}
 		list = append(list, r4.ContactPoint{
-			System: system, Value: rest, Use: telecomUse(n), Period: r.Period(n.At("useablePeriod")),
+			System: system, Value: rest, Use: telecomUse(n), Period: r.times.Period(n.At("useablePeriod")),
 		})
 	}
 	return list

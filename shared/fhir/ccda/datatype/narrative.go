@@ -11,7 +11,7 @@ import (
 // NarrativeOf turns the text of a section into XHTML that FHIR allows (narrative.html), without scripts, forms, styles
 // or URLs of programs. It returns nil if there are no words. Its status is "additional", since a section may state more
 // than its entries do (narrative.html, status).
-func (r *Reader) NarrativeOf(text *cda.Node) *r4.Narrative {
+func (r *contents) NarrativeOf(text *cda.Node) *r4.Narrative {
 	if !text.HasWords() {
 		return nil
 	}

@@ -13,9 +13,50 @@ import (
 // Reader reads the data types whose meaning depends on the document: texts that point to its narrative, times without a
 // zone.
 type Reader struct {
+	concepts
+	contents
+	times
+	quantities
+	names
+
+	account Account
+}
+
+// texts reads texts, which may point to the narrative.
+type texts struct {
 	document *cda.Document
 	account  Account
-	dropped  map[int32]bool // elements that have been counted, however often they are read, by number
+}
+
+// concepts reads codes with the texts that stand for them.
+type concepts struct {
+	texts
+}
+
+// contents reads narrative and attachments of any size.
+type contents struct {
+	document *cda.Document
+	account  Account
+}
+
+// times reads moments and intervals.
+type times struct {
+	*placeholders
+
+	document *cda.Document
+	account  Account
+}
+
+// quantities reads numbers and doses.
+type quantities struct{ *placeholders }
+
+// names reads names, addresses and telecoms.
+type names struct{ times times }
+
+// placeholders counts values that stand for unknown ones, each once.
+type placeholders struct {
+	account Account
+	dropped map[int32]bool // elements that have been counted, however often they are read, by number
 }
 
 // Account records which parts of a document have been read and what could not be.
@@ -36,7 +77,13 @@ type Account interface {
 
 // NewReader returns a Reader of a document.
 func NewReader(document *cda.Document, account Account) *Reader {
-	return &Reader{document: document, account: account}
+	unknown := &placeholders{account: account}
+	moments := times{placeholders: unknown, document: document, account: account}
+	return &Reader{
+		concepts: concepts{texts{document: document, account: account}},
+		contents: contents{document: document, account: account},
+		times:    moments, quantities: quantities{unknown}, names: names{moments}, account: account,
+	}
 }
 
 // placeholder is the reason why a value that stands for an unknown one is left out.
@@ -47,7 +94,7 @@ const placeholder = "a placeholder for an unknown value"
 const unknownNumber = 999
 
 // Count reads a number of times, doses or repetitions. It is nil for a placeholder.
-func (r *Reader) Count(n *cda.Node) *int32 {
+func (r *quantities) Count(n *cda.Node) *int32 {
 	number := Whole(n)
 	if number != nil && *number >= unknownNumber && strings.Trim(strconv.Itoa(int(*number)), "9") == "" {
 		r.dropPlaceholder(n, n.Name)
@@ -57,7 +104,7 @@ func (r *Reader) Count(n *cda.Node) *int32 {
 }
 
 // Dose reads the amount of a vaccine. It is nil for the placeholder, which has no unit.
-func (r *Reader) Dose(n *cda.Node) *r4.Quantity {
+func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	dose := Quantity(n)
 	if dose != nil && dose.Value == "999" && (dose.Unit == "" || dose.Unit == "1") {
 		r.dropPlaceholder(n, n.Name)
@@ -67,7 +114,7 @@ func (r *Reader) Dose(n *cda.Node) *r4.Quantity {
 }
 
 // isFirst reports whether an element that leaves no trace is to be counted: it may be read several times.
-func (r *Reader) isFirst(n *cda.Node) bool {
+func (r *placeholders) isFirst(n *cda.Node) bool {
 	if r.dropped[n.Number] {
 		return false
 	}
@@ -79,7 +126,7 @@ func (r *Reader) isFirst(n *cda.Node) bool {
 }
 
 // dropPlaceholder counts an element whose value only stands for an unknown one.
-func (r *Reader) dropPlaceholder(n *cda.Node, what string) {
+func (r *placeholders) dropPlaceholder(n *cda.Node, what string) {
 	if r.isFirst(n) {
 		r.account.DropUnstated(what, placeholder)
 	}

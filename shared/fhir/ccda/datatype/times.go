@@ -26,7 +26,7 @@ func Duration(amount, of string) (value json.Number, unit string) {
 }
 
 // InstantOf writes a dateTime as an instant; "" if it is not known to the day.
-func (r *Reader) InstantOf(moment string) string {
+func (r *times) InstantOf(moment string) string {
 	zone := cmp.Or(r.document.Zone, "Z")
 	switch {
 	case len(moment) > len("2006-01-02"):
@@ -40,14 +40,14 @@ func (r *Reader) InstantOf(moment string) string {
 // DateTime writes a TS as FHIR's dateTime with the precision that it has (C-CDA on FHIR, "Mapping Guidance": times). A
 // time of day needs a zone in FHIR: it gets the document's zone if it has none, and is left out if the document has
 // none either.
-func (r *Reader) DateTime(n *cda.Node) string {
+func (r *times) DateTime(n *cda.Node) string {
 	if n != nil {
 		r.account.Take(n)
 	}
 	return r.moment(n)
 }
 
-func (r *Reader) moment(n *cda.Node) string {
+func (r *times) moment(n *cda.Node) string {
 	value := n.Attr("value")
 	s, ok := cda.ReadStamp(value)
 	switch {
@@ -87,13 +87,13 @@ func clock(digits string) string {
 }
 
 // Date is DateTime without a time of day, for FHIR's date.
-func (r *Reader) Date(n *cda.Node) string {
+func (r *times) Date(n *cda.Node) string {
 	t := r.DateTime(n)
 	return t[:min(len(t), len("2006-01-02"))]
 }
 
 // Instant is DateTime to the second, as FHIR's instant needs it: a day starts in the zone of the document, or in UTC.
-func (r *Reader) Instant(n *cda.Node) string {
+func (r *times) Instant(n *cda.Node) string {
 	t := r.DateTime(n)
 	switch {
 	case len(t) > len("2006-01-02"):
@@ -107,7 +107,7 @@ func (r *Reader) Instant(n *cda.Node) string {
 }
 
 // Issued is Instant for a time that is written to the minute: a day alone does not state when something was known.
-func (r *Reader) Issued(n *cda.Node) string {
+func (r *times) Issued(n *cda.Node) string {
 	if t := r.DateTime(n); len(t) > len("2006-01-02") {
 		return t
 	}
@@ -116,7 +116,7 @@ func (r *Reader) Issued(n *cda.Node) string {
 
 // Period reads an IVL_TS; it returns nil if nothing is known. A single value is a period of that time alone; a width
 // counts from low.
-func (r *Reader) Period(n *cda.Node) *r4.Period {
+func (r *times) Period(n *cda.Node) *r4.Period {
 	start, end := r.DateTime(n.At("low")), r.DateTime(n.At("high"))
 	if start == "" && end == "" {
 		start = r.DateTime(n)
@@ -140,7 +140,7 @@ func (r *Reader) Period(n *cda.Node) *r4.Period {
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
 // Start returns the one time at which a fact began: low, the value itself, center, or else high.
-func (r *Reader) Start(n *cda.Node) string {
+func (r *times) Start(n *cda.Node) string {
 	for _, at := range []*cda.Node{n.At("low"), n, n.At("center"), n.At("high")} {
 		if t := r.DateTime(at); t != "" {
 			return t
@@ -150,7 +150,7 @@ func (r *Reader) Start(n *cda.Node) string {
 }
 
 // Effective reads a time that FHIR takes as a dateTime or a Period: a Period if it has a start and a different end.
-func (r *Reader) Effective(n *cda.Node) (moment string, period *r4.Period) {
+func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	p := r.Period(n)
 	switch {
 	case p == nil:

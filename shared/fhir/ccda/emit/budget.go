@@ -53,17 +53,17 @@ func (b *budget) allowsSection(bytes int) bool {
 }
 
 // Affords spends a part of the budget of statements. It reports whether the part fits, and counts it as dropped if not.
-func (e *Emitter) Affords(what string, bytes int) bool {
+func (e *spending) Affords(what string, bytes int) bool {
 	if e.budget.allows(bytes) {
 		return true
 	}
-	e.Drop(what, overBudget)
+	e.drops.Drop(what, overBudget)
 	return false
 }
 
 // AffordsResource is Affords for a resource and the references to it: in its section, in the document's Provenance and
 // in a plan.
-func (e *Emitter) AffordsResource(r r4.Resource) bool {
+func (e *spending) AffordsResource(r r4.Resource) bool {
 	head := r.Base()
 	bytes := 0
 	if !e.budget.isFull {
@@ -73,11 +73,11 @@ func (e *Emitter) AffordsResource(r r4.Resource) bool {
 }
 
 // AffordsSection spends a part of the budget of the header and the sections, without what is inside the part.
-func (e *Emitter) AffordsSection(what string, part any) bool {
+func (e *spending) AffordsSection(what string, part any) bool {
 	if e.budget.allowsSection(r4.Size(part, e.budget.total)) {
 		return true
 	}
-	e.Drop(what, overBudget)
+	e.drops.Drop(what, overBudget)
 	return false
 }
 
@@ -91,14 +91,14 @@ func LeftOut() *r4.Reference { return &r4.Reference{Display: "Left out: the docu
 func NotStated() *r4.Reference { return &r4.Reference{Display: "Not stated by the document"} }
 
 // After runs do when every statement has its resource, unless the resource of the reference was left out.
-func (e *Emitter) After(ref *r4.Reference, n *cda.Node, do func(n *cda.Node)) {
+func (e *schedule) After(ref *r4.Reference, n *cda.Node, do func(n *cda.Node)) {
 	if r4.IsKept(ref) {
 		e.Afterwards(n, do)
 	}
 }
 
 // MarkCut tags resources as SUBSETTED if a part of the document was dropped (FHIR R4, resource.html#tag-def).
-func (e *Emitter) MarkCut(resources ...r4.Resource) {
+func (e *tally) MarkCut(resources ...r4.Resource) {
 	if !e.report.IsCut() {
 		return
 	}

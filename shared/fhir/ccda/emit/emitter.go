@@ -11,20 +11,47 @@ import (
 
 // Emitter collects the resources of one document.
 type Emitter struct {
+	headers
+	coverage
+	schedule
+	spending
+	*tally
+
+	sources r4.Sources
+	filler  r4.Filler
+}
+
+// headers starts resources.
+type headers struct {
 	Names
 
-	Salt      string // empty, or the patient's id in a set where another patient's facts have the same ids
-	document  *cda.Document
-	sources   r4.Sources
-	store     *Store
-	latest    int32 // the resource that Merge has added or completed last
-	filler    r4.Filler
-	taken     []bool          // statements and codes that a resource covers, by the number of their node
-	facts     map[int32]int32 // the place of the resource that states each statement, by the number of its node
-	later     []func()
+	Salt string // empty, or the patient's id in a set where another patient's facts have the same ids
+}
+
+// coverage records which resource states each statement.
+type coverage struct {
+	store  *Store
+	latest int32           // the resource that Merge has added or completed last
+	taken  []bool          // statements and codes that a resource covers, by the number of their node
+	facts  map[int32]int32 // the place of the resource that states each statement, by the number of its node
+}
+
+// schedule holds the functions that wait until every statement has its resource.
+type schedule struct {
+	document *cda.Document
+	later    []func()
+}
+
+// spending spends the budget, and counts the parts that it leaves out.
+type spending struct {
+	budget budget
+	drops  *tally
+}
+
+// tally counts the parts of the document: merged, covered, unknown and dropped.
+type tally struct {
 	report    DocumentReport
 	merged    int
-	budget    budget
 	texts     int // for people, that a resource holds
 	textsLost int
 }
@@ -33,15 +60,16 @@ type Emitter struct {
 // packed between entries (Pack).
 func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	names := NamesOf(d.Root)
+	counts := &tally{report: DocumentReport{
+		Source: names.Source, Code: cda.CodeOf(d.Root.At("code")),
+		Resources: map[string]int{}, Templates: map[string]int{},
+		Unknown: map[string]int{},
+	}}
 	return &Emitter{
-		Names: names, Salt: salt, document: d, sources: r4.Sources{},
-		store: NewStore(packer), taken: make([]bool, d.Elements), facts: map[int32]int32{},
-		budget: budgetOf(bytes),
-		report: DocumentReport{
-			Source: names.Source, Code: cda.CodeOf(d.Root.At("code")),
-			Resources: map[string]int{}, Templates: map[string]int{},
-			Unknown: map[string]int{},
-		},
+		headers:  headers{Names: names, Salt: salt},
+		coverage: coverage{store: NewStore(packer), taken: make([]bool, d.Elements), facts: map[int32]int32{}},
+		schedule: schedule{document: d}, spending: spending{budget: budgetOf(bytes), drops: counts}, tally: counts,
+		sources: r4.Sources{},
 	}
 }
 
@@ -63,7 +91,7 @@ func (e *Emitter) Report() DocumentReport {
 }
 
 // Merged returns how many resources completed an earlier one of the document.
-func (e *Emitter) Merged() int { return e.merged }
+func (e *tally) Merged() int { return e.merged }
 
 // Seen is ResourceOf for a resource that is only read, and not kept.
 func Seen[T any](e *Emitter, ref *r4.Reference) *T {

@@ -25,23 +25,23 @@ func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 func (e *Emitter) Sources() r4.Sources { return e.sources }
 
 // CountMerged counts a resource that completes an earlier one.
-func (e *Emitter) CountMerged() { e.merged++ }
+func (e *tally) CountMerged() { e.merged++ }
 
 // CountTemplate counts an entry template that a rule covers.
-func (e *Emitter) CountTemplate(root string) { e.report.Templates[root]++ }
+func (e *tally) CountTemplate(root string) { e.report.Templates[root]++ }
 
 // CountUnknown counts an entry template without a rule.
-func (e *Emitter) CountUnknown(root string) { e.report.Unknown[root]++ }
+func (e *tally) CountUnknown(root string) { e.report.Unknown[root]++ }
 
 // CountSection adds the report of a section with the texts counted since the previous one.
-func (e *Emitter) CountSection(s SectionReport) {
+func (e *tally) CountSection(s SectionReport) {
 	s.Texts, s.TextsLost = e.texts, e.textsLost
 	e.texts, e.textsLost = 0, 0
 	e.report.Sections = append(e.report.Sections, s)
 }
 
 // CountText counts a text for people, such as a section's narrative or a note, and whether a resource holds it.
-func (e *Emitter) CountText(isKept bool) {
+func (e *tally) CountText(isKept bool) {
 	if isKept {
 		e.texts++
 	} else {
@@ -50,17 +50,17 @@ func (e *Emitter) CountText(isKept bool) {
 }
 
 // IsFull reports whether the budget of statements is spent.
-func (e *Emitter) IsFull() bool { return e.budget.isFull }
+func (e *spending) IsFull() bool { return e.budget.isFull }
 
 // Afterwards runs do when every statement has its resource.
 // do gets the node of n, which a large document reads again.
-func (e *Emitter) Afterwards(n *cda.Node, do func(n *cda.Node)) {
+func (e *schedule) Afterwards(n *cda.Node, do func(n *cda.Node)) {
 	number := n.Number
 	e.later = append(e.later, func() { do(e.document.Node(number)) })
 }
 
 // Reference returns a reference to the resource that states a statement, or nil.
-func (e *Emitter) Reference(n *cda.Node) *r4.Reference {
+func (e *coverage) Reference(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
 	}
@@ -72,13 +72,13 @@ func (e *Emitter) Reference(n *cda.Node) *r4.Reference {
 }
 
 // Take marks a statement or a code as covered by a resource.
-func (e *Emitter) Take(n *cda.Node) { e.taken[n.Number] = true }
+func (e *coverage) Take(n *cda.Node) { e.taken[n.Number] = true }
 
 // IsTaken reports whether a resource covers a statement or a code.
-func (e *Emitter) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
+func (e *coverage) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
 
 // SetFact records the resource that states a statement. The first one stays.
-func (e *Emitter) SetFact(n *cda.Node, head *r4.Header) {
+func (e *coverage) SetFact(n *cda.Node, head *r4.Header) {
 	if e.HasFact(n.Number) {
 		return
 	}
@@ -90,7 +90,7 @@ func (e *Emitter) SetFact(n *cda.Node, head *r4.Header) {
 }
 
 // Fact returns the header of the resource that states a statement, or nil.
-func (e *Emitter) Fact(n *cda.Node) *r4.Header {
+func (e *coverage) Fact(n *cda.Node) *r4.Header {
 	if n == nil {
 		return nil
 	}
@@ -111,20 +111,20 @@ func (e *Emitter) ReferenceTo(head *r4.Header) *r4.Reference {
 }
 
 // HasFact reports whether a resource states the statement of a number.
-func (e *Emitter) HasFact(number int32) bool {
+func (e *coverage) HasFact(number int32) bool {
 	_, known := e.facts[number]
 	return known
 }
 
 // Drop counts a part of the document that leaves no trace although it states something.
-func (e *Emitter) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }
+func (e *tally) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }
 
 // DropUnstated counts a part of the document that leaves no trace because it states nothing.
-func (e *Emitter) DropUnstated(what, reason string) {
+func (e *tally) DropUnstated(what, reason string) {
 	e.drop(Dropped{What: what, Reason: reason, Count: 1, Unstated: true})
 }
 
-func (e *Emitter) drop(part Dropped) {
+func (e *tally) drop(part Dropped) {
 	for i := range e.report.Dropped {
 		if d := &e.report.Dropped[i]; d.What == part.What && d.Reason == part.Reason {
 			d.Count += part.Count

@@ -8,7 +8,7 @@ import (
 )
 
 // Header starts the resource of a statement, with its id and source.
-func (e *Emitter) Header(kind string, n *cda.Node) r4.Header {
+func (e *headers) Header(kind string, n *cda.Node) r4.Header {
 	if own := cda.RealID(n); own != "" {
 		return e.HeaderWith(kind, Derive(append([]string{e.Salt, kind, own}, identity(kind, n)...)...))
 	}
@@ -16,7 +16,7 @@ func (e *Emitter) Header(kind string, n *cda.Node) r4.Header {
 }
 
 // Entity starts a resource of something that exists by itself and has the same id in all documents.
-func (e *Emitter) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
+func (e *headers) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
 	own := cda.RealID(n)
 	if own == "" {
 		own = e.Key + "|" + cda.Digest(n)
@@ -25,7 +25,7 @@ func (e *Emitter) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
 }
 
 // HeaderWith starts a resource under a given id.
-func (e *Emitter) HeaderWith(kind, id string) r4.Header {
+func (e *headers) HeaderWith(kind, id string) r4.Header {
 	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: e.Source}}
 }
 

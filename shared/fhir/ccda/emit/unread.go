@@ -11,7 +11,7 @@ const noMember = "no rule has a member for it"
 
 // CountMisread counts the characters of a document that could not be read in its encoding, or whose encoding was
 // guessed.
-func (e *Emitter) CountMisread(d cda.Parsed) {
+func (e *tally) CountMisread(d cda.Parsed) {
 	if d.Replaced > 0 {
 		e.drop(Dropped{What: "character", Reason: "not one of the document's encoding", Count: d.Replaced})
 	}

@@ -33,7 +33,7 @@ func TestAnOrganisationsNameMakesNoLineOrMarkup(t *testing.T) {
 	named, err := h.accounts.Organisation(t.Context(), org.Tenant{Mode: org.Live, OrgID: h.orgID})
 	expect.NoError(t, err)
 	named.Name = "Alder\r\nBcc: eve@evil.example\n\n<a href=\"https://evil.example\">App</a>"
-	expect.NoError(t, store.Control{DB: h.accounts.DB, Table: h.accounts.Table}.SaveOrganisation(t.Context(), named))
+	expect.NoError(t, store.Organisations(h.accounts).SaveOrganisation(t.Context(), named))
 	h.invite(h.by(ada), bob, account.Developer)
 	subject, text, markup := h.last[0], h.last[1], h.last[2]
 	if strings.ContainsAny(subject, "\r\n") || strings.Count(text, "\n") != 10 || strings.Count(markup, "<a ") != 1 ||

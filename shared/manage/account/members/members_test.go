@@ -32,17 +32,17 @@ const (
 type house struct {
 	members.Service
 
-	t        *testing.T
-	accounts store.Accounts
-	control  store.Control
-	log      audit.Log
-	mails    []string
-	last     [3]string // subject, text and HTML of the newest mail
-	mailErr  error
-	now      time.Time
-	clock    func() time.Time
-	orgID    string
-	people   map[string]string // account ids by address
+	t             *testing.T
+	accounts      store.Accounts
+	organisations store.Organisations
+	log           audit.Log
+	mails         []string
+	last          [3]string // subject, text and HTML of the newest mail
+	mailErr       error
+	now           time.Time
+	clock         func() time.Time
+	orgID         string
+	people        map[string]string // account ids by address
 }
 
 func newHouse(t *testing.T) *house {
@@ -50,7 +50,7 @@ func newHouse(t *testing.T) *house {
 	made := tables.New(t)
 	h := &house{t: t, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC), people: map[string]string{}}
 	h.accounts = store.Accounts{DB: made.DB, Table: made.Name("ControlTable")}
-	h.control = store.Control{DB: made.DB, Table: made.Name("ControlTable")}
+	h.organisations = store.Organisations{DB: made.DB, Table: made.Name("ControlTable")}
 	h.log = audit.Log{Rows: store.Audit{DB: made.DB, Table: made.Name("AuditTable")}}
 	h.clock = func() time.Time { return h.now }
 	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))

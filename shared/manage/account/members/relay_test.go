@@ -45,7 +45,7 @@ func (h *house) found(email, name string) (members.By, string) {
 	stored, err := h.accounts.Organisation(h.t.Context(), org.Tenant{Mode: org.Live, OrgID: made.ID})
 	expect.NoError(h.t, err)
 	stored.LiveAccess = org.LiveNone
-	expect.NoError(h.t, h.control.SaveOrganisation(h.t.Context(), stored))
+	expect.NoError(h.t, h.organisations.SaveOrganisation(h.t.Context(), stored))
 	return members.By{Actor: account.Actor(h.people[email]), AccountID: h.people[email], Role: account.Owner}, made.ID
 }
 

@@ -25,21 +25,21 @@ const restoreLife = 72 * time.Hour
 func addressFor(accountID string) org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: accountID} }
 
 // AskAddress sends a code to an address that an account is to have. Nobody is told whether another account has it.
-func (d Service) AskAddress(ctx context.Context, b Browser, s account.Session,
+func (d Addresses) AskAddress(ctx context.Context, b Browser, s account.Session,
 	email string,
 ) (verification.Sent, error) {
 	to, err := corporate(email)
 	if err != nil {
 		return verification.Sent{}, err
 	}
-	a, err := d.Accounts.Account(ctx, s.AccountID)
+	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return verification.Sent{}, fmt.Errorf("read account: %w", err)
 	}
 	if err := d.changeable(a); err != nil {
 		return verification.Sent{}, err
 	}
-	return d.Codes.Send(ctx, verification.Request{
+	return d.codes.Send(ctx, verification.Request{
 		Tenant: addressFor(s.AccountID), Organisation: product, From: maillimit.From{Account: s.AccountID, Organisation: ""},
 		Email:    to.String(),
 		Language: "", Occasion: verification.NewAddress, Device: "", Network: b.Network,
@@ -48,7 +48,7 @@ func (d Service) AskAddress(ctx context.Context, b Browser, s account.Session,
 
 // ChangeAddress gives an account the address that a code was sent to. The former one is told before: a change that it
 // cannot be told of is not made. Other sessions end, and this one goes on as a new one.
-func (d Service) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
+func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
 ) (Entered, error) {
 	to, err := corporate(email)
@@ -58,7 +58,7 @@ func (d Service) ChangeAddress(ctx context.Context, b Browser, s account.Session
 	if err = d.proveAddress(ctx, addressFor(s.AccountID), to, id, digits); err != nil {
 		return Entered{}, err
 	}
-	a, err := d.Accounts.Account(ctx, s.AccountID)
+	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return Entered{}, fmt.Errorf("read account: %w", err)
 	}
@@ -68,35 +68,35 @@ func (d Service) ChangeAddress(ctx context.Context, b Browser, s account.Session
 	if account.Fold(a.Email) == account.Fold(to.String()) {
 		return Entered{}, fault.BadRequest("The account has this address.").About("email")
 	}
-	value, err := account.NewToken(d.Random)
+	value, err := account.NewToken(d.random)
 	if err != nil {
 		return Entered{}, fmt.Errorf("make token: %w", err)
 	}
-	now := d.Now()
+	now := d.now()
 	a.Former = account.Former{Email: a.Email, TokenHash: account.Hash(value), ChangedAt: now, Until: now.Add(restoreLife)}
-	if err := d.mail(ctx, a.Former.Email, addressChanges(d.Dashboard, to.String(), a.ID+"."+value.Reveal(),
+	if err := d.mail(ctx, a.Former.Email, addressChanges(d.dashboard, to.String(), a.ID+"."+value.Reveal(),
 		a.Former.Until)); err != nil {
 		return Entered{}, err
 	}
 	a.Email = to.String()
 	a.Epoch++
-	if err := d.Accounts.MoveAccount(ctx, a); err != nil {
+	if err := d.accounts.MoveAccount(ctx, a); err != nil {
 		if errors.Is(err, fault.Conflict) {
 			return Entered{}, fault.New(fault.Conflict, fault.CodeConflict, "This address has an account already.").Because(err)
 		}
 		return Entered{}, fmt.Errorf("move account: %w", err)
 	}
-	d.tell(ctx, a.Email, addressGiven(d.Dashboard, now))
+	d.tell(ctx, a.Email, addressGiven(d.dashboard, now))
 	if !b.Device.Empty() { // which is no new browser to the account, though it is to the address
-		if err := d.Sessions.KnowDevice(ctx, deviceHash(b.Device, a.Email), now.Add(DeviceLife)); err != nil {
+		if err := d.sessions.KnowDevice(ctx, deviceHash(b.Device, a.Email), now.Add(DeviceLife)); err != nil {
 			return Entered{}, fmt.Errorf("know device: %w", err)
 		}
 	}
 	return d.enter(ctx, a, b, false)
 }
 
-func (d Service) changeable(a account.Account) error {
-	if d.Now().Before(a.Former.Until) {
+func (d Addresses) changeable(a account.Account) error {
+	if d.now().Before(a.Former.Until) {
 		return fault.New(fault.Conflict, fault.CodeConflict,
 			"The address was changed within the last three days. It can be changed again after that.")
 	}
@@ -105,21 +105,21 @@ func (d Service) changeable(a account.Account) error {
 
 // RestoreAddress takes a change of address back, for who has the link in the e-mail to the former one. Whoever made the
 // change is out: all sessions end, and passkeys, a generator and recovery codes that were added since are gone.
-func (d Service) RestoreAddress(ctx context.Context, token secret.Text) error {
+func (d Addresses) RestoreAddress(ctx context.Context, token secret.Text) error {
 	const unknown = "This link does not work any more."
 	id, value, _ := strings.Cut(token.Reveal(), ".")
 	id, ok := ids.ParseUUID(id)
 	if !ok {
 		return fault.Missing(unknown)
 	}
-	a, err := d.Accounts.Account(ctx, id)
+	a, err := d.accounts.Account(ctx, id)
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing(unknown).Because(err)
 	}
 	if err != nil {
 		return fmt.Errorf("read account: %w", err)
 	}
-	now := d.Now()
+	now := d.now()
 	if !now.Before(a.Former.Until) || !secret.New(a.Former.TokenHash).Equal(secret.New(account.Hash(secret.New(value)))) {
 		return fault.Missing(unknown)
 	}
@@ -131,12 +131,12 @@ func (d Service) RestoreAddress(ctx context.Context, token secret.Text) error {
 	}
 	a.TOTP.Offer = nil
 	a.Epoch++
-	if err := d.dropCodesSince(ctx, a.ID, since); err != nil {
+	if err := d.recovery.dropCodesSince(ctx, a.ID, since); err != nil {
 		return err
 	}
-	if err := d.Accounts.MoveAccountBack(ctx, a, left); err != nil {
+	if err := d.accounts.MoveAccountBack(ctx, a, left); err != nil {
 		return fmt.Errorf("move account back: %w", err)
 	}
-	d.tell(ctx, a.Email, addressBack(d.Dashboard, now))
+	d.tell(ctx, a.Email, addressBack(d.dashboard, now))
 	return nil
 }

@@ -17,8 +17,12 @@ import (
 type Audited struct {
 	Service
 
-	Log Log
+	deps Deps
+	log  Log
 }
+
+// NewAudited returns an Audited.
+func NewAudited(d Deps, log Log) Audited { return Audited{Service: New(d), deps: d, log: log} }
 
 // Log keeps who has changed what (audit.Log).
 type Log interface {
@@ -123,13 +127,13 @@ func (d Audited) entered(ctx context.Context, s account.Session, action string) 
 
 // record writes the row of a change that has been made. Who is a member nowhere has nobody to be told.
 func (d Audited) record(ctx context.Context, accountID, action string) error {
-	all, err := d.Accounts.Memberships(ctx, accountID)
+	all, err := d.deps.Accounts.Memberships(ctx, accountID)
 	if err != nil {
 		return fmt.Errorf("list memberships: %w", err)
 	}
 	for _, m := range all {
-		if err := d.Log.Append(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID}, d.Now(), d.NewID(), account.Actor(accountID),
-			action, accountID); err != nil {
+		if err := d.log.Append(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID}, d.deps.Now(), d.deps.NewID(),
+			account.Actor(accountID), action, accountID); err != nil {
 			return fmt.Errorf("audit %s: %w", action, err)
 		}
 	}

@@ -34,8 +34,8 @@ func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Memb
 func TestEachOrganisationIsToldWhatItsMembersChange(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}
-	h.Accounts = memberOf{h.Accounts}
-	audited := signin.Audited{Service: h.Service, Log: log}
+	h.deps.Accounts = memberOf{h.deps.Accounts}
+	audited := signin.NewAudited(h.deps, log)
 	begun := h.enter(ada, signin.Browser{}).Session
 	if _, err := audited.RemoveTOTP(t.Context(), signin.Browser{}, begun); err == nil {
 		t.Error("a generator that there is not was removed")

@@ -28,7 +28,7 @@ func codesFor() org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: "signin
 
 // SendCode sends a code to sign in with. The answer, and the work, are the same whether the
 // address has an account or not.
-func (d Service) SendCode(ctx context.Context, email string, b Browser) (verification.Sent, error) {
+func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (verification.Sent, error) {
 	to, err := corporate(email)
 	if err != nil {
 		return verification.Sent{}, err
@@ -36,7 +36,7 @@ func (d Service) SendCode(ctx context.Context, email string, b Browser) (verific
 	device := ""
 	if !b.Device.Empty() {
 		hash := deviceHash(b.Device, to.String())
-		known, err := d.Sessions.IsDevice(ctx, hash, d.Now())
+		known, err := d.sessions.IsDevice(ctx, hash, d.now())
 		if err != nil {
 			return verification.Sent{}, fmt.Errorf("look for device: %w", err)
 		}
@@ -44,7 +44,7 @@ func (d Service) SendCode(ctx context.Context, email string, b Browser) (verific
 			device = hash
 		}
 	}
-	return d.Codes.Send(ctx, verification.Request{
+	return d.codes.Send(ctx, verification.Request{
 		Tenant: codesFor(), Organisation: product, From: maillimit.From{Account: "", Organisation: ""}, Email: to.String(),
 		Language: "",
 		Occasion: verification.SignIn, Device: device, Network: b.Network,
@@ -52,7 +52,7 @@ func (d Service) SendCode(ctx context.Context, email string, b Browser) (verific
 }
 
 // ByCode lets in who has typed the code that was sent to an address, and makes the account when there is none.
-func (d Service) ByCode(ctx context.Context, b Browser, email, id, digits string) (Entered, error) {
+func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits string) (Entered, error) {
 	at, err := corporate(email)
 	if err != nil {
 		return Entered{}, err
@@ -74,23 +74,23 @@ func (d Service) ByCode(ctx context.Context, b Browser, email, id, digits string
 }
 
 // proveAddress is whether a code that was sent to the address is right.
-func (d Service) proveAddress(ctx context.Context, scope org.Tenant, at verification.Address, id, digits string) error {
-	verified, err := d.Checker.Check(ctx, scope, id, digits)
+func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verification.Address, id, digits string) error {
+	verified, err := d.checker.Check(ctx, scope, id, digits)
 	if err != nil {
 		return err
 	}
-	return d.Proofs.Check(ctx, scope, verified.Token, at)
+	return d.proofs.Check(ctx, scope, verified.Token, at)
 }
 
 // accountAt finds or makes the account of a proven address. Of two that make it at once, one does, and both have it.
-func (d Service) accountAt(ctx context.Context, at verification.Address) (account.Account, error) {
+func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (account.Account, error) {
 	var a account.Account
 	err := retry.OnConflict(ctx, retry.Tries, func() error {
-		place, err := d.Accounts.AccountAt(ctx, at.String())
-		now := d.Now()
+		place, err := d.accounts.AccountAt(ctx, at.String())
+		now := d.now()
 		switch {
 		case err == nil && place.FormerUntil.IsZero():
-			if a, err = d.Accounts.Account(ctx, place.AccountID); err != nil {
+			if a, err = d.accounts.Account(ctx, place.AccountID); err != nil {
 				return fmt.Errorf("read account: %w", err)
 			}
 			return nil
@@ -101,8 +101,8 @@ func (d Service) accountAt(ctx context.Context, at verification.Address) (accoun
 		case err != nil && !errors.Is(err, fault.NotFound):
 			return fmt.Errorf("find account: %w", err)
 		}
-		a = account.Account{ID: d.NewID(), Email: at.String(), Epoch: 1, CreatedAt: now}
-		if err := d.Accounts.CreateAccount(ctx, a); err != nil {
+		a = account.Account{ID: d.newID(), Email: at.String(), Epoch: 1, CreatedAt: now}
+		if err := d.accounts.CreateAccount(ctx, a); err != nil {
 			return fmt.Errorf("make account: %w", err)
 		}
 		a.Rev = 1
@@ -113,25 +113,25 @@ func (d Service) accountAt(ctx context.Context, at verification.Address) (accoun
 
 // AskPasskey begins a sign-in, or the proof of a second factor, by a passkey. The browser lets its person pick one, so
 // nobody is told which accounts there are.
-func (d Service) AskPasskey(ctx context.Context) (account.Begun, error) {
-	begun, err := d.Passkeys.Ask()
+func (d PasskeyFactor) AskPasskey(ctx context.Context) (account.Begun, error) {
+	begun, err := d.party.Ask()
 	if err != nil {
 		return account.Begun{}, err
 	}
 	return begun, d.begin(ctx, begun, "")
 }
 
-func (d Service) begin(ctx context.Context, begun account.Begun, accountID string) error {
-	c := account.Ceremony{AccountID: accountID, State: begun.State, ExpiresAt: d.Now().Add(ceremonyLife)}
-	if err := d.Sessions.BeginCeremony(ctx, challengeHash(begun.Challenge), c); err != nil {
+func (d PasskeyFactor) begin(ctx context.Context, begun account.Begun, accountID string) error {
+	c := account.Ceremony{AccountID: accountID, State: begun.State, ExpiresAt: d.now().Add(ceremonyLife)}
+	if err := d.sessions.BeginCeremony(ctx, challengeHash(begun.Challenge), c); err != nil {
 		return fmt.Errorf("begin ceremony: %w", err)
 	}
 	return nil
 }
 
 // take ends a ceremony, whatever comes of it.
-func (d Service) take(ctx context.Context, claim account.Claim, accountID string) (account.Ceremony, error) {
-	c, err := d.Sessions.TakeCeremony(ctx, challengeHash(claim.Challenge), d.Now())
+func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID string) (account.Ceremony, error) {
+	c, err := d.sessions.TakeCeremony(ctx, challengeHash(claim.Challenge), d.now())
 	if err == nil && c.AccountID != accountID {
 		err = fault.NotFound
 	}
@@ -139,8 +139,8 @@ func (d Service) take(ctx context.Context, claim account.Claim, accountID string
 }
 
 // ByPasskey lets in who has a passkey, which proves both factors: what its person has, and who that is.
-func (d Service) ByPasskey(ctx context.Context, b Browser, answer []byte) (Entered, error) {
-	claim, err := d.Passkeys.Claim(answer)
+func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) (Entered, error) {
+	claim, err := d.party.Claim(answer)
 	if err != nil {
 		return Entered{}, err
 	}
@@ -149,11 +149,11 @@ func (d Service) ByPasskey(ctx context.Context, b Browser, answer []byte) (Enter
 		return Entered{}, err
 	}
 	const nothing = "The passkey proves nothing. Try again, or sign in in another way."
-	a, err := d.Accounts.Account(ctx, claim.AccountID)
+	a, err := d.accounts.Account(ctx, claim.AccountID)
 	if err != nil {
 		return Entered{}, refused(err, nothing)
 	}
-	used, err := d.Passkeys.Prove(a, ceremony.State, answer)
+	used, err := d.party.Prove(a, ceremony.State, answer)
 	if err != nil {
 		return Entered{}, err
 	}
@@ -161,8 +161,8 @@ func (d Service) ByPasskey(ctx context.Context, b Browser, answer []byte) (Enter
 	if i < 0 {
 		return Entered{}, fault.BadRequest(nothing)
 	}
-	a.Passkeys[i].Credential, a.Passkeys[i].UsedAt = used.Credential, d.Now()
-	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
+	a.Passkeys[i].Credential, a.Passkeys[i].UsedAt = used.Credential, d.now()
+	if err := d.accounts.SaveAccount(ctx, a); err != nil {
 		return Entered{}, fmt.Errorf("note the use of a passkey: %w", err)
 	}
 	return d.enterWhole(ctx, a, b)
@@ -170,8 +170,8 @@ func (d Service) ByPasskey(ctx context.Context, b Browser, answer []byte) (Enter
 
 // ByTOTP proves a session's second factor, or proves it again, by a code of the account's generator. An account's tries
 // are counted by itself: only who has shown that the address is theirs gets here, so no stranger can use them up.
-func (d Service) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
-	a, err := d.Accounts.Account(ctx, s.AccountID)
+func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return Entered{}, fmt.Errorf("read account: %w", err)
 	}
@@ -181,7 +181,7 @@ func (d Service) ByTOTP(ctx context.Context, b Browser, s account.Session, digit
 	if a.TOTP.Step, err = d.matchTOTP(ctx, a, a.TOTP.Sealed, a.TOTP.Step, digits); err != nil {
 		return Entered{}, err
 	}
-	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
+	if err := d.accounts.SaveAccount(ctx, a); err != nil {
 		return Entered{}, refused(err, wrongCode)
 	}
 	return d.enterWhole(ctx, a, b)
@@ -194,11 +194,11 @@ func triesOfTOTP() ratelimit.Limit {
 	return ratelimit.Limit{Name: "totp", Quota: 10, Window: time.Hour}
 }
 
-func (d Service) matchTOTP(ctx context.Context, a account.Account, sealed []byte, after int64,
+func (d TOTPFactor) matchTOTP(ctx context.Context, a account.Account, sealed []byte, after int64,
 	typed string,
 ) (step int64, err error) {
-	now := d.Now()
-	decision, err := d.Buckets.Take(ctx, "totp-"+a.ID, triesOfTOTP(), now)
+	now := d.now()
+	decision, err := d.buckets.Take(ctx, "totp-"+a.ID, triesOfTOTP(), now)
 	if err != nil {
 		return 0, fmt.Errorf("count try: %w", err)
 	}
@@ -206,7 +206,7 @@ func (d Service) matchTOTP(ctx context.Context, a account.Account, sealed []byte
 		return 0, fault.New(fault.Limited, fault.CodeRateLimited,
 			"Too many codes were tried. Please wait, or use a passkey.").After(decision.RetryAfter)
 	}
-	key, err := d.Vault.Open(ctx, org.Tenant{}, bindingOf(a), sealed)
+	key, err := d.vault.Open(ctx, org.Tenant{}, bindingOf(a), sealed)
 	if err != nil {
 		return 0, fmt.Errorf("open the generator's secret: %w", err)
 	}

@@ -28,19 +28,19 @@ type Offer struct {
 
 // OfferTOTP makes a secret for a generator. It counts once a code of it was right; until then a generator that
 // the account has goes on.
-func (d Service) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
+func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
 	key := make([]byte, totp.Size)
-	if _, err := io.ReadFull(d.Random, key); err != nil {
+	if _, err := io.ReadFull(d.random, key); err != nil {
 		return Offer{}, fmt.Errorf("random secret: %w", err)
 	}
-	a, err := d.Accounts.Account(ctx, s.AccountID)
+	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return Offer{}, fmt.Errorf("read account: %w", err)
 	}
-	if a.TOTP.Offer, err = d.Vault.Seal(ctx, org.Tenant{}, bindingOf(a), key); err != nil {
+	if a.TOTP.Offer, err = d.vault.Seal(ctx, org.Tenant{}, bindingOf(a), key); err != nil {
 		return Offer{}, fmt.Errorf("seal secret: %w", err)
 	}
-	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
+	if err := d.accounts.SaveAccount(ctx, a); err != nil {
 		return Offer{}, fmt.Errorf("save account: %w", err)
 	}
 	return Offer{Secret: secret.New(totp.Base32(key)), URI: secret.New(totp.URI(key, product, a.Email))}, nil
@@ -48,19 +48,19 @@ func (d Service) OfferTOTP(ctx context.Context, s account.Session) (Offer, error
 
 // ConfirmTOTP makes the offered generator the account's, by a code of it. Other sessions end, and this
 // one goes on as a new one.
-func (d Service) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
-	return d.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
+func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+	return d.recovery.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
 			return fault.BadRequest("Ask for a generator's secret first.")
 		}
 		step, err := d.matchTOTP(ctx, *a, a.TOTP.Offer, 0, digits)
-		a.TOTP = account.TOTP{Sealed: a.TOTP.Offer, Since: d.Now(), Step: step, Offer: nil}
+		a.TOTP = account.TOTP{Sealed: a.TOTP.Offer, Since: d.now(), Step: step, Offer: nil}
 		return err
 	})
 }
 
 // RemoveTOTP takes the generator away.
-func (d Service) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (Entered, error) {
+func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (Entered, error) {
 	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
 		if a.TOTP.Sealed == nil {
 			return fault.Missing("The account has no generator of codes.")
@@ -71,13 +71,13 @@ func (d Service) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (
 	if err != nil {
 		return Entered{}, err
 	}
-	d.tell(ctx, a.Email, factorRemoved(d.Dashboard, generatorFactor(), d.Now()))
+	d.tell(ctx, a.Email, factorRemoved(d.dashboard, generatorFactor(), d.now()))
 	return d.enter(ctx, a, b, false)
 }
 
 // RegisterPasskey begins the registration of another passkey.
-func (d Service) RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error) {
-	a, err := d.Accounts.Account(ctx, s.AccountID)
+func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error) {
+	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return account.Begun{}, fmt.Errorf("read account: %w", err)
 	}
@@ -85,7 +85,7 @@ func (d Service) RegisterPasskey(ctx context.Context, s account.Session) (accoun
 		return account.Begun{}, fault.New(fault.Conflict, fault.CodeConflict,
 			fmt.Sprintf("The account has %d passkeys. Remove one first.", maxPasskeys))
 	}
-	begun, err := d.Passkeys.Register(a)
+	begun, err := d.party.Register(a)
 	if err != nil {
 		return account.Begun{}, err
 	}
@@ -93,7 +93,7 @@ func (d Service) RegisterPasskey(ctx context.Context, s account.Session) (accoun
 }
 
 // AddPasskey ends a registration. Other sessions end, and this one goes on as a new one.
-func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
+func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
 	answer []byte,
 ) (Entered, error) {
 	name = strings.TrimSpace(name)
@@ -101,7 +101,7 @@ func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, n
 		return Entered{},
 			fault.BadRequest(fmt.Sprintf("A passkey has a name of at most %d characters.", maxName)).About("name")
 	}
-	claim, err := d.Passkeys.Claim(answer)
+	claim, err := d.party.Claim(answer)
 	if err != nil {
 		return Entered{}, err
 	}
@@ -109,12 +109,12 @@ func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, n
 	if err != nil {
 		return Entered{}, err
 	}
-	return d.addFactor(ctx, b, s, passkeyFactor(), func(a *account.Account) error {
-		made, failed := d.Passkeys.Registered(*a, ceremony.State, answer)
+	return d.recovery.addFactor(ctx, b, s, passkeyFactor(), func(a *account.Account) error {
+		made, failed := d.party.Registered(*a, ceremony.State, answer)
 		if failed != nil {
 			return failed
 		}
-		made.Name, made.CreatedAt = name, d.Now()
+		made.Name, made.CreatedAt = name, d.now()
 		a.Passkeys = append(a.Passkeys, made)
 		return nil
 	})
@@ -122,10 +122,10 @@ func (d Service) AddPasskey(ctx context.Context, b Browser, s account.Session, n
 
 // addFactor adds a second factor and ends all other sessions. An account's first one comes with recovery codes,
 // stored in the same write.
-func (d Service) addFactor(ctx context.Context, b Browser, s account.Session, f factor,
+func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Session, f factor,
 	add func(*account.Account) error,
 ) (Entered, error) {
-	a, err := d.Accounts.Account(ctx, s.AccountID)
+	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return Entered{}, fmt.Errorf("read account: %w", err)
 	}
@@ -138,22 +138,22 @@ func (d Service) addFactor(ctx context.Context, b Browser, s account.Session, f 
 	if isFirst {
 		var held account.RecoveryCodes
 		if codes, held, err = d.newCodes(ctx, a.ID); err == nil {
-			err = d.Accounts.SaveFirstFactor(ctx, a, held)
+			err = d.accounts.SaveFirstFactor(ctx, a, held)
 		}
 	} else {
-		err = d.Accounts.SaveAccount(ctx, a)
+		err = d.accounts.SaveAccount(ctx, a)
 	}
 	if err != nil {
 		return Entered{}, fmt.Errorf("save account: %w", err)
 	}
-	d.tell(ctx, a.Email, factorAdded(d.Dashboard, f, d.Now()))
+	d.tell(ctx, a.Email, factorAdded(d.dashboard, f, d.now()))
 	entered, err := d.enter(ctx, a, b, false)
 	entered.RecoveryCodes = codes
 	return entered, err
 }
 
 // RemovePasskey takes a passkey away.
-func (d Service) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (Entered, error) {
+func (d PasskeyFactor) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (Entered, error) {
 	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
 		before := len(a.Passkeys)
 		a.Passkeys = slices.DeleteFunc(a.Passkeys, func(k account.Passkey) bool { return k.ID == id })
@@ -165,6 +165,6 @@ func (d Service) RemovePasskey(ctx context.Context, b Browser, s account.Session
 	if err != nil {
 		return Entered{}, err
 	}
-	d.tell(ctx, a.Email, factorRemoved(d.Dashboard, passkeyFactor(), d.Now()))
+	d.tell(ctx, a.Email, factorRemoved(d.dashboard, passkeyFactor(), d.now()))
 	return d.enter(ctx, a, b, false)
 }

@@ -38,6 +38,7 @@ const (
 type house struct {
 	signin.Service
 
+	deps signin.Deps
 	t    *testing.T
 	post *post
 	find account.Sessions
@@ -57,7 +58,7 @@ func newHouse(t *testing.T) *house {
 	now := func() time.Time { return h.now }
 	h.find = account.Sessions{Rows: flow, Accounts: accounts, Now: now}
 	limits := maillimit.Limiter{Buckets: flow, Keys: keys, Now: now}
-	h.Service = signin.Service{
+	h.deps = signin.Deps{
 		Accounts: accounts, Sessions: flow, Buckets: flow, Passkeys: party, Vault: plainVault{}, Mailer: h.post,
 		Limits: limits, Dashboard: dashboard,
 		Codes: verification.Sender{
@@ -68,6 +69,7 @@ func newHouse(t *testing.T) *house {
 		Proofs:  verification.Proofs{Store: flow, Keys: keys, Now: now},
 		Hashing: keys, Random: rand.Reader, NewID: ids.Random, Now: now,
 	}
+	h.Service = signin.New(h.deps)
 	return h
 }
 

@@ -15,36 +15,36 @@ const (
 
 // applyRecovery removes an account's second factors if an operator's recovery of it is due, and ends its sessions.
 // Whoever signs in has proven the account's address. A recovery before its time changes nothing.
-func (d Service) applyRecovery(ctx context.Context, a account.Account) (account.Account, string, error) {
+func (d CodeSignIn) applyRecovery(ctx context.Context, a account.Account) (account.Account, string, error) {
 	if !a.HasSecondFactor() {
 		return a, "", nil
 	}
-	now := d.Now()
-	r, err := account.OpenRecovery(ctx, d.Accounts, a.ID)
+	now := d.now()
+	r, err := account.OpenRecovery(ctx, d.accounts, a.ID)
 	if err != nil || !r.IsDue(now) {
 		return a, "", err
 	}
 	a.TOTP, a.Passkeys, r.EndedAt = account.TOTP{}, nil, now
 	a.Epoch++
-	if err := d.Accounts.SaveRecovered(ctx, a, r); err != nil {
+	if err := d.accounts.SaveRecovered(ctx, a, r); err != nil {
 		return a, "", fmt.Errorf("recover account: %w", err)
 	}
 	a.Rev++
-	d.tell(ctx, a.Email, recovered(d.Dashboard, now))
+	d.tell(ctx, a.Email, recovered(d.dashboard, now))
 	return a, Recovered, nil
 }
 
 // enterWhole begins a session of who has proven the second factor. That stops an operator's recovery of the
 // account: it is not lost.
-func (d Service) enterWhole(ctx context.Context, a account.Account, b Browser) (Entered, error) {
-	r, err := account.OpenRecovery(ctx, d.Accounts, a.ID)
+func (d entrance) enterWhole(ctx context.Context, a account.Account, b Browser) (Entered, error) {
+	r, err := account.OpenRecovery(ctx, d.accounts, a.ID)
 	if err != nil {
 		return Entered{}, err
 	}
 	outcome := ""
 	if r.IsOpen() {
-		r.EndedAt, outcome = d.Now(), Stopped
-		if err = d.Accounts.SaveRecovery(ctx, r); err != nil {
+		r.EndedAt, outcome = d.now(), Stopped
+		if err = d.accounts.SaveRecovery(ctx, r); err != nil {
 			return Entered{}, fmt.Errorf("stop recovery: %w", err)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // beginRecovery stores a recovery as an operator begins it.
 func (h *house) beginRecovery(e signin.Entered) {
 	h.t.Helper()
-	expect.NoError(h.t, h.Accounts.SaveRecovery(h.t.Context(), account.Recovery{
+	expect.NoError(h.t, h.deps.Accounts.SaveRecovery(h.t.Context(), account.Recovery{
 		AccountID: e.Session.AccountID, Actor: "operator", RequestedAt: h.now, AppliesAt: h.now.Add(account.RecoveryWait),
 	}))
 }
@@ -28,8 +28,8 @@ func TestRecoveryRemovesSecondFactorsAtSignInAfterWait(t *testing.T) {
 	h.wait(time.Minute)
 	_, with = h.passkey(with)
 	h.beginRecovery(with)
-	h.Accounts = memberOf{h.Accounts}
-	audited := signin.Audited{Service: h.Service, Log: log}
+	h.deps.Accounts = memberOf{h.deps.Accounts}
+	audited := signin.NewAudited(h.deps, log)
 	enter := func() signin.Entered {
 		t.Helper()
 		sent, err := audited.SendCode(t.Context(), ada, signin.Browser{})
@@ -88,21 +88,18 @@ func TestSignInWithSecondFactorStopsRecovery(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, log := newHouse(t), &auditRows{}
-			plain := h.Service
-			entered, err := prove(h,
-				signin.Audited{
-					Service: func() signin.Service { s := plain; s.Accounts = memberOf{plain.Accounts}; return s }(),
-					Log:     log,
-				}, func() ([]byte, []string) {
-					key, with := h.generator(h.enter(ada, signin.Browser{}))
-					h.beginRecovery(with)
-					h.wait(time.Hour)
-					codes := make([]string, 0, len(with.RecoveryCodes))
-					for _, code := range with.RecoveryCodes {
-						codes = append(codes, code.Reveal())
-					}
-					return key, codes
-				})
+			deps := h.deps
+			deps.Accounts = memberOf{deps.Accounts}
+			entered, err := prove(h, signin.NewAudited(deps, log), func() ([]byte, []string) {
+				key, with := h.generator(h.enter(ada, signin.Browser{}))
+				h.beginRecovery(with)
+				h.wait(time.Hour)
+				codes := make([]string, 0, len(with.RecoveryCodes))
+				for _, code := range with.RecoveryCodes {
+					codes = append(codes, code.Reveal())
+				}
+				return key, codes
+			})
 			expect.NoError(t, err)
 			if entered.Recovery != signin.Stopped ||
 				!slices.ContainsFunc(log.rows, func(row string) bool { return strings.Contains(row, "account.recovery_stopped") }) {
@@ -148,7 +145,7 @@ func TestWrongCodeAppliesNoRecovery(t *testing.T) {
 	if _, err = h.ByCode(t.Context(), signin.Browser{}, ada, sent.ID, wrong); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a wrong code: %v", err)
 	}
-	a, err := h.Accounts.Account(t.Context(), with.Session.AccountID)
+	a, err := h.deps.Accounts.Account(t.Context(), with.Session.AccountID)
 	expect.NoError(t, err)
 	if !a.HasSecondFactor() {
 		t.Error("a wrong code removes second factors")

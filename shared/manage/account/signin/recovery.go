@@ -34,8 +34,8 @@ const wrongRecoveryCode = "This recovery code is wrong or already used. Check it
 
 // MakeRecoveryCodes replaces an account's recovery codes and returns the new ones, which are stored as keyed hashes
 // only. It returns a fault.Conflict error if the account has no second factor.
-func (d Service) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
-	a, err := d.Accounts.Account(ctx, s.AccountID)
+func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
+	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return nil, fmt.Errorf("read account: %w", err)
 	}
@@ -46,16 +46,16 @@ func (d Service) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]se
 	if err != nil {
 		return nil, err
 	}
-	if err := d.Accounts.SaveRecoveryCodes(ctx, a.ID, held); err != nil {
+	if err := d.accounts.SaveRecoveryCodes(ctx, a.ID, held); err != nil {
 		return nil, fmt.Errorf("save recovery codes: %w", err)
 	}
-	d.tell(ctx, a.Email, recoveryCodesMade(d.Dashboard, d.Now()))
+	d.tell(ctx, a.Email, recoveryCodesMade(d.dashboard, d.now()))
 	return codes, nil
 }
 
 // RecoveryCodesLeft counts the unused recovery codes of an account. An account without a second
 // factor has no use for any.
-func (d Service) RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error) {
+func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error) {
 	if !a.HasSecondFactor() {
 		return 0, nil
 	}
@@ -65,16 +65,16 @@ func (d Service) RecoveryCodesLeft(ctx context.Context, a account.Account) (int,
 
 // ByRecoveryCode completes a sign-in that waits for its second factor. Each code works once, even if several requests
 // submit it at once. A recovery code proves nothing else: it does not renew the proof of a complete session.
-func (d Service) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
+func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
 	if !s.Pending {
 		return Entered{}, fault.BadRequest("A recovery code only completes a sign-in. Sign in again to use one.")
 	}
-	a, err := d.Accounts.Account(ctx, s.AccountID)
+	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return Entered{}, fmt.Errorf("read account: %w", err)
 	}
-	now := d.Now()
-	decision, err := d.Buckets.Take(ctx, "recovery-"+a.ID, triesOfRecovery(), now)
+	now := d.now()
+	decision, err := d.buckets.Take(ctx, "recovery-"+a.ID, triesOfRecovery(), now)
 	if err != nil {
 		return Entered{}, fmt.Errorf("count try: %w", err)
 	}
@@ -86,25 +86,25 @@ func (d Service) ByRecoveryCode(ctx context.Context, b Browser, s account.Sessio
 	if err != nil {
 		return Entered{}, err
 	}
-	d.tell(ctx, a.Email, recoveryCodeUsed(d.Dashboard, left, now))
+	d.tell(ctx, a.Email, recoveryCodeUsed(d.dashboard, left, now))
 	return d.enterWhole(ctx, a, b)
 }
 
 // useCode removes the code that message is of, and returns how many are left. Another code that is used at the
 // same time is no obstacle.
-func (d Service) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
+func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	left := 0
 	err := retry.OnConflict(ctx, recoveryCodes, func() error { // each winner used another of the codes
 		held, err := d.heldCodes(ctx, a.ID)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(held.Marks, func(mark secret.Mark) bool { return d.Hashing.Check(message, mark) })
+		i := slices.IndexFunc(held.Marks, func(mark secret.Mark) bool { return d.hashing.Check(message, mark) })
 		if i < 0 || !a.HasSecondFactor() {
 			return fault.BadRequest(wrongRecoveryCode).About("code")
 		}
 		held.Marks = slices.Delete(held.Marks, i, i+1)
-		if err = d.Accounts.SaveRecoveryCodes(ctx, a.ID, held); err != nil {
+		if err = d.accounts.SaveRecoveryCodes(ctx, a.ID, held); err != nil {
 			return fmt.Errorf("use recovery code: %w", err)
 		}
 		left = len(held.Marks)
@@ -114,27 +114,27 @@ func (d Service) useCode(ctx context.Context, a account.Account, message []byte)
 }
 
 // newCodes makes codes that take the place of those that an account has. They count once they are saved.
-func (d Service) newCodes(ctx context.Context, accountID string) ([]secret.Text, account.RecoveryCodes, error) {
+func (d RecoveryCodes) newCodes(ctx context.Context, accountID string) ([]secret.Text, account.RecoveryCodes, error) {
 	held, err := d.heldCodes(ctx, accountID)
 	if err != nil {
 		return nil, account.RecoveryCodes{}, err
 	}
-	held.Marks, held.MadeAt = nil, d.Now()
+	held.Marks, held.MadeAt = nil, d.now()
 	codes := make([]secret.Text, recoveryCodes)
 	for i := range codes {
 		bits := make([]byte, recoveryBytes)
-		if _, err := io.ReadFull(d.Random, bits); err != nil {
+		if _, err := io.ReadFull(d.random, bits); err != nil {
 			return nil, account.RecoveryCodes{}, fmt.Errorf("random recovery code: %w", err)
 		}
 		letters := base32.NewEncoding(recoveryAlphabet).WithPadding(base32.NoPadding).EncodeToString(bits)
-		held.Marks = append(held.Marks, d.Hashing.Sign(codeMessage(accountID, letters)))
+		held.Marks = append(held.Marks, d.hashing.Sign(codeMessage(accountID, letters)))
 		codes[i] = secret.New(grouped(letters))
 	}
 	return codes, held, nil
 }
 
-func (d Service) heldCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error) {
-	held, err := d.Accounts.RecoveryCodes(ctx, accountID)
+func (d RecoveryCodes) heldCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error) {
+	held, err := d.accounts.RecoveryCodes(ctx, accountID)
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return account.RecoveryCodes{}, fmt.Errorf("read recovery codes: %w", err)
 	}
@@ -142,13 +142,13 @@ func (d Service) heldCodes(ctx context.Context, accountID string) (account.Recov
 }
 
 // dropCodesSince removes an account's recovery codes if they were made since a moment.
-func (d Service) dropCodesSince(ctx context.Context, accountID string, since time.Time) error {
+func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, since time.Time) error {
 	held, err := d.heldCodes(ctx, accountID)
 	if err != nil || len(held.Marks) == 0 || held.MadeAt.Before(since) {
 		return err
 	}
 	held.Marks = nil
-	if err := d.Accounts.SaveRecoveryCodes(ctx, accountID, held); err != nil {
+	if err := d.accounts.SaveRecoveryCodes(ctx, accountID, held); err != nil {
 		return fmt.Errorf("drop recovery codes: %w", err)
 	}
 	return nil

@@ -232,7 +232,7 @@ func TestRecoveryCodesAreStoredAsKeyedHashes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	codes, pending := h.locked(ada)
-	held, err := h.Accounts.RecoveryCodes(t.Context(), pending.Session.AccountID)
+	held, err := h.deps.Accounts.RecoveryCodes(t.Context(), pending.Session.AccountID)
 	expect.NoError(t, err)
 	for _, mark := range held.Marks {
 		if len(mark.Sum) != 32 || mark.Version != 1 {

@@ -51,7 +51,7 @@ func TestSecurityMailIsBoundedByMailbox(t *testing.T) {
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
 	for range 50 {
-		expect.NoError(t, h.Limits.Take(t.Context(),
+		expect.NoError(t, h.deps.Limits.Take(t.Context(),
 			maillimit.Mail{Purpose: maillimit.Account, From: maillimit.From{Account: "", Organisation: ""}, To: ada}))
 	}
 	h.wait(time.Minute)

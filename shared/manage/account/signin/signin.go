@@ -29,8 +29,8 @@ const product = "Recordbridge"
 // SecretPurpose is what generators' secrets are sealed for (kms.Sealer).
 const SecretPurpose = "account"
 
-// Service lets people in. Every field is needed but Mailer.
-type Service struct {
+// Deps holds what signing in needs: every field but Mailer.
+type Deps struct {
 	Accounts  Accounts
 	Sessions  Sessions
 	Buckets   Buckets
@@ -132,29 +132,29 @@ type Entered struct {
 const DeviceLife = 180 * 24 * time.Hour
 
 // SignOut ends a session.
-func (d Service) SignOut(ctx context.Context, s account.Session) error {
-	if err := d.Sessions.EndSession(ctx, s.Hash); err != nil {
+func (d AccountSessions) SignOut(ctx context.Context, s account.Session) error {
+	if err := d.sessions.EndSession(ctx, s.Hash); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
 	return nil
 }
 
 // SignOutEverywhere ends all sessions of an account.
-func (d Service) SignOutEverywhere(ctx context.Context, s account.Session) error {
+func (d AccountSessions) SignOutEverywhere(ctx context.Context, s account.Session) error {
 	_, err := d.change(ctx, s.AccountID, func(*account.Account) error { return nil })
 	return err
 }
 
 // Account reads the account of a session with its memberships.
-func (d Service) Account(ctx context.Context, s account.Session) (account.Account, []account.Membership, error) {
-	a, err := d.Accounts.Account(ctx, s.AccountID)
+func (d AccountSessions) Account(ctx context.Context, s account.Session) (account.Account, []account.Membership, error) {
+	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return account.Account{}, nil, fmt.Errorf("read account: %w", err)
 	}
 	if s.Pending {
 		return a, nil, nil
 	}
-	all, err := d.Accounts.Memberships(ctx, s.AccountID)
+	all, err := d.accounts.Memberships(ctx, s.AccountID)
 	if err != nil {
 		return account.Account{}, nil, fmt.Errorf("list memberships: %w", err)
 	}
@@ -162,12 +162,12 @@ func (d Service) Account(ctx context.Context, s account.Session) (account.Accoun
 }
 
 // enter begins a session. Of a browser that the account has not been seen in its owner is told.
-func (d Service) enter(ctx context.Context, a account.Account, b Browser, pending bool) (Entered, error) {
-	token, err := account.NewToken(d.Random)
+func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pending bool) (Entered, error) {
+	token, err := account.NewToken(d.random)
 	if err != nil {
 		return Entered{}, fmt.Errorf("begin session: %w", err)
 	}
-	now := d.Now()
+	now := d.now()
 	started := account.Session{
 		Hash: account.Hash(token), AccountID: a.ID, Epoch: a.Epoch, Pending: pending, ProvenAt: now,
 		StartedAt: now, SeenAt: now,
@@ -176,7 +176,7 @@ func (d Service) enter(ctx context.Context, a account.Account, b Browser, pendin
 	if !b.Session.Empty() {
 		replaced = account.Hash(b.Session)
 	}
-	if err = d.Sessions.StartSession(ctx, started, replaced); err != nil {
+	if err = d.sessions.StartSession(ctx, started, replaced); err != nil {
 		return Entered{}, fmt.Errorf("begin session: %w", err)
 	}
 	entered := Entered{Token: token, Device: b.Device, Session: started}
@@ -189,27 +189,27 @@ func (d Service) enter(ctx context.Context, a account.Account, b Browser, pendin
 
 // know remembers a browser. A device's token works for the addresses that it was used with, and
 // is bound to each of them.
-func (d Service) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
-	now, known := d.Now(), false
+func (d entrance) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
+	now, known := d.now(), false
 	var err error
 	if !device.Empty() {
-		if known, err = d.Sessions.IsDevice(ctx, deviceHash(device, a.Email), now); err != nil {
+		if known, err = d.sessions.IsDevice(ctx, deviceHash(device, a.Email), now); err != nil {
 			return secret.Text{}, fmt.Errorf("look for device: %w", err)
 		}
-	} else if device, err = account.NewToken(d.Random); err != nil {
+	} else if device, err = account.NewToken(d.random); err != nil {
 		return secret.Text{}, fmt.Errorf("make device: %w", err)
 	}
-	if err := d.Sessions.KnowDevice(ctx, deviceHash(device, a.Email), now.Add(DeviceLife)); err != nil {
+	if err := d.sessions.KnowDevice(ctx, deviceHash(device, a.Email), now.Add(DeviceLife)); err != nil {
 		return secret.Text{}, fmt.Errorf("know device: %w", err)
 	}
 	if !known && a.CreatedAt.Before(now) {
-		d.tell(ctx, a.Email, newDevice(d.Dashboard, now))
+		d.tell(ctx, a.Email, newDevice(d.dashboard, now))
 	}
 	return device, nil
 }
 
 // tell mails what its reader can do without: a mail that does not go stops nobody, and is on the log line.
-func (d Service) tell(ctx context.Context, address string, l mailtext.Message) {
+func (d post) tell(ctx context.Context, address string, l mailtext.Message) {
 	if err := d.mail(ctx, address, l); err != nil {
 		logx.Add(ctx, slog.Bool("mail_failed", true))
 	}
@@ -217,17 +217,17 @@ func (d Service) tell(ctx context.Context, address string, l mailtext.Message) {
 
 const mailTime = 6 * time.Second
 
-func (d Service) mail(ctx context.Context, address string, l mailtext.Message) error {
-	if d.Mailer == nil {
+func (d post) mail(ctx context.Context, address string, l mailtext.Message) error {
+	if d.mailer == nil {
 		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
 	}
 	counted := maillimit.Mail{Purpose: maillimit.Account, From: maillimit.From{Account: "", Organisation: ""}, To: address}
-	if err := d.Limits.Take(ctx, counted); err != nil {
+	if err := d.limits.Take(ctx, counted); err != nil {
 		return fmt.Errorf("count e-mail: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
-	if err := d.Mailer.Send(ctx, []string{address}, l.Subject, l.Text(), l.HTML()); err != nil {
+	if err := d.mailer.Send(ctx, []string{address}, l.Subject, l.Text(), l.HTML()); err != nil {
 		return fault.New(fault.Unavailable, fault.CodeUnavailable,
 			"The e-mail could not be sent. Please try again in a minute.").Because(err)
 	}
@@ -240,8 +240,8 @@ func deviceHash(device secret.Text, address string) string {
 }
 
 // change changes an account, and ends its sessions: whoever was in before has to prove what is asked for now.
-func (d Service) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
-	a, err := d.Accounts.Account(ctx, id)
+func (d entrance) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
+	a, err := d.accounts.Account(ctx, id)
 	if err != nil {
 		return account.Account{}, fmt.Errorf("read account: %w", err)
 	}
@@ -249,7 +249,7 @@ func (d Service) change(ctx context.Context, id string, change func(*account.Acc
 		return account.Account{}, err
 	}
 	a.Epoch++
-	if err := d.Accounts.SaveAccount(ctx, a); err != nil {
+	if err := d.accounts.SaveAccount(ctx, a); err != nil {
 		return account.Account{}, fmt.Errorf("save account: %w", err)
 	}
 	return a, nil
