@@ -74,7 +74,9 @@ func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits str
 }
 
 // proveAddress is whether a code that was sent to the address is right.
-func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verification.Address, id, digits string) error {
+func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verification.Address, id,
+	digits string,
+) error {
 	verified, err := d.checker.Check(ctx, scope, id, digits)
 	if err != nil {
 		return err

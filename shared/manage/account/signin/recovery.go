@@ -65,7 +65,9 @@ func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account)
 
 // ByRecoveryCode completes a sign-in that waits for its second factor. Each code works once, even if several requests
 // submit it at once. A recovery code proves nothing else: it does not renew the proof of a complete session.
-func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
+func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session,
+	typed string,
+) (Entered, error) {
 	if !s.Pending {
 		return Entered{}, fault.BadRequest("A recovery code only completes a sign-in. Sign in again to use one.")
 	}

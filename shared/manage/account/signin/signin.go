@@ -146,7 +146,9 @@ func (d AccountSessions) SignOutEverywhere(ctx context.Context, s account.Sessio
 }
 
 // Account reads the account of a session with its memberships.
-func (d AccountSessions) Account(ctx context.Context, s account.Session) (account.Account, []account.Membership, error) {
+func (d AccountSessions) Account(ctx context.Context,
+	s account.Session,
+) (account.Account, []account.Membership, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
 		return account.Account{}, nil, fmt.Errorf("read account: %w", err)
