@@ -97,7 +97,8 @@ func TestACallWithoutAnAnswerCountsToo(t *testing.T) {
 	life := faults.NewLife(2)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com/", http.NoBody)
 	check(t, err)
-	if _, err := life.Through(failing{}, undescribed).Do(r); !errors.Is(err, io.ErrUnexpectedEOF) { //nolint:bodyclose // there is none
+	_, err = life.Through(failing{}, undescribed).Do(r) //nolint:bodyclose // there is none
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v", err)
 	}
 	if ask(t, life.Through(failing{}, undescribed)) || !life.Dead() {

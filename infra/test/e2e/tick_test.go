@@ -18,17 +18,17 @@ const (
 	byDue = "byDue"
 	// furthest is further than any schedule looks ahead.
 	furthest = 2 * time.Minute
-	// idleTicks is how many ticks in a row at which a schedule would find nothing count as one: the first of them is fired.
+	// idleTicks is how many ticks in a row at which a schedule would find nothing count as one. The first is fired.
 	idleTicks = 60
 )
 
 // sweep fires every schedule once. One that crashes is one minute late, no more.
-func (s *stack) sweep() {
+func (s clock) sweep() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
 	expect.NoError(s.t, err)
 	for _, f := range s.template.Functions {
-		if len(f.Schedules) > 0 && f.Schedules[0].Every == time.Minute && s.isWorthIt(f) {
+		if len(f.Schedules) > 0 && f.Schedules[0].Every == time.Minute && isWorthIt(s.stack, f) {
 			_, _ = s.Invoke(s.t.Context(), f.LogicalID, payload)
 		}
 	}
@@ -36,16 +36,16 @@ func (s *stack) sweep() {
 
 // isWorthIt spares most of the ticks at which a schedule would look into every shard and find nothing. Until a crash
 // has come, and under a plan, whose faults go by the number of a call, every tick is fired.
-func (s *stack) isWorthIt(f template.Function) bool {
+func isWorthIt(s *stack, f template.Function) bool {
 	s.t.Helper()
-	return s.plan != nil || s.functions[f.LogicalID].tick(s.hasWork(f))
+	return s.plan != nil || s.functions[f.LogicalID].tick(hasWork(s, f))
 }
 
 // hasWork reports whether a schedule would find something to do.
-func (s *stack) hasWork(f template.Function) bool {
+func hasWork(s *stack, f template.Function) bool {
 	s.t.Helper()
 	if f.Folder == "catalogprobe" { // asks the endpoints of published catalogs
-		return slices.ContainsFunc(s.browse(f.Environment["CATALOG_TABLE"]), func(r map[string]json.RawMessage) bool {
+		return slices.ContainsFunc(s.state.browse(f.Environment["CATALOG_TABLE"]), func(r map[string]json.RawMessage) bool {
 			return strings.HasPrefix(textOf(s.t, r["pk"]), "POINTER#")
 		})
 	}
@@ -55,7 +55,7 @@ func (s *stack) hasWork(f template.Function) bool {
 			continue
 		}
 		timers = true
-		if len(s.due(table.Name, time.Now().Add(furthest))) > 0 {
+		if len(s.clock.due(table.Name, time.Now().Add(furthest))) > 0 {
 			return true
 		}
 	}
@@ -87,7 +87,7 @@ func (f *function) tick(hasWork bool) bool {
 
 // due lists the keys of a table's rows on which somebody has to act before a time, as the index has them. It looks into
 // the embedded AWS, which costs less than a call for each shard.
-func (s *stack) due(table string, before time.Time) []string {
+func (s clock) due(table string, before time.Time) []string {
 	s.t.Helper()
 	var keys []string
 	for from := ""; ; {
