@@ -81,7 +81,9 @@ func (l *Life) Recorded() []Call {
 
 // Through makes next a way out of the instance: what goes through it is counted, and ends with the instance. A call is
 // recorded as describe says once it is over.
-func (l *Life) Through(next Doer, describe func(*http.Request) Call) Doer { return way{l, next, describe} }
+func (l *Life) Through(next Doer, describe func(*http.Request) Call) Doer {
+	return way{l, next, describe}
+}
 
 // way is a way out of an instance.
 type way struct {
