@@ -3,6 +3,7 @@ package faults
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -16,6 +17,8 @@ type Life struct {
 	mu         sync.Mutex
 	calls      int
 	crashAfter int // 0 for never
+	turn       int
+	recorded   []Call // while a crash is to come
 	dead       bool
 }
 
@@ -62,13 +65,31 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Through makes next a way out of the instance: what goes through it is counted, and ends with the instance.
-func (l *Life) Through(next Doer) Doer { return way{l, next} }
+// Turn notes that an invocation starts or ends.
+func (l *Life) Turn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.turn++
+}
+
+// Recorded lists the calls that the instance has made while it was to crash, in the order in which they are counted.
+func (l *Life) Recorded() []Call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.recorded)
+}
+
+// Through makes next a way out of the instance: what goes through it is counted, and ends with the instance. A call is
+// recorded as describe says once it is over.
+func (l *Life) Through(next Doer, describe func(*http.Request) Call) Doer {
+	return way{l, next, describe}
+}
 
 // way is a way out of an instance.
 type way struct {
-	life *Life
-	next Doer
+	life     *Life
+	next     Doer
+	describe func(*http.Request) Call
 }
 
 // Do implements Doer.
@@ -77,7 +98,7 @@ func (w way) Do(r *http.Request) (*http.Response, error) {
 		return nil, ErrCrashed
 	}
 	answer, err := w.next.Do(r)
-	if w.life.made() {
+	if w.life.made(w.describe(r)) {
 		if err == nil {
 			_ = answer.Body.Close() // nobody is left to read it
 		}
@@ -87,10 +108,14 @@ func (w way) Do(r *http.Request) (*http.Response, error) {
 }
 
 // made counts a call that has been made and reports whether the instance is dead now.
-func (l *Life) made() bool {
+func (l *Life) made(c Call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.calls++
+	if l.crashAfter > 0 && !l.dead {
+		c.Turn = l.turn
+		l.recorded = append(l.recorded, c)
+	}
 	l.dead = l.dead || l.calls == l.crashAfter
 	return l.dead
 }

@@ -29,6 +29,8 @@ func (b body) Close() error {
 	return nil
 }
 
+func undescribed(*http.Request) faults.Call { return faults.Call{} }
+
 // ask makes a call and reports whether it was answered.
 func ask(t *testing.T, through faults.Doer) bool {
 	t.Helper()
@@ -49,7 +51,7 @@ func TestALifeEndsAfterItsNthCall(t *testing.T) {
 	t.Parallel()
 	one, other := &world{}, &world{}
 	life := faults.NewLife(3)
-	first, second := life.Through(one), life.Through(other)
+	first, second := life.Through(one, undescribed), life.Through(other, undescribed)
 	for i, way := range []faults.Doer{first, second} {
 		if !ask(t, way) {
 			t.Fatalf("call %d failed", i+1)
@@ -65,7 +67,7 @@ func TestALifeEndsAfterItsNthCall(t *testing.T) {
 		t.Error("a call after the end had an effect")
 	}
 	next := life.Reborn()
-	if next.Calls() != 3 || next.Dead() || !ask(t, next.Through(one)) || next.Calls() != 4 {
+	if next.Calls() != 3 || next.Dead() || !ask(t, next.Through(one, undescribed)) || next.Calls() != 4 {
 		t.Errorf("the next life begins with %d calls, dead: %v", next.Calls(), next.Dead())
 	}
 }
@@ -74,13 +76,13 @@ func TestALifeCanBeSparedOrEnded(t *testing.T) {
 	t.Parallel()
 	spared := faults.NewLife(1)
 	spared.Disarm()
-	if !ask(t, spared.Through(&world{})) || spared.Dead() {
+	if !ask(t, spared.Through(&world{}, undescribed)) || spared.Dead() {
 		t.Error("a disarmed crash happened")
 	}
 	ended := faults.NewLife(0)
 	ended.End()
 	w := &world{}
-	if ask(t, ended.Through(w)) || w.calls != 0 || ended.Calls() != 0 {
+	if ask(t, ended.Through(w, undescribed)) || w.calls != 0 || ended.Calls() != 0 {
 		t.Errorf("a life that was ended made %d calls", w.calls)
 	}
 }
@@ -95,10 +97,11 @@ func TestACallWithoutAnAnswerCountsToo(t *testing.T) {
 	life := faults.NewLife(2)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com/", http.NoBody)
 	check(t, err)
-	if _, err := life.Through(failing{}).Do(r); !errors.Is(err, io.ErrUnexpectedEOF) { //nolint:bodyclose // there is none
+	_, err = life.Through(failing{}, undescribed).Do(r) //nolint:bodyclose // there is none
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v", err)
 	}
-	if ask(t, life.Through(failing{})) || !life.Dead() {
+	if ask(t, life.Through(failing{}, undescribed)) || !life.Dead() {
 		t.Error("the second call did not end it")
 	}
 }

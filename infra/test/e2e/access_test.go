@@ -89,9 +89,9 @@ type finished struct {
 
 func newFinished(o *outside) finished {
 	o.t.Helper()
-	f := finished{outside: o, connectionID: o.connect(crashPersona, "approve").Get("org_connection_id")}
-	f.taskID = o.startExport(f.connectionID)
-	o.awaitEvents("patient.ehi_export_success", 1)
+	f := finished{outside: o, connectionID: o.patient.connect(crashPersona, "approve").Get("org_connection_id")}
+	f.taskID = o.org.startExport(f.connectionID)
+	o.webhooks.awaitEvents("patient.ehi_export_success", 1)
 	f.file = f.taskID + ".jsonl"
 	return f
 }
@@ -106,9 +106,9 @@ func newFixture(t *testing.T) fixture {
 func newFixtureWith(t *testing.T, o options) fixture {
 	t.Helper()
 	s := newStack(t, o)
-	f := fixture{stack: s, connectionID: s.connect(crashPersona, "approve").Get("org_connection_id")}
-	f.taskID = s.startExport(f.connectionID)
-	s.finish(5)
+	f := fixture{stack: s, connectionID: s.patient.connect(crashPersona, "approve").Get("org_connection_id")}
+	f.taskID = s.org.startExport(f.connectionID)
+	s.clock.finish(5)
 	f.file = f.taskID + ".jsonl"
 	return f
 }
@@ -164,7 +164,7 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 					f.checkOwnForm(t, route)
 				case kind == bearer:
 					f.checkPublicID(t, route, http.StatusUnauthorized, "svc_unauthorized_client")
-					f.checkBearer(t)
+					checkBearer(t, f.outside)
 				case kind == page && !strings.HasPrefix(route.Path, "/bridge/callback") &&
 					!strings.HasPrefix(route.Path, "/bridge/tefca/identity/"):
 					f.checkPublicID(t, route, http.StatusBadRequest, "")
@@ -232,18 +232,18 @@ func TestAnAttemptOfARedirectIsNobodysToRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.checkBearer(t, s.attemptOfARedirect(t))
+		checkBearer(t, s.outside, attemptOfARedirect(t, s))
 	})
 }
 
 // checkBearer: whatever is wrong with token, id and public id, the answer is that for an
 // attempt that does not exist, as it is for hidden attempts.
-func (o *outside) checkBearer(t *testing.T, hidden ...string) {
+func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	t.Helper()
 	own, live := o.seeded.Organisations[0].PublicID, o.seeded.Organisations[1].PublicID
 	ask := map[string]string{"endpoint_id": o.seeded.Sandbox.EndpointID}
-	first, second := o.makeAttempt(ask), o.makeAttempt(ask)
-	unknown := o.askForAttempt(attempt{ID: ids.Random(), Token: first.Token}, own)
+	first, second := o.patient.makeAttempt(ask), o.patient.makeAttempt(ask)
+	unknown := o.patient.askForAttempt(attempt{ID: ids.Random(), Token: first.Token}, own)
 	if unknown.status != http.StatusNotFound || unknown.Error != "svc_not_found" {
 		t.Fatalf("an unknown attempt answered %d %s", unknown.status, unknown.raw)
 	}
@@ -268,7 +268,7 @@ func (o *outside) checkBearer(t *testing.T, hidden ...string) {
 		readers["an empty token for a hidden attempt"] = reader{attempt{ID: id}, own}
 	}
 	for name, c := range readers {
-		got := o.askForAttempt(c.attempt, c.publicID)
+		got := o.patient.askForAttempt(c.attempt, c.publicID)
 		if got.status != unknown.status || got.Error != unknown.Error || got.Description != unknown.Description ||
 			len(got.Data) != 0 || got.header.Get("X-Amzn-Remapped-Www-Authenticate") != "" {
 			t.Errorf("%s: answered %d %s, want as %s", name, got.status, got.raw, unknown.raw)
@@ -279,16 +279,16 @@ func (o *outside) checkBearer(t *testing.T, hidden ...string) {
 	if basic.status != unknown.status || basic.Error != unknown.Error {
 		t.Errorf("the organisation's key reads it: %d %s", basic.status, basic.raw)
 	}
-	if status, got := o.readAttempt(first, own); status != http.StatusOK || got.Status != "created" {
+	if status, got := o.patient.readAttempt(first, own); status != http.StatusOK || got.Status != "created" {
 		t.Errorf("its own token reads %d %+v", status, got)
 	}
 }
 
 // attemptOfARedirect begins an attempt without a widget and returns its id, which nobody outside learns.
-func (s *stack) attemptOfARedirect(t *testing.T) string {
+func attemptOfARedirect(t *testing.T, s *stack) string {
 	t.Helper()
-	s.browser().returning(s.connectURL(), crashPersona)
-	for _, item := range s.browse("test-FlowTable") {
+	s.patient.browser().returning(s.patient.connectURL(), crashPersona)
+	for _, item := range s.state.browse("test-FlowTable") {
 		var key struct{ S string }
 		expect.NoError(t, json.Unmarshal(item["pk"], &key))
 		if strings.HasPrefix(key.S, "ATTEMPT#") && item["token_hash"] == nil {
@@ -347,7 +347,7 @@ func TestAnUnknownPathAnswersInTheEnvelope(t *testing.T) {
 			"/", "/bridge", "/bridge/nothing", "/bridge/fhir/ehi-export/a/b/c/d",
 			"/../v1/bridge/org",
 		} {
-			got := s.asOwner(http.MethodGet, path, nil)
+			got := s.org.request(http.MethodGet, path, nil)
 			if got.status != http.StatusNotFound || got.Error != "svc_not_found" || got.Request == "" {
 				t.Errorf("%s: got %d %s", path, got.status, got.Error)
 			}
@@ -360,13 +360,13 @@ func TestNoSecretReachesALog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		f.download(f.exportEvent().DownloadLinks[0].URL)
-		f.checkLogsHoldNoSecret(t)
+		f.org.download(f.webhooks.exportEvent().DownloadLinks[0].URL)
+		f.check.logsHoldNoSecret(t)
 	})
 }
 
-// checkLogsHoldNoSecret greps everything that the functions have logged.
-func (s *stack) checkLogsHoldNoSecret(t *testing.T) {
+// logsHoldNoSecret greps everything that the functions have logged.
+func (s checks) logsHoldNoSecret(t *testing.T) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()

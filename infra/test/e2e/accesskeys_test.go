@@ -98,7 +98,7 @@ func TestACatalogueIsHandedOutToKeysOfItsModeAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
-		f.goLive("test", f.institutions(1))
+		f.catalog.goLive("test", f.catalog.institutions(1))
 		route := template.Route{Method: http.MethodGet, Path: "/bridge/catalog/export"}
 		f.finished().checkMode(t, route)
 		f.finished().checkKeys(t, route, expected{http.StatusOK, ""}, expected{http.StatusNotFound, "svc_not_found"})

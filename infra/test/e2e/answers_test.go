@@ -31,16 +31,16 @@ type request struct {
 // requests has one for each operation, by the operation's name in the document. The last ones delete what others need.
 func (f fixture) requests() map[string]request {
 	own := f.seeded.Organisations[0]
-	f.goLive("test", f.institutions(0))
+	f.catalog.goLive("test", f.catalog.institutions(0))
 	key := "Basic " + base64.StdEncoding.EncodeToString([]byte(own.PublicID+":"+own.PrivateKey))
 	public := "?public_id=" + url.QueryEscape(own.PublicID)
-	sent, code := f.sendCode(patientsAddress)
-	made := f.makeAttempt(map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID})
+	sent, code := f.staff.sendCode(patientsAddress)
+	made := f.patient.makeAttempt(map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID})
 	export := "/bridge/fhir/ehi-export/" + f.taskID
 	connection := "/bridge/org_connection/" + f.connectionID
 	asset, pinned := "/widget/assets/embed-AB12CD34.js", "/sdk/4.0.7/svc-widget.js"
 	f.keepReleased(asset, pinned)
-	verified, facilities := f.locateFacilities()
+	verified, facilities := f.vault.locateFacilities()
 	all := map[string]request{
 		"GET /bridge/tefca/identity": {
 			method: http.MethodGet,
@@ -52,7 +52,7 @@ func (f fixture) requests() map[string]request {
 		},
 		"POST /bridge/tefca/identity/start": {
 			method: http.MethodPost,
-			path:   "/bridge/tefca/identity/start", form: starttest.Body(f.beginVerification("").Start),
+			path:   "/bridge/tefca/identity/start", form: starttest.Body(f.vault.beginVerification("").Start),
 		},
 		"GET /bridge/tefca/identity/callback/{provider}": {
 			method: http.MethodGet,
@@ -162,9 +162,9 @@ func (f fixture) requests() map[string]request {
 			authorize: key,
 		},
 	}
-	leaving := f.newPerson("carol@alder.example")
+	leaving := f.staff.newPerson("carol@alder.example")
 	leaving.signIn()
-	maps.Copy(all, f.dashboardRequests(f.newOwner(), leaving))
+	maps.Copy(all, f.staff.dashboardRequests(f.staff.newOwner(), leaving))
 	return all
 }
 
@@ -342,11 +342,11 @@ func TestTheEndOfConsentIsToldToAPageOfOursToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		address, err := url.Parse(s.connectURLOf(quirk{with: "tell-expiry:authorization_expires_in,refresh:240h"}))
+		address, err := url.Parse(s.ehr.connectURLOf(quirk{with: "tell-expiry:authorization_expires_in,refresh:240h"}))
 		expect.NoError(t, err)
-		made := s.makeAttempt(map[string]string{"endpoint_id": address.Query().Get("endpoint_id")})
-		s.openWindow(made)
-		got := s.watchAttempt(made)
+		made := s.patient.makeAttempt(map[string]string{"endpoint_id": address.Query().Get("endpoint_id")})
+		s.patient.openWindow(made)
+		got := s.patient.watchAttempt(made)
 		if ends, err := time.Parse(time.RFC3339, got.Result.ConsentEnds); err != nil ||
 			time.Until(ends).Round(time.Hour) != 240*time.Hour {
 			t.Errorf("the attempt is %+v", got)

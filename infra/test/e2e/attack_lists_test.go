@@ -51,15 +51,15 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 					catalog.Place{Mode: "test", PlatformType: "sandbox"}, operator.Change{ClientID: new(sandbox.DefaultClientID)})
 				expect.NoError(t, err)
 				m.imported("vendor", 70, `{"name":"Hazel Hospital","url":"`+m.silent+`/fhir","npi":"`+npi+`","zip":"53703"}`)
-				hazel := m.institution("test", "hazel hosp")
+				hazel := m.catalog.institution("test", "hazel hosp")
 				m.imported("hostile", 0, row)
 				hostile, err := operator.EndpointID("test", hostileBase)
 				expect.NoError(t, err)
-				if again := m.institution("test", "hazel hosp"); again != hazel {
+				if again := m.catalog.institution("test", "hazel hosp"); again != hazel {
 					t.Errorf("the hospital was %+v and is %+v", hazel, again)
 				}
-				m.browser().open(m.connectURLTo(hostile), crashPersona, "approve")
-				m.letPass(1)
+				m.patient.browser().open(m.connectURLTo(hostile), crashPersona, "approve")
+				m.clock.letPass(1)
 				m.checkHarmless(t)
 
 				for range 2 { // first that it is of the hospital, then its platform
@@ -72,8 +72,8 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 					_, err = m.operator.Catalog.Publish(t.Context(), "test", false)
 					expect.NoError(t, err)
 				}
-				m.browser().open(m.connectURLTo(hostile), crashPersona, "approve")
-				m.letPass(1)
+				m.patient.browser().open(m.connectURLTo(hostile), crashPersona, "approve")
+				m.clock.letPass(1)
 				m.mu.Lock()
 				defer m.mu.Unlock()
 				if !slices.Contains(m.got, "code") || !slices.Contains(m.got, "code_verifier") {

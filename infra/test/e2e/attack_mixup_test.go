@@ -64,8 +64,8 @@ func TestAHostilePortalGetsNoCodeOfAnother(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				m := hostileAs(t, h)
-				m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
-				m.letPass(1)
+				m.patient.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+				m.clock.letPass(1)
 				m.checkHarmless(t)
 			})
 		})
@@ -84,14 +84,14 @@ func TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss(t *testing.T) {
 			catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "hostile"})
 		m.enroll(m.honest, m.silent+"/fhir", catalog.Pins{},
 			catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "honest"})
-		_, last := m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+		_, last := m.patient.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
 		if got := last.Query().Get("error"); got != "svc_invalid_request" ||
-			!m.logged("http.request", `"event":"wrong_callback"`) {
+			!logged(m.stack, "http.request", `"event":"wrong_callback"`) {
 			t.Errorf("the application got %v", last.Query())
 		}
-		m.letPass(1)
+		m.clock.letPass(1)
 		m.checkHarmless(t)
-		if _, last = m.browser().open(m.connectURLTo(m.honest), crashPersona,
+		if _, last = m.patient.browser().open(m.connectURLTo(m.honest), crashPersona,
 			"approve"); last.Query().Get("connection_status") != "authorized" {
 			t.Errorf("at the honest portal the application got %v", last.Query())
 		}
@@ -107,19 +107,19 @@ func TestAHostilePortalCannotCollectACodeForAnAttackersAttempt(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				m := hostileAs(t, h)
-				attacker := m.browser()
+				attacker := m.patient.browser()
 				begin, err := url.Parse(m.connectURLTo(m.honest))
 				expect.NoError(t, err)
 				own := attacker.get(begin).location().Query()
 				m.challenge = own.Get("code_challenge")
 				stolen := ""
 				m.redeem = func(form url.Values) []byte { stolen = form.Get("code"); return []byte(`{"error":"invalid_grant"}`) }
-				m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+				m.patient.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
 				end, err := url.Parse(own.Get("redirect_uri") + "?" +
 					url.Values{"state": {own.Get("state")}, "code": {stolen}, "iss": {honestIssuer}}.Encode())
 				expect.NoError(t, err)
 				attacker.get(end)
-				m.letPass(1)
+				m.clock.letPass(1)
 				m.checkHarmless(t)
 			})
 		})
@@ -137,10 +137,10 @@ func TestAHostileFHIRBaseGetsNoBearerTokenOfAnother(t *testing.T) {
 				"token_endpoint": honestIssuer + "/oauth/token",
 				"authorization_response_iss_parameter_supported": true,
 			}})
-			_, last := m.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
+			_, last := m.patient.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
 			if id := last.Query().Get("org_connection_id"); id != "" {
-				m.startExport(id)
-				m.letPass(5)
+				m.org.startExport(id)
+				m.clock.letPass(5)
 			}
 			m.checkHarmless(t)
 		})
@@ -166,7 +166,7 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 					expect.NoError(t, err)
 					m.enroll(m.hostile, hostileBase, catalog.Pins{}, catalog.Registration{ClientID: "recordbridge", AuthID: authID})
 					m.discovery["token_endpoint"] = token
-					b := m.browser()
+					b := m.patient.browser()
 					begin, err := url.Parse(m.connectURLTo(m.hostile))
 					expect.NoError(t, err)
 					if left := b.get(begin).location(); left != nil && left.Query().Has("state") {
@@ -175,8 +175,8 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 						expect.NoError(t, err)
 						b.get(back)
 					}
-					m.letPass(1)
-					if name == "its own" && !m.logged("http.request", "it may be shown to; ctl client origins says which are") {
+					m.clock.letPass(1)
+					if name == "its own" && !logged(m.stack, "http.request", "it may be shown to; ctl client origins says which are") {
 						t.Error("the operator is not told")
 					}
 					m.mu.Lock()
@@ -200,27 +200,27 @@ func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
 			Introspection: honestIssuer,
 		})
 		m.enroll(m.honest, honestBase, pins, catalog.Registration{ClientID: sandbox.DefaultClientID, Callback: "r7"})
-		address := m.browser().returning(m.connectURLTo(m.honest), crashPersona)
+		address := m.patient.browser().returning(m.connectURLTo(m.honest), crashPersona)
 		if want := baseURL + "/bridge/callback/r7"; !strings.HasPrefix(address.String(), want+"?") {
 			t.Fatalf("the portal returns to %s, want %s", address, want)
 		}
-		_, last := m.browser().open(m.connectURLTo(m.honest), crashPersona, "approve")
+		_, last := m.patient.browser().open(m.connectURLTo(m.honest), crashPersona, "approve")
 		id := last.Query().Get("org_connection_id")
-		m.startExport(id)
-		m.letPass(2)
-		m.checkDownload(crashPersona)
+		m.org.startExport(id)
+		m.clock.letPass(2)
+		m.org.checkDownload(crashPersona)
 
 		m.moved = true
 		<-time.After(11 * 24 * time.Hour)
-		m.letPass(3)
-		m.startExport(id)
-		m.letPass(3)
-		m.checkStatus(id, "authorized")
-		if got := m.tokens(id).number("version"); got != 1 || len(m.got) != 0 {
+		m.clock.letPass(3)
+		m.org.startExport(id)
+		m.clock.letPass(3)
+		m.org.checkStatus(id, "authorized")
+		if got := m.state.tokens(id).number("version"); got != 1 || len(m.got) != 0 {
 			t.Errorf("the tokens have version %d, and the new server was shown %q", got, m.got)
 		}
 		for _, line := range []string{"refreshworker.message", "exportworker.message"} {
-			if !m.logged(line, `"event":"portal_moved"`, `"endpoint_id":"`+m.honest+`"`,
+			if !logged(m.stack, line, `"event":"portal_moved"`, `"endpoint_id":"`+m.honest+`"`,
 				"token from "+honestHost+" to "+hostileHost) {
 				t.Errorf("no line of %s tells the operator", line)
 			}
@@ -235,15 +235,15 @@ func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
 			return []byte(`{"access_token":"fresh","token_type":"Bearer","expires_in":3600,"refresh_token":"fresh-too"}`)
 		}
 		<-time.After(13 * time.Hour)
-		m.letPass(3)
-		if got := m.tokens(id).number("version"); got < 2 || !slices.Contains(m.got, "refresh_token") {
+		m.clock.letPass(3)
+		if got := m.state.tokens(id).number("version"); got < 2 || !slices.Contains(m.got, "refresh_token") {
 			t.Errorf("approved, the tokens have version %d, and the new server was shown %q", got, m.got)
 		}
 	})
 }
 
 // logged tells whether one log line says all of that.
-func (s *stack) logged(parts ...string) bool {
+func logged(s *stack, parts ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for line := range strings.Lines(s.logs.String()) {

@@ -21,7 +21,7 @@ func TestServiceRedirectsToNoStartOfAnAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		attacker := s.tenantOf(1)
+		attacker := s.state.tenantOf(1)
 		control := store.Control{DB: s.rows, Table: "test-ControlTable"}
 		for _, start := range []string{
 			baseURL + "/bridge/connect?attempt=x",
@@ -35,7 +35,7 @@ func TestServiceRedirectsToNoStartOfAnAttempt(t *testing.T) {
 			made := org.Credential{ID: ids.Random(), Tenant: attacker, RedirectURIs: []string{start}}
 			expect.NoError(t, store.Callers(control).CreateCredential(t.Context(), made))
 			for _, path := range []string{"/bridge/reconnect", "/bridge/connect"} {
-				got := s.browser().get(s.at(path, url.Values{
+				got := s.patient.browser().get(s.at(path, url.Values{
 					"public_id": {made.PublicID()}, "redirect_uri": {start}, "reconnect_org_connection_id": {ids.Random()},
 					"endpoint_id": {s.seeded.Sandbox.EndpointID},
 				}.Encode()))
@@ -53,7 +53,7 @@ func TestServiceShowsNoLinkToItselfThatOrganisationStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		own, tenant := s.seeded.Organisations[0], s.tenantOf(0)
+		own, tenant := s.seeded.Organisations[0], s.state.tenantOf(0)
 		control := store.Control{DB: s.rows, Table: "test-ControlTable"}
 		stored, err := store.Organisations(control).Organisation(t.Context(), tenant)
 		expect.NoError(t, err)

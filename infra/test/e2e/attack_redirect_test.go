@@ -98,10 +98,10 @@ func TestNobodyIsSentWhereNobodyRegistered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		id := s.connect(crashPersona, "approve").Get("org_connection_id")
-		for path, rest := range s.redirecting(id) {
+		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+		for path, rest := range redirecting(s.outside, id) {
 			for _, trick := range redirectTricks() {
-				b := s.browser()
+				b := s.patient.browser()
 				got := b.get(s.at(path, rest+"&"+trick.query))
 				if got.status != http.StatusBadRequest || got.location() != nil || len(b.cookies) != 0 {
 					t.Errorf("%s, %s: got %d, Location %q", path, trick.name, got.status, got.header.Get("Location"))
@@ -116,7 +116,7 @@ func TestNobodyIsSentWhereNobodyRegistered(t *testing.T) {
 }
 
 // redirecting are the paths that redirect, each with a query that lacks only the redirect URI.
-func (o *outside) redirecting(connectionID string) map[string]string {
+func redirecting(o *outside, connectionID string) map[string]string {
 	own := o.seeded.Organisations[0].PublicID
 	return map[string]string{
 		"/bridge/connect":   url.Values{"public_id": {own}, "endpoint_id": {o.seeded.Sandbox.EndpointID}}.Encode(),
@@ -131,8 +131,8 @@ func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 	escaped := url.QueryEscape(customer + "/_local/return")
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		id := s.connect(crashPersona, "approve").Get("org_connection_id")
-		for path, rest := range s.redirecting(id) {
+		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+		for path, rest := range redirecting(s.outside, id) {
 			for _, query := range []string{
 				"redirect_uri=" + escaped,
 				"redirect_uri=%68ttp%3a%2f%2f127.0.0.1%3a4568%2f%5flocal%2freturn", // the same, encoded once
@@ -146,7 +146,7 @@ func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 					url.QueryEscape("//evil.example/?a=b&redirect_uri=https://evil.example"),
 			} {
 				for _, decision := range []string{"approve", "deny"} {
-					s.checkWay(t, s.at(path, rest+"&"+query), decision)
+					checkWay(t, s.outside, s.at(path, rest+"&"+query), decision)
 				}
 			}
 		}
@@ -163,17 +163,17 @@ func (o *outside) at(path, query string) *url.URL {
 }
 
 // callback is where the seeded sandbox returns.
-func (o *outside) callback() string {
+func (o browsing) callback() string {
 	return o.seeded.BaseURL + "/bridge/callback/" +
 		catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
 }
 
 // checkWay follows a browser from an address of ours: to the portal, to our callback and to the registered URI.
-func (o *outside) checkWay(t *testing.T, address *url.URL, decision string) {
+func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	t.Helper()
-	b := o.browser()
+	b := o.patient.browser()
 	for _, want := range []string{
-		o.seeded.BaseURL + "/sandbox/oauth/authorize", o.callback(),
+		o.seeded.BaseURL + "/sandbox/oauth/authorize", o.patient.callback(),
 		o.seeded.Organisations[0].RedirectURI,
 	} {
 		got := b.get(address).location()
@@ -181,7 +181,7 @@ func (o *outside) checkWay(t *testing.T, address *url.URL, decision string) {
 			t.Errorf("%s leads to %v, want %s", address, got, want)
 			return
 		}
-		if got.Query().Has("redirect_uri") && got.Query().Get("redirect_uri") != o.callback() {
+		if got.Query().Has("redirect_uri") && got.Query().Get("redirect_uri") != o.patient.callback() {
 			t.Errorf("the portal is told to return to %s", got.Query().Get("redirect_uri"))
 		}
 		query := got.Query()
@@ -203,13 +203,13 @@ func TestHeadersCannotBeAddedToARedirectFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
-		id := s.connect(crashPersona, "approve").Get("org_connection_id")
-		for path, rest := range s.redirecting(id) {
+		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+		for path, rest := range redirecting(s, id) {
 			for _, name := range []string{"external_state", "external_id", "request_id", "endpoint_id", "public_id"} {
 				query, err := url.ParseQuery(rest + "&redirect_uri=" + url.QueryEscape(s.seeded.Organisations[0].RedirectURI))
 				expect.NoError(t, err)
 				query.Set(name, "x\r\nSet-Cookie: evil=1\r\n\r\n<script>")
-				got := s.browser().get(s.at(path, query.Encode()))
+				got := s.patient.browser().get(s.at(path, query.Encode()))
 				for header, values := range got.header {
 					if all := strings.Join(values, " "); strings.ContainsAny(all, "\r\n") || strings.Contains(all, "evil=1") &&
 						header == "Set-Cookie" {

@@ -81,11 +81,11 @@ func checkError(t *testing.T, got *visited, code string) url.Values {
 }
 
 // snapshot is everything that is stored about connections and tokens.
-func (s *stack) snapshot() string {
+func (s state) snapshot() string {
 	s.t.Helper()
 	var all strings.Builder
 	for _, table := range []string{"test-ConnectionTable", "test-TokensTable"} {
-		for _, item := range s.browse(table) {
+		for _, item := range s.state.browse(table) {
 			for _, name := range slices.Sorted(maps.Keys(item)) {
 				all.WriteString(name + "=" + string(item[name]) + "\n")
 			}
@@ -94,15 +94,15 @@ func (s *stack) snapshot() string {
 	return all.String()
 }
 
-// checkUnchanged: nothing is stored that was not before.
-func (s *stack) checkUnchanged(t *testing.T, before, attack string) {
+// unchanged: nothing is stored that was not before.
+func (s checks) unchanged(t *testing.T, before, attack string) {
 	t.Helper()
-	if after := s.snapshot(); after != before {
+	if after := s.state.snapshot(); after != before {
 		t.Errorf("%s changed what is stored from\n%s\nto\n%s", attack, before, after)
 	}
 }
 
-func (o *outside) countConnections() int {
+func (o organisation) countConnections() int {
 	o.t.Helper()
 	page, err := o.operator.Connections.List(o.t.Context(), o.owner(), operator.ConnectionQuery{})
 	expect.NoError(o.t, err)
@@ -115,27 +115,27 @@ func TestAReturnWorksOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		l, own := s.keepLedger(), s.browser()
-		address := own.returning(s.connectURL(), crashPersona)
+		l, own := s.ehr.keepLedger(), s.patient.browser()
+		address := own.returning(s.patient.connectURL(), crashPersona)
 		before := maps.Clone(own.cookies)
 		if got := own.get(address).location(); got == nil || got.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the patient got %v", got)
 		}
-		s.letPass(1)
-		stored := s.snapshot()
-		again := s.browser()
+		s.clock.letPass(1)
+		stored := s.state.snapshot()
+		again := s.patient.browser()
 		again.cookies = before
 		for name, b := range map[string]*browser{
 			"in the same browser": own, "with the cookie": again,
-			"in another browser": s.browser(),
+			"in another browser": s.patient.browser(),
 		} {
 			checkNoReturn(t, b.get(address))
-			s.checkUnchanged(t, stored, name)
+			s.check.unchanged(t, stored, name)
 		}
 		checkNoReturn(t, again.get(with(address, map[string]string{"code": "", "error": "access_denied"})))
-		s.checkUnchanged(t, stored, "a refusal afterwards")
-		s.letPass(1)
-		if told := s.events("patient.connection_success"); l.grants != 1 || len(told) != 1 {
+		s.check.unchanged(t, stored, "a refusal afterwards")
+		s.clock.letPass(1)
+		if told := s.webhooks.events("patient.connection_success"); l.grants != 1 || len(told) != 1 {
 			t.Errorf("%d codes were exchanged and %d successes told, want one", l.grants, len(told))
 		}
 	})
@@ -147,20 +147,20 @@ func TestAReturnNeedsTheBrowserThatLeftFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
-		attacker := s.browser()
-		address := attacker.returning(s.connectURL(), "alder-maple")
-		bystander, forger := s.browser(), s.browser()
-		bystander.returning(s.connectURL(), crashPersona)
+		attacker := s.patient.browser()
+		address := attacker.returning(s.patient.connectURL(), "alder-maple")
+		bystander, forger := s.patient.browser(), s.patient.browser()
+		bystander.returning(s.patient.connectURL(), crashPersona)
 		for name := range attacker.cookies {
 			forger.cookies[name] = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 			for _, own := range bystander.cookies {
 				bystander.cookies[name] = own
 			}
 		}
-		for _, victim := range []*browser{s.browser(), bystander, forger} {
+		for _, victim := range []*browser{s.patient.browser(), bystander, forger} {
 			checkNoReturn(t, victim.get(address))
 		}
-		if got := s.countConnections(); got != 0 {
+		if got := s.org.countConnections(); got != 0 {
 			t.Errorf("there are %d connections", got)
 		}
 		if got := attacker.get(address).location(); got == nil || got.Query().Get("connection_status") != "authorized" {
@@ -174,21 +174,21 @@ func TestACodeOfAnotherSignInConnectsNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		l, victim := s.keepLedger(), s.browser()
-		stolen := s.browser().returning(s.connectURL(), "alder-maple").Query().Get("code")
-		address := victim.returning(s.connectURL(), crashPersona)
+		l, victim := s.ehr.keepLedger(), s.patient.browser()
+		stolen := s.patient.browser().returning(s.patient.connectURL(), "alder-maple").Query().Get("code")
+		address := victim.returning(s.patient.connectURL(), crashPersona)
 		checkError(t, victim.get(with(address, map[string]string{"code": stolen})), "invalid_grant")
 		checkNoReturn(t, victim.get(address)) // the attempt has ended
-		if got := s.countConnections(); got != 0 || l.grants != 0 {
+		if got := s.org.countConnections(); got != 0 || l.grants != 0 {
 			t.Errorf("there are %d connections, and %d codes were exchanged", got, l.grants)
 		}
 
-		existing := s.connect(crashPersona, "approve").Get("org_connection_id")
-		s.letPass(1)
-		stored, back := s.snapshot(), s.browser()
-		address = back.returning(s.reconnectURL(existing), crashPersona)
+		existing := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+		s.clock.letPass(1)
+		stored, back := s.state.snapshot(), s.patient.browser()
+		address = back.returning(s.patient.reconnectURL(existing), crashPersona)
 		checkError(t, back.get(with(address, map[string]string{"code": stolen})), "invalid_grant")
-		s.checkUnchanged(t, stored, "a code brought to a reconnect")
+		s.check.unchanged(t, stored, "a code brought to a reconnect")
 	})
 }
 
@@ -205,8 +205,8 @@ func TestAnAnswerOfAnotherServerConnectsNobody(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStack(t, options{})
-				l, b := s.keepLedger(), s.browser()
-				address := b.returning(s.connectURL(), crashPersona)
+				l, b := s.ehr.keepLedger(), s.patient.browser()
+				address := b.returning(s.patient.connectURL(), crashPersona)
 				own := address.Query().Get("iss")
 				if own == "" {
 					t.Fatal("the portal sends no iss")
@@ -216,7 +216,7 @@ func TestAnAnswerOfAnotherServerConnectsNobody(t *testing.T) {
 				}
 				checkError(t, b.get(with(address, map[string]string{"iss": iss})), "svc_invalid_request")
 				checkNoReturn(t, b.get(address))
-				if got := s.countConnections(); got != 0 || l.grants != 0 {
+				if got := s.org.countConnections(); got != 0 || l.grants != 0 {
 					t.Errorf("there are %d connections, and %d codes were exchanged", got, l.grants)
 				}
 			})
@@ -233,12 +233,12 @@ func TestAPortalCannotAnswerForAnother(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStack(t, options{})
-				l, b := s.keepLedger(), s.browser()
-				honest := b.returning(s.connectURL(), crashPersona).Query()
-				other := b.returning(s.connectURLOf(quirk{with: switched}), crashPersona)
+				l, b := s.ehr.keepLedger(), s.patient.browser()
+				honest := b.returning(s.patient.connectURL(), crashPersona).Query()
+				other := b.returning(s.ehr.connectURLOf(quirk{with: switched}), crashPersona)
 				mixed := with(other, map[string]string{"code": honest.Get("code"), "iss": honest.Get("iss")})
 				checkError(t, b.get(mixed), "svc_invalid_request")
-				if got := s.countConnections(); got != 0 || l.refused != 0 || l.grants != 0 {
+				if got := s.org.countConnections(); got != 0 || l.refused != 0 || l.grants != 0 {
 					t.Errorf("there are %d connections, and the code went to a portal %d times", got, l.refused+l.grants)
 				}
 			})
@@ -253,10 +253,10 @@ func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
 		stranger := s.newStranger()
-		s.subscribe(webhook.ConnectionFailed)
-		b := s.browser()
+		s.org.subscribe(webhook.ConnectionFailed)
+		b := s.patient.browser()
 		theirs := b.returning(stranger.connectURL(), "alder-maple")
-		ours := b.returning(s.connectURL(), crashPersona)
+		ours := b.returning(s.patient.connectURL(), crashPersona)
 
 		mixed := b.get(with(theirs, map[string]string{"state": ours.Query().Get("state")}))
 		if got := checkError(t, mixed, "invalid_grant"); got.Get("external_state") != "state-9" ||
@@ -267,14 +267,14 @@ func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
 		if own == nil || own.Path != "/_local/return/stranger" || own.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the stranger's own attempt ended at %v", own)
 		}
-		done := b.get(b.returning(s.connectURL(), crashPersona)).location()
+		done := b.get(b.returning(s.patient.connectURL(), crashPersona)).location()
 		if done == nil || done.Path != "/_local/return" || done.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the owner's attempt ended at %v", done)
 		}
-		s.awaitEvents("patient.connection_failed", 1)
-		s.awaitEvents("patient.connection_success", 1)
-		if failed, made := s.events("patient.connection_failed"), s.events("patient.connection_success"); len(failed) != 1 ||
-			len(made) != 1 {
+		s.webhooks.awaitEvents("patient.connection_failed", 1)
+		s.webhooks.awaitEvents("patient.connection_success", 1)
+		failed, made := s.webhooks.events("patient.connection_failed"), s.webhooks.events("patient.connection_success")
+		if len(failed) != 1 || len(made) != 1 {
 			t.Errorf("the owner was told %d failures and %d successes, want one each", len(failed), len(made))
 		}
 		stranger.checkHeardOnly(t, own.Query().Get("org_connection_id"))
@@ -295,11 +295,11 @@ func TestAReturnIsTooLateAfterHalfAnHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		b := s.browser()
-		address := b.returning(s.connectURL(), crashPersona)
+		b := s.patient.browser()
+		address := b.returning(s.patient.connectURL(), crashPersona)
 		<-time.After(30 * time.Minute)
 		checkNoReturn(t, b.get(address))
-		if got := s.countConnections(); got != 0 {
+		if got := s.org.countConnections(); got != 0 {
 			t.Errorf("there are %d connections", got)
 		}
 	})

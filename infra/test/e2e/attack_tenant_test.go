@@ -20,9 +20,9 @@ func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		id := s.connect(crashPersona, "approve").Get("org_connection_id")
-		s.letPass(1)
-		stranger, live, before := s.newStranger(), s.seeded.Organisations[1], s.snapshot()
+		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+		s.clock.letPass(1)
+		stranger, live, before := s.newStranger(), s.seeded.Organisations[1], s.state.snapshot()
 		liveURL := func(id string) string {
 			return baseURL + "/bridge/reconnect?" + url.Values{
 				"public_id": {live.PublicID}, "redirect_uri": {live.RedirectURI}, "reconnect_org_connection_id": {id},
@@ -36,7 +36,7 @@ func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 			} {
 				target, err := url.Parse(address)
 				expect.NoError(t, err)
-				b := s.browser()
+				b := s.patient.browser()
 				got := b.get(target).location()
 				if got == nil || !strings.HasPrefix(got.String(), redirect+"?") ||
 					got.Query().Get("error") != "svc_invalid_request" ||
@@ -53,8 +53,8 @@ func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 				}
 			}
 		}
-		s.checkUnchanged(t, before, "reconnecting another's connection")
-		s.letPass(1)
+		s.check.unchanged(t, before, "reconnecting another's connection")
+		s.clock.letPass(1)
 		stranger.checkHeardOnly(t, "")
 	})
 }
@@ -64,13 +64,13 @@ func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		l := s.keepLedger()
-		id := s.connect(crashPersona, "approve").Get("org_connection_id")
-		s.startExport(id)
-		s.letPass(2)
+		l := s.ehr.keepLedger()
+		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+		s.org.startExport(id)
+		s.clock.letPass(2)
 		stranger, live, own := s.newStranger(), s.seeded.Organisations[1], s.seeded.Organisations[0]
-		before := s.snapshot()
-		unknown := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+ids.Random(), nil)
+		before := s.state.snapshot()
+		unknown := s.org.request(http.MethodDelete, "/bridge/org_connection/"+ids.Random(), nil)
 		for _, who := range [][2]string{{stranger.publicID, stranger.key}, {live.PublicID, live.PrivateKey}} {
 			got := s.call(http.MethodDelete, "/bridge/org_connection/"+id, who[0], who[1], nil)
 			if got.status != http.StatusNotFound || got.Error != unknown.Error || got.Description != unknown.Description {
@@ -83,9 +83,9 @@ func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
 				t.Errorf("DELETE without the key answered %d", got.status)
 			}
 		}
-		s.letPass(2)
-		s.checkUnchanged(t, before, "disconnecting another's connection")
-		s.checkDownload(crashPersona)
+		s.clock.letPass(2)
+		s.check.unchanged(t, before, "disconnecting another's connection")
+		s.org.checkDownload(crashPersona)
 		if len(l.revoked) != 0 {
 			t.Error("the portal was asked to revoke something")
 		}
@@ -99,26 +99,26 @@ func TestStartValueWorksOnceFromOwnPageForHalfHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		ask := map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID}
-		made := s.makeAttempt(ask)
+		made := s.patient.makeAttempt(ask)
 		s.checkStartsNowhereElse(t, made.form())
-		own, other := s.browser(), s.browser()
+		own, other := s.patient.browser(), s.patient.browser()
 		there := own.start(made.form()).location()
 		address := own.returning(there.String(), crashPersona)
 		for _, b := range []*browser{own, other} {
 			checkNoReturn(t, b.start(made.form())) // used
 		}
 		checkNoReturn(t, other.get(address))
-		if got := s.watchAttempt(made).Status; got != "open" {
+		if got := s.patient.watchAttempt(made).Status; got != "open" {
 			t.Errorf("the attempt is %q", got)
 		}
-		if got := own.get(address); got.status != http.StatusOK || s.watchAttempt(made).Status != "done" {
+		if got := own.get(address); got.status != http.StatusOK || s.patient.watchAttempt(made).Status != "done" {
 			t.Errorf("the window that left ended with %d", got.status)
 		}
 
-		late := s.makeAttempt(ask)
+		late := s.patient.makeAttempt(ask)
 		<-time.After(30 * time.Minute)
 		checkNoReturn(t, own.start(late.form()))
-		if got := s.watchAttempt(late).Status; got != "expired" {
+		if got := s.patient.watchAttempt(late).Status; got != "expired" {
 			t.Errorf("the attempt is %q", got)
 		}
 	})
@@ -142,7 +142,7 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 		{"Origin": nil},
 		{"Content-Type": {"text/plain"}},
 	} {
-		b := o.browser()
+		b := o.patient.browser()
 		b.header = header
 		checkNoReturn(t, b.start(form))
 		if len(b.cookies) != 0 {
@@ -150,7 +150,7 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 		}
 	}
 	for _, name := range []string{"attempt", "start_value"} {
-		b := o.browser()
+		b := o.patient.browser()
 		b.header = http.Header{"Sec-Fetch-Site": {"same-origin"}, "Sec-Fetch-Mode": {"navigate"}, "Origin": {host}}
 		link, err := url.Parse(form.url + "?" + url.Values{name: {form.value}}.Encode())
 		expect.NoError(t, err)

@@ -26,7 +26,7 @@ type browser struct {
 	header  http.Header // sent with every request
 }
 
-func (o *outside) browser() *browser {
+func (o browsing) browser() *browser {
 	return &browser{t: o.t, do: o.do, cookies: map[string]string{}}
 }
 
@@ -133,16 +133,16 @@ func (b *browser) send(r *http.Request) *visited {
 }
 
 // connect takes a patient through the whole flow and returns what the application gets back.
-func (o *outside) connect(persona, decision string) url.Values {
+func (o browsing) connect(persona, decision string) url.Values {
 	o.t.Helper()
-	answer, last := o.browser().open(o.connectURL(), persona, decision)
+	answer, last := o.patient.browser().open(o.patient.connectURL(), persona, decision)
 	if answer != nil {
 		o.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
 	}
 	return last.Query()
 }
 
-func (o *outside) connectURL() string { return connectURL(o.seeded) }
+func (o browsing) connectURL() string { return connectURL(o.seeded) }
 
 // connectURL is where the first organisation's page sends a patient.
 func connectURL(seeded runfile.Run) string {
@@ -178,7 +178,7 @@ func (o *outside) call(method, path, publicID, privateKey string, body any) answ
 }
 
 // askForAttempt asks how an attempt stands as a widget does.
-func (o *outside) askForAttempt(of attempt, publicID string) answer {
+func (o browsing) askForAttempt(of attempt, publicID string) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + of.Token}}
 	return o.send(http.MethodGet, "/bridge/attempts/"+url.PathEscape(of.ID)+"?public_id="+
@@ -210,8 +210,8 @@ func (o *outside) send(method, path string, header http.Header, body any) answer
 	return decoded
 }
 
-// asOwner calls with the first organisation's test key.
-func (o *outside) asOwner(method, path string, body any) answer {
+// request calls with the first organisation's test key.
+func (o organisation) request(method, path string, body any) answer {
 	o.t.Helper()
 	return o.call(method, path, o.seeded.Organisations[0].PublicID, o.seeded.Organisations[0].PrivateKey, body)
 }

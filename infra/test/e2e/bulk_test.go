@@ -56,13 +56,13 @@ func TestACrowdOfRevocationsDelaysNobodyElse(t *testing.T) {
 		n := bulkSize()
 		r := &receivers{arrived: map[string]map[string][]time.Time{}}
 		s.inPlace = r.serve
-		alder, birch := s.tenantOf(0), s.tenantOf(1)
+		alder, birch := s.state.tenantOf(0), s.state.tenantOf(1)
 		began := time.Now()
 		for i := range n {
 			s.announce(alder, webhook.AuthorizationEnded, fmt.Sprintf("connection %d", i), webhook.AuthorizationRevoked{})
 		}
 		behind := s.announce(birch, webhook.ExportSucceeded, "task 1", webhook.ExportSuccess{})
-		stop := s.deliverAlways()
+		stop := deliverAlways(s)
 		<-time.After(time.Duration(n/usualRate) * time.Second / 2)
 		halfway := time.Now()
 		if got := len(r.times("alder")); got > n*3/4 {
@@ -167,7 +167,7 @@ func checkRate(t *testing.T, times []time.Time) {
 }
 
 // tenantOf is a seeded organisation in test mode.
-func (s *stack) tenantOf(nth int) org.Tenant {
+func (s state) tenantOf(nth int) org.Tenant {
 	s.t.Helper()
 	var inboxes []string
 	for _, o := range s.seeded.Organisations {
@@ -197,7 +197,7 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 }
 
 // deliverAlways has the webhook worker's queue polled, and the sweeper run every minute, until stop is called.
-func (s *stack) deliverAlways() (stop func()) {
+func deliverAlways(s *stack) (stop func()) {
 	s.t.Helper()
 	var worker template.Function
 	for _, f := range s.template.Functions {
@@ -220,9 +220,9 @@ func (s *stack) deliverAlways() (stop func()) {
 		})
 	}
 	for range bulkPollers {
-		every(batchTakes, func() { s.deliver(worker, worker.QueueTriggers[0]) })
+		every(batchTakes, func() { s.queues.deliver(worker, worker.QueueTriggers[0]) })
 	}
-	every(time.Minute, s.sweep)
+	every(time.Minute, s.clock.sweep)
 	return func() {
 		close(ended)
 		running.Wait()

@@ -20,7 +20,7 @@ import (
 )
 
 // institutions is a catalogue with the sandbox and so many others.
-func (s *stack) institutions(others int) record.Catalog {
+func (s catalogs) institutions(others int) record.Catalog {
 	c := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},
 		Successors: map[string]string{},
@@ -51,12 +51,12 @@ func (s *stack) institutions(others int) record.Catalog {
 }
 
 // goLive makes a catalogue live in a mode, with a summary of how its endpoints fare.
-func (s *stack) goLive(mode string, c record.Catalog) {
+func (s catalogs) goLive(mode string, c record.Catalog) {
 	s.t.Helper()
 	if _, isTest := s.t.(*testing.T); isTest {
 		s.t.Cleanup(synctest.Wait) // a search may have left a function loading, into a folder that the test takes away
 	}
-	files := s.catalogFiles()
+	files := s.catalog.catalogFiles()
 	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
 	expect.NoError(s.t, err)
 	rows := store.Catalog{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
@@ -76,7 +76,7 @@ func (s *stack) goLive(mode string, c record.Catalog) {
 			_, failed := w.Write(summary.Bytes())
 			return failed
 		}))
-	pointers := s.healthRows()
+	pointers := s.state.healthRows()
 	pointer, err := pointers.Pointer(s.t.Context(), mode)
 	expect.NoError(s.t, err)
 	pointer.Version, pointer.States = latest, summary.States()
@@ -103,16 +103,16 @@ type hit struct {
 }
 
 // first is the first institution that is found by what is typed.
-func (s *stack) first(typed string) hit {
+func (s catalogs) first(typed string) hit {
 	s.t.Helper()
-	hits := s.search(map[string]any{"query": typed}).Hits.Hits
+	hits := s.catalog.search(map[string]any{"query": typed}).Hits.Hits
 	if len(hits) == 0 {
 		s.t.Fatalf("nothing is found by %q", typed)
 	}
 	return hits[0]
 }
 
-func (s *stack) search(body map[string]any) found {
+func (s catalogs) search(body map[string]any) found {
 	s.t.Helper()
 	var page found
 	got := s.call(http.MethodPost, "/bridge/catalog/search?api_mode=test&public_id="+s.seeded.Organisations[0].PublicID,
@@ -128,21 +128,22 @@ func TestAPatientFindsTheHospitalAndConnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.goLive("test", s.institutions(5))
+		s.catalog.goLive("test", s.catalog.institutions(5))
 		<-time.After(11 * time.Second)
-		first := s.search(map[string]any{"query": "sandbx hosp"}).Hits.Hits[0]
+		first := s.catalog.search(map[string]any{"query": "sandbx hosp"}).Hits.Hits[0]
 		if first.ID != s.seeded.Sandbox.BrandID || first.Source.Health.State != health.OK {
 			t.Errorf("found %+v", first)
 		}
-		if got := s.connect(crashPersona, "approve").Get("endpoint_id"); got != first.Source.Portals[0].EndpointIDs[0] {
+		connected := s.patient.connect(crashPersona, "approve")
+		if got := connected.Get("endpoint_id"); got != first.Source.Portals[0].EndpointIDs[0] {
 			t.Errorf("connected to %s, found %v", got, first.Source.Portals)
 		}
-		s.checkRecords(t)
-		s.checkCatalogueFiles(t)
+		checkRecords(t, s)
+		checkCatalogueFiles(t, s)
 	})
 }
 
-func (s *stack) checkRecords(t *testing.T) {
+func checkRecords(t *testing.T, s *stack) {
 	t.Helper()
 	public := "?public_id=" + s.seeded.Organisations[0].PublicID
 	for query, want := range map[string]string{
@@ -165,9 +166,9 @@ func (s *stack) checkRecords(t *testing.T) {
 	}
 }
 
-func (s *stack) checkCatalogueFiles(t *testing.T) {
+func checkCatalogueFiles(t *testing.T, s *stack) {
 	t.Helper()
-	for name, address := range s.catalogueFiles() {
+	for name, address := range s.catalog.catalogueFiles() {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 		expect.NoError(t, err)
 		answer, err := s.Do(request)
@@ -189,10 +190,10 @@ func (s *stack) checkCatalogueFiles(t *testing.T) {
 }
 
 // catalogueFiles are the addresses of the catalogue's files, by name.
-func (s *stack) catalogueFiles() map[string]string {
+func (s catalogs) catalogueFiles() map[string]string {
 	s.t.Helper()
 	files := map[string]string{}
-	if got := s.asOwner(http.MethodGet, "/bridge/catalog/export", nil); got.status != http.StatusOK ||
+	if got := s.org.request(http.MethodGet, "/bridge/catalog/export", nil); got.status != http.StatusOK ||
 		json.Unmarshal(got.Data, &files) != nil {
 		s.t.Fatalf("the export answered %d %s", got.status, got.raw)
 	}
@@ -205,11 +206,11 @@ func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.goLive("test", s.institutions(120))
+		s.catalog.goLive("test", s.catalog.institutions(120))
 		<-time.After(11 * time.Second)
 		seen, body := map[string]bool{}, map[string]any{"query": "maple", "size": 9}
 		for page := 0; ; page++ {
-			got := s.search(body)
+			got := s.catalog.search(body)
 			if len(got.Hits.Hits) == 0 {
 				break
 			}
@@ -220,7 +221,7 @@ func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) 
 				seen[hit.ID] = true
 			}
 			body["searchAfter"] = got.Hits.Hits[len(got.Hits.Hits)-1].Sort
-			s.goLive("test", s.institutions(page))
+			s.catalog.goLive("test", s.catalog.institutions(page))
 			<-time.After(11 * time.Second)
 			if page%3 == 0 {
 				function := s.functions["SearchCatalogFunction"]
@@ -236,21 +237,21 @@ func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) 
 // runCatalog finds, looks at and downloads what there is of institutions.
 func runCatalog(s *stack) {
 	s.t.Helper()
-	s.goLive("test", s.institutions(0))
-	if got := s.search(map[string]any{"query": "sandbox"}); got.Hits.Total.Value == 0 {
+	s.catalog.goLive("test", s.catalog.institutions(0))
+	if got := s.catalog.search(map[string]any{"query": "sandbox"}); got.Hits.Total.Value == 0 {
 		s.t.Error("the sandbox is not found")
 	}
 	for _, query := range []string{
 		"&brand_id=" + s.seeded.Sandbox.BrandID, "&portal_id=" + s.seeded.Sandbox.PortalID,
 		"&endpoint_id=" + s.seeded.Sandbox.EndpointID,
 	} {
-		s.lookAt(query)
+		s.catalog.lookAt(query)
 	}
-	s.follow(s.catalogueFiles())
+	s.catalog.follow(s.catalog.catalogueFiles())
 }
 
 // lookAt reads a record.
-func (s *stack) lookAt(query string) {
+func (s catalogs) lookAt(query string) {
 	s.t.Helper()
 	if got := s.call(http.MethodGet, "/bridge/catalog?public_id="+s.seeded.Organisations[0].PublicID+query, "", "",
 		nil); got.status != http.StatusOK {
@@ -259,18 +260,18 @@ func (s *stack) lookAt(query string) {
 }
 
 // follow follows the addresses of files.
-func (s *stack) follow(files map[string]string) {
+func (s catalogs) follow(files map[string]string) {
 	s.t.Helper()
 	for name, address := range files {
 		file := s.call(http.MethodGet, strings.TrimPrefix(address, baseURL), "", "", nil)
-		if file.status != http.StatusFound || s.fetch(file.header.Get("Location")) != http.StatusOK {
+		if file.status != http.StatusFound || fetch(s.stack, file.header.Get("Location")) != http.StatusOK {
 			s.t.Errorf("%s: %d %s", name, file.status, file.raw)
 		}
 	}
 }
 
 // fetch is the status of an address.
-func (s *stack) fetch(address string) int {
+func fetch(s *stack, address string) int {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, http.NoBody)
 	expect.NoError(s.t, err)

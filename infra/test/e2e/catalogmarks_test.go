@@ -21,12 +21,12 @@ func TestACatalogueTellsWhatItKnowsOfAnInstitution(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		if got := s.asOwner(http.MethodGet, "/bridge/catalog/export", nil); got.status != http.StatusNotFound {
+		if got := s.org.request(http.MethodGet, "/bridge/catalog/export", nil); got.status != http.StatusNotFound {
 			t.Errorf("before the first catalogue: %d %s", got.status, got.raw)
 		}
-		s.goLive("test", s.marked())
+		s.catalog.goLive("test", marked(s))
 		<-time.After(11 * time.Second)
-		page := s.search(map[string]any{"query": "sandbox"})
+		page := s.catalog.search(map[string]any{"query": "sandbox"})
 		if len(page.Hits.Hits) != 1 || page.Hits.Hits[0].Source.Portals[0].UnconfirmedSince == nil {
 			t.Errorf("found %+v", page.Hits.Hits)
 		}
@@ -38,7 +38,7 @@ func TestACatalogueTellsWhatItKnowsOfAnInstitution(t *testing.T) {
 				t.Errorf("%s: %d %s", id, got.status, got.raw)
 			}
 		}
-		files := s.catalogueFiles()
+		files := s.catalog.catalogueFiles()
 		<-time.After(time.Hour)
 		if got := s.call(http.MethodGet, strings.TrimPrefix(files["brands.json"], baseURL), "", "",
 			nil); got.status != http.StatusGone {
@@ -50,8 +50,8 @@ func TestACatalogueTellsWhatItKnowsOfAnInstitution(t *testing.T) {
 const goneBrand = "e5000000-0000-4000-8000-000000000001"
 
 // marked is a catalogue with everything that can be said of an institution.
-func (s *stack) marked() record.Catalog {
-	c, then := s.institutions(0), time.Now().UTC().Add(-time.Hour)
+func marked(s *stack) record.Catalog {
+	c, then := s.catalog.institutions(0), time.Now().UTC().Add(-time.Hour)
 	brand, portal := c.Brands[s.seeded.Sandbox.BrandID], c.Portals[s.seeded.Sandbox.PortalID]
 	brand.Locations = []record.Location{{City: "Harbor", State: "WA", PostalCode: "98101", Country: "US"}}
 	brand.LogoURI, brand.LogoLicense, brand.UnconfirmedSince = "https://logos.example/1.svg",
@@ -75,7 +75,7 @@ func TestACatalogueThatCannotBeReadIsNoEmptyOne(t *testing.T) {
 		damaged := seen
 		damaged.Live, damaged.MovedAt = catalogledger.NewVersion(time.Now(), "0102030405060708"), time.Now()
 		for _, file := range []string{snapshot.Index, snapshot.Served, snapshot.Brands, snapshot.Merged} {
-			expect.NoError(t, s.catalogFiles().Write(t.Context(), snapshot.Key("test", damaged.Live, file),
+			expect.NoError(t, s.catalog.catalogFiles().Write(t.Context(), snapshot.Key("test", damaged.Live, file),
 				"application/octet-stream", func(w io.Writer) error {
 					_, err := w.Write([]byte("what once was"))
 					return err

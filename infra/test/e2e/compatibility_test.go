@@ -22,9 +22,9 @@ func TestDownloadLinkWorksWithForeignAuthorizationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
-		o.startExport(o.connect(crashPersona, "approve").Get("org_connection_id"))
-		o.awaitEvents("patient.ehi_export_success", 1)
-		link := o.exportEvent().DownloadLinks[0].URL
+		o.org.startExport(o.patient.connect(crashPersona, "approve").Get("org_connection_id"))
+		o.webhooks.awaitEvents("patient.ehi_export_success", 1)
+		link := o.webhooks.exportEvent().DownloadLinks[0].URL
 		path := strings.TrimPrefix(link, o.seeded.BaseURL)
 		bare, _, _ := strings.Cut(path, "?")
 		wrong := "Basic " + base64.StdEncoding.EncodeToString(
@@ -58,12 +58,12 @@ func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
 			"email": "dev@alder.example", "name": "Rowan Dale", "subject": "Webhook deliveries",
 			"body": "Our receiver gets nothing.",
 		}
-		if got := s.form("/support/request", ticket); got.status != http.StatusOK ||
+		if got := s.patient.form("/support/request", ticket); got.status != http.StatusOK ||
 			strings.TrimSpace(string(got.raw)) != `{"success":true}` {
 			t.Fatalf("the request answered %d %s", got.status, got.raw)
 		}
-		s.letPass(2)
-		if told := s.events("patient.request_support"); len(told) != 1 {
+		s.clock.letPass(2)
+		if told := s.webhooks.events("patient.request_support"); len(told) != 1 {
 			t.Errorf("%d events, want one for the organisation", len(told))
 		}
 		mails := slices.DeleteFunc(s.cloud.SES().Sent(), func(m ses.Mail) bool { return m.To[0] != operatorsAddress })
@@ -88,7 +88,7 @@ func TestFacilityOfConnectionIsFoundInCatalogue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		for directoryID := range s.connectVault(twoHospitals, "patient-7") {
+		for directoryID := range s.vault.connect(twoHospitals, "patient-7") {
 			path := "/bridge/catalog?public_id=" + s.seeded.Organisations[0].PublicID + "&tefca_directory_id=" + directoryID
 			var found struct{ Name string }
 			got := s.call(http.MethodGet, path, "", "", nil)

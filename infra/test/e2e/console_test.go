@@ -121,7 +121,11 @@ func (c *console) verifyAddress(email string) {
 		c.t.Errorf("without a code %v are verified", got["verified_emails"])
 	}
 	sent := c.at(http.MethodPost, org+"/emails", map[string]any{"email": email})
-	proof := map[string]any{"email": email, "verification_id": text(sent, "verification_id"), "code": c.mailedCode(email)}
+	proof := map[string]any{
+		"email":           email,
+		"verification_id": text(sent, "verification_id"),
+		"code":            c.staff.mailedCode(email),
+	}
 	if got := c.at(http.MethodPut, org+"/emails", proof); fmt.Sprint(got["verified_emails"]) != "["+email+"]" {
 		c.t.Errorf("with its code %v are verified", got["verified_emails"])
 	}
@@ -137,7 +141,7 @@ func (c *console) useCredentials() {
 		nil); got.status != http.StatusOK {
 		c.t.Errorf("the second key is not taken: %d", got.status)
 	}
-	c.pump()
+	c.queues.pump()
 	synctest.Wait() // nobody waits for what notes a use
 	keys, _ := c.do(http.MethodGet, path, nil)["keys"].([]any)
 	isUsed := func(key any) bool { known, _ := key.(map[string]any); return known["last_used_at"] != nil }
@@ -171,7 +175,7 @@ func (c *console) useWebhooks() {
 		}
 	}
 	told := c.do(http.MethodPost, path+"/simulate", map[string]any{"type": "webhook.test"})
-	c.letPass(1)
+	c.clock.letPass(1)
 	delivery := "/deliveries/" + text(told, "delivery_id")
 	if got := c.do(http.MethodGet, delivery, nil); text(got, "status") != "delivered" ||
 		!strings.Contains(fmt.Sprint(got), "noted") {
@@ -179,15 +183,15 @@ func (c *console) useWebhooks() {
 	}
 	c.do(http.MethodGet, "/deliveries?type=webhook.test", nil)
 	c.do(http.MethodPost, delivery+"/replay", nil)
-	c.letPass(1)
+	c.clock.letPass(1)
 	c.do(http.MethodPost, path+"/disable", nil)
 	_, err := c.operator.Deliveries.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own}) // is held
 	expect.NoError(c.t, err)
-	c.letPass(1)
+	c.clock.letPass(1)
 	if on := c.do(http.MethodPost, path+"/enable", map[string]any{"replay_missed": true}); on["replayed"] != 1.0 {
 		c.t.Errorf("enabled: %v, want one replayed", on)
 	}
-	c.letPass(1)
+	c.clock.letPass(1)
 	c.do(http.MethodPost, path+"/replay", map[string]any{"since": time.Now().Add(-time.Hour)})
 	c.do(http.MethodPost, path+"/disable", nil)
 	c.do(http.MethodDelete, path, nil)
@@ -195,9 +199,9 @@ func (c *console) useWebhooks() {
 
 func (c *console) useConnections() {
 	c.t.Helper()
-	id := c.connect(crashPersona, "approve").Get("org_connection_id")
-	done := c.startExport(id)
-	c.letPass(1)
+	id := c.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	done := c.org.startExport(id)
+	c.clock.letPass(1)
 	c.do(http.MethodGet, "/connections", nil)
 	c.do(http.MethodGet, "/connections?external_id=patient-7", nil)
 	c.do(http.MethodGet, "/connections/"+id, nil)
@@ -207,7 +211,7 @@ func (c *console) useConnections() {
 		len(got["deliveries"].([]any)) == 0 {
 		c.t.Errorf("the export is %v", got)
 	}
-	again := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+	again := c.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 		map[string]any{"org_connection_id": id, "refresh": true})
 	if again.status != http.StatusOK {
 		c.t.Errorf("a new export answered %d", again.status)
@@ -216,7 +220,7 @@ func (c *console) useConnections() {
 		text(got, "cause") != "disconnected" {
 		c.t.Errorf("the connection is %v", got)
 	}
-	c.letPass(1)
+	c.clock.letPass(1)
 	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
 	if got := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil); text(got, "stage") == "" {
 		c.t.Errorf("the erasure is %v", got)

@@ -172,31 +172,34 @@ func daysWork(m *meter) []performed {
 	var made attempt
 	get := func(address func() string) func() {
 		return func() {
-			if got := s.asOwner(http.MethodGet, address(), nil); got.status >= http.StatusBadRequest {
+			if got := s.org.request(http.MethodGet, address(), nil); got.status >= http.StatusBadRequest {
 				s.t.Errorf("GET %s answered %d", address(), got.status)
 			}
 		}
 	}
 	request := func() {
 		<-time.After(2 * time.Hour) // so that the export has to renew the access token
-		task = s.startExport(id)
+		task = s.org.startExport(id)
 	}
-	lookAt := func() { s.lookAt("&brand_id=" + s.seeded.Sandbox.BrandID) }
-	search := func() { s.search(map[string]any{"query": "sandbox"}) }
+	lookAt := func() { s.catalog.lookAt("&brand_id=" + s.seeded.Sandbox.BrandID) }
+	search := func() { s.catalog.search(map[string]any{"query": "sandbox"}) }
 	const taskPath = "/bridge/fhir/ehi-export/"
 	return []performed{
-		{"", nil, func() { s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id")); s.letPass(2) }},
+		{"", nil, func() {
+			s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
+			s.clock.letPass(2)
+		}},
 		{
 			"connect",
 			[]string{"connect", "callback"},
-			func() { id = s.connect("cedar-brook", "approve").Get("org_connection_id") },
+			func() { id = s.patient.connect("cedar-brook", "approve").Get("org_connection_id") },
 		},
-		{"delivery", []string{"webhookworker"}, s.pump},
-		{"", nil, func() { s.connect(crashPersona, "approve"); m.refusals.Store(1) }},
-		{"failed delivery", []string{"webhookworker"}, s.pump},
-		{"second attempt", []string{"webhookworker", "sweeper"}, s.pump},
+		{"delivery", []string{"webhookworker"}, s.queues.pump},
+		{"", nil, func() { s.patient.connect(crashPersona, "approve"); m.refusals.Store(1) }},
+		{"failed delivery", []string{"webhookworker"}, s.queues.pump},
+		{"second attempt", []string{"webhookworker", "sweeper"}, s.queues.pump},
 		{"export request", []string{"createexport"}, request},
-		{"export of 2000", []string{"exportworker"}, s.pump},
+		{"export of 2000", []string{"exportworker"}, s.queues.pump},
 		{"status", []string{"getexport"}, get(func() string { return taskPath + task })},
 		{
 			"download",
@@ -205,29 +208,30 @@ func daysWork(m *meter) []performed {
 		},
 		{"events", []string{"listevents"}, get(func() string { return "/bridge/events" })},
 		{"connection", []string{"getconnection"}, get(func() string { return "/bridge/org_connection/" + id })},
-		{"", nil, func() { id = s.connect("alder-maple", "approve").Get("org_connection_id"); request() }},
-		{"export of 75", []string{"exportworker"}, s.pump},
+		{"", nil, func() { id = s.patient.connect("alder-maple", "approve").Get("org_connection_id"); request() }},
+		{"export of 75", []string{"exportworker"}, s.queues.pump},
 		{"attempt", []string{"createattempt"}, func() {
-			made = s.makeAttempt(map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
+			made = s.patient.makeAttempt(map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID})
 		}},
-		{"poll", []string{"getattempt"}, func() { s.watchAttempt(made) }},
+		{"poll", []string{"getattempt"}, func() { s.patient.watchAttempt(made) }},
 		{"widget", []string{"web"}, func() {
 			s.call(http.MethodGet, "/widget/embed?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}},
 		{"widget file", []string{"web"}, func() { s.call(http.MethodGet, "/widget/assets/embed-1a2b3c.js", "", "", nil) }},
 		{"verification", []string{"sendcode", "verifyemail"}, func() {
-			sent, code := s.sendCode(patientsAddress)
-			if status, _ := s.verify(sent.ID, code); status != http.StatusOK {
+			sent, code := s.staff.sendCode(patientsAddress)
+			if status, _ := s.staff.verify(sent.ID, code); status != http.StatusOK {
 				s.t.Errorf("the code answered %d", status)
 			}
 		}},
 		{"organisation", []string{"getorg"}, func() {
 			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}},
-		{"", nil, func() { s.goLive("test", s.institutions(0)); search(); lookAt() }}, // a process reads a version once
+		// a process reads a version once
+		{"", nil, func() { s.catalog.goLive("test", s.catalog.institutions(0)); search(); lookAt() }},
 		{"search", []string{"searchcatalog"}, search},
 		{"institution", []string{"getcatalog"}, lookAt},
-		{"whole catalogue", []string{"exportcatalog"}, func() { s.follow(s.catalogueFiles()) }},
+		{"whole catalogue", []string{"exportcatalog"}, func() { s.catalog.follow(s.catalog.catalogueFiles()) }},
 	}
 }
 
@@ -237,9 +241,9 @@ func weeksWork(m *meter) []performed {
 	var id string
 	return []performed{
 		{"", nil, func() {
-			id = s.connect(crashPersona, "approve").Get("org_connection_id")
-			s.startExport(id)
-			s.letPass(2)
+			id = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+			s.org.startExport(id)
+			s.clock.letPass(2)
 		}},
 		{"", nil, m.tick},
 		{idleMinute, []string{"sweeper", "refreshscheduler", "catalogprobe"}, m.tick},
@@ -247,14 +251,14 @@ func weeksWork(m *meter) []performed {
 		{
 			"refresh",
 			[]string{"refreshscheduler", "refreshworker"},
-			func() { m.fire("RefreshSchedulerFunction"); <-time.After(2 * time.Minute); s.pump() },
+			func() { m.fire("RefreshSchedulerFunction"); <-time.After(2 * time.Minute); s.queues.pump() },
 		},
 		{"expiry", []string{"sweeper"}, func() { m.fire("SweeperFunction") }},
 		{"disconnect", []string{"deleteconnection", "refreshscheduler", "refreshworker"}, func() {
-			s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+			s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil)
 			m.fire("RefreshSchedulerFunction")
 			<-time.After(2 * time.Minute)
-			s.pump()
+			s.queues.pump()
 		}},
 	}
 }

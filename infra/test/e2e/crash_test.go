@@ -23,34 +23,34 @@ func TestConnectingSurvivesACrashAnywhere(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
 				t.Helper()
-				answer, last := s.browser().open(s.connectURL(), crashPersona, "approve")
+				answer, last := s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 				s.disarm(function)
 				if answer != nil {
 					checkTryAgain(t, answer)
 				} else if last.Query().Get("connection_status") != "authorized" && last.Query().Get("error") == "" {
 					t.Errorf("the application got %v", last.Query())
 				}
-				s.checkConnectionsAreWhole(t)
-				result := s.connect(crashPersona, "approve")
+				s.check.connectionsAreWhole(t)
+				result := s.patient.connect(crashPersona, "approve")
 				if result.Get("connection_status") != "authorized" {
 					t.Fatalf("trying again gave %v", result)
 				}
-				s.startExport(result.Get("org_connection_id"))
-				s.finish(10)
-				s.exportEvent()
-				s.checkNothingPending(t)
+				s.org.startExport(result.Get("org_connection_id"))
+				s.clock.finish(10)
+				s.webhooks.exportEvent()
+				s.check.nothingPending(t)
 			})
 		})
 	}
 }
 
-// checkConnectionsAreWhole: whoever has a connection has its tokens, and nobody has tokens without one.
-func (s *stack) checkConnectionsAreWhole(t *testing.T) {
+// connectionsAreWhole: whoever has a connection has its tokens, and nobody has tokens without one.
+func (s checks) connectionsAreWhole(t *testing.T) {
 	t.Helper()
-	connections := s.list("test-ConnectionTable", s.tenant()+"#CONN")
+	connections := s.state.list("test-ConnectionTable", s.tenant()+"#CONN")
 	tokens := 0
 	for _, key := range connections {
-		if s.get("test-TokensTable", key, "TOKENS") != nil {
+		if s.state.get("test-TokensTable", key, "TOKENS") != nil {
 			tokens++
 		}
 	}
@@ -71,22 +71,22 @@ func TestAnExportSurvivesACrashAnywhere(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
 				t.Helper()
-				connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+				connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				s.requestUntilAccepted(t, connectionID)
 				if function == "SweeperFunction" {
-					s.loseMessages() // or it would have nothing to do
+					s.queues.loseMessages() // or it would have nothing to do
 				}
-				s.finish(130) // longer than the visibility timeout of the export queue
-				s.checkOneResult(t)
-				s.checkNothingPending(t)
+				s.clock.finish(130) // longer than the visibility timeout of the export queue
+				s.check.oneResult(t)
+				s.check.nothingPending(t)
 			})
 		})
 	}
 }
 
-func (s *stack) checkOneResult(t *testing.T) {
+func (s checks) oneResult(t *testing.T) {
 	t.Helper()
-	sent := s.events("patient.ehi_export_success")
+	sent := s.webhooks.events("patient.ehi_export_success")
 	ids := map[string]bool{}
 	for _, d := range sent {
 		ids[d.Headers["webhook-id"]] = true
@@ -94,27 +94,27 @@ func (s *stack) checkOneResult(t *testing.T) {
 	if len(ids) != 1 {
 		t.Fatalf("the success was told under %d event ids in %d webhooks", len(ids), len(sent))
 	}
-	if failed := s.events("patient.ehi_export_failed"); len(failed) != 0 {
+	if failed := s.webhooks.events("patient.ehi_export_failed"); len(failed) != 0 {
 		t.Errorf("%d failures were told, too", len(failed))
 	}
 	var body struct {
 		Data exportData `json:"data"`
 	}
 	expect.NoError(t, json.Unmarshal([]byte(sent[0].Body), &body))
-	if got := s.download(body.Data.DownloadLinks[0].URL); len(got["Patient"]) != 1 {
+	if got := s.org.download(body.Data.DownloadLinks[0].URL); len(got["Patient"]) != 1 {
 		t.Errorf("the file holds %v", got)
 	}
-	if tasks := s.list("test-WorkTable", s.tenant()+"#TASK"); len(tasks) != 1 {
+	if tasks := s.state.list("test-WorkTable", s.tenant()+"#TASK"); len(tasks) != 1 {
 		t.Errorf("there are %d tasks", len(tasks))
 	}
 }
 
-// checkNothingPending: no row waits for anything but the end of its file's time, and no queue holds a message.
-func (s *stack) checkNothingPending(t *testing.T) {
+// nothingPending: no row waits for anything but the end of its file's time, and no queue holds a message.
+func (s checks) nothingPending(t *testing.T) {
 	t.Helper()
-	s.checkNothingWaits(t)
-	for _, key := range s.list("test-WorkTable", s.tenant()+"#TASK") {
-		if status := s.get("test-WorkTable", key, "META").text("status"); status != string(export.Success) {
+	s.check.nothingWaits(t)
+	for _, key := range s.state.list("test-WorkTable", s.tenant()+"#TASK") {
+		if status := s.state.get("test-WorkTable", key, "META").text("status"); status != string(export.Success) {
 			t.Errorf("%s is %s", key, status)
 		}
 	}

@@ -46,19 +46,19 @@ func TestACrowdThatIsDueAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		l := s.keepLedger()
+		l := s.ehr.keepLedger()
 		few, many := crowdSizes()
-		healthy := s.gather(l, "label:well", few)
-		broken := s.gather(l, "refresh-fails:500", few)
-		surging := s.gather(l, "refresh-fails:invalid_grant", many)
-		s.watchCrowds(l, healthy, broken, surging)
+		healthy := gather(s, l, "label:well", few)
+		broken := gather(s, l, "refresh-fails:500", few)
+		surging := gather(s, l, "refresh-fails:invalid_grant", many)
+		watchCrowds(s, l, healthy, broken, surging)
 		<-time.After(11 * 24 * time.Hour)
 		s.pollers = 5
-		for n := 0; n < 60 && s.isAnyLeft(surging); n++ {
+		for n := 0; n < 60 && isAnyLeft(s, surging); n++ {
 			if n == 10 {
 				<-time.After(30 * time.Minute) // nobody is held that shortly
 			}
-			s.pass(time.Minute)
+			s.clock.pass(time.Minute)
 		}
 		for _, c := range []*crowd{healthy, broken, surging} {
 			if c.max > mostAtOnce {
@@ -69,25 +69,25 @@ func TestACrowdThatIsDueAtOnce(t *testing.T) {
 			t.Error("there was no crowd")
 		}
 		for id := range healthy.refresh {
-			s.checkRefreshed(t, id)
+			s.check.refreshed(t, id)
 		}
 		for id := range broken.refresh {
-			if got := s.connection(id); got.text("status") != "authorized" || got.text("ended") != "" ||
-				s.tokens(id)["sealed"] == nil {
+			if got := s.state.connection(id); got.text("status") != "authorized" || got.text("ended") != "" ||
+				s.state.tokens(id)["sealed"] == nil {
 				t.Errorf("at a portal that fails, a connection is %s because of %q", got.text("status"), got.text("ended"))
 			}
 		}
-		s.checkSurge(t, l, surging)
+		checkSurge(t, s, l, surging)
 	})
 }
 
 // gather connects patients to a portal.
-func (s *stack) gather(l *ledger, with string, patients int) *crowd {
+func gather(s *stack, l *ledger, with string, patients int) *crowd {
 	s.t.Helper()
-	address := s.connectURLOf(quirk{with: with})
+	address := s.ehr.connectURLOf(quirk{with: with})
 	c := &crowd{with: with, path: "/sandbox/with/" + with + "/", refresh: map[string]string{}}
 	for range patients {
-		answer, last := s.browser().open(address, crashPersona, "approve")
+		answer, last := s.patient.browser().open(address, crashPersona, "approve")
 		if answer != nil {
 			s.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
 		}
@@ -97,7 +97,7 @@ func (s *stack) gather(l *ledger, with string, patients int) *crowd {
 }
 
 // watchCrowds makes every refresh take a second, and counts those under way.
-func (s *stack) watchCrowds(l *ledger, crowds ...*crowd) {
+func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 	var mu sync.Mutex
 	count := func(path string, change int) {
 		mu.Lock()
@@ -121,9 +121,9 @@ func (s *stack) watchCrowds(l *ledger, crowds ...*crowd) {
 }
 
 // isAnyLeft tells whether a connection of a crowd is not revoked.
-func (s *stack) isAnyLeft(c *crowd) bool {
+func isAnyLeft(s *stack, c *crowd) bool {
 	for id := range c.refresh {
-		if s.connection(id).text("status") != "revoked" {
+		if s.state.connection(id).text("status") != "revoked" {
 			return true
 		}
 	}
@@ -131,7 +131,7 @@ func (s *stack) isAnyLeft(c *crowd) bool {
 }
 
 // checkSurge: everybody was revoked and told of once, and nobody at the first refusal once the guard had stepped in.
-func (s *stack) checkSurge(t *testing.T, l *ledger, c *crowd) {
+func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 	t.Helper()
 	first := make([]time.Time, 0, len(c.refresh))
 	for _, token := range c.refresh {
@@ -140,9 +140,9 @@ func (s *stack) checkSurge(t *testing.T, l *ledger, c *crowd) {
 		}
 		first = append(first, l.shown[token][0])
 	}
-	told, held := s.revocations(), 0
+	told, held := revocations(s), 0
 	for id, token := range c.refresh {
-		if got := s.connection(id); got.text("ended") != "invalid_grant" || s.tokens(id)["sealed"] != nil {
+		if got := s.state.connection(id); got.text("ended") != "invalid_grant" || s.state.tokens(id)["sealed"] != nil {
 			t.Errorf("a connection is %s because of %q", got.text("status"), got.text("ended"))
 		}
 		times := l.shown[token]
@@ -172,10 +172,10 @@ func (s *stack) checkSurge(t *testing.T, l *ledger, c *crowd) {
 }
 
 // revocations are the times of those that the first organisation was told of, by connection.
-func (s *stack) revocations() map[string][]time.Time {
+func revocations(s *stack) map[string][]time.Time {
 	s.t.Helper()
 	told := map[string][]time.Time{}
-	for _, d := range s.events(string(webhook.AuthorizationEnded)) {
+	for _, d := range s.webhooks.events(string(webhook.AuthorizationEnded)) {
 		var body struct {
 			Date time.Time `json:"date"`
 			Data struct {

@@ -27,8 +27,8 @@ type person struct {
 }
 
 // newPerson is somebody who was never there.
-func (s *stack) newPerson(email string) *person {
-	return &person{stack: s, email: email, cookies: map[string]string{}}
+func (s staff) newPerson(email string) *person {
+	return &person{stack: s.stack, email: email, cookies: map[string]string{}}
 }
 
 // ask sends what a page of the dashboard sends, and keeps what its browser is given.
@@ -97,11 +97,11 @@ func (p *person) signIn() {
 	var sent sentCode
 	p.do(http.MethodPost, "/dashboard/session/codes", map[string]string{"email": p.email}, &sent)
 	p.do(http.MethodPost, "/dashboard/session",
-		map[string]string{"email": p.email, "verification_id": sent.ID, "code": p.mailedCode(p.email)}, nil)
+		map[string]string{"email": p.email, "verification_id": sent.ID, "code": p.staff.mailedCode(p.email)}, nil)
 }
 
 // mailed is what the newest e-mail to an address has behind a mark.
-func (s *stack) mailed(email, mark string) string {
+func mailed(s *stack, email, mark string) string {
 	s.t.Helper()
 	found := ""
 	for _, m := range s.cloud.SES().Sent() {
@@ -115,13 +115,14 @@ func (s *stack) mailed(email, mark string) string {
 // accept becomes a member by the newest invitation.
 func (p *person) accept() {
 	p.t.Helper()
-	p.do(http.MethodPost, "/dashboard/invitations", map[string]string{"token": p.mailed(p.email, "#/invitation/")}, nil)
+	invitation := map[string]string{"token": mailed(p.stack, p.email, "#/invitation/")}
+	p.do(http.MethodPost, "/dashboard/invitations", invitation, nil)
 }
 
 // newOwner is an owner of the first organisation.
-func (s *stack) newOwner() *person {
+func (s staff) newOwner() *person {
 	s.t.Helper()
-	owner := s.newPerson("ada@alder.example")
+	owner := s.staff.newPerson("ada@alder.example")
 	_, err := s.operator.Members.InviteOwner(
 		s.t.Context(), org.Tenant{Mode: org.Live, OrgID: s.seeded.Organisations[0].ID}, owner.email,
 	)
@@ -134,10 +135,10 @@ func (s *stack) newOwner() *person {
 // runPeople does everything that people of an organisation do with their accounts and each other.
 func runPeople(s *stack) {
 	s.t.Helper()
-	owner := s.newOwner()
-	s.runLeaving(owner)
-	s.runMembers(owner)
-	s.runFactors(owner)
+	owner := s.staff.newOwner()
+	s.staff.runLeaving(owner)
+	runMembers(s, owner)
+	runFactors(s, owner)
 	<-time.After(6 * time.Minute) // a session's last request is written down every five
 	owner.do(http.MethodGet, "/dashboard/session", nil, nil)
 	owner.do(http.MethodDelete, "/dashboard/session", nil, nil)
@@ -148,11 +149,11 @@ func runPeople(s *stack) {
 	owner.do(http.MethodDelete, "/dashboard/sessions", nil, nil)
 }
 
-func (s *stack) runMembers(owner *person) {
+func runMembers(s *stack, owner *person) {
 	s.t.Helper()
 	members := "/dashboard/organisations/" + s.seeded.Organisations[0].ID + "/members"
 	invitations := "/dashboard/organisations/" + s.seeded.Organisations[0].ID + "/invitations"
-	guest := s.newPerson("bob@alder.example")
+	guest := s.staff.newPerson("bob@alder.example")
 	guest.signIn()
 	if status := guest.ask(http.MethodGet, members, nil, nil); status != http.StatusNotFound {
 		s.t.Errorf("a stranger saw members: %d", status)
@@ -203,7 +204,7 @@ func (p *person) show(key *passkeytest.Key) {
 		map[string]any{"response": json.RawMessage(key.Get(p.t, asked.Options))}, nil)
 }
 
-func (s *stack) runFactors(p *person) {
+func runFactors(s *stack, p *person) {
 	s.t.Helper()
 	p.signIn()
 	first := p.newPasskey()
@@ -233,9 +234,9 @@ func (s *stack) runFactors(p *person) {
 	p.do(http.MethodPost, "/dashboard/session/totp", code(), nil)
 	p.do(http.MethodDelete, "/dashboard/account/totp", nil, nil)
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+second.ID(), nil, nil)
-	s.runAddress(p)
+	runAddress(s, p)
 	p.show(first)
-	s.runStoppedRecovery(p)
+	s.staff.runStoppedRecovery(p)
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+first.ID(), nil, nil)
 }
 
@@ -245,16 +246,16 @@ func (p *person) moveTo(email string) int {
 	var sent sentCode
 	p.do(http.MethodPost, "/dashboard/account/email", map[string]string{"email": email}, &sent)
 	return p.ask(http.MethodPut, "/dashboard/account/email",
-		map[string]string{"email": email, "verification_id": sent.ID, "code": p.mailedCode(email)}, nil)
+		map[string]string{"email": email, "verification_id": sent.ID, "code": p.staff.mailedCode(email)}, nil)
 }
 
-func (s *stack) runAddress(p *person) {
+func runAddress(s *stack, p *person) {
 	s.t.Helper()
 	if status := p.moveTo("ada@cedar.example"); status != http.StatusOK {
 		s.t.Errorf("another address: %d", status)
 	}
 	p.do(http.MethodPost, "/dashboard/account/email/restore",
-		map[string]string{"token": s.mailed(p.email, "#/restore/")}, nil)
+		map[string]string{"token": mailed(s, p.email, "#/restore/")}, nil)
 }
 
 // TestWhatPeopleGetWrongIsAnsweredAsDescribed: where the answer is judged.
@@ -262,7 +263,7 @@ func TestWhatPeopleGetWrongIsAnsweredAsDescribed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		owner, other := s.newOwner(), s.newPerson("bob@alder.example")
+		owner, other := s.staff.newOwner(), s.staff.newPerson("bob@alder.example")
 		other.signIn()
 		want := func(what string, got, status int) {
 			t.Helper()
@@ -289,13 +290,13 @@ func TestWhatPeopleGetWrongIsAnsweredAsDescribed(t *testing.T) {
 		owner.do(http.MethodPost, own+"/invitations", map[string]string{"email": moved, "role": "viewer"}, nil)
 		want("another address", owner.moveTo(moved), http.StatusOK)
 		want("a member's invitation", owner.ask(http.MethodPost, "/dashboard/invitations",
-			map[string]string{"token": s.mailed(moved, "#/invitation/")}, nil), http.StatusConflict)
+			map[string]string{"token": mailed(s, moved, "#/invitation/")}, nil), http.StatusConflict)
 		want("a second change", owner.ask(http.MethodPost, account+"email", map[string]string{"email": "ada@elm.example"},
 			nil), http.StatusConflict)
 		var sent sentCode
-		late := s.newPerson(owner.email)
+		late := s.staff.newPerson(owner.email)
 		late.do(http.MethodPost, "/dashboard/session/codes", map[string]string{"email": late.email}, &sent)
-		proof := map[string]string{"email": late.email, "verification_id": sent.ID, "code": s.mailedCode(late.email)}
+		proof := map[string]string{"email": late.email, "verification_id": sent.ID, "code": s.staff.mailedCode(late.email)}
 		want("the former address", late.ask(http.MethodPost, "/dashboard/session", proof, nil), http.StatusConflict)
 		for range 10 {
 			other.newPasskey()

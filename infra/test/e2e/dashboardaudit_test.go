@@ -142,7 +142,7 @@ func TestEveryChangeInTheDashboardIsAudited(t *testing.T) {
 		a := newPeopleOf(s).newAuditor(t)
 		runPeople(s)
 		runDashboard(s)
-		n := s.newNewcomer()
+		n := s.staff.newNewcomer()
 		n.complete()
 		n.request()
 		for _, g := range a.operations {

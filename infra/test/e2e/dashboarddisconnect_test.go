@@ -17,18 +17,18 @@ func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		l := c.keepLedger()
+		l := c.ehr.keepLedger()
 		id, link := c.connectAndExport(t)
 		if got := c.do(http.MethodPost, "/connections/"+id+"/disconnect", nil); text(got, "status") != "revoked" ||
 			text(got, "cause") != "disconnected" {
 			t.Errorf("answered %v", got)
 		}
 		c.checkEnded(t, id, link)
-		if c.tokens(id)["sealed"] == nil {
+		if c.state.tokens(id)["sealed"] == nil {
 			t.Error("the function that browsers reach has changed the tokens")
 		}
-		c.pump()
-		c.checkForgotten(t, id)
+		c.queues.pump()
+		c.check.forgotten(t, id)
 		if len(l.revoked) != 1 {
 			t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
 		}
@@ -45,17 +45,17 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
 				t.Helper()
 				c := newConsole(s)
-				l := c.keepLedger()
+				l := c.ehr.keepLedger()
 				id, link := c.connectAndExport(t)
 				c.giveUp(t, id)
 				c.checkEnded(t, id, link)
-				c.letPass(20) // a lost message is sent again after 15 minutes
-				c.letPassSlowly(2)
-				c.checkForgotten(t, id)
+				c.clock.letPass(20) // a lost message is sent again after 15 minutes
+				c.clock.letPassSlowly(2)
+				c.check.forgotten(t, id)
 				if len(l.revoked) != 1 {
 					t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
 				}
-				if got := c.objects(); len(got) != 0 {
+				if got := c.state.objects(); len(got) != 0 {
 					t.Errorf("the bucket still holds %v", got)
 				}
 				c.signInAgain()
@@ -64,7 +64,7 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 				if got := countOf(rows, "connection.disconnected"); got != 1 {
 					t.Errorf("recorded %d times, want once: %v", got, rows)
 				}
-				c.checkNothingWaits(t)
+				c.check.nothingWaits(t)
 			})
 		})
 	}
@@ -73,11 +73,11 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 // connectAndExport makes a connection with an export that has succeeded and one that is pending.
 func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	t.Helper()
-	id = c.connect(crashPersona, "approve").Get("org_connection_id")
-	c.startExport(id)
-	c.letPass(2)
-	link = c.exportEvent().DownloadLinks[0].URL
-	if got := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+	id = c.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	c.org.startExport(id)
+	c.clock.letPass(2)
+	link = c.webhooks.exportEvent().DownloadLinks[0].URL
+	if got := c.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 		map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
 		t.Fatalf("a new export answered %d", got.status)
 	}
@@ -104,12 +104,12 @@ func (c *console) giveUp(t *testing.T, id string) {
 // checkEnded checks what has ended once the dashboard has answered.
 func (c *console) checkEnded(t *testing.T, id, link string) {
 	t.Helper()
-	c.checkStatus(id, "revoked")
-	if got := c.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+	c.org.checkStatus(id, "revoked")
+	if got := c.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 		map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusConflict {
 		t.Errorf("a new export answered %d %s", got.status, got.raw)
 	}
-	if got, _ := c.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
+	if got, _ := c.patient.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
 		t.Error("the file can still be downloaded")
 	}
 }

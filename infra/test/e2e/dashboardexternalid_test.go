@@ -13,8 +13,8 @@ func TestAConnectionIsFoundByTheExternalID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		well, declined := c.connect(crashPersona, "approve").Get("org_connection_id"), ""
-		c.connect("alder-maple", "deny")
+		well, declined := c.patient.connect(crashPersona, "approve").Get("org_connection_id"), ""
+		c.patient.connect("alder-maple", "deny")
 		found, _ := c.do(http.MethodGet, "/connections?external_id=patient-7", nil)["connections"].([]any)
 		for _, one := range found {
 			if entry, _ := one.(map[string]any); text(entry, "org_connection_id") != well {
@@ -24,7 +24,7 @@ func TestAConnectionIsFoundByTheExternalID(t *testing.T) {
 		if len(found) != 2 || declined != "rejected" {
 			t.Errorf("found %v", found)
 		}
-		c.reconnect(well, crashPersona)
+		c.patient.reconnect(well, crashPersona)
 		if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7&status=authorized", nil), "connections",
 			"org_connection_id", well); got == nil {
 			t.Error("it is not found after a reconnect")
@@ -45,13 +45,13 @@ func TestAConnectionIsFoundByTheExternalID(t *testing.T) {
 func (c *console) eraseAndLoseSight(id string) {
 	c.t.Helper()
 	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
-	c.letPass(40)
+	c.clock.letPass(40)
 	c.signInAgain()
 	if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7", nil), "connections", "org_connection_id",
 		id); got != nil {
 		c.t.Errorf("found %v after it was erased", got)
 	}
-	for _, row := range c.list("test-ConnectionTable", c.tenant()+"#CONN") {
+	for _, row := range c.state.list("test-ConnectionTable", c.tenant()+"#CONN") {
 		if strings.Contains(row, id) {
 			c.t.Errorf("left %v", row)
 		}

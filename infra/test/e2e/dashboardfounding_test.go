@@ -20,7 +20,7 @@ func TestAPracticeFoundsItsOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		founder, colleague := s.newPerson("ada@cedar.example"), s.newPerson("bob@cedar.example")
+		founder, colleague := s.staff.newPerson("ada@cedar.example"), s.staff.newPerson("bob@cedar.example")
 		founder.signIn()
 		var made struct {
 			ID, Role string
@@ -63,8 +63,8 @@ func TestUsageIsHadAsAFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		c.startExport(c.connect(crashPersona, "approve").Get("org_connection_id"))
-		c.letPass(5)
+		c.org.startExport(c.patient.connect(crashPersona, "approve").Get("org_connection_id"))
+		c.clock.letPass(5)
 		<-time.After(6 * time.Minute)
 		shown := c.do(http.MethodGet, "/usage?from=1999-12&to=2000-01&format=csv", nil)
 		months, _ := shown["months"].([]any)

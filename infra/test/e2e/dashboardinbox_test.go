@@ -15,7 +15,7 @@ import (
 )
 
 // mailsTo are the e-mails to an address that answer an inquiry.
-func (s *stack) mailsTo(email string) []ses.Mail {
+func mailsTo(s *stack, email string) []ses.Mail {
 	return slices.DeleteFunc(s.cloud.SES().Sent(), func(m ses.Mail) bool {
 		return m.To[0] != email || !strings.HasPrefix(m.Subject, "An answer from")
 	})
@@ -26,8 +26,8 @@ func (s *stack) mailsTo(email string) []ses.Mail {
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
 	c.verifyAddress("help@alder.example")
-	c.askSupport("")
-	c.askHealthSystem("")
+	c.patient.askSupport("")
+	c.patient.askHealthSystem("")
 	system := of(c.do(http.MethodGet, "/inquiries", nil), "inquiries", "kind", "health_system")
 	one := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries?kind=support&status=open", nil), "inquiries", "name",
 		"Juniper Vale"), "inquiry_id")
@@ -46,7 +46,7 @@ func (c *console) useInbox() (path string) {
 		text(answer, "text") != inboxAnswer()["text"] || text(answer, "at") == "" {
 		c.t.Errorf("answered it is %v", got)
 	}
-	if sent := c.mailsTo(patientsAddress); len(sent) != 1 || sent[0].ReplyTo[0] != "help@alder.example" ||
+	if sent := mailsTo(c.people.stack, patientsAddress); len(sent) != 1 || sent[0].ReplyTo[0] != "help@alder.example" ||
 		sent[0].From != "notices@example.com" || !strings.Contains(sent[0].Text, "new password") {
 		c.t.Errorf("the patient got %+v", sent)
 	}
@@ -66,8 +66,8 @@ func TestAPatientIsAnsweredFromTheInbox(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		answered := c.useInbox()
 		again := c.do(http.MethodPost, answered+"/answers", inboxAnswer()) // the first answer to it got lost
-		if all, _ := again["answers"].([]any); len(all) != 1 || len(c.mailsTo(patientsAddress)) != 1 {
-			t.Errorf("repeated: %v, %d mails", again, len(c.mailsTo(patientsAddress)))
+		if all, _ := again["answers"].([]any); len(all) != 1 || len(mailsTo(c.people.stack, patientsAddress)) != 1 {
+			t.Errorf("repeated: %v, %d mails", again, len(mailsTo(c.people.stack, patientsAddress)))
 		}
 		if got := c.do(http.MethodGet, answered, nil); len(of(got, "answers", "delivery", "sent")) != 4 {
 			t.Errorf("shown: %v", got)
@@ -112,7 +112,7 @@ func TestAnAnswerThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 		plan := faults.New(faults.Options{Rules: []faults.Rule{{Service: "ses", Kind: faults.FailedBefore}}})
 		c := newConsole(newStack(t, options{plan: plan}))
 		c.verifyAddress("help@alder.example")
-		c.askSupport("")
+		c.patient.askSupport("")
 		one := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries", nil), "inquiries", "kind", "support"), "inquiry_id")
 		plan.Pause(false)
 		c.want(http.MethodPost, one+"/answers", inboxAnswer(), http.StatusServiceUnavailable, "svc_unavailable")
@@ -124,8 +124,8 @@ func TestAnAnswerThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 		}
 		<-time.After(time.Minute)
 		if got := c.do(http.MethodPost, one+"/answers", inboxAnswer()); text(got, "status") != "answered" ||
-			len(c.mailsTo(patientsAddress)) != 1 {
-			t.Errorf("then it is %v, with %d mails", got, len(c.mailsTo(patientsAddress)))
+			len(mailsTo(c.people.stack, patientsAddress)) != 1 {
+			t.Errorf("then it is %v, with %d mails", got, len(mailsTo(c.people.stack, patientsAddress)))
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestAnInboxHasPages(t *testing.T) {
 		for n := range 60 {
 			asked := supportForm("")
 			asked["request_key"] = fmt.Sprintf("page-%d", n)
-			for c.form("/support/request", asked).status == http.StatusTooManyRequests {
+			for c.patient.form("/support/request", asked).status == http.StatusTooManyRequests {
 				<-time.After(10 * time.Minute)
 			}
 		}

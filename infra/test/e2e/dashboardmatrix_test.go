@@ -15,7 +15,7 @@ const unknownID = "00000000-0000-4000-8000-000000000000"
 
 // dashboardRequests has a request for each operation of the dashboard, as its page sends it. None of them changes
 // anything that another one needs: leaving is who signs out.
-func (s *stack) dashboardRequests(as, leaving *person) map[string]request {
+func (s staff) dashboardRequests(as, leaving *person) map[string]request {
 	const proof = `{"email":"new@alder.example","verification_id":"` + unknownID + `","code":"000000"}`
 	client := base64.RawURLEncoding.EncodeToString([]byte(`{"challenge":"x"}`))
 	answer := `{"clientDataJSON":"` + client + `"}`

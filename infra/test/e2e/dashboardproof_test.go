@@ -31,7 +31,7 @@ func TestRecordOpeningActionNeedsFreshProof(t *testing.T) {
 		hook := text(c.at(http.MethodPost, live+"/webhooks", map[string]any{"url": "https://hooks.example/a"}), "webhook",
 			"webhook_id")
 		colleague := c.signedIn(c.own, account.Viewer, false)
-		connection := c.connect(crashPersona, "approve").Get("org_connection_id")
+		connection := c.patient.connect(crashPersona, "approve").Get("org_connection_id")
 		stale := c.stale(c.owner)
 		for _, p := range []proofCase{
 			{
@@ -130,7 +130,7 @@ func TestOwnHeadersStayAtTheirOrigin(t *testing.T) {
 		} {
 			c.do(http.MethodPatch, hook, move.change)
 			c.do(http.MethodPost, hook+"/simulate", map[string]any{"type": "webhook.test"})
-			c.pump()
+			c.queues.pump()
 			path := "/_local/inbox/hazel-" + text(move.change, "url")[len(first):]
 			if sent, isSent := got[path]; !isSent || sent != move.want {
 				t.Errorf("%v: sent %v with %q, want %q", move.change, isSent, sent, move.want)

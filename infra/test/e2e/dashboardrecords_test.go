@@ -30,9 +30,9 @@ func TestWhatHasHappenedToAConnectionIsShown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		well := c.connectTo(quirk{with: "tell-expiry:authorization_expires_in,refresh:2400h"}).Get("org_connection_id")
-		ended := c.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
-		c.connect(crashPersona, "deny")
+		well := c.ehr.connectTo(quirk{with: "tell-expiry:authorization_expires_in,refresh:2400h"}).Get("org_connection_id")
+		ended := c.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
+		c.patient.connect(crashPersona, "deny")
 		if got := of(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", well); text(got,
 			"consent_expires_at") == "" || text(got, "cause") != "" {
 			t.Errorf("in the list it is %v", got)
@@ -42,8 +42,8 @@ func TestWhatHasHappenedToAConnectionIsShown(t *testing.T) {
 			t.Errorf("who declined is %v", got)
 		}
 		<-time.After(12 * 24 * time.Hour)
-		failed := c.startExport(ended)
-		c.letPass(10)
+		failed := c.org.startExport(ended)
+		c.clock.letPass(10)
 		c.signInAgain()
 		shown := c.do(http.MethodGet, "/connections/"+well, nil)
 		if text(shown, "renewal", "renewed_at") == "" || text(shown, "renewal", "next_at") == "" ||
@@ -76,7 +76,7 @@ func TestWhatHasHappenedToAConnectionIsShown(t *testing.T) {
 func (c *console) eraseAndProve(t *testing.T, id string) {
 	t.Helper()
 	begun := c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
-	c.letPass(40)
+	c.clock.letPass(40)
 	c.signInAgain() // asking again wants as fresh a proof
 	proof := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil)
 	counts, _ := proof["counts"].(map[string]any)
@@ -96,10 +96,10 @@ func TestWhatIsMissingOfARecordIsShown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		id := c.connectTo(
+		id := c.ehr.connectTo(
 			quirk{with: "deny:Condition,deny-500:Encounter,require-category,foreign-ref,other-patient"}).Get("org_connection_id")
-		task := c.startExport(id)
-		c.letPass(5)
+		task := c.org.startExport(id)
+		c.clock.letPass(5)
 		listed := of(c.do(http.MethodGet, "/exports?status=success", nil), "exports", "task_id", task)
 		shown := c.do(http.MethodGet, "/exports/"+task, nil)
 		if listed["complete"] != false || !cmp.Equal(listed["missing"], shown["missing"]) ||
@@ -150,10 +150,10 @@ func TestLongListsGoOnWhereTheyEnded(t *testing.T) {
 		const crowd = 52 // a page has 50
 		connections, exports := map[string]bool{}, map[string]bool{}
 		for range crowd {
-			id := c.connect(crashPersona, "approve").Get("org_connection_id")
-			connections[id], exports[c.startExport(id)] = true, true
+			id := c.patient.connect(crashPersona, "approve").Get("org_connection_id")
+			connections[id], exports[c.org.startExport(id)] = true, true
 		}
-		c.pump()
+		c.queues.pump()
 		for path, want := range map[string]map[string]bool{"/connections": connections, "/exports": exports} {
 			name, key := path[1:], map[string]string{"/connections": "org_connection_id", "/exports": "task_id"}[path]
 			listed := c.pages(path, name, key)

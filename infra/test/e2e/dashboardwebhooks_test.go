@@ -69,7 +69,7 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 		told := c.do(http.MethodPost, hook+"/simulate", map[string]any{"type": "webhook.test"})
 		deliveries = append(deliveries, "/deliveries/"+text(told, "delivery_id"))
 		for range 5 { // a slow one is given its next place after seconds
-			c.pump()
+			c.queues.pump()
 			<-time.After(2 * time.Second)
 		}
 	}
@@ -88,7 +88,7 @@ func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
 		delivery := deliveries[0]
 		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusOK, "")
 		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusConflict, "svc_conflict") // under way
-		c.pump()
+		c.queues.pump()
 		c.want(http.MethodDelete, hook, nil, http.StatusConflict, "svc_conflict")
 		c.do(http.MethodPost, hook+"/disable", nil)
 		since := map[string]any{"since": time.Now().Add(-time.Hour)}
@@ -107,14 +107,14 @@ func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
 			t.Errorf("enabled: %v", on)
 		}
 		c.want(http.MethodPost, hook+"/enable", map[string]any{}, http.StatusConflict, "svc_conflict")
-		c.letPass(2)
+		c.clock.letPass(2)
 		if got := c.do(http.MethodGet, delivery, nil); text(got, "status") != "delivered" {
 			t.Errorf("after that the delivery is %v", got)
 		}
 		before := r.requests()
 		again := c.do(http.MethodPost, hook+"/replay",
 			map[string]any{"from": time.Now().Add(-time.Hour), "to": time.Now().Add(time.Second)})
-		c.letPass(2)
+		c.clock.letPass(2)
 		if got := r.requests() - before; again["replayed"] != 11.0 || got != 11 {
 			t.Errorf("replayed %v, %d requests arrived, want 11", again, got)
 		}
@@ -234,7 +234,7 @@ func TestAKeyIsRotatedWithoutAGap(t *testing.T) {
 		if !works(text(made, "private_key")) || !works(text(second, "private_key")) {
 			t.Error("both keys should work")
 		}
-		c.pump() // uses are written down beside the requests
+		c.queues.pump() // uses are written down beside the requests
 		c.do(http.MethodDelete, path+"/keys/"+text(made, "key_id"), nil)
 		<-time.After(31 * time.Second)
 		if works(text(made, "private_key")) || !works(text(second, "private_key")) {

@@ -9,23 +9,23 @@ import (
 )
 
 // deleteFiles asks for the deletion of a task's files.
-func (o *outside) deleteFiles(taskID string) answer {
+func (o organisation) deleteFiles(taskID string) answer {
 	o.t.Helper()
-	return o.asOwner(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
+	return o.org.request(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
 }
 
 // runDeleteFiles: an organisation that has downloaded its file has it deleted.
 func runDeleteFiles(s *stack) {
 	s.t.Helper()
-	taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-	s.letPass(2)
-	s.checkDownload(crashPersona)
+	taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
+	s.clock.letPass(2)
+	s.org.checkDownload(crashPersona)
 	for range 2 { // repeating it changes nothing
-		if got := s.deleteFiles(taskID); got.status != http.StatusOK ||
+		if got := s.org.deleteFiles(taskID); got.status != http.StatusOK ||
 			string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
 			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
 		}
-		if left := s.objects(); len(left) != 0 {
+		if left := s.state.objects(); len(left) != 0 {
 			s.t.Errorf("the bucket still holds %v", left)
 		}
 	}
@@ -35,42 +35,43 @@ func TestFilesThatAreDeletedEarlyAreGoneForEverybody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
-		taskID := s.startExport(connectionID)
-		if got := s.deleteFiles(taskID); got.status != http.StatusBadRequest || got.Error != "svc_invalid_request" {
+		connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+		taskID := s.org.startExport(connectionID)
+		if got := s.org.deleteFiles(taskID); got.status != http.StatusBadRequest || got.Error != "svc_invalid_request" {
 			t.Errorf("while the export was running: %d %s", got.status, got.raw)
 		}
-		s.letPass(2)
-		s.checkDownload(crashPersona)
-		link, byKey := s.exportEvent().DownloadLinks[0].URL, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl"
+		s.clock.letPass(2)
+		s.org.checkDownload(crashPersona)
+		link := s.webhooks.exportEvent().DownloadLinks[0].URL
+		byKey := "/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl"
 
 		dashed := strings.Join([]string{taskID[:8], taskID[8:12], taskID[12:16], taskID[16:20], taskID[20:]}, "-")
-		if got := s.deleteFiles(dashed); got.status != http.StatusOK ||
+		if got := s.org.deleteFiles(dashed); got.status != http.StatusOK ||
 			string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
 			t.Fatalf("DELETE answered %d %s", got.status, got.raw)
 		}
-		if left := s.objects(); len(left) != 0 {
+		if left := s.state.objects(); len(left) != 0 {
 			t.Errorf("the bucket still holds %v", left)
 		}
-		s.checkGone(t, link, byKey)
-		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID, nil); got.status != http.StatusOK ||
+		checkGone(t, s.outside, link, byKey)
+		if got := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID, nil); got.status != http.StatusOK ||
 			!strings.Contains(string(got.Data), `"success"`) {
 			t.Errorf("the export itself answers %d %s", got.status, got.raw)
 		}
 
-		next := s.startExport(connectionID)
+		next := s.org.startExport(connectionID)
 		if next == taskID {
 			t.Fatal("a request for an export got the one whose files are gone")
 		}
-		s.letPass(2)
-		if got := len(s.events("patient.ehi_export_success")); got != 2 {
+		s.clock.letPass(2)
+		if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
 			t.Errorf("%d exports have succeeded, want 2", got)
 		}
-		if left := s.objects(); len(left) != 1 || !strings.Contains(left[0], next) {
+		if left := s.state.objects(); len(left) != 1 || !strings.Contains(left[0], next) {
 			t.Errorf("the bucket holds %v, want the new file", left)
 		}
-		s.letPass(25)
-		s.checkForgottenFiles(t, taskID)
+		s.clock.letPass(25)
+		checkForgottenFiles(t, s, taskID)
 	})
 }
 
@@ -79,36 +80,38 @@ func TestAnAddressThatWasGivenOutEndsWithItsFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-		s.letPass(2)
-		address := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl",
+		taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
+		s.clock.letPass(2)
+		address := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl",
 			nil).header.Get("Location")
-		if got, _ := s.browser().open(address, "", ""); got == nil || got.status != http.StatusOK {
+		if got, _ := s.patient.browser().open(address, "", ""); got == nil || got.status != http.StatusOK {
 			t.Fatalf("before, the address answers %v", got)
 		}
-		s.deleteFiles(taskID)
+		s.org.deleteFiles(taskID)
 		s.expectDenials = true // S3 tells only who may list a bucket that an object is not there
-		if got, _ := s.browser().open(address, "", ""); got == nil || got.status != http.StatusForbidden {
+		if got, _ := s.patient.browser().open(address, "", ""); got == nil || got.status != http.StatusForbidden {
 			t.Errorf("afterwards, the address answers %v", got)
 		}
 	})
 }
 
 // checkGone: neither the link nor the key leads to the file any more.
-func (o *outside) checkGone(t *testing.T, link, byKey string) {
+func checkGone(t *testing.T, o *outside, link, byKey string) {
 	t.Helper()
-	if got, _ := o.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
+	if got, _ := o.patient.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
 		t.Errorf("the link answers %v", got)
 	}
-	if got := o.asOwner(http.MethodGet, byKey, nil); got.status != http.StatusGone || got.Error != "svc_export_expired" {
+	got := o.org.request(http.MethodGet, byKey, nil)
+	if got.status != http.StatusGone || got.Error != "svc_export_expired" {
 		t.Errorf("the key gets %d %s", got.status, got.Error)
 	}
 }
 
 // checkForgottenFiles: nobody has to look at the task any more.
-func (s *stack) checkForgottenFiles(t *testing.T, taskID string) {
+func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	t.Helper()
-	if task := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META"); task == nil || task.text("due_at") != "" {
+	task := s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
+	if task == nil || task.text("due_at") != "" {
 		t.Errorf("the task is still due at %q", task.text("due_at"))
 	}
 }
@@ -120,25 +123,26 @@ func TestADeletionOfFilesSurvivesACrashAnywhere(t *testing.T) {
 	const function = "DeleteExportFilesFunction"
 	sweepCrashes(t, function, func(t *testing.T, s *stack) {
 		t.Helper()
-		taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-		s.letPass(2)
-		link, path := s.exportEvent().DownloadLinks[0].URL, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl"
-		got := s.deleteFiles(taskID)
+		taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
+		s.clock.letPass(2)
+		link := s.webhooks.exportEvent().DownloadLinks[0].URL
+		path := "/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl"
+		got := s.org.deleteFiles(taskID)
 		if got.status != http.StatusOK {
 			checkFailure(t, got)
 		}
-		if s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID,
+		if s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID,
 			"META").text("files_until") > time.Now().UTC().Format(time.RFC3339) {
 			s.disarm(function)
-			if got := s.deleteFiles(taskID); got.status != http.StatusOK {
+			if got := s.org.deleteFiles(taskID); got.status != http.StatusOK {
 				t.Fatalf("asked again: %d %s", got.status, got.raw)
 			}
 		}
-		s.checkGone(t, link, path)
-		s.letPass(25)
-		if left := s.objects(); len(left) != 0 {
+		checkGone(t, s.outside, link, path)
+		s.clock.letPass(25)
+		if left := s.state.objects(); len(left) != 0 {
 			t.Errorf("the bucket still holds %v", left)
 		}
-		s.checkForgottenFiles(t, taskID)
+		checkForgottenFiles(t, s, taskID)
 	})
 }

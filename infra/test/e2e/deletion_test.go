@@ -21,13 +21,13 @@ import (
 )
 
 // swap has everything that follows be done by the other organisation, or by the first again.
-func (s *stack) swap() {
+func swap(s *stack) {
 	all := s.seeded.Organisations
 	all[0], all[2] = all[2], all[0]
 }
 
 // runLeaving asks for the deletion of an owner's organisation, and cancels it.
-func (s *stack) runLeaving(owner *person) {
+func (s staff) runLeaving(owner *person) {
 	s.t.Helper()
 	at := "/dashboard/organisations/" + s.owner().OrgID + "/deletion"
 	for what, body := range map[string]any{
@@ -45,7 +45,7 @@ func (s *stack) runLeaving(owner *person) {
 		Stage     string `json:"stage"`
 		CanCancel bool   `json:"can_cancel"`
 	}
-	owner.do(http.MethodPost, at, map[string]string{"name": s.organisationName()}, &shown)
+	owner.do(http.MethodPost, at, map[string]string{"name": organisationName(s.stack)}, &shown)
 	if shown.Stage != "waiting" || !shown.CanCancel {
 		s.t.Errorf("it begins as %+v", shown)
 	}
@@ -56,7 +56,7 @@ func (s *stack) runLeaving(owner *person) {
 	}
 }
 
-func (s *stack) organisationName() string {
+func organisationName(s *stack) string {
 	s.t.Helper()
 	found, err := s.operator.Organisations.Show(s.t.Context(), s.owner())
 	expect.NoError(s.t, err)
@@ -65,35 +65,35 @@ func (s *stack) organisationName() string {
 
 // leave has the first organisation deleted, with everything that it can have, until the deletion begins. It
 // returns the connections.
-func (s *stack) leave() []string {
+func leave(s *stack) []string {
 	s.t.Helper()
 	ctx := s.t.Context()
-	first := s.connect(crashPersona, "approve").Get("org_connection_id")
-	s.startExport(first)
-	if got := s.form("/support/request", supportForm("")); got.status != http.StatusOK {
+	first := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	s.org.startExport(first)
+	if got := s.patient.form("/support/request", supportForm("")); got.status != http.StatusOK {
 		s.t.Fatalf("asking for help answered %d %s", got.status, got.raw)
 	}
 	hooks, err := s.operator.Webhooks.List(ctx, s.owner())
 	expect.NoError(s.t, err)
 	_, err = s.operator.Deliveries.Simulate(ctx, s.owner(), hooks[0].ID, webhook.TestEvent)
 	expect.NoError(s.t, err)
-	s.letPass(10)
+	s.clock.letPass(10)
 	<-time.After(26 * time.Hour)
 	s.countUsage()
-	owner := s.newOwner()
+	owner := s.staff.newOwner()
 	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/invitations",
 		map[string]string{"email": "bob@alder.example", "role": "viewer"}, nil)
-	s.runLeaving(owner)
+	s.staff.runLeaving(owner)
 	<-time.After(24 * time.Hour) // a deletion is requested once a day
 	owner.signIn()
 	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/deletion",
-		map[string]string{"name": s.organisationName()}, nil)
+		map[string]string{"name": organisationName(s)}, nil)
 	<-time.After(7*24*time.Hour - 5*time.Minute)
-	second := s.connect("alder-maple", "approve").Get("org_connection_id")
+	second := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
 	s.crash("ExportWorkerFunction", 12) // so that this one is under way
-	s.startExport(second)
-	s.letPass(1)
-	if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+second, nil); got.status != http.StatusOK {
+	s.org.startExport(second)
+	s.clock.letPass(1)
+	if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+second, nil); got.status != http.StatusOK {
 		s.t.Errorf("within the waiting time the API answers %d", got.status)
 	}
 	return []string{first, second}
@@ -102,15 +102,15 @@ func (s *stack) leave() []string {
 // runDeletion: an owner has an organisation deleted.
 func runDeletion(s *stack) {
 	s.t.Helper()
-	gone := s.leave()
-	s.letPass(15)
+	gone := leave(s)
+	s.clock.letPass(15)
 	<-time.After(2 * time.Hour)
-	s.letPass(20)
-	s.checkDeleted(s.owner().OrgID, gone)
+	s.clock.letPass(20)
+	checkDeleted(s, s.owner().OrgID, gone)
 }
 
 // checkDeleted: it is done, and proven once.
-func (s *stack) checkDeleted(orgID string, connections []string) {
+func checkDeleted(s *stack, orgID string, connections []string) {
 	s.t.Helper()
 	of := org.Tenant{Mode: org.Live, OrgID: orgID}
 	d, err := s.operator.Deletions.Show(s.t.Context(), of)
@@ -133,13 +133,13 @@ func (s *stack) checkDeleted(orgID string, connections []string) {
 }
 
 // checkWhatStays looks at every row and object for the ids: only what docs/architecture.md names may be left.
-func (s *stack) checkWhatStays(t *testing.T, ids ...string) {
+func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
 		if table.Name == "test-SandboxTable" || table.Name == "test-AuditTable" {
 			continue
 		}
-		for _, item := range s.browse(table.Name) {
+		for _, item := range s.state.browse(table.Name) {
 			text, err := json.Marshal(item)
 			expect.NoError(t, err)
 			row, pk := string(text)+binaries(text), string(item["pk"])
@@ -157,7 +157,7 @@ func (s *stack) checkWhatStays(t *testing.T, ids ...string) {
 			}
 		}
 	}
-	for _, key := range s.objects() {
+	for _, key := range s.state.objects() {
 		for _, id := range ids {
 			if strings.Contains(key, id) {
 				t.Errorf("the bucket still holds %s", key)
@@ -167,11 +167,11 @@ func (s *stack) checkWhatStays(t *testing.T, ids ...string) {
 }
 
 // keysOf lists the rows that name an organisation, but for those that end by themselves.
-func (s *stack) keysOf(orgID string) []string {
+func keysOf(s *stack, orgID string) []string {
 	s.t.Helper()
 	var keys []string
 	for _, table := range s.cloud.DynamoDB().Tables() {
-		for _, item := range s.browse(table.Name) {
+		for _, item := range s.state.browse(table.Name) {
 			text, err := json.Marshal(item)
 			expect.NoError(s.t, err)
 			if _, ends := item["ttl"]; !ends && strings.Contains(string(text), orgID) {
@@ -187,20 +187,21 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.swap()
-		kept := s.connect("willow-ash", "approve").Get("org_connection_id")
-		s.startExport(kept)
-		s.letPass(5)
+		swap(s)
+		kept := s.patient.connect("willow-ash", "approve").Get("org_connection_id")
+		s.org.startExport(kept)
+		s.clock.letPass(5)
 		other := s.owner().OrgID
-		s.swap()
+		swap(s)
 		own := s.owner()
-		gone := s.leave()
-		before, files := s.keysOf(other), len(s.objects())
-		s.letPass(15)
-		if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+gone[0], nil); got.status != http.StatusUnauthorized {
+		gone := leave(s)
+		before, files := keysOf(s, other), len(s.state.objects())
+		s.clock.letPass(15)
+		got := s.org.request(http.MethodGet, "/bridge/org_connection/"+gone[0], nil)
+		if got.status != http.StatusUnauthorized {
 			t.Errorf("once it has begun the API answers %d", got.status)
 		}
-		sent := len(s.events(string(webhook.TestEvent)))
+		sent := len(s.webhooks.events(string(webhook.TestEvent)))
 		if err := s.operator.Deletions.Cancel(t.Context(), own); !errors.Is(err, fault.Conflict) {
 			t.Errorf("cancelling it once it has begun: %v", err)
 		}
@@ -208,27 +209,28 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 			t.Errorf("resuming it: %v", err)
 		}
 		<-time.After(2 * time.Hour)
-		s.letPass(20)
+		s.clock.letPass(20)
 		// The running export has failed, and the grants are gone: nobody is notified any more.
-		if told := len(s.events("patient.ehi_export_failed")) + len(s.events("patient.authorization_revoked")); told != 0 {
+		failed, revoked := s.webhooks.events("patient.ehi_export_failed"), s.webhooks.events("patient.authorization_revoked")
+		if told := len(failed) + len(revoked); told != 0 {
 			t.Errorf("%d events were sent after it had begun", told)
 		}
-		s.checkDeleted(own.OrgID, gone)
-		s.checkWhatStays(t, append(gone, own.OrgID, crashPersona)...)
-		after := s.keysOf(other)
+		checkDeleted(s, own.OrgID, gone)
+		checkWhatStays(t, s, append(gone, own.OrgID, crashPersona)...)
+		after := keysOf(s, other)
 		for _, key := range before {
 			if !slices.Contains(after, key) {
 				t.Errorf("the other organisation lost %s", key)
 			}
 		}
-		if files == 0 || len(before) < 5 || sent != len(s.events(string(webhook.TestEvent))) {
+		if files == 0 || len(before) < 5 || sent != len(s.webhooks.events(string(webhook.TestEvent))) {
 			t.Errorf("%d files and %d rows of the other one beforehand", files, len(before))
 		}
 		if _, err := s.operator.Organisations.Show(t.Context(), own); !errors.Is(err, fault.NotFound) {
 			t.Errorf("the organisation: %v", err)
 		}
-		s.swap()
-		if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+kept, nil); got.status != http.StatusOK {
+		swap(s)
+		if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+kept, nil); got.status != http.StatusOK {
 			t.Errorf("the other organisation's connection answers %d", got.status)
 		}
 	})
@@ -242,12 +244,12 @@ func TestDeletionSurvivesCrashAnywhere(t *testing.T) {
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
 		t.Helper()
 		own := s.owner()
-		gone := s.leave()
-		s.letPass(25)
+		gone := leave(s)
+		s.clock.letPass(25)
 		<-time.After(2 * time.Hour)
-		s.letPass(30)
-		s.checkDeleted(own.OrgID, gone)
-		s.checkWhatStays(t, append(gone, own.OrgID)...)
+		s.clock.letPass(30)
+		checkDeleted(s, own.OrgID, gone)
+		checkWhatStays(t, s, append(gone, own.OrgID)...)
 	})
 }
 
@@ -278,14 +280,14 @@ func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
 			t.Errorf("told %+v", told)
 		}
 		<-time.After(7*24*time.Hour - time.Minute)
-		s.letPass(0)
+		s.clock.letPass(0)
 		if got, err := s.operator.Organisations.Show(t.Context(), of); err != nil || got.Status != org.Active {
 			t.Errorf("before its time it is %s: %v", got.Status, err)
 		}
-		s.letPass(3)
+		s.clock.letPass(3)
 		<-time.After(2 * time.Hour)
-		s.letPass(5)
-		s.checkDeleted(made.ID, nil)
-		s.checkWhatStays(t, made.ID)
+		s.clock.letPass(5)
+		checkDeleted(s, made.ID, nil)
+		checkWhatStays(t, s, made.ID)
 	})
 }

@@ -105,6 +105,7 @@ func newGuest(t *testing.T) *outside {
 		t: t, operator: p.operator, mostTicks: moments, tick: func() { <-time.After(moment) },
 		secrets: map[string]string{},
 	}
+	o.assemble()
 	o.seeded = p.stack.Run
 	o.seeded.BaseURL, o.seeded.InboxURL, o.seeded.Organisations = p.baseURL, to.InboxURL, made
 	o.seeded.Sandbox.EndpointID = p.endpoint

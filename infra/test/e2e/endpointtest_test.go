@@ -33,9 +33,9 @@ func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
 			wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s}, s.operator)
 		expect.NoError(t, err)
 		for _, q := range few(quirks()) {
-			connect := s.connectURLOf(q)
-			failed := s.failedChecks(p, connect)
-			_, last := s.browser().open(connect, crashPersona, "approve")
+			connect := s.ehr.connectURLOf(q)
+			failed := failedChecks(s, p, connect)
+			_, last := s.patient.browser().open(connect, crashPersona, "approve")
 			refused := last.Query().Get("error")
 			switch {
 			case refused != "" && len(failed) == 0 && !slices.Contains(onlyWithAPatient(), q.with):
@@ -51,7 +51,7 @@ func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
 }
 
 // failedChecks tests the endpoint that a patient is about to connect to.
-func (s *stack) failedChecks(p smartprobe.Probe, connect string) []smartprobe.Step {
+func failedChecks(s *stack, p smartprobe.Probe, connect string) []smartprobe.Step {
 	s.t.Helper()
 	at, err := url.Parse(connect)
 	expect.NoError(s.t, err)

@@ -17,25 +17,25 @@ import (
 
 // erased connects a patient with all that a connection can have, has it erased, and returns its id
 // and those of its exports.
-func (s *stack) erased() (id string, exports []string) {
+func erased(s *stack) (id string, exports []string) {
 	s.t.Helper()
 	s.refuseWebhooks(1)
-	id = s.connect(crashPersona, "approve").Get("org_connection_id")
-	exports = append(exports, s.startExport(id))
+	id = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	exports = append(exports, s.org.startExport(id))
 	asked := supportForm("")
 	asked["body"] = "What has become of " + id + "?"
-	if got := s.form("/support/request", asked); got.status != http.StatusOK {
+	if got := s.patient.form("/support/request", asked); got.status != http.StatusOK {
 		s.t.Fatalf("asking for help answered %d %s", got.status, got.raw)
 	}
-	s.letPass(10)
+	s.clock.letPass(10)
 	<-time.After(25 * time.Hour)
 	s.crash("ExportWorkerFunction", 12) // so that the next is under way, in a place of the share
-	exports = append(exports, s.startExport(id))
-	s.requestErasure(id)
+	exports = append(exports, s.org.startExport(id))
+	s.staff.requestErasure(id)
 	return id, exports
 }
 
-func (s *stack) requestErasure(id string) {
+func (s staff) requestErasure(id string) {
 	s.t.Helper()
 	e, err := s.operator.Erasures.Request(s.t.Context(), s.owner(), id)
 	expect.NoError(s.t, err)
@@ -47,13 +47,13 @@ func (s *stack) requestErasure(id string) {
 // runErase: an organisation asks for a connection to be erased while it is exported.
 func runErase(s *stack) {
 	s.t.Helper()
-	id, _ := s.erased()
-	s.letPass(40)
-	s.checkErased(id)
+	id, _ := erased(s)
+	s.clock.letPass(40)
+	s.check.erased(id)
 }
 
-// checkErased: it is done, and proven once.
-func (s *stack) checkErased(id string) erase.Erasure {
+// erased: it is done, and proven once.
+func (s checks) erased(id string) erase.Erasure {
 	s.t.Helper()
 	e, err := s.operator.Erasures.Show(s.t.Context(), s.owner(), id)
 	expect.NoError(s.t, err)
@@ -70,15 +70,15 @@ func (s *stack) checkErased(id string) erase.Erasure {
 	return e
 }
 
-// checkNothingIsLeft looks at every row and object for any of the ids. Rows of attempts, and what keeps those from
+// nothingIsLeft looks at every row and object for any of the ids. Rows of attempts, and what keeps those from
 // making a connection anew, end by themselves.
-func (s *stack) checkNothingIsLeft(t *testing.T, ids ...string) {
+func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
 		if table.Name == "test-SandboxTable" { // the portal's own
 			continue
 		}
-		for _, item := range s.browse(table.Name) {
+		for _, item := range s.state.browse(table.Name) {
 			text, err := json.Marshal(item)
 			expect.NoError(t, err)
 			row := string(text) + binaries(text)
@@ -95,7 +95,7 @@ func (s *stack) checkNothingIsLeft(t *testing.T, ids ...string) {
 			}
 		}
 	}
-	for _, key := range s.objects() {
+	for _, key := range s.state.objects() {
 		for _, id := range ids {
 			if strings.Contains(key, id) {
 				t.Errorf("the bucket still holds %s", key)
@@ -118,12 +118,12 @@ func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		other := s.connect("alder-maple", "approve").Get("org_connection_id")
-		kept := s.startExport(other)
-		s.letPass(5)
-		id, exports := s.erased()
-		s.letPass(40)
-		e := s.checkErased(id)
+		other := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
+		kept := s.org.startExport(other)
+		s.clock.letPass(5)
+		id, exports := erased(s)
+		s.clock.letPass(40)
+		e := s.check.erased(id)
 		want := erase.Counts{
 			Connections: 1, Tokens: 1, Exports: 2, Files: e.Counts.Files, Events: 4, Deliveries: 4,
 			Attempts: 5, Inquiries: 1,
@@ -132,16 +132,16 @@ func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
 			t.Errorf("removed %+v, portal %s; want %+v, asked", e.Counts, e.Portal, want)
 		}
 		<-time.After(3 * time.Hour) // by then attempts have ended
-		s.checkNothingIsLeft(t, append(exports, id, crashPersona)...)
-		if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+id, nil); got.status != http.StatusNotFound {
+		s.check.nothingIsLeft(t, append(exports, id, crashPersona)...)
+		if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil); got.status != http.StatusNotFound {
 			t.Errorf("the connection answers %d", got.status)
 		}
-		if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+other, nil); got.status != http.StatusOK {
+		if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+other, nil); got.status != http.StatusOK {
 			t.Errorf("the other connection answers %d", got.status)
 		}
-		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+kept+"?include=result",
-			nil); got.status != http.StatusOK || len(s.objects()) != 1 {
-			t.Errorf("the other export answers %d, the bucket holds %v", got.status, s.objects())
+		if got := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+kept+"?include=result",
+			nil); got.status != http.StatusOK || len(s.state.objects()) != 1 {
+			t.Errorf("the other export answers %d, the bucket holds %v", got.status, s.state.objects())
 		}
 		again, err := s.operator.Erasures.Request(t.Context(), s.owner(), id)
 		expect.NoError(t, err)
@@ -157,10 +157,10 @@ func TestAnErasureSurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
 		t.Helper()
-		id, exports := s.erased()
-		s.letPass(60)
-		s.checkErased(id)
+		id, exports := erased(s)
+		s.clock.letPass(60)
+		s.check.erased(id)
 		<-time.After(3 * time.Hour)
-		s.checkNothingIsLeft(t, append(exports, id)...)
+		s.check.nothingIsLeft(t, append(exports, id)...)
 	})
 }

@@ -47,7 +47,7 @@ func facilityRecord() []string {
 }
 
 // documents is the bucket of cached records.
-func (s *stack) documents() blob.Bucket {
+func (s ehr) documents() blob.Bucket {
 	return blob.Bucket{
 		Client: s3.NewFromConfig(s.cloud.Config("test")),
 		Name:   s.functions["ExportWorkerFunction"].declared.Environment["DOCUMENTS_BUCKET"],
@@ -55,22 +55,22 @@ func (s *stack) documents() blob.Bucket {
 }
 
 // cached lists what is in it.
-func (s *stack) cached() []string {
+func (s ehr) cached() []string {
 	s.t.Helper()
-	bucket := s.documents()
+	bucket := s.ehr.documents()
 	keys, err := blob.Folders{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: bucket.Name}.List(s.t.Context(), "")
 	expect.NoError(s.t, err)
 	return keys
 }
 
 // seal makes a sealer of what the token key seals.
-func (s *stack) seal(purpose string) *kms.Sealer {
+func seal(s *stack, purpose string) *kms.Sealer {
 	return kms.New(awskms.NewFromConfig(s.cloud.Config("test")),
 		s.functions["ExportWorkerFunction"].declared.Environment["TOKENS_KEY"], purpose, time.Now)
 }
 
 // connectFacility stores a connection to a facility of TEFCA whose record was fetched just now.
-func (s *stack) connectFacility(resources []string, lost map[string]int) (id string, ends time.Time) {
+func (s ehr) connectFacility(resources []string, lost map[string]int) (id string, ends time.Time) {
 	s.t.Helper()
 	put := func(all ...string) records.Feed {
 		return func(put func([]byte) error) error {
@@ -84,7 +84,12 @@ func (s *stack) connectFacility(resources []string, lost map[string]int) (id str
 	}
 	now, tenant := time.Now(), s.owner()
 	id = ids.Random()
-	cache := records.Cache{Objects: s.documents(), Sealer: s.seal(records.Purpose), Now: time.Now, NewID: ids.Random}
+	cache := records.Cache{
+		Objects: s.ehr.documents(),
+		Sealer:  seal(s.stack, records.Purpose),
+		Now:     time.Now,
+		NewID:   ids.Random,
+	}
 	held, err := cache.Write(s.t.Context(), tenant, id, records.Content{
 		Generation: 1, Resources: put(resources...), Documents: 2, Lost: lost,
 		Fixtures: map[string]records.Feed{
@@ -94,7 +99,7 @@ func (s *stack) connectFacility(resources []string, lost map[string]int) (id str
 	})
 	expect.NoError(s.t, err)
 	set := tokens.Set{Scope: tefca.Scope, ExpiresAt: held.Until, Records: &held}
-	row, err := tokens.Vault{Sealer: s.seal(tokens.Purpose)}.Seal(s.t.Context(), tenant, id, 1, set)
+	row, err := tokens.Vault{Sealer: seal(s.stack, tokens.Purpose)}.Seal(s.t.Context(), tenant, id, 1, set)
 	expect.NoError(s.t, err)
 	f := vault.Facility{
 		ID: "urn:oid:2.999.1.7", Match: tefca.Found, Outcome: vault.IsConnecting,
@@ -119,9 +124,9 @@ func (s *stack) connectFacility(resources []string, lost map[string]int) (id str
 }
 
 // checkFacilityRecord: the one success event leads to the whole record.
-func (s *stack) checkFacilityRecord() {
+func checkFacilityRecord(s *stack) {
 	s.t.Helper()
-	if found := s.download(s.exportEvent().DownloadLinks[0].URL); found["Patient"][facilityPatient] != 1 ||
+	if found := s.org.download(s.webhooks.exportEvent().DownloadLinks[0].URL); found["Patient"][facilityPatient] != 1 ||
 		len(found["Observation"]) != 6 {
 		s.t.Errorf("the file holds %v", found)
 	}
@@ -130,17 +135,17 @@ func (s *stack) checkFacilityRecord() {
 // runFacility: a record that was cached is exported, and goes with its connection, whoever ends that.
 func runFacility(s *stack) {
 	s.t.Helper()
-	id, _ := s.connectFacility(facilityRecord(), nil)
-	s.startExport(id)
-	s.letPass(1)
-	s.checkFacilityRecord()
-	if got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
+	id, _ := s.ehr.connectFacility(facilityRecord(), nil)
+	s.org.startExport(id)
+	s.clock.letPass(1)
+	checkFacilityRecord(s)
+	if got := s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
 		s.t.Errorf("giving it up answered %d %s", got.status, got.raw)
 	}
-	if left := s.cached(); len(left) != 0 {
+	if left := s.ehr.cached(); len(left) != 0 {
 		s.t.Errorf("cached are still %v", left)
 	}
-	id, _ = s.connectFacility(facilityRecord()[:1], nil)
+	id, _ = s.ehr.connectFacility(facilityRecord()[:1], nil)
 	c := newConsole(s)
 	for at, shown := range map[string]map[string]any{
 		"in the list": of(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", id),
@@ -155,17 +160,17 @@ func runFacility(s *stack) {
 		"tefca_directory_id") != "urn:oid:2.999.1.7" || got["endpoint_id"] != nil {
 		s.t.Errorf("given up by a member it is %v", got)
 	}
-	id, _ = s.connectFacility(facilityRecord()[:1], nil)
-	s.requestErasure(id)
-	s.letPass(40)
-	s.checkErased(id)
-	if left := s.cached(); len(left) != 0 {
+	id, _ = s.ehr.connectFacility(facilityRecord()[:1], nil)
+	s.staff.requestErasure(id)
+	s.clock.letPass(40)
+	s.check.erased(id)
+	if left := s.ehr.cached(); len(left) != 0 {
 		s.t.Errorf("cached are still %v", left)
 	}
-	_, ends := s.connectFacility(facilityRecord()[:1], nil)
+	_, ends := s.ehr.connectFacility(facilityRecord()[:1], nil)
 	<-time.After(time.Until(ends))
-	s.letPass(2)
-	if left := s.cached(); len(left) != 0 {
+	s.clock.letPass(2)
+	if left := s.ehr.cached(); len(left) != 0 {
 		s.t.Errorf("cached are still %v", left)
 	}
 }
@@ -176,36 +181,36 @@ func TestAFacilitysRecordIsExportedUntilItsDayIsOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.subscribe(webhook.AuthorizationEnding)
-		id, ends := s.connectFacility(facilityRecord(), map[string]int{"unavailable": 1})
-		s.letPass(3)
-		s.checkWarned(id, ends)
-		shown := s.asOwner(http.MethodGet, "/bridge/org_connection/"+id, nil)
+		s.org.subscribe(webhook.AuthorizationEnding)
+		id, ends := s.ehr.connectFacility(facilityRecord(), map[string]int{"unavailable": 1})
+		s.clock.letPass(3)
+		s.check.warned(id, ends)
+		shown := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil)
 		if got := string(shown.Data); strings.Contains(got, "catalog_") ||
 			!strings.Contains(got, `"tefca_directory_id":"urn:oid:2.999.1.7","platform_type":"tefca"`) {
 			t.Errorf("the record of the connection is %s", got)
 		}
 		<-time.After(time.Until(ends) - 5*time.Minute)
-		s.startExport(id)
-		s.letPass(1)
-		s.checkFacilityRecord()
-		if told := s.events("patient.ehi_export_success")[0].Body; !strings.Contains(told,
+		s.org.startExport(id)
+		s.clock.letPass(1)
+		checkFacilityRecord(s)
+		if told := s.webhooks.events("patient.ehi_export_success")[0].Body; !strings.Contains(told,
 			`"complete":false,"missing":{"DocumentReference":"unavailable"}`) {
 			t.Errorf("told %s", told)
 		}
 		<-time.After(time.Until(ends))
-		s.letPass(2)
-		s.checkRevoked(id, "access_expired")
-		if left := s.cached(); len(left) != 0 {
+		s.clock.letPass(2)
+		s.check.revoked(id, "access_expired")
+		if left := s.ehr.cached(); len(left) != 0 {
 			t.Errorf("cached are still %v", left)
 		}
-		for _, told := range append(s.events("patient.authorization_revoked"),
-			s.events("patient.authorization_expiring")...) {
+		for _, told := range append(s.webhooks.events("patient.authorization_revoked"),
+			s.webhooks.events("patient.authorization_expiring")...) {
 			if strings.Contains(told.Body, "endpoint_id") || !strings.Contains(told.Body, `"platform_type":"tefca"`) {
 				t.Errorf("told %s", told.Body)
 			}
 		}
-		if again := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		if again := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": id, "refresh": true}); again.status != http.StatusConflict {
 			t.Errorf("a later export answered %d", again.status)
 		}
@@ -217,15 +222,15 @@ func TestAnExportThatFindsTheDayOverHasTheConnectionEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		id, ends := s.connectFacility(facilityRecord()[:1], nil)
+		id, ends := s.ehr.connectFacility(facilityRecord()[:1], nil)
 		s.forgetEnd(id)
 		<-time.After(time.Until(ends))
-		taskID := s.startExport(id)
-		s.letPass(2)
-		if got := s.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
+		taskID := s.org.startExport(id)
+		s.clock.letPass(2)
+		if got := s.state.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
 			t.Errorf("the export failed because of %q", got)
 		}
-		s.checkRevoked(id, "access_expired")
+		s.check.revoked(id, "access_expired")
 	})
 }
 
@@ -235,20 +240,20 @@ func TestWhatAnExportOfAFacilityComesTo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		id, _ := s.connectFacility(nil, nil)
-		first := s.startExport(id)
-		s.letPass(1)
-		if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+first+"?include=result",
+		id, _ := s.ehr.connectFacility(nil, nil)
+		first := s.org.startExport(id)
+		s.clock.letPass(1)
+		if got := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+first+"?include=result",
 			nil); !strings.Contains(string(got.Data), `"failure_reason":"tefca_no_documents_found"`) {
 			t.Errorf("without documents: %s", got.raw)
 		}
-		if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 ||
+		if failed := s.webhooks.events("patient.ehi_export_failed"); len(failed) != 1 ||
 			!strings.Contains(failed[0].Body, "tefca_no_documents_found") {
 			t.Errorf("told %v", failed)
 		}
 		ask := func(fixture string) (taskID string) {
 			t.Helper()
-			got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+			got := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 				map[string]any{"org_connection_id": id, "fixtures": map[string]string{"tefca_ccda": fixture}})
 			var task struct {
 				ID string `json:"task_id"`
@@ -256,29 +261,29 @@ func TestWhatAnExportOfAFacilityComesTo(t *testing.T) {
 			if err := json.Unmarshal(got.Data, &task); err != nil || got.status != http.StatusOK {
 				t.Fatalf("%s: %d %s", fixture, got.status, got.raw)
 			}
-			s.letPass(1)
+			s.clock.letPass(1)
 			return task.ID
 		}
 		alder, birch, again := ask("alder.xml"), ask("birch.xml"), ask("birch.xml")
 		if alder == birch || birch != again {
 			t.Errorf("tasks %s, %s and %s, want two", alder, birch, again)
 		}
-		sent := s.events("patient.ehi_export_success")
+		sent := s.webhooks.events("patient.ehi_export_success")
 		held := make([]string, 0, len(sent))
 		for _, told := range sent {
 			var body struct {
 				Data exportData `json:"data"`
 			}
 			expect.NoError(t, json.Unmarshal([]byte(told.Body), &body))
-			for patient := range s.download(body.Data.DownloadLinks[0].URL)["Patient"] {
+			for patient := range s.org.download(body.Data.DownloadLinks[0].URL)["Patient"] {
 				held = append(held, patient)
 			}
 		}
 		if slices.Sort(held); !slices.Equal(held, []string{"alder", "birch"}) {
 			t.Errorf("the files are of %v", held)
 		}
-		other := s.connect(crashPersona, "approve").Get("org_connection_id")
-		refused := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		other := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+		refused := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": other, "fixtures": map[string]string{"tefca_ccda": "alder.xml"}})
 		if refused.status != http.StatusBadRequest ||
 			!strings.Contains(string(refused.raw), "only for TEFCA connections in test mode") {
@@ -292,12 +297,12 @@ func TestAnExportOfAFacilitySurvivesACrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "ExportWorkerFunction", func(t *testing.T, s *stack) {
 		t.Helper()
-		id, _ := s.connectFacility(facilityRecord(), nil)
+		id, _ := s.ehr.connectFacility(facilityRecord(), nil)
 		s.requestUntilAccepted(t, id)
-		s.finish(130)
-		s.checkOneResult(t)
-		s.checkFacilityRecord()
-		s.checkNothingPending(t)
+		s.clock.finish(130)
+		s.check.oneResult(t)
+		checkFacilityRecord(s)
+		s.check.nothingPending(t)
 	})
 }
 
@@ -309,13 +314,14 @@ func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
 		t.Parallel()
 		sweepCrashes(t, "DeleteConnectionFunction", func(t *testing.T, s *stack) {
 			t.Helper()
-			id, _ := s.connectFacility(facilityRecord(), nil)
-			for tries := 0; s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil).status != http.StatusOK; tries++ {
+			id, _ := s.ehr.connectFacility(facilityRecord(), nil)
+			path := "/bridge/org_connection/" + id
+			for tries := 0; s.org.request(http.MethodDelete, path, nil).status != http.StatusOK; tries++ {
 				if tries > 3 {
 					t.Fatal("it cannot be given up")
 				}
 			}
-			if left := s.cached(); len(left) != 0 || s.tokens(id)["sealed"] != nil {
+			if left := s.ehr.cached(); len(left) != 0 || s.state.tokens(id)["sealed"] != nil {
 				t.Errorf("cached are still %v", left)
 			}
 		})
@@ -324,11 +330,11 @@ func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
 		t.Parallel()
 		sweepCrashes(t, "RefreshWorkerFunction", func(t *testing.T, s *stack) {
 			t.Helper()
-			id, ends := s.connectFacility(facilityRecord()[:1], nil)
+			id, ends := s.ehr.connectFacility(facilityRecord()[:1], nil)
 			<-time.After(time.Until(ends))
-			s.letPass(30)
-			if s.checkRevoked(id, "access_expired"); len(s.cached()) != 0 {
-				t.Errorf("cached are still %v", s.cached())
+			s.clock.letPass(30)
+			if s.check.revoked(id, "access_expired"); len(s.ehr.cached()) != 0 {
+				t.Errorf("cached are still %v", s.ehr.cached())
 			}
 		})
 	})
@@ -336,14 +342,14 @@ func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
 		t.Parallel()
 		sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
 			t.Helper()
-			id, _ := s.connectFacility(facilityRecord(), nil)
-			s.requestErasure(id)
-			s.letPass(60)
-			if e := s.checkErased(id); e.Stage != erase.Done || len(s.cached()) != 0 {
-				t.Errorf("%+v, cached are still %v", e, s.cached())
+			id, _ := s.ehr.connectFacility(facilityRecord(), nil)
+			s.staff.requestErasure(id)
+			s.clock.letPass(60)
+			if e := s.check.erased(id); e.Stage != erase.Done || len(s.ehr.cached()) != 0 {
+				t.Errorf("%+v, cached are still %v", e, s.ehr.cached())
 			}
 			<-time.After(2 * time.Hour) // by then what made the connection has ended, and what remembers that it was erased
-			s.checkNothingIsLeft(t, id)
+			s.check.nothingIsLeft(t, id)
 		})
 	})
 }

@@ -11,12 +11,12 @@ func exported(with string, isLate bool) stage { return exportedWithin(3, with, i
 
 func exportedWithin(minutes int, with string, isLate bool) stage {
 	return func(s *stack, _ *amiss) {
-		id := s.connectTo(quirk{with: with}).Get("org_connection_id")
+		id := s.ehr.connectTo(quirk{with: with}).Get("org_connection_id")
 		if isLate {
 			<-time.After(2 * time.Hour)
 		}
-		s.startExport(id)
-		s.letPass(minutes)
+		s.org.startExport(id)
+		s.clock.letPass(minutes)
 	}
 }
 
@@ -28,31 +28,31 @@ func failedExports() map[string]stage {
 		"export: Patient without a sign-in": exported("deny-401-html:Patient", false),
 		"export: Patient cannot be read":    exported("patient-broken", false),
 		"export: facility without documents": func(s *stack, _ *amiss) {
-			id, _ := s.connectFacility(nil, nil)
-			s.startExport(id)
-			s.letPass(1)
+			id, _ := s.ehr.connectFacility(nil, nil)
+			s.org.startExport(id)
+			s.clock.letPass(1)
 		},
 		"export: all documents lost": func(s *stack, _ *amiss) {
-			id, _ := s.connectFacility(nil, map[string]int{"unavailable": 1})
-			s.startExport(id)
-			s.letPass(1)
+			id, _ := s.ehr.connectFacility(nil, map[string]int{"unavailable": 1})
+			s.org.startExport(id)
+			s.clock.letPass(1)
 		},
 		"export: types missing":       exported("deny:Observation", false),
 		"export: put off":             exported("refresh-fails:500", true),
 		"export: token endpoint down": exportedWithin(6, "refresh-fails:500", true),
 		"export: client has ended":    exported("refresh-fails:unauthorized_client", true),
 		"export: wrong client secret": func(s *stack, _ *amiss) {
-			id := s.connectionOfWrongClient()
+			id := s.ehr.connectionOfWrongClient()
 			<-time.After(2 * time.Hour)
-			s.startExport(id)
-			s.letPass(3)
+			s.org.startExport(id)
+			s.clock.letPass(3)
 		},
 		"export: token endpoint has moved": func(s *stack, _ *amiss) {
-			id := s.connect(crashPersona, "approve").Get("org_connection_id")
-			s.tokenEndpointElsewhere()
+			id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+			tokenEndpointElsewhere(s)
 			<-time.After(2 * time.Hour)
-			s.startExport(id)
-			s.letPass(3)
+			s.org.startExport(id)
+			s.clock.letPass(3)
 		},
 		"export: searches put off":          unsearchable(2),
 		"export: left alone":                exported("leave-alone:1h", false),
@@ -64,7 +64,7 @@ func failedExports() map[string]stage {
 // unsearchable exports from a server that answers nothing but the Patient, for some minutes.
 func unsearchable(minutes int) stage {
 	return func(s *stack, _ *amiss) {
-		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 		s.inPlace = func(r *http.Request) *http.Response {
 			if !isFHIR(r) || strings.Contains(r.URL.Path, "/Patient/") || strings.HasSuffix(r.URL.Path, "/metadata") {
 				return nil
@@ -74,7 +74,7 @@ func unsearchable(minutes int) stage {
 				Body: http.NoBody, Request: r,
 			}
 		}
-		s.startExport(id)
-		s.letPass(minutes)
+		s.org.startExport(id)
+		s.clock.letPass(minutes)
 	}
 }

@@ -37,7 +37,7 @@ func stagedFailures() map[string]stage {
 }
 
 // answering has a part of the portal answer so.
-func (s *stack) answering(status int, media, body string, parts ...string) {
+func (s ehr) answering(status int, media, body string, parts ...string) {
 	s.inPlace = func(r *http.Request) *http.Response {
 		for _, part := range parts {
 			if strings.Contains(r.URL.Path, part) {
@@ -52,7 +52,7 @@ func (s *stack) answering(status int, media, body string, parts ...string) {
 }
 
 // unreachable has requests to a part of the world get no answer.
-func (s *stack) unreachable(class safehttp.Class, part string) {
+func unreachable(s *stack, class safehttp.Class, part string) {
 	s.unreached = func(r *http.Request) error {
 		if strings.Contains(r.URL.Path, part) {
 			return &safehttp.Error{Class: class}
@@ -70,14 +70,14 @@ const (
 func failedDiscoveries() map[string]stage {
 	answering := func(status int, media, body string) stage {
 		return func(s *stack, _ *amiss) {
-			s.answering(status, media, body, wellKnown, statements)
-			s.browser().open(s.connectURL(), crashPersona, "approve")
+			s.ehr.answering(status, media, body, wellKnown, statements)
+			s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 		}
 	}
 	unreached := func(class safehttp.Class) stage {
 		return func(s *stack, _ *amiss) {
-			s.unreachable(class, wellKnown)
-			s.browser().open(s.connectURL(), crashPersona, "approve")
+			unreachable(s, class, wellKnown)
+			s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 		}
 	}
 	return map[string]stage{
@@ -93,7 +93,7 @@ func failedDiscoveries() map[string]stage {
 				}
 				return answer
 			}
-			s.browser().open(s.connectURL(), crashPersona, "approve")
+			s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 		},
 		"discovery: a page":            answering(http.StatusOK, "text/html", maintenance),
 		"discovery: server down":       answering(http.StatusServiceUnavailable, "text/html", maintenance),
@@ -106,7 +106,9 @@ func failedDiscoveries() map[string]stage {
 
 // signIn sends a patient to a portal.
 func signIn(with, decision string) stage {
-	return func(s *stack, _ *amiss) { s.browser().open(s.connectURLOf(quirk{with: with}), crashPersona, decision) }
+	return func(s *stack, _ *amiss) {
+		s.patient.browser().open(s.ehr.connectURLOf(quirk{with: with}), crashPersona, decision)
+	}
 }
 
 func failedSignIns() map[string]stage {
@@ -117,15 +119,18 @@ func failedSignIns() map[string]stage {
 		"sign-in: forged identity":  signIn("id-token:bad-signature", "approve"),
 		"sign-in: no patient named": signIn("patient-unnamed", "approve"),
 		"sign-in: wrong client secret": func(s *stack, _ *amiss) {
-			authID := s.secretClient("wrong")
-			s.browser().open(s.connectURLOf(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}),
-				crashPersona, "approve")
+			authID := secretClient(s, "wrong")
+			s.patient.browser().open(
+				s.ehr.connectURLOf(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}),
+				crashPersona,
+				"approve",
+			)
 		},
 	}
 }
 
 // secretClient makes a client that has a secret.
-func (s *stack) secretClient(password string) (authID string) {
+func secretClient(s *stack, password string) (authID string) {
 	s.t.Helper()
 	auth := catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}
 	authID, err := s.operator.Clients.Create(s.t.Context(), org.Tenant{}, auth, secret.New(password))
@@ -138,22 +143,22 @@ func failedReturns() map[string]stage {
 		"return: state not known": func(s *stack, _ *amiss) {
 			unknown, err := url.Parse(baseURL + "/bridge/callback/" + ids.Random() + "?state=unknown&code=unknown")
 			expect.NoError(s.t, err)
-			s.browser().get(unknown)
+			s.patient.browser().get(unknown)
 		},
 		"return: too late": func(s *stack, _ *amiss) {
-			b := s.browser()
-			back := s.returning(b)
+			b := s.patient.browser()
+			back := returning(s, b)
 			<-time.After(31 * time.Minute)
 			b.get(back)
 		},
-		"return: other browser": func(s *stack, _ *amiss) { s.browser().get(s.returning(s.browser())) },
+		"return: other browser": func(s *stack, _ *amiss) { s.patient.browser().get(returning(s, s.patient.browser())) },
 	}
 }
 
 // returning is the address by which a portal sends a browser back that began a sign-in.
-func (s *stack) returning(b *browser) *url.URL {
+func returning(s *stack, b *browser) *url.URL {
 	s.t.Helper()
-	begin, err := url.Parse(s.connectURL())
+	begin, err := url.Parse(s.patient.connectURL())
 	expect.NoError(s.t, err)
 	portal := b.get(begin).location()
 	query := portal.Query()
@@ -166,20 +171,20 @@ func (s *stack) returning(b *browser) *url.URL {
 // refreshed lets the weekly refresh come after a sign-in; before brings about what it meets.
 func refreshed(with string, before func(s *stack)) stage {
 	return func(s *stack, _ *amiss) {
-		s.connectTo(quirk{with: with})
+		s.ehr.connectTo(quirk{with: with})
 		if before != nil {
 			before(s)
 		}
 		<-time.After(12 * 24 * time.Hour)
-		s.letPass(3)
+		s.clock.letPass(3)
 	}
 }
 
 // connectionOfWrongClient makes a connection whose client's secret is another one since.
-func (s *stack) connectionOfWrongClient() (id string) {
+func (s ehr) connectionOfWrongClient() (id string) {
 	s.t.Helper()
-	authID := s.secretClient("right")
-	id = s.connectTo(quirk{
+	authID := secretClient(s.stack, "right")
+	id = s.ehr.connectTo(quirk{
 		with:   "client-auth:client_secret_basic,client-secret:right",
 		authID: authID,
 	}).Get("org_connection_id")
@@ -189,7 +194,7 @@ func (s *stack) connectionOfWrongClient() (id string) {
 }
 
 // tokenEndpointElsewhere has the portal name another origin's token endpoint than it had.
-func (s *stack) tokenEndpointElsewhere() {
+func tokenEndpointElsewhere(s *stack) {
 	s.inPlace = func(r *http.Request) *http.Response {
 		answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 		switch {
@@ -209,21 +214,21 @@ func failedRefreshes() map[string]stage {
 		"refresh: consent withdrawn": refreshed("refresh-fails:invalid_grant", nil),
 		"refresh: server down":       refreshed("refresh-fails:500", nil),
 		"refresh: a page with 401": refreshed("label:page", func(s *stack) {
-			s.answering(http.StatusUnauthorized, "text/html", maintenance, "/oauth/token")
+			s.ehr.answering(http.StatusUnauthorized, "text/html", maintenance, "/oauth/token")
 		}),
 		"refresh: no answer in time": refreshed("label:slow",
-			func(s *stack) { s.unreachable(safehttp.Timeout, "/oauth/token") }),
+			func(s *stack) { unreachable(s, safehttp.Timeout, "/oauth/token") }),
 		"refresh: wrong client secret": func(s *stack, _ *amiss) {
-			s.connectionOfWrongClient()
+			s.ehr.connectionOfWrongClient()
 			<-time.After(12 * 24 * time.Hour)
-			s.letPass(3)
+			s.clock.letPass(3)
 		},
 		"refresh: client has ended":         refreshed("refresh-fails:unauthorized_client", nil),
-		"refresh: token endpoint has moved": refreshed("label:moved", (*stack).tokenEndpointElsewhere),
+		"refresh: token endpoint has moved": refreshed("label:moved", tokenEndpointElsewhere),
 		"revocation: server down": func(s *stack, _ *amiss) {
-			id := s.connectTo(quirk{with: "revoke-fails:500"}).Get("org_connection_id")
-			s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
-			s.letPass(3)
+			id := s.ehr.connectTo(quirk{with: "revoke-fails:500"}).Get("org_connection_id")
+			s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+			s.clock.letPass(3)
 		},
 	}
 }
@@ -231,10 +236,10 @@ func failedRefreshes() map[string]stage {
 // posted has the receiver of a webhook answer so, to as many events.
 func posted(status, events int) stage {
 	return func(s *stack, _ *amiss) {
-		s.answering(status, "text/plain", "", "/_local/inbox")
+		s.ehr.answering(status, "text/plain", "", "/_local/inbox")
 		for range events {
-			s.connect(crashPersona, "approve")
-			s.letPass(1)
+			s.patient.connect(crashPersona, "approve")
+			s.clock.letPass(1)
 		}
 	}
 }
@@ -242,9 +247,9 @@ func posted(status, events int) stage {
 // unposted has the receiver of a webhook not answer.
 func unposted(class safehttp.Class) stage {
 	return func(s *stack, _ *amiss) {
-		s.unreachable(class, "/_local/inbox")
-		s.connect(crashPersona, "approve")
-		s.letPass(1)
+		unreachable(s, class, "/_local/inbox")
+		s.patient.connect(crashPersona, "approve")
+		s.clock.letPass(1)
 	}
 }
 
@@ -260,7 +265,7 @@ func failedWebhooks() map[string]stage {
 }
 
 // damaged replaces an attribute of a row.
-func (s *stack) damaged(table, pk, sk, attribute string, value types.AttributeValue) {
+func damaged(s *stack, table, pk, sk, attribute string, value types.AttributeValue) {
 	s.t.Helper()
 	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
 		TableName: &table,
@@ -277,44 +282,44 @@ func (s *stack) damaged(table, pk, sk, attribute string, value types.AttributeVa
 // throttled has DynamoDB refuse updates once an export is due.
 func throttled(when func(s *stack)) stage {
 	return func(s *stack, aws *amiss) {
-		s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
+		s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 		if when != nil {
 			when(s)
 		}
 		*aws = amiss{"dynamodb", "UpdateItem", "com.amazonaws.dynamodb.v20120810#ThrottlingException"}
-		s.letPass(2)
+		s.clock.letPass(2)
 	}
 }
 
 func ownFailures() map[string]stage {
 	return map[string]stage{
 		"row: damaged task": func(s *stack, _ *amiss) {
-			taskID := s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-			s.damaged("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META", "options",
+			taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
+			damaged(s, "test-WorkTable", s.tenant()+"#TASK#"+taskID, "META", "options",
 				&types.AttributeValueMemberS{Value: `{"since":`})
-			s.letPass(1)
+			s.clock.letPass(1)
 		},
 		"row: damaged cached record": func(s *stack, _ *amiss) {
-			id, _ := s.connectFacility(facilityRecord()[:1], nil)
-			for _, key := range s.cached() {
-				expect.NoError(s.t, s.documents().Put(s.t.Context(), key, "", []byte("nothing that opens")))
+			id, _ := s.ehr.connectFacility(facilityRecord()[:1], nil)
+			for _, key := range s.ehr.cached() {
+				expect.NoError(s.t, s.ehr.documents().Put(s.t.Context(), key, "", []byte("nothing that opens")))
 			}
-			s.startExport(id)
-			s.letPass(0)
+			s.org.startExport(id)
+			s.clock.letPass(0)
 		},
 		"row: damaged tokens": func(s *stack, _ *amiss) {
-			id := s.connect(crashPersona, "approve").Get("org_connection_id")
-			s.damaged("test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS", "sealed",
+			id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+			damaged(s, "test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS", "sealed",
 				&types.AttributeValueMemberB{Value: []byte("nothing that opens")})
-			s.startExport(id)
-			s.letPass(1)
+			s.org.startExport(id)
+			s.clock.letPass(1)
 		},
 		"table: throttled":               throttled(nil),
-		"table: throttled, of a due row": throttled(func(s *stack) { s.loseMessages() }),
+		"table: throttled, of a due row": throttled(func(s *stack) { s.queues.loseMessages() }),
 		"queue: full": func(s *stack, aws *amiss) {
-			id := s.connect(crashPersona, "approve").Get("org_connection_id")
+			id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 			*aws = amiss{"sqs", "SendMessage", "OverLimit"}
-			s.startExport(id)
+			s.org.startExport(id)
 		},
 	}
 }
@@ -339,11 +344,11 @@ func refusedRequests() map[string]stage {
 			c.send(http.MethodPost, path, c.header(), who)
 		},
 		"request: refused": func(s *stack, _ *amiss) {
-			s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+			s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 				map[string]any{"org_connection_id": ids.Random(), "formats": []string{"pdf"}})
 		},
 		"request: record not known": func(s *stack, _ *amiss) {
-			s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": ids.Random()})
+			s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": ids.Random()})
 		},
 	}
 }

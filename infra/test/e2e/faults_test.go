@@ -42,18 +42,18 @@ func survive(t *testing.T, o simulation) {
 		o.requestUntilAccepted(t, connectionID)
 	}
 	if o.random.IntN(2) == 0 {
-		o.loseMessages()
+		o.queues.loseMessages()
 	}
 	for range o.random.IntN(6) {
-		o.letPass(o.random.IntN(12))
+		o.clock.letPass(o.random.IntN(12))
 		o.readAll(t)
 	}
 	o.end()
-	o.finish(300)
-	o.checkConnectionsAreWhole(t)
-	o.checkNothingWaits(t)
-	o.checkEnds(t, wanted)
-	o.checkLogsHoldNoSecret(t)
+	o.clock.finish(300)
+	o.check.connectionsAreWhole(t)
+	o.check.nothingWaits(t)
+	checkEnds(t, o.stack, wanted)
+	o.check.logsHoldNoSecret(t)
 }
 
 // hurry gives some export workers so little time that they hand over in the middle of a record.
@@ -68,7 +68,8 @@ func (o simulation) hurry() {
 // readAll asks every endpoint that only reads: a fault is answered in our envelope.
 func (o simulation) readAll(t *testing.T) {
 	t.Helper()
-	tasks, connections := o.list("test-WorkTable", o.tenant()+"#TASK"), o.list("test-ConnectionTable", o.tenant()+"#CONN")
+	tasks := o.state.list("test-WorkTable", o.tenant()+"#TASK")
+	connections := o.state.list("test-ConnectionTable", o.tenant()+"#CONN")
 	paths := make([]string, 0, 1+2*len(tasks)+len(connections))
 	paths = append(paths, "/bridge/org?public_id="+o.seeded.Organisations[0].PublicID)
 	for _, key := range tasks {
@@ -79,7 +80,7 @@ func (o simulation) readAll(t *testing.T) {
 		paths = append(paths, "/bridge/org_connection/"+key[strings.LastIndexByte(key, '#')+1:])
 	}
 	for _, path := range paths {
-		got := o.asOwner(http.MethodGet, path, nil)
+		got := o.org.request(http.MethodGet, path, nil)
 		missing := got.status == http.StatusNotFound && strings.HasSuffix(path, ".jsonl") // no file yet
 		if got.status >= http.StatusBadRequest && !missing {
 			checkFailure(t, got)
@@ -90,14 +91,14 @@ func (o simulation) readAll(t *testing.T) {
 // connectUntilAuthorized signs a patient in who tries again whenever an answer says so.
 func (o simulation) connectUntilAuthorized(t *testing.T, persona string) string {
 	t.Helper()
-	return o.signInUntilAuthorized(t, o.connectURL(), persona)
+	return o.signInUntilAuthorized(t, o.patient.connectURL(), persona)
 }
 
 // signInUntilAuthorized does so from the address of a connect or a reconnect.
 func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string) string {
 	t.Helper()
 	for range 60 {
-		answer, last := o.browser().open(address, persona, "approve")
+		answer, last := o.patient.browser().open(address, persona, "approve")
 		if answer == nil && last.Query().Get("connection_status") == "authorized" {
 			return last.Query().Get("org_connection_id")
 		}
@@ -107,7 +108,7 @@ func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string)
 			checkText(t, last.Query().Get("error"), last.Query().Get("error_description"))
 			checkReveals(t, last.RawQuery)
 		}
-		o.checkConnectionsAreWhole(t)
+		o.check.connectionsAreWhole(t)
 		<-time.After(5 * time.Second)
 	}
 	t.Fatal("the patient was never connected")
@@ -118,7 +119,7 @@ func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string)
 func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Helper()
 	for range 60 {
-		got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
+		got := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
 		if got.status == http.StatusOK {
 			return
 		}
@@ -188,11 +189,11 @@ func checkReveals(t *testing.T, text string) {
 
 // checkEnds: each of the connections has one task, which ended with one file that holds the whole record once, and one
 // event of it, or which failed and told so.
-func (s *stack) checkEnds(t *testing.T, wanted map[string]persona.Persona) {
+func checkEnds(t *testing.T, s *stack, wanted map[string]persona.Persona) {
 	t.Helper()
 	told := map[string]map[string]exportData{} // by task and event id
 	for _, kind := range []string{"patient.ehi_export_success", "patient.ehi_export_failed"} {
-		for _, d := range s.events(kind) {
+		for _, d := range s.webhooks.events(kind) {
 			var body struct {
 				Data exportData `json:"data"`
 			}
@@ -203,26 +204,26 @@ func (s *stack) checkEnds(t *testing.T, wanted map[string]persona.Persona) {
 			told[body.Data.TaskID][d.Headers["webhook-id"]] = body.Data
 		}
 	}
-	tasks := s.list("test-WorkTable", s.tenant()+"#TASK")
+	tasks := s.state.list("test-WorkTable", s.tenant()+"#TASK")
 	if len(tasks) != len(wanted) || len(told) != len(wanted) {
 		t.Fatalf("there are %d tasks, and events of %d, for %d exports", len(tasks), len(told), len(wanted))
 	}
 	for _, key := range tasks {
-		task := s.get("test-WorkTable", key, "META")
+		task := s.state.get("test-WorkTable", key, "META")
 		events := told[key[strings.LastIndexByte(key, '#')+1:]]
 		if len(events) != 1 {
 			t.Errorf("%s was told under %d event ids", key, len(events))
 		}
 		for _, event := range events {
-			s.checkEnd(t, task, event, wanted[task.text("connection_id")])
+			checkEnd(t, s, task, event, wanted[task.text("connection_id")])
 		}
 	}
 }
 
-func (s *stack) checkEnd(t *testing.T, task row, event exportData, who persona.Persona) {
+func checkEnd(t *testing.T, s *stack, task row, event exportData, who persona.Persona) {
 	t.Helper()
 	if task.text("status") != string(export.Success) {
-		s.checkHonestFailure(t, task, event)
+		checkHonestFailure(t, s, task, event)
 		return
 	}
 	if len(event.DownloadLinks) != 1 {
@@ -230,7 +231,7 @@ func (s *stack) checkEnd(t *testing.T, task row, event exportData, who persona.P
 	}
 	resources, err := who.Load()
 	expect.NoError(t, err)
-	file := s.download(event.DownloadLinks[0].URL)
+	file := s.org.download(event.DownloadLinks[0].URL)
 	for _, r := range resources {
 		if n := file[r.Type][r.ID]; n != 1 {
 			t.Errorf("%s/%s is in the file %d times", r.Type, r.ID, n)
@@ -243,7 +244,7 @@ func (s *stack) checkEnd(t *testing.T, task row, event exportData, who persona.P
 
 // checkHonestFailure: a worker that dies between the portal's answer to a refresh and the storing of the new refresh
 // token has lost it for good. No other fault may make an export fail.
-func (s *stack) checkHonestFailure(t *testing.T, task row, event exportData) {
+func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Helper()
 	status, reason := task.text("status"), task.text("failure_reason")
 	if status != string(export.Failed) || len(event.DownloadLinks) != 0 {
@@ -269,32 +270,32 @@ func TestARefreshSurvivesACrashAnywhere(t *testing.T) {
 			sweepFirstCrashes(t, function, firstPage, func(t *testing.T, s *stack) {
 				t.Helper()
 				who := persona.Builtin()[0]
-				connectionID := s.connect(who.ID, "approve").Get("org_connection_id")
+				connectionID := s.patient.connect(who.ID, "approve").Get("org_connection_id")
 				<-time.After(2 * time.Hour)
 				s.requestUntilAccepted(t, connectionID)
-				s.finish(130)
-				s.checkNothingWaits(t)
-				s.checkEnds(t, map[string]persona.Persona{connectionID: who})
+				s.clock.finish(130)
+				s.check.nothingWaits(t)
+				checkEnds(t, s, map[string]persona.Persona{connectionID: who})
 			})
 		})
 	}
 }
 
-// checkNothingWaits: no row and no queue has anything left to do, and what lies in a dead letter queue was done anyway.
-func (s *stack) checkNothingWaits(t *testing.T) {
+// nothingWaits: no row and no queue has anything left to do, and what lies in a dead letter queue was done anyway.
+func (s checks) nothingWaits(t *testing.T) {
 	t.Helper()
-	if left := s.pending(); len(left) != 0 {
+	if left := s.clock.pending(); len(left) != 0 {
 		t.Errorf("still pending: %v", left)
 	}
 	for _, queue := range s.cloud.SQS().Snapshot() {
 		if queue.DeadLetter && queue.Visible+queue.InFlight+queue.Delayed > 0 {
-			s.checkDead(t, queue.Name)
+			checkDead(t, s.stack, queue.Name)
 		}
 	}
 }
 
 // checkDead: the row of every message in a dead letter queue has come to its end without it.
-func (s *stack) checkDead(t *testing.T, name string) {
+func checkDead(t *testing.T, s *stack, name string) {
 	t.Helper()
 	queue := sqs.NewFromConfig(s.cloud.Config("test"))
 	received, err := queue.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
@@ -305,7 +306,7 @@ func (s *stack) checkDead(t *testing.T, name string) {
 		var message struct{ Mode, Org, Kind, ID string }
 		expect.NoError(t, json.Unmarshal([]byte(*m.Body), &message))
 		kind := map[string]string{"task": "TASK", "event": "EVENT", "delivery": "DELIV"}[message.Kind]
-		found := s.get("test-WorkTable", message.Mode+"#"+message.Org+"#"+kind+"#"+message.ID, "META")
+		found := s.state.get("test-WorkTable", message.Mode+"#"+message.Org+"#"+kind+"#"+message.ID, "META")
 		_, due := found["due_shard"]
 		if status := found.text("status"); found == nil || due && status != string(export.Success) {
 			t.Errorf("dead letter queue %s holds a %s whose row is unfinished (%s)", name, message.Kind, status)
@@ -328,15 +329,15 @@ func TestABusyKMSCostsNoConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{plan: plan})
 		who := persona.Builtin()[0]
-		connectionID := s.connect(who.ID, "approve").Get("org_connection_id")
+		connectionID := s.patient.connect(who.ID, "approve").Get("org_connection_id")
 		<-time.After(2 * time.Hour) // the access token expires
 		plan.Pause(false)
 		s.requestUntilAccepted(t, connectionID)
-		s.finish(30)
+		s.clock.finish(30)
 		if got := len(plan.Injected()); got != 3 {
 			t.Fatalf("%d calls were refused: %s", got, plan)
 		}
-		s.checkNothingPending(t)
-		s.checkEnds(t, map[string]persona.Persona{connectionID: who})
+		s.check.nothingPending(t)
+		checkEnds(t, s, map[string]persona.Persona{connectionID: who})
 	})
 }

@@ -22,18 +22,18 @@ func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
-		connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+		connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 		request := map[string]any{
 			"org_connection_id": connectionID, "formats": []string{"outcome", "fhir_bundle", "jsonl_gz", "jsonl"},
 			"resource_types": []string{"Observation", "Condition", "Practitioner"}, "since": "1990-01-01",
 		}
-		taskID := s.requestExport(t, request)
-		if again := s.requestExport(t, request); again != taskID {
+		taskID := s.org.requestExport(t, request)
+		if again := s.org.requestExport(t, request); again != taskID {
 			t.Error("the same request opened another export")
 		}
-		s.awaitEvents("patient.ehi_export_success", 1)
-		files := s.checkFiles(t, taskID)
-		s.checkScanned(t)
+		s.webhooks.awaitEvents("patient.ehi_export_success", 1)
+		files := s.org.checkFiles(t, taskID)
+		checkScanned(t, s)
 		lines := string(files["jsonl"])
 		if !strings.Contains(lines, `"resourceType":"Condition"`) || strings.Contains(lines, `"resourceType":"Encounter"`) {
 			t.Errorf("the file holds %.300s", lines)
@@ -50,7 +50,7 @@ func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
 		if got, want := len(bundle.Entry), strings.Count(lines, "\n"); got != want {
 			t.Errorf("the bundle has %d entries, want %d", got, want)
 		}
-		if other := s.requestExport(t, map[string]any{"org_connection_id": connectionID}); other == taskID {
+		if other := s.org.requestExport(t, map[string]any{"org_connection_id": connectionID}); other == taskID {
 			t.Error("a request without options got the export of a part")
 		}
 	})
@@ -58,7 +58,7 @@ func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
 
 // checkScanned: the expressions that SECURITY.md gives for scanners find every secret that is given out,
 // links to each format too.
-func (o *outside) checkScanned(t *testing.T) {
+func checkScanned(t *testing.T, o *outside) {
 	t.Helper()
 	text, err := os.ReadFile("../../../SECURITY.md")
 	expect.NoError(t, err)
@@ -67,7 +67,7 @@ func (o *outside) checkScanned(t *testing.T) {
 		"private API key": {own.PrivateKey}, "webhook signing secret": {own.WebhookSecret},
 		"download link": nil,
 	}
-	for _, link := range o.exportEvent().DownloadLinks {
+	for _, link := range o.webhooks.exportEvent().DownloadLinks {
 		secrets["download link"] = append(secrets["download link"], link.URL)
 	}
 	for name, values := range secrets {
@@ -84,9 +84,9 @@ func (o *outside) checkScanned(t *testing.T) {
 }
 
 // requestExport asks for an export and returns the task's id.
-func (o *outside) requestExport(t *testing.T, body map[string]any) string {
+func (o organisation) requestExport(t *testing.T, body map[string]any) string {
 	t.Helper()
-	got := o.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", body)
+	got := o.org.request(http.MethodPost, "/bridge/fhir/ehi-export", body)
 	if got.status != http.StatusOK {
 		t.Fatalf("POST ehi-export answered %d %s", got.status, got.raw)
 	}
@@ -99,7 +99,7 @@ func (o *outside) requestExport(t *testing.T, body map[string]any) string {
 
 // checkFiles downloads the files of a task as its result lists them, compares each with its size and digest, and
 // returns them by export_type. The event has the same links.
-func (o *outside) checkFiles(t *testing.T, taskID string) map[string][]byte {
+func (o organisation) checkFiles(t *testing.T, taskID string) map[string][]byte {
 	t.Helper()
 	var result struct {
 		Links []struct {
@@ -114,13 +114,13 @@ func (o *outside) checkFiles(t *testing.T, taskID string) map[string][]byte {
 		Scope struct{ Asked, Granted string }
 	}
 	expect.NoError(t,
-		json.Unmarshal(o.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &result))
+		json.Unmarshal(o.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &result))
 	if result.Scope.Asked == "" || result.Scope.Granted == "" || len(result.Files) != len(result.Links) {
 		t.Fatalf("the result is %+v", result)
 	}
 	found := map[string][]byte{}
-	for i, link := range o.exportEvent().DownloadLinks {
-		answer, _ := o.browser().open(link.URL, "", "")
+	for i, link := range o.webhooks.exportEvent().DownloadLinks {
+		answer, _ := o.patient.browser().open(link.URL, "", "")
 		if answer == nil || answer.status != http.StatusOK || answer.header.Get("Content-Type") != link.ContentType {
 			t.Fatalf("%s answers %+v", link.ExportType, answer)
 		}

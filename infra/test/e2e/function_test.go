@@ -81,9 +81,8 @@ type function struct {
 	mu       sync.Mutex
 	life     *faults.Life
 	armed    bool         // a crash is still to come
-	ticks    int          // of its schedule
+	idle     int          // ticks of its schedule in a row without work
 	watched  *faults.Life // the one that is to crash
-	calls    []string     // their kinds, as watched made them while it was armed
 	serve    invocation
 	traced   atomic.Int64
 	ended    int // instances that crashed or ran out of time
@@ -112,8 +111,10 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	}
 	var out []byte
 	done := make(chan struct{})
+	life.Turn()
 	go func() {
 		defer close(done)
+		defer life.Turn()
 		out, err = serve(ctx, payload)
 	}()
 	select {
@@ -185,12 +186,12 @@ func (f *function) replace(dead *faults.Life) {
 func (f *function) start(ctx context.Context, life *faults.Life) (invocation, error) {
 	cfg := f.stack.cloud.Config(f.declared.LogicalID)
 	cfg.Retryer = f.stack.steadily
-	cfg.HTTPClient = life.Through(noting{f, life, f.stack.cloud})
+	cfg.HTTPClient = life.Through(f.stack.cloud, callOfAWS)
 	process := outbound.Process{
 		Process: lambdarun.Process{
 			AWS: cfg, Logger: f.logger(), Now: time.Now, Dir: f.dir, Root: f.root,
 		},
-		HTTP: life.Through(noting{f, life, f.stack}),
+		HTTP: life.Through(f.stack, callOutside),
 	}
 	if f.stack.meter != nil {
 		process.Logger = f.stack.meter.logger(f.declared.Folder)
@@ -202,22 +203,13 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	return builders()[f.declared.Folder](ctx, lookup, process)
 }
 
-// noting is a way out of an instance that notes the kinds of its calls.
-type noting struct {
-	function *function
-	life     *faults.Life
-	next     faults.Doer
+// callOfAWS describes a request to AWS, whose operations that only read are known.
+func callOfAWS(r *http.Request) faults.Call {
+	return faults.Call{Kind: kindOf(r), Reads: faults.ReadsOnly(r), At: time.Now()}
 }
 
-// Do implements faults.Doer.
-func (n noting) Do(r *http.Request) (*http.Response, error) {
-	n.function.mu.Lock()
-	if n.function.armed && n.function.watched == n.life {
-		n.function.calls = append(n.function.calls, kindOf(r))
-	}
-	n.function.mu.Unlock()
-	return n.next.Do(r)
-}
+// callOutside describes a request to a server outside, which has then seen it.
+func callOutside(r *http.Request) faults.Call { return faults.Call{Kind: kindOf(r), At: time.Now()} }
 
 // kindOf is what a call asks for: the operation of AWS, or the method and what is there at the portal or the receiver.
 func kindOf(r *http.Request) string {

@@ -22,7 +22,7 @@ import (
 
 // publish makes a catalogue of test mode live that has the sandbox, and a server of the internet,
 // which nobody asks from here.
-func (s *stack) publish() (sandbox string) {
+func publish(s *stack) (sandbox string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
 	sandbox = "e4000000-0000-4000-8000-000000000001"
@@ -34,7 +34,7 @@ func (s *stack) publish() (sandbox string) {
 	here.ID, here.FHIRBase = sandbox, baseURL+"/sandbox/fhir"
 	abroad.ID, abroad.FHIRBase = "e4000000-0000-4000-8000-000000000002", "https://fhir.hospital.example/r4"
 	made := record.Catalog{Endpoints: map[string]record.Endpoint{here.ID: here, abroad.ID: abroad}}
-	version, err := snapshot.Snapshots{Files: s.catalogFiles()}.Write(s.t.Context(), "test", made, time.Now())
+	version, err := snapshot.Snapshots{Files: s.catalog.catalogFiles()}.Write(s.t.Context(), "test", made, time.Now())
 	expect.NoError(s.t, err)
 	next := catalogledger.Pointer{Mode: "test", Live: version, MovedAt: time.Now(), Kept: []catalogledger.Version{version}}
 	expect.NoError(s.t, store.Catalog{DB: s.rows, Table: outputs["CatalogTable"]}.MovePointer(s.t.Context(),
@@ -42,20 +42,20 @@ func (s *stack) publish() (sandbox string) {
 	return sandbox
 }
 
-func (s *stack) catalogFiles() blob.Bucket {
+func (s catalogs) catalogFiles() blob.Bucket {
 	return blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.template.Outputs["CatalogBucket"]}
 }
 
-func (s *stack) healthRows() store.CatalogHealth {
+func (s state) healthRows() store.CatalogHealth {
 	return store.CatalogHealth{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
 }
 
 // checkHealth: the summary that searches read says how the sandbox fares, and nothing of what was not asked.
-func (s *stack) checkHealth(endpoint string, want health.State) {
+func checkHealth(s *stack, endpoint string, want health.State) {
 	s.t.Helper()
-	p, err := s.healthRows().Pointer(s.t.Context(), "test")
+	p, err := s.state.healthRows().Pointer(s.t.Context(), "test")
 	expect.NoError(s.t, err)
-	body, err := s.catalogFiles().Open(s.t.Context(), health.ObjectName("test", p.Version))
+	body, err := s.catalog.catalogFiles().Open(s.t.Context(), health.ObjectName("test", p.Version))
 	expect.NoError(s.t, err)
 	document, err := io.ReadAll(body)
 	expect.NoError(s.t, err)
@@ -71,18 +71,18 @@ func (s *stack) checkHealth(endpoint string, want health.State) {
 // runHealth: a server that is well, whose refreshes then fail, whose discovery then fails, and that comes back.
 func runHealth(s *stack) {
 	s.t.Helper()
-	sandbox := s.publish()
-	expect.NoError(s.t, s.healthRows().SaveRecord(s.t.Context(),
+	sandbox := publish(s)
+	expect.NoError(s.t, s.state.healthRows().SaveRecord(s.t.Context(),
 		health.Record{EndpointID: ids.Derive("gone"), Mode: "test", CheckedAt: time.Now().Add(-31 * 24 * time.Hour)}))
-	s.letPass(2)
-	s.checkHealth(sandbox, health.OK)
-	seen, err := s.healthRows().Sightings(s.t.Context(), "test")
+	s.clock.letPass(2)
+	checkHealth(s, sandbox, health.OK)
+	seen, err := s.state.healthRows().Sightings(s.t.Context(), "test")
 	expect.NoError(s.t, err)
 	if len(seen) != 1 || seen[0].EndpointID != sandbox || seen[0].Pins.Token != host ||
 		seen[0].Pins.Authorization != host || len(seen[0].Abroad) != 0 {
 		s.t.Errorf("its discovery leads to %+v", seen)
 	}
-	known, err := s.healthRows().Records(s.t.Context(), "test")
+	known, err := s.state.healthRows().Records(s.t.Context(), "test")
 	expect.NoError(s.t, err)
 	if len(known) != 1 {
 		s.t.Fatalf("known are %+v, and not the sandbox alone", known)
@@ -91,22 +91,22 @@ func runHealth(s *stack) {
 	failing := refresh.Breaker{Failures: 7, OpenUntil: time.Now().Add(48 * time.Hour)}
 	expect.NoError(s.t, state.SaveBreaker(s.t.Context(), token, refresh.Breaker{}, failing))
 	<-time.After(38 * time.Hour)
-	s.letPass(1)
-	s.checkHealth(sandbox, health.Degraded)
+	s.clock.letPass(1)
+	checkHealth(s, sandbox, health.Degraded)
 
-	s.answering(http.StatusServiceUnavailable, "text/plain", "", wellKnown, statements)
+	s.ehr.answering(http.StatusServiceUnavailable, "text/plain", "", wellKnown, statements)
 	<-time.After(26 * time.Hour)
 	for range 5 {
-		s.pass(16 * time.Minute)
+		s.clock.pass(16 * time.Minute)
 	}
-	s.pass(time.Hour)
-	s.checkHealth(sandbox, health.Down)
+	s.clock.pass(time.Hour)
+	checkHealth(s, sandbox, health.Down)
 
 	expect.NoError(s.t, state.SaveBreaker(s.t.Context(), token, failing, refresh.Breaker{}))
 	s.inPlace = nil
-	s.pass(4 * time.Hour)
-	s.letPass(1)
-	s.checkHealth(sandbox, health.OK)
+	s.clock.pass(4 * time.Hour)
+	s.clock.letPass(1)
+	checkHealth(s, sandbox, health.OK)
 }
 
 func TestAnEndpointOfTheCatalogueFailsAndRecovers(t *testing.T) {

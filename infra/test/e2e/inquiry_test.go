@@ -24,14 +24,14 @@ func TestAPatientAsksForHelpAndForAHealthSystemFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
-		o.askHealthSystem("")
-		o.askSupport("")
-		o.checkInquiriesTold(t)
+		o.patient.askHealthSystem("")
+		o.patient.askSupport("")
+		checkInquiriesTold(t, o)
 	})
 }
 
 // checkInquiriesTold: each came once, as docs/webhooks.md has it.
-func (o *outside) checkInquiriesTold(t *testing.T) {
+func checkInquiriesTold(t *testing.T, o *outside) {
 	t.Helper()
 	for eventType, want := range map[string]string{
 		"patient.request_health_system": `{"email":"` + patientsAddress +
@@ -40,9 +40,9 @@ func (o *outside) checkInquiriesTold(t *testing.T) {
 			`","name":"Cedar Clinic","body":"Subject: No sign-in\nFrom: Juniper Vale\n\n` +
 			`The portal of my cardiologist says ‹no›."}`,
 	} {
-		o.awaitEvents(eventType, 1)
+		o.webhooks.awaitEvents(eventType, 1)
 		var body struct{ Data json.RawMessage }
-		told := o.events(eventType)
+		told := o.webhooks.events(eventType)
 		expect.NoError(t, json.Unmarshal([]byte(told[0].Body), &body))
 		if len(told) != 1 || string(body.Data) != want {
 			t.Errorf("%s came %d times, with %s, want %s", eventType, len(told), body.Data, want)
@@ -51,14 +51,14 @@ func (o *outside) checkInquiriesTold(t *testing.T) {
 }
 
 // form sends what a patient has filled in, with the first organisation's public id.
-func (o *outside) form(path string, body map[string]string) answer {
+func (o browsing) form(path string, body map[string]string) answer {
 	o.t.Helper()
 	return o.call(http.MethodPost, path+"?public_id="+url.QueryEscape(o.seeded.Organisations[0].PublicID), "", "", body)
 }
 
-func (o *outside) askHealthSystem(token string) {
+func (o browsing) askHealthSystem(token string) {
 	o.t.Helper()
-	got := o.form("/support/healthsystem", map[string]string{
+	got := o.patient.form("/support/healthsystem", map[string]string{
 		"email": patientsAddress, "name": "Alder Hospital", "website": "alder.example", "street_address": "1 Elm Street",
 		"email_token": token,
 	})
@@ -67,9 +67,9 @@ func (o *outside) askHealthSystem(token string) {
 	}
 }
 
-func (o *outside) askSupport(token string) {
+func (o browsing) askSupport(token string) {
 	o.t.Helper()
-	if got := o.form("/support/request", supportForm(token)); got.status != http.StatusOK ||
+	if got := o.patient.form("/support/request", supportForm(token)); got.status != http.StatusOK ||
 		strings.TrimSpace(string(got.raw)) != `{"success":true}` {
 		o.t.Fatalf("asking for help answered %d %s", got.status, got.raw)
 	}
@@ -91,20 +91,20 @@ type sentCode struct {
 }
 
 // sendCode has a code sent, and reads the mail.
-func (s *stack) sendCode(email string) (sent sentCode, code string) {
+func (s staff) sendCode(email string) (sent sentCode, code string) {
 	s.t.Helper()
-	got := s.form("/bridge/email/codes", map[string]string{"email": email, "lang": "es"})
+	got := s.patient.form("/bridge/email/codes", map[string]string{"email": email, "lang": "es"})
 	if got.status != http.StatusOK {
 		s.t.Fatalf("sending a code answered %d %s", got.status, got.raw)
 	}
 	expect.NoError(s.t, json.Unmarshal(got.Data, &sent))
-	return sent, s.mailedCode(email)
+	return sent, s.staff.mailedCode(email)
 }
 
 var mailedCode = regexp.MustCompile(`\b[0-9]{6}\b`)
 
 // mailedCode reads the newest code that was sent to an address.
-func (s *stack) mailedCode(email string) string {
+func (s staff) mailedCode(email string) string {
 	s.t.Helper()
 	code := ""
 	for _, m := range s.cloud.SES().Sent() {
@@ -116,9 +116,9 @@ func (s *stack) mailedCode(email string) string {
 }
 
 // verify answers with the token for a code.
-func (s *stack) verify(id, code string) (status int, token string) {
+func (s staff) verify(id, code string) (status int, token string) {
 	s.t.Helper()
-	got := s.form("/bridge/email/verification", map[string]string{"verification_id": id, "code": code})
+	got := s.patient.form("/bridge/email/verification", map[string]string{"verification_id": id, "code": code})
 	var verified struct {
 		Token string `json:"email_token"`
 	}
@@ -140,28 +140,28 @@ func otherCode(code string) string {
 // since the answer got lost.
 func runForms(s *stack) {
 	s.t.Helper()
-	sent, code := s.sendCode(patientsAddress)
-	if got := s.form("/bridge/email/codes",
+	sent, code := s.staff.sendCode(patientsAddress)
+	if got := s.patient.form("/bridge/email/codes",
 		map[string]string{"email": patientsAddress}); got.status != http.StatusTooManyRequests ||
 		got.header.Get("Retry-After") != "30" {
 		s.t.Errorf("a second code at once answered %d, Retry-After %s", got.status, got.header.Get("Retry-After"))
 	}
-	if status, _ := s.verify(sent.ID, otherCode(code)); status != http.StatusBadRequest {
+	if status, _ := s.staff.verify(sent.ID, otherCode(code)); status != http.StatusBadRequest {
 		s.t.Errorf("a wrong code answered %d", status)
 	}
-	status, token := s.verify(sent.ID, code)
+	status, token := s.staff.verify(sent.ID, code)
 	if status != http.StatusOK || len(token) != 43 {
 		s.t.Fatalf("the right code answered %d with a token of %d characters", status, len(token))
 	}
-	if status, _ := s.verify(sent.ID, code); status != http.StatusNotFound {
+	if status, _ := s.staff.verify(sent.ID, code); status != http.StatusNotFound {
 		s.t.Errorf("the code works twice: %d", status)
 	}
-	s.askHealthSystem(token)
+	s.patient.askHealthSystem(token)
 	for range 2 {
-		s.askSupport(token)
+		s.patient.askSupport(token)
 	}
-	s.letPass(2)
-	if kept := s.list("test-WorkTable", s.tenant()+"#INQUIRY"); len(kept) != 2 {
+	s.clock.letPass(2)
+	if kept := s.state.list("test-WorkTable", s.tenant()+"#INQUIRY"); len(kept) != 2 {
 		s.t.Errorf("%d inquiries are kept, want 2", len(kept))
 	}
 }
@@ -171,9 +171,9 @@ func TestAPatientVerifiesAnAddressAndAsks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		runForms(s)
-		s.checkInquiriesTold(t)
+		checkInquiriesTold(t, s.outside)
 		var pulled struct{ Events []json.RawMessage }
-		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events", nil).Data, &pulled))
+		expect.NoError(t, json.Unmarshal(s.org.request(http.MethodGet, "/bridge/events", nil).Data, &pulled))
 		if len(pulled.Events) != 2 {
 			t.Errorf("%d events can be pulled, want 2", len(pulled.Events))
 		}
@@ -193,8 +193,8 @@ func TestWhatPatientsAskIsKeptWhereNoWebhookTakesIt(t *testing.T) {
 		s := newStack(t, options{})
 		live := s.seeded.Organisations[1] // has no webhook in live mode
 		got := s.call(http.MethodPost, "/support/request?public_id="+live.PublicID, "", "", supportForm(""))
-		s.letPass(2)
-		kept := s.list("test-WorkTable", "live#"+live.ID+"#INQUIRY")
+		s.clock.letPass(2)
+		kept := s.state.list("test-WorkTable", "live#"+live.ID+"#INQUIRY")
 		if got.status != http.StatusOK || len(kept) != 1 || len(s.received()) != 0 {
 			t.Errorf("answered %d %s, keeps %v, told %d times", got.status, got.raw, kept, len(s.received()))
 		}
@@ -205,7 +205,7 @@ func TestNobodyUsesTheCodeOrTokenOfOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		sent, code := s.sendCode(patientsAddress)
+		sent, code := s.staff.sendCode(patientsAddress)
 		stranger, live := s.newStranger(), s.seeded.Organisations[1]
 		for _, publicID := range []string{stranger.publicID, live.PublicID} {
 			got := s.call(http.MethodPost, "/bridge/email/verification?public_id="+publicID, "", "",
@@ -216,14 +216,14 @@ func TestNobodyUsesTheCodeOrTokenOfOthers(t *testing.T) {
 				t.Errorf("another's code answered %d %s, an unknown one %s", got.status, got.raw, unknown.raw)
 			}
 		}
-		_, token := s.verify(sent.ID, code)
+		_, token := s.staff.verify(sent.ID, code)
 		for _, publicID := range []string{stranger.publicID, live.PublicID} {
 			got := s.call(http.MethodPost, "/support/request?public_id="+publicID, "", "", supportForm(token))
 			if got.status != http.StatusBadRequest || !strings.HasPrefix(got.Description, "email_token is not") {
 				t.Errorf("another's token answered %d %s", got.status, got.raw)
 			}
 		}
-		s.letPass(1)
+		s.clock.letPass(1)
 		stranger.checkHeardOnly(t, "")
 	})
 }
@@ -240,7 +240,7 @@ func TestTheAnswerIsTheSameForEveryAddress(t *testing.T) {
 		<-time.After(time.Hour)
 		shapes := map[string]bool{}
 		for _, email := range []string{patientsAddress, "ops@alder.example", "nobody@elsewhere.example"} {
-			got := s.form("/bridge/email/codes", map[string]string{"email": email})
+			got := s.patient.form("/bridge/email/codes", map[string]string{"email": email})
 			shapes[mailedShape.ReplaceAllString(string(got.raw), "x")] = true
 			<-time.After(time.Second)
 		}
@@ -266,7 +266,7 @@ func TestAMailThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 				})
 				s := newStack(t, options{plan: plan})
 				plan.Pause(false)
-				got := s.form("/bridge/email/codes", map[string]string{"email": patientsAddress})
+				got := s.patient.form("/bridge/email/codes", map[string]string{"email": patientsAddress})
 				if got.status != http.StatusServiceUnavailable ||
 					got.Description != "The e-mail could not be sent. Please try again in a minute." ||
 					got.header.Get("Retry-After") != "30" {
@@ -274,8 +274,8 @@ func TestAMailThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 				}
 				plan.Pause(true)
 				<-time.After(30 * time.Second)
-				sent, code := s.sendCode(patientsAddress)
-				if status, _ := s.verify(sent.ID, code); status != http.StatusOK {
+				sent, code := s.staff.sendCode(patientsAddress)
+				if status, _ := s.staff.verify(sent.ID, code); status != http.StatusOK {
 					t.Errorf("the next code answered %d", status)
 				}
 			})
@@ -295,26 +295,26 @@ func TestFormsSurviveACrashAnywhere(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
 				t.Helper()
-				token := s.verifyUntilDone(t)
+				token := verifyUntilDone(t, s)
 				health := map[string]string{
 					"email": patientsAddress, "name": "Alder Hospital", "website": "alder.example", "street_address": "1 Elm Street",
 					"email_token": token, "request_key": "page-2",
 				}
-				s.formUntilDone(t, "/support/healthsystem", health)
-				s.formUntilDone(t, "/support/request", supportForm(token))
+				formUntilDone(t, s, "/support/healthsystem", health)
+				formUntilDone(t, s, "/support/request", supportForm(token))
 				s.disarm(function)
-				s.letPass(3)
-				s.checkInquiriesTold(t)
+				s.clock.letPass(3)
+				checkInquiriesTold(t, s.outside)
 			})
 		})
 	}
 }
 
 // verifyUntilDone asks for codes, as often as it may, until one gives a token.
-func (s *stack) verifyUntilDone(t *testing.T) string {
+func verifyUntilDone(t *testing.T, s *stack) string {
 	t.Helper()
 	for range 5 {
-		got := s.form("/bridge/email/codes", map[string]string{"email": patientsAddress})
+		got := s.patient.form("/bridge/email/codes", map[string]string{"email": patientsAddress})
 		if got.status != http.StatusOK {
 			if got.status != http.StatusTooManyRequests {
 				checkFailure(t, got)
@@ -325,7 +325,7 @@ func (s *stack) verifyUntilDone(t *testing.T) string {
 		var sent sentCode
 		expect.NoError(t, json.Unmarshal(got.Data, &sent))
 		for range 2 {
-			if status, token := s.verify(sent.ID, s.mailedCode(patientsAddress)); status == http.StatusOK {
+			if status, token := s.staff.verify(sent.ID, s.staff.mailedCode(patientsAddress)); status == http.StatusOK {
 				return token
 			}
 		}
@@ -335,10 +335,10 @@ func (s *stack) verifyUntilDone(t *testing.T) string {
 	return ""
 }
 
-func (s *stack) formUntilDone(t *testing.T, path string, body map[string]string) {
+func formUntilDone(t *testing.T, s *stack, path string, body map[string]string) {
 	t.Helper()
 	for range 5 {
-		got := s.form(path, body)
+		got := s.patient.form(path, body)
 		if got.status == http.StatusOK {
 			return
 		}

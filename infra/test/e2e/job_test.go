@@ -38,9 +38,9 @@ type exportData struct {
 }
 
 // startExport asks for the export of a connection and returns the task's id.
-func (o *outside) startExport(connectionID string) string {
+func (o organisation) startExport(connectionID string) string {
 	o.t.Helper()
-	got := o.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
+	got := o.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
 	var task struct {
 		ID     string `json:"task_id"`
 		Status string `json:"status"`
@@ -53,7 +53,7 @@ func (o *outside) startExport(connectionID string) string {
 }
 
 // events returns the webhooks of a type that the first organisation received, each verified with its secret.
-func (o *outside) events(eventType string) []inbox.Delivery {
+func (o webhooks) events(eventType string) []inbox.Delivery {
 	o.t.Helper()
 	var found []inbox.Delivery
 	told := map[string]string{} // the path to which an event went first, by its id
@@ -65,10 +65,11 @@ func (o *outside) events(eventType string) []inbox.Delivery {
 		expect.NoError(o.t, json.Unmarshal([]byte(d.Body), &body))
 		first, known := told[body.ID]
 		told[body.ID] = cmp.Or(first, d.Path)
-		if body.Type != eventType || o.secretOf(d) == "" || known && first != d.Path { // another webhook is told the same
+		if body.Type != eventType || o.webhooks.secretOf(d) == "" ||
+			known && first != d.Path { // another webhook is told the same
 			continue
 		}
-		verifier, err := standardwebhooks.NewWebhook(o.secretOf(d))
+		verifier, err := standardwebhooks.NewWebhook(o.webhooks.secretOf(d))
 		expect.NoError(o.t, err)
 		header := http.Header{}
 		for name, value := range d.Headers {
@@ -81,11 +82,12 @@ func (o *outside) events(eventType string) []inbox.Delivery {
 	return found
 }
 
-func (o *outside) exportEvent() exportData {
+func (o webhooks) exportEvent() exportData {
 	o.t.Helper()
-	sent := o.events("patient.ehi_export_success")
+	sent := o.webhooks.events("patient.ehi_export_success")
 	if len(sent) != 1 {
-		o.t.Fatalf("got %d success events, want 1 (failed: %d)", len(sent), len(o.events("patient.ehi_export_failed")))
+		failed := o.webhooks.events("patient.ehi_export_failed")
+		o.t.Fatalf("got %d success events, want 1 (failed: %d)", len(sent), len(failed))
 	}
 	var body struct {
 		Data exportData `json:"data"`
@@ -95,9 +97,9 @@ func (o *outside) exportEvent() exportData {
 }
 
 // download follows the link of an event, without a key, and returns the ids of the file's resources by type.
-func (o *outside) download(link string) map[string]map[string]int {
+func (o organisation) download(link string) map[string]map[string]int {
 	o.t.Helper()
-	response, _ := o.browser().open(link, "", "")
+	response, _ := o.patient.browser().open(link, "", "")
 	if response.status != http.StatusOK || response.header.Get("Content-Type") != "application/fhir+ndjson" {
 		o.t.Fatalf("the download answered %d %s", response.status, response.header.Get("Content-Type"))
 	}
@@ -151,14 +153,14 @@ func recordOf(t *testing.T, p persona.Persona) map[string]map[string]int {
 // checkExport runs the main job for a persona and compares the file with what it must hold.
 func checkExport(t *testing.T, s *outside, personaID string, want map[string]map[string]int) {
 	t.Helper()
-	result := s.connect(personaID, "approve")
+	result := s.patient.connect(personaID, "approve")
 	if result.Get("connection_status") != "authorized" || result.Get("external_id") != "patient-7" ||
 		result.Get("external_state") != "state-9" {
 		t.Fatalf("the application got %v", result)
 	}
-	taskID := s.startExport(result.Get("org_connection_id"))
-	s.awaitEvents("patient.ehi_export_success", 1)
-	data := s.exportEvent()
+	taskID := s.org.startExport(result.Get("org_connection_id"))
+	s.webhooks.awaitEvents("patient.ehi_export_success", 1)
+	data := s.webhooks.exportEvent()
 	if data.TaskID != taskID || data.ConnectionID != result.Get("org_connection_id") || len(data.DownloadLinks) != 1 {
 		t.Fatalf("the event says %+v", data)
 	}
@@ -168,7 +170,7 @@ func checkExport(t *testing.T, s *outside, personaID string, want map[string]map
 // checkRecord compares the file of an event with what it must hold.
 func checkRecord(t *testing.T, s *outside, data exportData, want map[string]map[string]int) {
 	t.Helper()
-	got := s.download(data.DownloadLinks[0].URL)
+	got := s.org.download(data.DownloadLinks[0].URL)
 	total := 0
 	for resourceType, ids := range want {
 		total += len(ids)
@@ -188,13 +190,13 @@ func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		connectionID := s.connect("alder-maple", "approve").Get("org_connection_id")
+		connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
 		var mu sync.Mutex
 		tasks := map[string]int{}
 		var requests sync.WaitGroup
 		for range 50 {
 			requests.Go(func() {
-				id := s.startExport(connectionID)
+				id := s.org.startExport(connectionID)
 				mu.Lock()
 				defer mu.Unlock()
 				tasks[id]++
@@ -204,20 +206,20 @@ func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
 		if len(tasks) != 1 {
 			t.Fatalf("50 requests made %d tasks", len(tasks))
 		}
-		s.letPass(2)
-		data := s.exportEvent()
-		if got := s.objects(); len(got) != 1 {
+		s.clock.letPass(2)
+		data := s.webhooks.exportEvent()
+		if got := s.state.objects(); len(got) != 1 {
 			t.Errorf("the bucket holds %v, want one file", got)
 		}
-		if again := s.startExport(connectionID); again != data.TaskID {
+		if again := s.org.startExport(connectionID); again != data.TaskID {
 			t.Errorf("a request after the success opened task %s, want %s", again, data.TaskID)
 		}
-		s.letPass(1)
-		s.exportEvent() // sent a moment ago: not sent again
+		s.clock.letPass(1)
+		s.webhooks.exportEvent() // sent a moment ago: not sent again
 		<-time.After(6 * time.Minute)
-		s.startExport(connectionID)
-		s.letPass(1)
-		if got := len(s.events("patient.ehi_export_success")); got != 2 {
+		s.org.startExport(connectionID)
+		s.clock.letPass(1)
+		if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
 			t.Errorf("six minutes later the event was sent %d times, want 2", got)
 		}
 	})
@@ -227,13 +229,13 @@ func TestARefusalLeavesARejectedConnectionFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
-		result := s.connect("alder-maple", "deny")
+		result := s.patient.connect("alder-maple", "deny")
 		if result.Get("error") != "access_denied" || result.Get("request_id") == "" ||
 			result.Get("external_state") != "state-9" {
 			t.Fatalf("the application got %v", result)
 		}
-		s.awaitEvents("patient.connection_success", 1)
-		sent := s.events("patient.connection_success")
+		s.webhooks.awaitEvents("patient.connection_success", 1)
+		sent := s.webhooks.events("patient.connection_success")
 		if len(sent) != 1 || !strings.Contains(sent[0].Body, `"connection_status":"rejected"`) {
 			t.Fatalf("got %d connection events: %v", len(sent), sent)
 		}
@@ -243,7 +245,7 @@ func TestARefusalLeavesARejectedConnectionFromOutside(t *testing.T) {
 			} `json:"data"`
 		}
 		expect.NoError(t, json.Unmarshal([]byte(sent[0].Body), &body))
-		got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": body.Data.ID})
+		got := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": body.Data.ID})
 		if got.status != http.StatusConflict || got.Error != "svc_connection_not_exportable" {
 			t.Errorf("an export of it answered %d %s", got.status, got.Error)
 		}
@@ -254,15 +256,16 @@ func TestACallbackInAnotherBrowserConnectsNobodyFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
-		attacker, victim := s.browser(), s.browser()
-		begin, err := url.Parse(s.connectURL())
+		attacker, victim := s.patient.browser(), s.patient.browser()
+		begin, err := url.Parse(s.patient.connectURL())
 		expect.NoError(t, err)
 		portal := attacker.get(begin).location()
 		answer, last := victim.open(portal.String(), "alder-maple", "approve")
-		if answer == nil || answer.status != http.StatusBadRequest || !strings.HasPrefix(last.String(), s.callback()+"?") {
+		if answer == nil || answer.status != http.StatusBadRequest ||
+			!strings.HasPrefix(last.String(), s.patient.callback()+"?") {
 			t.Fatalf("the victim's browser ended at %v", last)
 		}
-		if got := s.countConnections(); got != 0 {
+		if got := s.org.countConnections(); got != 0 {
 			t.Errorf("there are %d connections", got)
 		}
 	})

@@ -23,38 +23,38 @@ func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		for _, p := range persona.Builtin()[2:4] { // records of usual sizes
-			s.writeExport(t, folder, "portal-"+p.ID, s.connect(p.ID, "approve").Get("org_connection_id"))
+			writeExport(t, s, folder, "portal-"+p.ID, s.patient.connect(p.ID, "approve").Get("org_connection_id"))
 		}
-		connections := s.connectVault(twoHospitals, "patient-7")
+		connections := s.vault.connect(twoHospitals, "patient-7")
 		if len(connections) != 2 {
 			t.Fatalf("connected are %v", connections)
 		}
 		for id, connectionID := range connections {
-			s.writeExport(t, folder, "facility-"+id[len(id)-1:], connectionID)
+			writeExport(t, s, folder, "facility-"+id[len(id)-1:], connectionID)
 		}
 	})
 }
 
 // writeExport exports a connection and writes each file under the name of its format.
-func (s *stack) writeExport(t *testing.T, folder, name, connectionID string) {
+func writeExport(t *testing.T, s *stack, folder, name, connectionID string) {
 	t.Helper()
-	taskID := s.requestExport(t, map[string]any{
+	taskID := s.org.requestExport(t, map[string]any{
 		"org_connection_id": connectionID, "formats": []string{"fhir_bundle", "jsonl"},
 	})
-	s.letPass(3)
+	s.clock.letPass(3)
 	var result struct {
 		Links []struct {
 			URL        string `json:"url"`
 			ExportType string `json:"export_type"`
 		} `json:"download_links"`
 	}
-	got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil)
+	got := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil)
 	expect.NoError(t, json.Unmarshal(got.Data, &result))
 	if len(result.Links) != 2 {
 		t.Fatalf("the export of %s is %s", name, got.raw)
 	}
 	for _, link := range result.Links {
-		answer, _ := s.browser().open(link.URL, "", "")
+		answer, _ := s.patient.browser().open(link.URL, "", "")
 		if answer == nil || answer.status != http.StatusOK {
 			t.Fatalf("%s answers %+v", link.ExportType, answer)
 		}

@@ -62,18 +62,21 @@ func TestLaterExportBeginsWithWhatEarlierOneLearned(t *testing.T) {
 				s := newStack(t, options{})
 				var count counter
 				s.inPlace = count.see
-				id := s.connectTo(quirk{with: with}).Get("org_connection_id")
+				id := s.ehr.connectTo(quirk{with: with}).Get("org_connection_id")
 				var seen [2]asked
 				var results [2]string
 				for nth, formats := range [][]string{{"jsonl"}, {"jsonl", "outcome"}} {
 					count.take()
-					taskID := s.requestExport(t, map[string]any{"org_connection_id": id, "formats": formats})
-					s.letPass(5)
+					taskID := s.org.requestExport(t, map[string]any{"org_connection_id": id, "formats": formats})
+					s.clock.letPass(5)
 					seen[nth] = count.take()
-					if got := s.task(taskID); got.text("status") != "success" {
+					if got := s.state.task(taskID); got.text("status") != "success" {
 						t.Fatalf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
 					}
-					results[nth] = statsOf(t, s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data)
+					results[nth] = statsOf(
+						t,
+						s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data,
+					)
 				}
 				if !check(seen[0], seen[1]) {
 					t.Errorf("asked %+v, then %+v", seen[0], seen[1])

@@ -14,7 +14,7 @@ import (
 )
 
 // slowPortal makes every FHIR request take its time, so that a large record needs saves in between and several runs.
-func (s *stack) slowPortal() {
+func slowPortal(s *stack) {
 	s.inPlace = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
@@ -27,14 +27,14 @@ func (s *stack) slowPortal() {
 }
 
 // exportLarge exports the large persona over several runs and returns the digest of the file.
-func (s *stack) exportLarge(t *testing.T, who string) [sha256.Size]byte {
+func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	t.Helper()
-	connectionID := s.connect(who, "approve").Get("org_connection_id")
-	s.slowPortal()
+	connectionID := s.patient.connect(who, "approve").Get("org_connection_id")
+	slowPortal(s)
 	s.requestUntilAccepted(t, connectionID)
-	s.finish(300)
-	s.checkOneResult(t)
-	answer, _ := s.browser().open(s.exportEvent().DownloadLinks[0].URL, "", "")
+	s.clock.finish(300)
+	s.check.oneResult(t)
+	answer, _ := s.patient.browser().open(s.webhooks.exportEvent().DownloadLinks[0].URL, "", "")
 	if answer == nil || answer.status != http.StatusOK {
 		t.Fatalf("the download answered %+v", answer)
 	}
@@ -56,18 +56,18 @@ func TestALargeExportSurvivesACrashAnywhere(t *testing.T) {
 	var whole [sha256.Size]byte
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		whole = s.exportLarge(t, who)
-		tasks := s.list("test-WorkTable", s.tenant()+"#TASK")
-		if got := s.get("test-WorkTable", tasks[0], "META").number("generation"); got < 4 {
+		whole = exportLarge(t, s, who)
+		tasks := s.state.list("test-WorkTable", s.tenant()+"#TASK")
+		if got := s.state.get("test-WorkTable", tasks[0], "META").number("generation"); got < 4 {
 			t.Errorf("%d generations: the sweep would not meet the saves", got)
 		}
 	})
 	sweepEvery(t, "ExportWorkerFunction", step, math.MaxInt, func(t *testing.T, s *stack) {
 		t.Helper()
-		if got := s.exportLarge(t, who); got != whole {
+		if got := exportLarge(t, s, who); got != whole {
 			t.Errorf("other bytes: %x, want %x", got, whole)
 		}
-		s.checkNothingPending(t)
+		s.check.nothingPending(t)
 	})
 }
 
@@ -77,26 +77,26 @@ func TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.subscribe(webhook.ExportProgressed)
-		connectionID := s.connect("willow-ash", "approve").Get("org_connection_id")
-		s.slowPortal()
-		taskID := s.startExport(connectionID)
-		s.letPass(3)
+		s.org.subscribe(webhook.ExportProgressed)
+		connectionID := s.patient.connect("willow-ash", "approve").Get("org_connection_id")
+		slowPortal(s)
+		taskID := s.org.startExport(connectionID)
+		s.clock.letPass(3)
 		path := "/bridge/fhir/ehi-export/" + taskID + "?include=progress"
 		var told struct {
 			Status   string
 			Progress webhook.Progress
 		}
-		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, path, nil).Data, &told))
+		expect.NoError(t, json.Unmarshal(s.org.request(http.MethodGet, path, nil).Data, &told))
 		if p := told.Progress; told.Status != "success" &&
 			(p.QueriesDone == 0 || p.QueriesDone >= p.QueriesPlanned || p.Resources == 0 || p.Bytes == 0) {
 			t.Errorf("after three minutes: %+v", told)
 		}
-		s.finish(300)
-		if got := len(s.events("patient.ehi_export_progress")); got < 2 {
+		s.clock.finish(300)
+		if got := len(s.webhooks.events("patient.ehi_export_progress")); got < 2 {
 			t.Errorf("%d progress events", got)
 		}
-		expect.NoError(t, json.Unmarshal(s.asOwner(http.MethodGet, path, nil).Data, &told))
+		expect.NoError(t, json.Unmarshal(s.org.request(http.MethodGet, path, nil).Data, &told))
 		if p := told.Progress; told.Status != "success" || p.QueriesDone != p.QueriesPlanned || p.Resources < 300 {
 			t.Errorf("at the end: %+v", told)
 		}

@@ -30,8 +30,8 @@ type ledger struct {
 }
 
 // keepLedger stands between the service and the portals from now on.
-func (s *stack) keepLedger() *ledger {
-	l := &ledger{stack: s, grantOf: map[string]int{}, shown: map[string][]time.Time{}, revoked: map[string]int{}}
+func (s ehr) keepLedger() *ledger {
+	l := &ledger{stack: s.stack, grantOf: map[string]int{}, shown: map[string][]time.Time{}, revoked: map[string]int{}}
 	s.inPlace = l.serve
 	return l
 }
@@ -41,7 +41,7 @@ func (l *ledger) serve(r *http.Request) *http.Response {
 	if !isTokenRequest(r) && !strings.HasSuffix(r.URL.Path, "/oauth/revoke") {
 		return nil
 	}
-	form, answer := l.stack.passOn(r)
+	form, answer := l.stack.ehr.passOn(r)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var given struct {
@@ -69,7 +69,7 @@ func (l *ledger) serve(r *http.Request) *http.Response {
 }
 
 // passOn has the portal answer a request, and reads its form.
-func (s *stack) passOn(r *http.Request) (url.Values, *httptest.ResponseRecorder) {
+func (s ehr) passOn(r *http.Request) (url.Values, *httptest.ResponseRecorder) {
 	body, err := io.ReadAll(r.Body)
 	expect.NoError(s.t, err)
 	form, err := url.ParseQuery(string(body))

@@ -29,12 +29,12 @@ func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
 			"/.well-known/jwks.json", "/bridge/events", "/bridge/org_connection/x", "/bridge/fhir/ehi-export/x",
 			"/bridge/fhir/ehi-export/x/download/y",
 		} {
-			s.asOwner(http.MethodGet, withPublicID(path, own.PublicID), nil)
+			s.org.request(http.MethodGet, withPublicID(path, own.PublicID), nil)
 		}
-		s.asOwner(http.MethodPost, withPublicID("/bridge/attempts", own.PublicID), map[string]string{})
-		s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": "x"})
-		s.asOwner(http.MethodDelete, "/bridge/org_connection/x", nil)
-		s.asOwner(http.MethodDelete, "/bridge/fhir/ehi-export/x/files", nil)
+		s.org.request(http.MethodPost, withPublicID("/bridge/attempts", own.PublicID), map[string]string{})
+		s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": "x"})
+		s.org.request(http.MethodDelete, "/bridge/org_connection/x", nil)
+		s.org.request(http.MethodDelete, "/bridge/fhir/ehi-export/x/files", nil)
 
 		guesses := map[string]string{}
 		for _, class := range classes {
@@ -48,7 +48,7 @@ func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
 			}
 		}
 		rows := 0
-		for _, item := range s.browse("test-FlowTable") {
+		for _, item := range s.state.browse("test-FlowTable") {
 			var key struct{ S string }
 			expect.NoError(t, json.Unmarshal(item["pk"], &key))
 			name, isLimit := strings.CutPrefix(key.S, "RL#")
@@ -71,9 +71,9 @@ func TestTheWholeCatalogueIsAskedForTenTimesAnHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.goLive("test", s.institutions(1))
+		s.catalog.goLive("test", s.catalog.institutions(1))
 		var files map[string]string
-		ask := func() answer { return s.asOwner(http.MethodGet, "/bridge/catalog/export", nil) }
+		ask := func() answer { return s.org.request(http.MethodGet, "/bridge/catalog/export", nil) }
 		for n := range 10 {
 			if got := ask(); got.status != http.StatusOK || json.Unmarshal(got.Data, &files) != nil {
 				t.Fatalf("request %d: %d %s", n, got.status, got.raw)
@@ -92,7 +92,7 @@ func TestTheWholeCatalogueIsAskedForTenTimesAnHour(t *testing.T) {
 			nil); got.status != http.StatusFound {
 			t.Errorf("an address that it has: %d %s", got.status, got.raw)
 		}
-		if got := s.asOwner(http.MethodGet, "/bridge/events", nil); got.status != http.StatusOK {
+		if got := s.org.request(http.MethodGet, "/bridge/events", nil); got.status != http.StatusOK {
 			t.Errorf("another endpoint: %d %s", got.status, got.raw)
 		}
 		<-time.After(6*time.Minute + time.Second)
@@ -115,7 +115,7 @@ func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		b, address := s.browser(), s.connectURL()
+		b, address := s.patient.browser(), s.patient.connectURL()
 		const attempts = 142
 		portals := make([]string, 0, attempts)
 		for range attempts {

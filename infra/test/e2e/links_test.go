@@ -55,17 +55,17 @@ func runEchoingReceiver(s *stack) []string {
 	}
 	tenant := s.owner()
 	expect.NoError(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
-	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
-	s.startExport(connectionID)
-	s.letPass(12)
-	s.startExport(connectionID)
-	s.letPass(1)
+	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	s.org.startExport(connectionID)
+	s.clock.letPass(12)
+	s.org.startExport(connectionID)
+	s.clock.letPass(1)
 	mu.Lock()
 	isGone = true
 	mu.Unlock()
 	_, err := s.operator.Deliveries.SendTest(s.t.Context(), tenant)
 	expect.NoError(s.t, err)
-	s.letPass(2)
+	s.clock.letPass(2)
 	if len(bodies) != 4 || len(s.cloud.SES().Sent()) == 0 {
 		s.t.Fatalf("the success was sent %d times, want 4, with %d mails", len(bodies), len(s.cloud.SES().Sent()))
 	}
@@ -88,13 +88,13 @@ func TestNoCopyOfWhatIsStoredOrSaidOpensADownload(t *testing.T) {
 		s := newStack(t, options{tap: w})
 		link := linkIn(runEchoingReceiver(s)[0])
 		opens := func(address string) bool {
-			got, _ := s.browser().open(address, "", "")
+			got, _ := s.patient.browser().open(address, "", "")
 			return got.status == http.StatusOK
 		}
 		if !opens(link) {
 			t.Fatal("the link that the receiver got does not open the file")
 		}
-		for place, text := range s.everythingAtRest(w) {
+		for place, text := range everythingAtRest(s, w) {
 			before, token, _ := strings.Cut(link, "?token=")
 			for _, found := range regexp.MustCompile(`[0-9]+\.[\w-]+(\.[\w-]*)?`).FindAllString(text, -1) {
 				if strings.Contains(text, before) && opens(before+"?token="+found) {
@@ -111,17 +111,17 @@ func TestNoCopyOfWhatIsStoredOrSaidOpensADownload(t *testing.T) {
 
 // everythingAtRest is what a copy of the tables, keys of objects, log lines, queues, mails and the operator's commands
 // show, by place.
-func (s *stack) everythingAtRest(w *wiretap) map[string]string {
+func everythingAtRest(s *stack, w *wiretap) map[string]string {
 	s.t.Helper()
 	all := map[string]string{
-		"a log": s.logs.String(), "an object's key": strings.Join(s.objects(), "\n"),
+		"a log": s.logs.String(), "an object's key": strings.Join(s.state.objects(), "\n"),
 		"a queue": strings.Join(w.said["a queue"], "\n"),
 	}
 	for i, mail := range s.cloud.SES().Sent() {
 		all[fmt.Sprint("mail ", i)] = mail.Subject + mail.Text
 	}
 	for _, table := range s.cloud.DynamoDB().Tables() {
-		for i, item := range s.browse(table.Name) {
+		for i, item := range s.state.browse(table.Name) {
 			row, err := json.Marshal(item)
 			expect.NoError(s.t, err)
 			all[fmt.Sprintf("row %d of %s", i, table.Name)] = string(row) + "\n" + binaries(row)
@@ -171,13 +171,13 @@ func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
 		if bodies[3] == bodies[0] || linkIn(bodies[3]) != linkIn(bodies[0]) {
 			t.Errorf("the success that was sent again is\n%s\nafter\n%s", bodies[3], bodies[0])
 		}
-		s.rotateDownloadKey()
-		if again := s.replayed(); !slices.Equal(again, []string{bodies[0], bodies[3]}) {
+		rotateDownloadKey(s)
+		if again := replayed(s); !slices.Equal(again, []string{bodies[0], bodies[3]}) {
 			t.Errorf("after a rotation of the key was sent\n%s\nwant\n%s\n%s", strings.Join(again, "\n"), bodies[0], bodies[3])
 		}
 		var list struct{ Events []json.RawMessage }
 		expect.NoError(t,
-			json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/events?types=patient.ehi_export_success", nil).Data, &list))
+			json.Unmarshal(s.org.request(http.MethodGet, "/bridge/events?types=patient.ehi_export_success", nil).Data, &list))
 		told := make([]string, 0, len(list.Events))
 		for _, event := range list.Events {
 			told = append(told, string(event))
@@ -189,7 +189,7 @@ func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
 }
 
 // rotateDownloadKey has download links signed with a new key, by functions that have started anew.
-func (s *stack) rotateDownloadKey() {
+func rotateDownloadKey(s *stack) {
 	s.t.Helper()
 	secrets := secretsmanager.NewFromConfig(s.cloud.Config("test"))
 	id := s.functions["WebhookWorkerFunction"].declared.Environment["DOWNLOAD_SECRET"]
@@ -212,7 +212,7 @@ func (s *stack) rotateDownloadKey() {
 
 // replayed enables the webhook and has everything sent to it again, to a receiver that works, and returns the bodies of
 // the successes, in the order of their facts.
-func (s *stack) replayed() []string {
+func replayed(s *stack) []string {
 	s.t.Helper()
 	tenant := s.owner()
 	hooks, err := s.operator.Webhooks.List(s.t.Context(), tenant)
@@ -222,8 +222,8 @@ func (s *stack) replayed() []string {
 	s.inPlace = nil
 	_, err = s.operator.Deliveries.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
 	expect.NoError(s.t, err)
-	s.letPass(1)
-	sent := s.events("patient.ehi_export_success")
+	s.clock.letPass(1)
+	sent := s.webhooks.events("patient.ehi_export_success")
 	bodies := make([]string, 0, len(sent))
 	for _, d := range sent {
 		bodies = append(bodies, d.Body)

@@ -39,7 +39,7 @@ func runLists(s *stack) {
 		if list += step.more; step.reason != "" {
 			list = step.more
 		}
-		s.sync()
+		s.catalog.sync()
 		row, err := rows.Source(s.t.Context(), "vendor")
 		expect.NoError(s.t, err)
 		if row.State.Accepted == nil || row.State.Accepted.Diff.After != step.listings || row.State.Reason != step.reason {
@@ -50,7 +50,7 @@ func runLists(s *stack) {
 }
 
 // sync runs catalogsync once.
-func (s *stack) sync() {
+func (s catalogs) sync() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
 	expect.NoError(s.t, err)

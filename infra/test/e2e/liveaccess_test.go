@@ -28,9 +28,9 @@ type newcomer struct {
 }
 
 // newNewcomer founds an organisation by signing up.
-func (s *stack) newNewcomer() newcomer {
+func (s staff) newNewcomer() newcomer {
 	s.t.Helper()
-	n := newcomer{stack: s, founder: s.newPerson("ada@cedar.example")}
+	n := newcomer{stack: s.stack, founder: s.staff.newPerson("ada@cedar.example")}
 	n.founder.signIn()
 	var made struct{ ID string }
 	n.founder.do(http.MethodPost, "/dashboard/organisations", map[string]string{"name": "Cedar Practice"}, &made)
@@ -90,7 +90,7 @@ func (n newcomer) complete() {
 			expect.NoError(n.t, err)
 			_, err = n.operator.Deliveries.SendTest(n.t.Context(), testMode)
 			expect.NoError(n.t, err)
-			n.letPass(5)
+			n.clock.letPass(5)
 		},
 	} {
 		if status := n.request(); status != http.StatusConflict {
@@ -172,7 +172,7 @@ func TestOrganisationWorksInLiveModeOnlyWhileGranted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		n := s.newNewcomer()
+		n := s.staff.newNewcomer()
 		if stage, open := n.access(); stage != "none" || len(open) != 3 { // the founder's address has been verified
 			t.Errorf("a newcomer is %s with %q open", stage, open)
 		}
@@ -210,7 +210,7 @@ func TestOrganisationWorksInLiveModeOnlyWhileGranted(t *testing.T) {
 		if stage, _ := n.access(); stage != "withdrawn" {
 			t.Errorf("it is %s", stage)
 		}
-		n.letPass(5)
+		n.clock.letPass(5)
 		sent := 0
 		for _, m := range s.cloud.SES().Sent() {
 			if strings.Contains(m.Subject, "Live mode was") {

@@ -25,11 +25,11 @@ func TestALossIsToldInTheSameWordsEverywhere(t *testing.T) {
 		s := newStack(t, options{})
 		worker := s.functions["ExportWorkerFunction"]
 		worker.declared.Environment = withValue(worker.declared.Environment, "SEND_DOWNLOAD_LINK", "true")
-		id := s.connectTo(
+		id := s.ehr.connectTo(
 			quirk{with: "deny:Condition,deny-500:Encounter,require-category,foreign-ref,other-patient"}).Get("org_connection_id")
-		taskID := s.requestExport(t, map[string]any{"org_connection_id": id, "formats": []string{"jsonl", "outcome"}})
-		s.letPass(5)
-		events := s.events("patient.ehi_export_success")
+		taskID := s.org.requestExport(t, map[string]any{"org_connection_id": id, "formats": []string{"jsonl", "outcome"}})
+		s.clock.letPass(5)
+		events := s.webhooks.events("patient.ehi_export_success")
 		if len(events) != 1 {
 			t.Fatalf("got %d success events", len(events))
 		}
@@ -44,8 +44,8 @@ func TestALossIsToldInTheSameWordsEverywhere(t *testing.T) {
 		}
 		var asked, file told
 		expect.NoError(t,
-			json.Unmarshal(s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &asked))
-		expect.NoError(t, json.Unmarshal(s.checkFiles(t, taskID)["outcome"], &file))
+			json.Unmarshal(s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result", nil).Data, &asked))
+		expect.NoError(t, json.Unmarshal(s.org.checkFiles(t, taskID)["outcome"], &file))
 		for name, got := range map[string]told{"the export": asked, "the outcome file": file} {
 			if diff := cmp.Diff(event.Data, got); diff != "" {
 				t.Errorf("%s (-event +got):\n%s", name, diff)

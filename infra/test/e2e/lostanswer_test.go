@@ -22,8 +22,8 @@ func TestAnAnswerThatGotLostIsAskedForOnceMore(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStack(t, options{})
-				id := s.connectTo(quirk{with: portal}).Get("org_connection_id")
-				l, lost := s.keepLedger(), 0
+				id := s.ehr.connectTo(quirk{with: portal}).Get("org_connection_id")
+				l, lost := s.ehr.keepLedger(), 0
 				s.inPlace = func(r *http.Request) *http.Response {
 					answer := l.serve(r)
 					if answer == nil || lost > 0 {
@@ -36,21 +36,21 @@ func TestAnAnswerThatGotLostIsAskedForOnceMore(t *testing.T) {
 					}
 				}
 				<-time.After(11 * 24 * time.Hour)
-				s.letPass(2)
-				s.checkStatus(id, "authorized")
-				if got := s.connection(id).number("setbacks"); lost != 1 || got != 1 {
+				s.clock.letPass(2)
+				s.org.checkStatus(id, "authorized")
+				if got := s.state.connection(id).number("setbacks"); lost != 1 || got != 1 {
 					t.Errorf("%d answers were lost, and the connection counts %d failures", lost, got)
 				}
-				s.letPassSlowly(2)
+				s.clock.letPassSlowly(2)
 				if ended != "" {
-					s.checkRevoked(id, ended)
+					s.check.revoked(id, ended)
 					l.checkUses(t, 2)
 					return
 				}
-				s.checkRefreshed(t, id)
-				s.startExport(id)
-				s.letPass(2)
-				s.checkDownload(crashPersona)
+				s.check.refreshed(t, id)
+				s.org.startExport(id)
+				s.clock.letPass(2)
+				s.org.checkDownload(crashPersona)
 			})
 		})
 	}

@@ -345,9 +345,9 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	expect.NoError(t, err)
 	hooks, err := p.operator.Webhooks.List(ctx, tenant)
 	expect.NoError(t, err)
-	connectionID := p.connect(crashPersona, "approve").Get("org_connection_id")
-	taskID := p.startExport(connectionID)
-	p.letPass(1)
+	connectionID := p.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	taskID := p.org.startExport(connectionID)
+	p.clock.letPass(1)
 	event, err := p.operator.Deliveries.Simulate(ctx, tenant, hooks[0].ID, webhook.TestEvent)
 	expect.NoError(t, err)
 	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // begins with the next tick

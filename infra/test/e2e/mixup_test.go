@@ -186,7 +186,7 @@ func (m *mixup) checkHarmless(t *testing.T) {
 	if len(m.got) > 0 {
 		t.Errorf("the hostile portal was shown %q", slices.Compact(slices.Sorted(slices.Values(m.got))))
 	}
-	if got := m.countConnections(); got != 0 {
+	if got := m.org.countConnections(); got != 0 {
 		t.Errorf("there are %d connections", got)
 	}
 }

@@ -35,25 +35,25 @@ func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStack(t, options{})
-				s.subscribe(webhook.AuthorizationEnding)
-				id, ends := s.connectUntil(with, life)
+				s.org.subscribe(webhook.AuthorizationEnding)
+				id, ends := s.ehr.connectUntil(with, life)
 				warnedAt := time.Now()
 				if life > 7*24*time.Hour {
 					warnedAt = ends.Add(-7 * 24 * time.Hour)
 				}
 				<-time.After(time.Until(warnedAt))
-				s.letPass(3)
-				s.checkWarned(id, ends)
+				s.clock.letPass(3)
+				s.check.warned(id, ends)
 				<-time.After(time.Until(ends) - time.Minute)
-				s.startExport(id)
-				s.letPass(0)
-				s.checkDownload(crashPersona)
-				s.checkStatus(id, "authorized")
+				s.org.startExport(id)
+				s.clock.letPass(0)
+				s.org.checkDownload(crashPersona)
+				s.org.checkStatus(id, "authorized")
 				<-time.After(time.Until(ends))
-				s.letPass(2)
-				s.checkRevoked(id, "access_expired")
-				s.checkWarned(id, ends)
-				s.checkNextAuthorisation(id, life)
+				s.clock.letPass(2)
+				s.check.revoked(id, "access_expired")
+				s.check.warned(id, ends)
+				checkNextAuthorisation(s, id, life)
 			})
 		})
 	}
@@ -65,20 +65,20 @@ func TestAnExportUnderWayWhenTheAccessTokenEndsFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		id, _ := s.connectUntil(briefly, 5*time.Minute)
+		id, _ := s.ehr.connectUntil(briefly, 5*time.Minute)
 		s.inPlace = func(r *http.Request) *http.Response {
 			if isFHIR(r) {
 				<-time.After(2 * time.Minute) // virtual: the test runs inside testing/synctest
 			}
 			return nil
 		}
-		taskID := s.startExport(id)
-		s.finish(60)
-		if got := s.task(taskID); got.text("failure_reason") != "token_refresh_failure" {
+		taskID := s.org.startExport(id)
+		s.clock.finish(60)
+		if got := s.state.task(taskID); got.text("failure_reason") != "token_refresh_failure" {
 			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
 		}
-		s.checkRevoked(id, "access_expired")
-		if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 {
+		s.check.revoked(id, "access_expired")
+		if failed := s.webhooks.events("patient.ehi_export_failed"); len(failed) != 1 {
 			t.Errorf("the failure was told %d times", len(failed))
 		}
 	})
@@ -89,40 +89,40 @@ func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.inPlace = s.withhold
-		id, ends := s.connectUntil("access:5m", 5*time.Minute)
+		s.inPlace = s.ehr.withhold
+		id, ends := s.ehr.connectUntil("access:5m", 5*time.Minute)
 		s.inPlace = nil
-		if got := s.reconnect(id, crashPersona); got.Get("connection_status") != "authorized" ||
+		if got := s.patient.reconnect(id, crashPersona); got.Get("connection_status") != "authorized" ||
 			got.Get("consent_expires_at") != "" {
 			t.Fatalf("the patient came back with %v", got)
 		}
 		<-time.After(time.Until(ends))
-		s.letPass(3)
+		s.clock.letPass(3)
 		<-time.After(11 * 24 * time.Hour)
-		s.letPass(3)
-		s.checkRefreshed(t, id)
-		s.startExport(id)
-		s.letPass(2)
-		s.checkDownload(crashPersona)
+		s.clock.letPass(3)
+		s.check.refreshed(t, id)
+		s.org.startExport(id)
+		s.clock.letPass(2)
+		s.org.checkDownload(crashPersona)
 	})
 }
 
 // connectUntil takes the patient through the flow at a portal that gives an access token for a while and nothing else.
 // The end is what result, event and record say.
-func (s *stack) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
+func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
-	result := s.connectTo(quirk{with: with})
+	result := s.ehr.connectTo(quirk{with: with})
 	id, told := result.Get("org_connection_id"), result.Get("consent_expires_at")
 	ends, err := time.Parse(time.RFC3339, told)
 	if err != nil || time.Until(ends) > life || time.Until(ends) < life-time.Minute {
 		s.t.Fatalf("consent ends at %q: %v", told, result)
 	}
-	s.letPass(0)
-	connected := s.events("patient.connection_success")
+	s.clock.letPass(0)
+	connected := s.webhooks.events("patient.connection_success")
 	if len(connected) != 1 || !strings.Contains(connected[0].Body, `"consent_expires_at":"`+told+`"`) {
 		s.t.Errorf("the connection was told as %v", connected)
 	}
-	if got := s.asOwner(http.MethodGet, "/bridge/org_connection/"+id, nil); !strings.Contains(string(got.Data),
+	if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil); !strings.Contains(string(got.Data),
 		`"consent_expires_at":"`+told+`"`) {
 		s.t.Errorf("the record is %s", got.Data)
 	}
@@ -130,26 +130,26 @@ func (s *stack) connectUntil(with string, life time.Duration) (id string, ends t
 }
 
 // checkNextAuthorisation: the patient comes back to the same portal, and what comes of it ends in the same way.
-func (s *stack) checkNextAuthorisation(id string, life time.Duration) {
+func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	s.t.Helper()
-	back := s.reconnect(id, crashPersona)
+	back := s.patient.reconnect(id, crashPersona)
 	ends, err := time.Parse(time.RFC3339, back.Get("consent_expires_at"))
 	if err != nil || time.Until(ends) > life || back.Get("connection_status") != "authorized" {
 		s.t.Fatalf("the patient came back with %v", back)
 	}
-	s.checkStatus(id, "authorized")
+	s.org.checkStatus(id, "authorized")
 	<-time.After(time.Until(ends))
-	s.letPass(2)
-	s.checkStatus(id, "revoked")
+	s.clock.letPass(2)
+	s.org.checkStatus(id, "revoked")
 	if told := s.eventIDs(webhook.AuthorizationEnded, id); len(told) != 2 {
 		s.t.Errorf("two ends were told as %v", told)
 	}
 }
 
-// checkWarned: the coming end was told once, with what it means.
-func (s *stack) checkWarned(id string, ends time.Time) {
+// warned: the coming end was told once, with what it means.
+func (s checks) warned(id string, ends time.Time) {
 	s.t.Helper()
-	told := s.events("patient.authorization_expiring")
+	told := s.webhooks.events("patient.authorization_expiring")
 	if len(told) != 1 || !strings.Contains(told[0].Body, id) ||
 		!strings.Contains(told[0].Body, `"cause":"no_refresh_token"`) ||
 		!strings.Contains(told[0].Body, `"consent_expires_at":"`+ends.UTC().Format(time.RFC3339)+`"`) {
@@ -173,11 +173,11 @@ func (s *stack) forgetEnd(id string) {
 }
 
 // withhold has the portal forget to send refresh tokens.
-func (s *stack) withhold(r *http.Request) *http.Response {
+func (s ehr) withhold(r *http.Request) *http.Response {
 	if !isTokenRequest(r) {
 		return nil
 	}
-	_, answer := s.passOn(r)
+	_, answer := s.ehr.passOn(r)
 	var given map[string]any
 	expect.NoError(s.t, json.Unmarshal(answer.Body.Bytes(), &given))
 	delete(given, "refresh_token")

@@ -28,11 +28,11 @@ func TestOneIDFindsAnExportInTheLogsOfAllFunctions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{log: logx.New})
-		connectionID := s.connect("alder-maple", "approve").Get("org_connection_id")
-		s.letPass(1)
-		taskID := s.startExport(connectionID)
-		s.letPass(5)
-		s.exportEvent()
+		connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
+		s.clock.letPass(1)
+		taskID := s.org.startExport(connectionID)
+		s.clock.letPass(5)
+		s.webhooks.exportEvent()
 
 		byTrace, requests := map[string][]string{}, []string{}
 		for _, text := range s.lines() {
@@ -73,9 +73,9 @@ func TestTheJourneysLeaveTheirMetrics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{log: logx.New})
-		arrives := s.connect("alder-maple", "approve").Get("org_connection_id")
-		s.startExport(arrives)
-		s.letPass(5)
+		arrives := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
+		s.org.startExport(arrives)
+		s.clock.letPass(5)
 		got := measured.In(t, []byte(strings.Join(s.lines(), "")))
 		for name, want := range map[string]int{
 			"Exports started": 1, "Exports success": 1, "ExportSeconds success": 1,
@@ -86,12 +86,12 @@ func TestTheJourneysLeaveTheirMetrics(t *testing.T) {
 			}
 		}
 
-		s.startExport(s.connectTo(quirk{with: "deny:Patient"}).Get("org_connection_id"))
-		s.letPass(3)
-		s.answering(http.StatusGone, "text/plain", "gone", "/_local/inbox")
-		s.connect("willow-ash", "approve")
-		s.letPass(1)
-		s.asOwner(http.MethodDelete, "/bridge/org_connection/"+arrives, nil)
+		s.org.startExport(s.ehr.connectTo(quirk{with: "deny:Patient"}).Get("org_connection_id"))
+		s.clock.letPass(3)
+		s.ehr.answering(http.StatusGone, "text/plain", "gone", "/_local/inbox")
+		s.patient.connect("willow-ash", "approve")
+		s.clock.letPass(1)
+		s.org.request(http.MethodDelete, "/bridge/org_connection/"+arrives, nil)
 		for range 200 {
 			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}

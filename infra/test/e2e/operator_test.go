@@ -47,14 +47,14 @@ func TestAServerOfNoKnownVendorIsMadeConnectableByItsDiscovery(t *testing.T) {
 		}
 		at := s.seeded
 		at.Sandbox.EndpointID = made.Endpoint.ID
-		_, last := s.browser().open(connectURL(at), crashPersona, "approve")
+		_, last := s.patient.browser().open(connectURL(at), crashPersona, "approve")
 		result := last.Query()
 		if got := result.Get("platform_type"); got != "smart" {
 			t.Fatalf("the application got %v", result)
 		}
 		<-time.After(2 * time.Hour) // so that there is a refresh, which needs the scope there
-		s.startExport(result.Get("org_connection_id"))
-		s.finish(60)
-		s.checkDownload(crashPersona)
+		s.org.startExport(result.Get("org_connection_id"))
+		s.clock.finish(60)
+		s.org.checkDownload(crashPersona)
 	})
 }

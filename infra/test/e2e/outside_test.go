@@ -18,6 +18,11 @@ import (
 // outside is a stack as those see it who are not inside: its API and portal, a receiver of webhooks,
 // and the operator's rules.
 type outside struct {
+	patient  browsing
+	vault    verifying
+	org      organisation
+	webhooks webhooks
+
 	t         testing.TB
 	do        func(*http.Request) (*http.Response, error)
 	received  func() []inbox.Delivery
@@ -56,9 +61,9 @@ func (o *outside) await(what string, isSo func() bool) {
 }
 
 // awaitEvents waits until the first organisation has received as many webhooks of a type.
-func (o *outside) awaitEvents(eventType string, many int) {
+func (o webhooks) awaitEvents(eventType string, many int) {
 	o.t.Helper()
-	o.await(eventType, func() bool { return len(o.events(eventType)) >= many })
+	o.await(eventType, func() bool { return len(o.webhooks.events(eventType)) >= many })
 }
 
 // owner is the first organisation in test mode.
@@ -67,7 +72,7 @@ func (o *outside) owner() org.Tenant {
 }
 
 // subscribe makes a second webhook of the first organisation, for extensions.
-func (o *outside) subscribe(types ...webhook.Type) {
+func (o organisation) subscribe(types ...webhook.Type) {
 	o.t.Helper()
 	tenant := o.owner()
 	address := o.seeded.InboxURL + "/" + ids.Random()
@@ -83,7 +88,7 @@ func isAt(d inbox.Delivery, address string) bool {
 }
 
 // secretOf is the secret of the webhook that a delivery was for; empty for one of another organisation.
-func (o *outside) secretOf(d inbox.Delivery) string {
+func (o webhooks) secretOf(d inbox.Delivery) string {
 	own := o.seeded.Organisations[0]
 	if isAt(d, own.WebhookURL) {
 		return own.WebhookSecret

@@ -22,7 +22,7 @@ import (
 )
 
 // page opens an address below the base URL as a browser does, with headers in pairs.
-func (o *outside) page(at string, header ...string) answer {
+func (o browsing) page(at string, header ...string) answer {
 	o.t.Helper()
 	given := http.Header{}
 	for i := 0; i+1 < len(header); i += 2 {
@@ -42,7 +42,7 @@ type booted struct {
 	Query    map[string]string
 }
 
-func (o *outside) boot(of answer) booted {
+func boot(o *outside, of answer) booted {
 	o.t.Helper()
 	found := regexp.MustCompile(`(?s)type="application/json"[^>]*>(.*?)</script>`).FindSubmatch(of.raw)
 	if len(found) != 2 {
@@ -69,8 +69,8 @@ func runPages(s *stack) {
 	s.t.Helper()
 	runHostedPage(s.outside)
 	public := "?public_id=" + s.seeded.Organisations[0].PublicID
-	frame := s.page("/widget/embed"+public, "Accept-Language", "es")
-	if boot := s.boot(frame); frame.status != http.StatusOK || boot.Shell != "frame" || boot.Org == nil ||
+	frame := s.patient.page("/widget/embed"+public, "Accept-Language", "es")
+	if boot := boot(s.outside, frame); frame.status != http.StatusOK || boot.Shell != "frame" || boot.Org == nil ||
 		boot.BaseURL != s.seeded.BaseURL || boot.Mode != "test" {
 		s.t.Errorf("the frame is %d %+v", frame.status, boot)
 	}
@@ -80,19 +80,19 @@ func runPages(s *stack) {
 		"/widget/assets/..%2Fmanifest.json": 404, "/widget/assets/embed-1a2b3c.js.br": 404, "/sdk/4/%2e%2e": 404,
 		"/sdk/..%2F..%2Fpages/embed.en.html": 404,
 	} {
-		got := s.page(at)
+		got := s.patient.page(at)
 		if got.status != want || strings.Contains(string(got.raw), s.seeded.Organisations[0].Name) {
 			s.t.Errorf("%s answered %d %s", at, got.status, got.raw)
 		}
 	}
-	packed := s.page("/widget/assets/embed-1a2b3c.js", "Accept-Encoding", "br")
+	packed := s.patient.page("/widget/assets/embed-1a2b3c.js", "Accept-Encoding", "br")
 	if string(packed.raw) != "\xffbr of embed.js" || packed.header.Get("Content-Encoding") != "br" {
 		s.t.Errorf("the script is %q, %v", packed.raw, packed.header)
 	}
 	others := []string{"/widget/assets/embed-AB12CD34.js", "/sdk/4.0.7/svc-widget.js"}
 	s.keepReleased(others...)
 	for _, at := range others {
-		if got := s.page(at, "Accept-Encoding", "br"); got.status != http.StatusOK ||
+		if got := s.patient.page(at, "Accept-Encoding", "br"); got.status != http.StatusOK ||
 			string(got.raw) != "of another release" {
 			s.t.Errorf("%s, of another release, answered %d %s", at, got.status, got.raw)
 		}
@@ -101,8 +101,8 @@ func runPages(s *stack) {
 		"/widget/assets/embed-1a2b3c.js", "/sdk/4/svc-widget.js",
 		"/sdk/" + built.Version + "/svc-widget.js", "/sdk/manifest.json",
 	} {
-		whole := s.page(at, "Accept-Encoding", "identity")
-		again := s.page(at, "Accept-Encoding", "identity", "If-None-Match", whole.header.Get("ETag"))
+		whole := s.patient.page(at, "Accept-Encoding", "identity")
+		again := s.patient.page(at, "Accept-Encoding", "identity", "If-None-Match", whole.header.Get("ETag"))
 		if whole.status != http.StatusOK || len(whole.raw) == 0 || again.status != http.StatusNotModified ||
 			len(again.raw) != 0 {
 			s.t.Errorf("%s answered %d, then %d", at, whole.status, again.status)
@@ -125,7 +125,7 @@ func TestWhatNoReleaseHasIsNotFound(t *testing.T) {
 		s := newStack(t, options{})
 		s.expectDenials = true
 		for _, at := range []string{"/widget/assets/embed-EF56GH78.js", "/sdk/4.0.8/svc-widget.js"} {
-			if got := s.page(at); got.status != http.StatusNotFound || got.Error != "svc_not_found" {
+			if got := s.patient.page(at); got.status != http.StatusNotFound || got.Error != "svc_not_found" {
 				t.Errorf("%s answered %d %s", at, got.status, got.raw)
 			}
 		}
@@ -136,23 +136,23 @@ func TestWhatNoReleaseHasIsNotFound(t *testing.T) {
 // back with it, and the patient returns to the application.
 func runHostedPage(o *outside) {
 	o.t.Helper()
-	address, err := url.Parse(o.connectURL())
+	address, err := url.Parse(o.patient.connectURL())
 	expect.NoError(o.t, err)
 	query := address.Query()
 	endpoint := query.Get("endpoint_id")
 	query.Del("endpoint_id")
 	address.RawQuery = query.Encode()
-	b := o.browser()
+	b := o.patient.browser()
 	page := b.get(address).location()
 	if page == nil || !strings.HasSuffix(page.Path, "/widget/connect") || len(b.cookies) != 0 {
 		o.t.Fatalf("without an institution the browser goes to %v with %v", page, b.cookies)
 	}
 	at := strings.TrimPrefix(page.String(), o.seeded.BaseURL)
-	shown := o.page(at)
+	shown := o.patient.page(at)
 	if shown.status == http.StatusServiceUnavailable {
 		o.t.Skip("the stack was built without pages")
 	}
-	boot := o.boot(shown)
+	boot := boot(o, shown)
 	if boot.Shell != "page" || boot.Org == nil || boot.Query["redirect_uri"] != query.Get("redirect_uri") ||
 		boot.Query["external_state"] != "state-9" {
 		o.t.Fatalf("the page is %d %+v", shown.status, boot)
@@ -182,7 +182,7 @@ func TestTheElementIsWhatItsManifestSaysFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
-		listed := o.page("/sdk/manifest.json")
+		listed := o.patient.page("/sdk/manifest.json")
 		if listed.status == http.StatusServiceUnavailable {
 			t.Skip("the stack was built without pages")
 		}
@@ -194,9 +194,9 @@ func TestTheElementIsWhatItsManifestSaysFromOutside(t *testing.T) {
 		if !ok {
 			t.Fatalf("the manifest is %s", listed.raw)
 		}
-		pinned := o.page("/sdk/"+element.Path, "Accept-Encoding", "identity")
+		pinned := o.patient.page("/sdk/"+element.Path, "Accept-Encoding", "identity")
 		major, _, _ := strings.Cut(element.Path, ".")
-		floating := o.page("/sdk/"+major+"/svc-widget.js", "Accept-Encoding", "identity")
+		floating := o.patient.page("/sdk/"+major+"/svc-widget.js", "Accept-Encoding", "identity")
 		sum := sha512.Sum384(pinned.raw)
 		if "sha384-"+base64.StdEncoding.EncodeToString(sum[:]) != element.Integrity ||
 			string(floating.raw) != string(pinned.raw) {
@@ -220,11 +220,11 @@ func TestAnAttemptOfTheCallersOwnIDIsItsAlone(t *testing.T) {
 			"endpoint_id": s.seeded.Sandbox.EndpointID, "attempt_id": id, "external_state": "state-9",
 			"token_hash": hashOf(token),
 		}
-		made := s.makeAttempt(own)
+		made := s.patient.makeAttempt(own)
 		if made.ID != id || made.Token != "" {
 			t.Errorf("made %+v", made)
 		}
-		if again := s.makeAttempt(own); again.ID != id || again.Start == made.Start {
+		if again := s.patient.makeAttempt(own); again.ID != id || again.Start == made.Start {
 			t.Errorf("whoever lost the answer has %+v", again)
 		} else {
 			made = again
@@ -240,14 +240,14 @@ func TestAnAttemptOfTheCallersOwnIDIsItsAlone(t *testing.T) {
 			"endpoint_id": s.seeded.Sandbox.EndpointID, "attempt_id": id,
 			"token_hash": hashOf("thief"),
 		})
-		s.openWindow(made)
+		s.patient.openWindow(made)
 		isTaken("its own, after the browser has left", own)
-		if got := s.watchAttempt(made); got.Status != "done" || got.Result.ExternalState != "state-9" {
+		if got := s.patient.watchAttempt(made); got.Status != "done" || got.Result.ExternalState != "state-9" {
 			t.Errorf("the attempt is %+v", got)
 		}
 		stranger := made
 		stranger.Token = "thief"
-		if got := s.watchAttempt(stranger).Status; got != "" {
+		if got := s.patient.watchAttempt(stranger).Status; got != "" {
 			t.Errorf("the thief reads %q", got)
 		}
 	})
@@ -263,7 +263,7 @@ func TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall(t *testing.T) {
 		_, err := s.operator.Credentials.Change(t.Context(), own,
 			operator.CredentialChange{AddOrigins: []string{"https://app.example"}})
 		expect.NoError(t, err)
-		frame := s.page("/widget/embed?public_id=" + own)
+		frame := s.patient.page("/widget/embed?public_id=" + own)
 		if policy := frame.header.Get("Content-Security-Policy"); !strings.HasSuffix(policy,
 			"; frame-ancestors 'self' https://app.example") {
 			t.Errorf("the policy is %q", policy)

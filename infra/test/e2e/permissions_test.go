@@ -111,7 +111,7 @@ func TestWithoutItsRightsAFunctionLeavesNoLinesAndNoTraces(t *testing.T) {
 					return kept
 				}})
 				s.expectDenials = true
-				s.connect(crashPersona, "approve")
+				s.patient.connect(crashPersona, "approve")
 				lines, traces := strings.Contains(s.logs.String(), "/bridge/callback"),
 					s.functions["CallbackFunction"].traced.Load() > 0
 				if lines != want.lines || traces != want.traces {

@@ -37,7 +37,7 @@ func runPublishing(s *stack) {
 		operator.Change{ClientID: new(sandbox.DefaultClientID)})
 	expect.NoError(s.t, err)
 	server := baseURL + "/sandbox/with/no-total/fhir"
-	s.published(server, "sandbox", "Elm Clinic")
+	published(s, server, "sandbox", "Elm Clinic")
 	// A publication that broke off before its snapshot was whole is given up.
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
 	broken, err := rows.Publication(ctx, "test")
@@ -45,24 +45,24 @@ func runPublishing(s *stack) {
 	broken.To, broken.Phase = catalogledger.NewVersion(time.Now(), "0102030405060708"), catalogledger.Writing
 	_, err = rows.SavePublication(ctx, broken)
 	expect.NoError(s.t, err)
-	s.sync()
-	elm := s.institution("test", "elm clin")
+	s.catalog.sync()
+	elm := s.catalog.institution("test", "elm clin")
 	at := s.seeded
 	at.Sandbox.EndpointID = elm.endpoint
-	_, last := s.browser().open(connectURL(at), crashPersona, "approve")
+	_, last := s.patient.browser().open(connectURL(at), crashPersona, "approve")
 	result := last.Query()
 	if result.Get("brand_id") != elm.brand || result.Get("portal_id") != elm.portal ||
 		result.Get("org_connection_id") == "" {
 		s.t.Fatalf("the application got %v", result)
 	}
-	s.republished(at.Sandbox.EndpointID)
+	republished(s, at.Sandbox.EndpointID)
 }
 
 // institution is one as a search finds it.
 type institution struct{ brand, portal, endpoint string }
 
 // institution wants one hit for what is typed.
-func (s *stack) institution(mode, typed string) institution {
+func (s catalogs) institution(mode, typed string) institution {
 	s.t.Helper()
 	found, err := s.operator.Catalog.Search(s.t.Context(), mode, search.Query{Text: typed, Size: 10})
 	expect.NoError(s.t, err)
@@ -87,14 +87,14 @@ func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T
 		_, err := s.operator.Registrations.Set(ctx, org.Tenant{}, catalog.Place{Mode: "test", PlatformType: "sandbox"},
 			operator.Change{ClientID: new(sandbox.DefaultClientID)})
 		expect.NoError(t, err)
-		s.published(baseURL+"/sandbox/with/no-total/fhir", "sandbox", "Elm Clinic", "Oak Clinic", "Yew Clinic")
-		elm, oak, yew, ash := s.institution("test", "elm clin"), s.institution("test", "oak clin"),
-			s.institution("test", "yew clin"), s.institution("test", "ash clin")
+		published(s, baseURL+"/sandbox/with/no-total/fhir", "sandbox", "Elm Clinic", "Oak Clinic", "Yew Clinic")
+		elm, oak, yew, ash := s.catalog.institution("test", "elm clin"), s.catalog.institution("test", "oak clin"),
+			s.catalog.institution("test", "yew clin"), s.catalog.institution("test", "ash clin")
 		expect.NoError(t, s.operator.CatalogOverrides.Hide(ctx, "test", oak.brand))
 		expect.NoError(t, s.operator.CatalogOverrides.Merge(ctx, "test", yew.brand, elm.brand))
 		_, err = s.operator.Catalog.Publish(ctx, "test", false)
 		expect.NoError(t, err)
-		live := s.liveList(`{"name":"Fir Clinic","url":"https://fhir.fir.example/r4"}`)
+		live := liveList(s, `{"name":"Fir Clinic","url":"https://fhir.fir.example/r4"}`)
 		at := s.seeded
 		at.Sandbox.EndpointID = elm.endpoint
 		for name, c := range map[string]struct{ brand, portal, want string }{
@@ -107,8 +107,11 @@ func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T
 			"none, of several":     {},
 			"the endpoint's row's": {brand: "META", portal: elm.portal},
 		} {
-			_, last := s.browser().open(connectURL(at)+"&"+url.Values{"brand_id": {c.brand}, "portal_id": {c.portal}}.Encode(),
-				crashPersona, "approve")
+			_, last := s.patient.browser().open(
+				connectURL(at)+"&"+url.Values{"brand_id": {c.brand}, "portal_id": {c.portal}}.Encode(),
+				crashPersona,
+				"approve",
+			)
 			result := last.Query()
 			if result.Get("brand_id") != c.want || (result.Get("org_connection_id") == "") != (c.want == "") ||
 				(result.Get("error") == "svc_invalid_request") != (c.want == "") {
@@ -119,7 +122,7 @@ func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T
 }
 
 // liveList publishes a list of one clinic in live mode.
-func (s *stack) liveList(list string) institution {
+func liveList(s *stack, list string) institution {
 	s.t.Helper()
 	_, err := s.operator.CatalogSources.Set(s.t.Context(), "live", func(source *intake.Source) {
 		source.Name, source.Mode, source.Format = "A list", "live", listing.LanternNDJSON
@@ -129,11 +132,11 @@ func (s *stack) liveList(list string) institution {
 	expect.NoError(s.t, err)
 	_, err = s.operator.Catalog.Publish(s.t.Context(), "live", false)
 	expect.NoError(s.t, err)
-	return s.institution("live", "clinic")
+	return s.catalog.institution("live", "clinic")
 }
 
 // published has catalogsync fetch and publish a list of clinics at a server, beside what is there.
-func (s *stack) published(server, platform string, names ...string) {
+func published(s *stack, server, platform string, names ...string) {
 	s.t.Helper()
 	rows := append(make([]string, 0, 1+len(names)), `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`)
 	for _, name := range names {
@@ -153,17 +156,17 @@ func (s *stack) published(server, platform string, names ...string) {
 	})
 	expect.NoError(s.t, err)
 	<-time.After(time.Second)
-	s.sync()
+	s.catalog.sync()
 }
 
 // republished has the list call the platform another one. Patients are connected there, so that an operator is asked.
-func (s *stack) republished(endpoint string) {
+func republished(s *stack, endpoint string) {
 	s.t.Helper()
 	ctx := s.t.Context()
 	before, err := s.operator.Endpoints.Show(ctx, endpoint)
 	expect.NoError(s.t, err)
-	s.published(before.FHIRBase, "smart", "Elm Clinics")
-	s.wantRow(ctx, before)
+	published(s, before.FHIRBase, "smart", "Elm Clinics")
+	wantRow(s, ctx, before)
 	report, err := s.operator.Catalog.Report(ctx, "test")
 	expect.NoError(s.t, err)
 	if held := report.Publication.Question.Held; len(held) != 1 || held[0].EndpointID != endpoint {
@@ -181,7 +184,7 @@ func (s *stack) republished(endpoint string) {
 }
 
 // wantRow wants an endpoint to lead where it led before.
-func (s *stack) wantRow(ctx context.Context, want catalog.Endpoint) {
+func wantRow(s *stack, ctx context.Context, want catalog.Endpoint) {
 	s.t.Helper()
 	if got, err := s.operator.Endpoints.Show(ctx, want.ID); err != nil || got.FHIRBase != want.FHIRBase ||
 		got.PlatformType != want.PlatformType {

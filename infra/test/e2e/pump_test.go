@@ -24,23 +24,23 @@ import (
 
 // pump gives the workers what their queues hold now, as Lambda's event source would, until there is no more. With
 // several pollers the invocations overlap.
-func (s *stack) pump() {
+func (s queues) pump() {
 	s.t.Helper()
 	if s.pollers > 1 {
-		s.pumpAtOnce()
+		pumpAtOnce(s.stack)
 		return
 	}
 	for delivered := true; delivered; {
 		delivered = false
 		for _, f := range s.template.Functions {
 			for _, trigger := range f.QueueTriggers {
-				delivered = s.deliver(f, trigger) || delivered
+				delivered = s.queues.deliver(f, trigger) || delivered
 			}
 		}
 	}
 }
 
-func (s *stack) pumpAtOnce() {
+func pumpAtOnce(s *stack) {
 	s.t.Helper()
 	for again := true; again; {
 		var delivered atomic.Bool
@@ -49,7 +49,7 @@ func (s *stack) pumpAtOnce() {
 			for _, trigger := range f.QueueTriggers {
 				for range s.pollers {
 					pollers.Go(func() {
-						for s.deliver(f, trigger) {
+						for s.queues.deliver(f, trigger) {
 							delivered.Store(true)
 						}
 					})
@@ -62,21 +62,21 @@ func (s *stack) pumpAtOnce() {
 }
 
 // poller is Lambda, which reads a queue with the rights of the function. The faults of a plan are not meant for it.
-func (s *stack) poller(f template.Function) *sqs.Client {
+func poller(s *stack, f template.Function) *sqs.Client {
 	if s.plan != nil {
 		return sqs.NewFromConfig(s.cloud.Config("events"))
 	}
 	return sqs.NewFromConfig(s.cloud.Config(f.LogicalID))
 }
 
-// attachQueues asks what Lambda asks when it connects queues to functions.
-func (s *stack) attachQueues() {
+// attach asks what Lambda asks when it connects queues to functions.
+func (s queues) attach() {
 	s.t.Helper()
 	for _, f := range s.template.Functions {
 		if len(f.QueueTriggers) == 0 {
 			continue
 		}
-		queue := s.poller(f)
+		queue := poller(s.stack, f)
 		s.functions[f.LogicalID].queue = queue
 		for _, trigger := range f.QueueTriggers {
 			_, err := queue.GetQueueAttributes(s.t.Context(), &sqs.GetQueueAttributesInput{QueueUrl: &trigger.QueueURL})
@@ -87,7 +87,7 @@ func (s *stack) attachQueues() {
 
 // isEmpty spares the poll of a queue that has nothing to deliver. Under a plan messages come in their own
 // way, and every poll is made.
-func (s *stack) isEmpty(trigger template.QueueTrigger) bool {
+func isEmpty(s *stack, trigger template.QueueTrigger) bool {
 	if s.plan != nil {
 		return false
 	}
@@ -96,9 +96,9 @@ func (s *stack) isEmpty(trigger template.QueueTrigger) bool {
 	})
 }
 
-func (s *stack) deliver(f template.Function, trigger template.QueueTrigger) bool {
+func (s queues) deliver(f template.Function, trigger template.QueueTrigger) bool {
 	s.t.Helper()
-	if s.isEmpty(trigger) {
+	if isEmpty(s.stack, trigger) {
 		return false
 	}
 	queue := s.functions[f.LogicalID].queue
@@ -141,7 +141,7 @@ func (s *stack) deliver(f template.Function, trigger template.QueueTrigger) bool
 }
 
 // loseMessages empties every queue, as if nothing of it had ever been sent.
-func (s *stack) loseMessages() {
+func (s queues) loseMessages() {
 	s.t.Helper()
 	queue := sqs.NewFromConfig(s.cloud.Config("test"))
 	for _, f := range s.template.Functions {
@@ -153,48 +153,48 @@ func (s *stack) loseMessages() {
 }
 
 // letPass lets minutes pass, with a sweep and the workers in each.
-func (s *stack) letPass(minutes int) {
+func (s clock) letPass(minutes int) {
 	s.t.Helper()
-	s.pump()
+	s.queues.pump()
 	for range minutes {
-		s.pass(time.Minute)
+		s.clock.pass(time.Minute)
 	}
 }
 
 // finish lets minutes pass until nothing is pending. After a while, when what is left waits for its visibility
 // timeout, the schedule is late as well.
-func (s *stack) finish(most int) {
+func (s clock) finish(most int) {
 	s.t.Helper()
-	s.pump()
-	for minutes := 0; minutes < most && len(s.pending()) > 0; {
+	s.queues.pump()
+	for minutes := 0; minutes < most && len(s.clock.pending()) > 0; {
 		step := 1
 		if minutes >= 6 {
 			step = 15
 		}
 		minutes += step
-		s.pass(time.Duration(step) * time.Minute)
+		s.clock.pass(time.Duration(step) * time.Minute)
 	}
 }
 
 // pass lets time pass, then sweeps. With several pollers the schedule fires twice, as it may, while they are at work.
-func (s *stack) pass(wait time.Duration) {
+func (s clock) pass(wait time.Duration) {
 	s.t.Helper()
 	<-time.After(wait) // virtual: the test runs inside testing/synctest
 	var sweeps sync.WaitGroup
 	if s.pollers > 1 {
-		sweeps.Go(s.sweep)
-		sweeps.Go(s.sweep)
-		s.pump()
+		sweeps.Go(s.clock.sweep)
+		sweeps.Go(s.clock.sweep)
+		s.queues.pump()
 	} else {
-		s.sweep()
+		s.clock.sweep()
 	}
 	sweeps.Wait()
-	s.pump()
+	s.queues.pump()
 }
 
 // pending lists the rows that somebody still has to act on and the queues that hold a message. A finished task waits
 // for nothing but the end of its file's time.
-func (s *stack) pending() []string {
+func (s clock) pending() []string {
 	s.t.Helper()
 	var left []string
 	for _, queue := range s.cloud.SQS().Snapshot() {
@@ -205,12 +205,12 @@ func (s *stack) pending() []string {
 	if len(left) > 0 {
 		return left
 	}
-	s.letIndexesCatchUp()
-	return s.due("test-WorkTable", time.Now().Add(24*time.Hour))
+	letIndexesCatchUp(s.stack)
+	return s.clock.due("test-WorkTable", time.Now().Add(24*time.Hour))
 }
 
 // letIndexesCatchUp waits until every index shows what has been written so far.
-func (s *stack) letIndexesCatchUp() {
+func letIndexesCatchUp(s *stack) {
 	if s.plan != nil {
 		<-time.After(longestLag) // virtual: the test runs inside testing/synctest
 	}
@@ -239,9 +239,9 @@ func (r row) number(name string) int {
 }
 
 // list returns the ids of a tenant's rows of a kind, through the index that lists them.
-func (s *stack) list(table, list string) []string {
+func (s state) list(table, list string) []string {
 	s.t.Helper()
-	s.letIndexesCatchUp()
+	letIndexesCatchUp(s.stack)
 	out, err := s.rows.Query(s.t.Context(), &dynamodb.QueryInput{
 		TableName: &table, IndexName: awssdk.String("byOrg"), KeyConditionExpression: awssdk.String("org_list = :list"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":list": &types.AttributeValueMemberS{Value: list}},
@@ -258,7 +258,7 @@ func (s *stack) list(table, list string) []string {
 func (s *stack) tenant() string { return s.owner().Key() }
 
 // objects lists what the exports bucket holds.
-func (s *stack) objects() []string {
+func (s state) objects() []string {
 	s.t.Helper()
 	out, err := s3.NewFromConfig(s.cloud.Config("test")).ListObjectsV2(s.t.Context(), &s3.ListObjectsV2Input{
 		Bucket: &s.template.Buckets[0].Name,
@@ -272,7 +272,7 @@ func (s *stack) objects() []string {
 }
 
 // get reads one row; nil when it is not there.
-func (s *stack) get(table, pk, sk string) row {
+func (s state) get(table, pk, sk string) row {
 	s.t.Helper()
 	out, err := s.rows.GetItem(s.t.Context(), &dynamodb.GetItemInput{
 		TableName: &table, ConsistentRead: awssdk.Bool(true),

@@ -105,7 +105,7 @@ func TestPortalsWithQuirksAreConnectedOrRefusedForTheRightReason(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStack(t, options{})
-				_, last := s.browser().open(s.connectURLOf(q), crashPersona, "approve")
+				_, last := s.patient.browser().open(s.ehr.connectURLOf(q), crashPersona, "approve")
 				result := last.Query()
 				if got := result.Get("error"); got != q.refused {
 					t.Fatalf("the application got %v", result)
@@ -116,16 +116,16 @@ func TestPortalsWithQuirksAreConnectedOrRefusedForTheRightReason(t *testing.T) {
 				if q.later {
 					<-time.After(2 * time.Hour)
 				}
-				taskID := s.startExport(result.Get("org_connection_id"))
-				s.finish(60)
-				task := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
+				taskID := s.org.startExport(result.Get("org_connection_id"))
+				s.clock.finish(60)
+				task := s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
 				if got := export.Reason(task.text("failure_reason")); got != q.failed {
 					t.Fatalf("the task is %s because of %q", task.text("status"), got)
 				}
 				if q.failed == "" {
-					s.checkDownload(crashPersona)
+					s.org.checkDownload(crashPersona)
 				}
-				if got := s.asOwner(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result",
+				if got := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"?include=result",
 					nil); got.status != http.StatusOK {
 					t.Errorf("its result answered %d %s", got.status, got.raw)
 				}
@@ -136,7 +136,7 @@ func TestPortalsWithQuirksAreConnectedOrRefusedForTheRightReason(t *testing.T) {
 
 // connectURLOf makes the portal connectable and gives the address at which a patient starts. Nothing is said about
 // scopes, so that platform and discovery decide.
-func (s *stack) connectURLOf(q quirk) string {
+func (s ehr) connectURLOf(q quirk) string {
 	s.t.Helper()
 	platform := q.platform
 	if platform == "" {
@@ -158,33 +158,33 @@ func TestAServerThatDoesNotDecodeBasicIsAskedRaw(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.subscribe(webhook.ConnectionFailed)
+		s.org.subscribe(webhook.ConnectionFailed)
 		authID, err := s.operator.Clients.Create(t.Context(), org.Tenant{},
 			catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}, secret.New("s3cret=x"))
 		expect.NoError(t, err)
 		q := quirk{with: "client-auth:client_secret_basic,client-secret:s3cret=x,basic-raw", authID: authID}
-		if got := s.connectTo(q); got.Get("error") != "invalid_client" {
+		if got := s.ehr.connectTo(q); got.Get("error") != "invalid_client" {
 			t.Errorf("encoded, the application got %v", got)
 		}
-		s.letPass(1)
-		if told := s.events("patient.connection_failed"); len(told) != 1 ||
+		s.clock.letPass(1)
+		if told := s.webhooks.events("patient.connection_failed"); len(told) != 1 ||
 			!strings.Contains(told[0].Body, `"cause":"client_secret_encoding"`) {
 			t.Errorf("told %v", told)
 		}
 		q.override = "client: {basic: raw}"
-		id := s.connectTo(q).Get("org_connection_id")
+		id := s.ehr.connectTo(q).Get("org_connection_id")
 		if id == "" {
 			t.Fatal("raw, there is no connection")
 		}
 		<-time.After(2 * time.Hour)
-		taskID := s.startExport(id)
-		s.letPass(3)
-		if got := s.task(taskID); got.text("status") != "success" {
+		taskID := s.org.startExport(id)
+		s.clock.letPass(3)
+		if got := s.state.task(taskID); got.text("status") != "success" {
 			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
 		}
-		s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
-		s.letPass(3)
-		if got := s.connection(id).text("upstream_until"); got != "" {
+		s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+		s.clock.letPass(3)
+		if got := s.state.connection(id).text("upstream_until"); got != "" {
 			t.Error("the revocation did not reach the portal")
 		}
 	})

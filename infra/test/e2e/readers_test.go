@@ -59,7 +59,7 @@ func readers(tb testing.TB) []template.Route {
 func runReaders(s *stack) {
 	s.t.Helper()
 	for _, route := range readers(s.t) {
-		if got := s.asOwner(route.Method, route.Path, nil); got.status != http.StatusOK {
+		if got := s.org.request(route.Method, route.Path, nil); got.status != http.StatusOK {
 			s.t.Errorf("%s %s: got %d %s", route.Method, route.Path, got.status, got.Error)
 		}
 	}

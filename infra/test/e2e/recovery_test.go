@@ -14,7 +14,7 @@ import (
 )
 
 // runStoppedRecovery has an operator begin the recovery of an owner, who stops it.
-func (s *stack) runStoppedRecovery(owner *person) {
+func (s staff) runStoppedRecovery(owner *person) {
 	s.t.Helper()
 	_, err := s.operator.Members.Recover(s.t.Context(), s.owner(), owner.email, "seen in person")
 	expect.NoError(s.t, err)
@@ -39,7 +39,7 @@ func TestSoleOwnerIsRecoveredAfterThreeDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		owner := s.newOwner()
+		owner := s.staff.newOwner()
 		owner.newPasskey()
 		made, err := s.operator.Members.Recover(t.Context(), s.owner(), owner.email, "called the number of the contract")
 		expect.NoError(t, err)

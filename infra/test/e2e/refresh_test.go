@@ -20,31 +20,31 @@ import (
 // runKeepAlive: tokens that nobody asks for are refreshed once a week.
 func runKeepAlive(s *stack) {
 	s.t.Helper()
-	id := s.connect(crashPersona, "approve").Get("org_connection_id")
+	id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	for n := range 3 {
 		<-time.After(11 * 24 * time.Hour) // a week and a half at most, and the scheduler looks only then
-		s.letPass(3)
-		if got := s.tokens(id).number("version"); got != n+2 {
+		s.clock.letPass(3)
+		if got := s.state.tokens(id).number("version"); got != n+2 {
 			s.t.Errorf("after %d times 11 days the tokens have version %d, want %d", n+1, got, n+2)
 		}
 	}
-	s.checkStatus(id, "authorized")
-	next, err := time.Parse(time.RFC3339Nano, s.connection(id).text("refresh_at"))
+	s.org.checkStatus(id, "authorized")
+	next, err := time.Parse(time.RFC3339Nano, s.state.connection(id).text("refresh_at"))
 	if err != nil || time.Until(next) < 3*24*time.Hour || time.Until(next) > 11*24*time.Hour {
 		s.t.Errorf("the next refresh is at %v: %v", next, err)
 	}
-	s.startExport(id)
-	s.letPass(2)
-	s.checkDownload(crashPersona)
+	s.org.startExport(id)
+	s.clock.letPass(2)
+	s.org.checkDownload(crashPersona)
 }
 
 // runMove: the portal's token endpoint moves within the origin that is pinned, and a scheduled refresh follows it.
 func runMove(s *stack) {
 	s.t.Helper()
-	id := s.connectTo(quirk{with: "token-moves:1"}).Get("org_connection_id")
+	id := s.ehr.connectTo(quirk{with: "token-moves:1"}).Get("org_connection_id")
 	<-time.After(11 * 24 * time.Hour)
-	s.letPass(3)
-	if got := s.tokens(id).number("version"); got != 2 {
+	s.clock.letPass(3)
+	if got := s.state.tokens(id).number("version"); got != 2 {
 		s.t.Errorf("the tokens have version %d, want 2", got)
 	}
 }
@@ -52,10 +52,10 @@ func runMove(s *stack) {
 // runRevocation: consent was withdrawn at the portal.
 func runRevocation(s *stack) {
 	s.t.Helper()
-	id := s.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
+	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
 	<-time.After(12 * 24 * time.Hour)
-	s.letPass(5)
-	s.checkRevoked(id, "invalid_grant")
+	s.clock.letPass(5)
+	s.check.revoked(id, "invalid_grant")
 }
 
 // runRevocationByExport: an export finds out that consent was withdrawn. That is judged at once, without
@@ -63,36 +63,40 @@ func runRevocation(s *stack) {
 // and here they take none.
 func runRevocationByExport(s *stack) {
 	s.t.Helper()
-	id := s.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
+	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
 	<-time.After(2 * time.Hour)
 	asked := time.Now()
-	taskID := s.startExport(id)
-	s.letPass(0)
+	taskID := s.org.startExport(id)
+	s.clock.letPass(0)
 	if took := time.Since(asked); took > time.Second { // virtual
 		s.t.Errorf("it took %v", took)
 	}
-	if got := s.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
+	if got := s.state.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
 		s.t.Errorf("the export failed because of %q", got)
 	}
-	s.checkRevoked(id, "invalid_grant")
+	s.check.revoked(id, "invalid_grant")
 }
 
-// checkRevoked: the connection is revoked, which was told once, and its tokens are gone.
-func (s *stack) checkRevoked(id, cause string) {
+// revoked: the connection is revoked, which was told once, and its tokens are gone.
+func (s checks) revoked(id, cause string) {
 	s.t.Helper()
-	s.checkStatus(id, "revoked")
-	if got := s.connection(id).text("ended"); got != cause {
+	s.org.checkStatus(id, "revoked")
+	if got := s.state.connection(id).text("ended"); got != cause {
 		s.t.Errorf("it ended because of %q, want %q", got, cause)
 	}
-	if s.tokens(id)["sealed"] != nil {
+	if s.state.tokens(id)["sealed"] != nil {
 		s.t.Error("its tokens are still there")
 	}
-	told := s.events("patient.authorization_revoked")
+	told := s.webhooks.events("patient.authorization_revoked")
 	if len(told) != 1 || !strings.Contains(told[0].Body, `"org_connection_id":"`+id+`"`) ||
 		!strings.Contains(told[0].Body, `"connection_status":"revoked"`) {
 		s.t.Errorf("the revocation was told %d times: %v", len(told), told)
 	}
-	got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
+	got := s.org.request(
+		http.MethodPost,
+		"/bridge/fhir/ehi-export",
+		map[string]any{"org_connection_id": id, "refresh": true},
+	)
 	if got.status != http.StatusConflict || got.Error != "svc_connection_not_exportable" {
 		s.t.Errorf("an export of it answered %d %s", got.status, got.Error)
 	}
@@ -101,20 +105,20 @@ func (s *stack) checkRevoked(id, cause string) {
 // runWarning: consent ends in days, and the portal has said when.
 func runWarning(s *stack) {
 	s.t.Helper()
-	s.subscribe(webhook.AuthorizationEnding)
-	result := s.connectTo(quirk{with: "tell-expiry:authorization_expires_in,refresh:240h"})
+	s.org.subscribe(webhook.AuthorizationEnding)
+	result := s.ehr.connectTo(quirk{with: "tell-expiry:authorization_expires_in,refresh:240h"})
 	id := result.Get("org_connection_id")
 	ends, err := time.Parse(time.RFC3339, result.Get("consent_expires_at"))
 	if err != nil || time.Until(ends).Round(time.Hour) != 240*time.Hour {
 		s.t.Fatalf("consent ends at %q: %v", result.Get("consent_expires_at"), result)
 	}
 	<-time.After(72*time.Hour - time.Minute)
-	s.letPass(1)
-	if told := s.events("patient.authorization_expiring"); len(told) != 0 && time.Until(ends) > 7*24*time.Hour {
+	s.clock.letPass(1)
+	if told := s.webhooks.events("patient.authorization_expiring"); len(told) != 0 && time.Until(ends) > 7*24*time.Hour {
 		s.t.Errorf("told too early: %v", told)
 	}
-	s.letPass(5)
-	told := s.events("patient.authorization_expiring")
+	s.clock.letPass(5)
+	told := s.webhooks.events("patient.authorization_expiring")
 	if len(told) != 1 || !strings.Contains(told[0].Body, id) || !strings.Contains(told[0].Body, `"suggested_action"`) {
 		s.t.Errorf("the coming end was told %d times: %v", len(told), told)
 	}
@@ -123,32 +127,32 @@ func runWarning(s *stack) {
 // runReconnect: the same patient comes back, another one does not get in.
 func runReconnect(s *stack) {
 	s.t.Helper()
-	s.subscribe(webhook.ConnectionFailed)
-	id := s.connectTo(quirk{with: "refresh-fails:invalid_grant,fails-first:1"}).Get("org_connection_id")
+	s.org.subscribe(webhook.ConnectionFailed)
+	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant,fails-first:1"}).Get("org_connection_id")
 	<-time.After(12 * 24 * time.Hour)
-	s.letPass(5)
-	s.checkRevoked(id, "invalid_grant")
+	s.clock.letPass(5)
+	s.check.revoked(id, "invalid_grant")
 
-	stranger := s.reconnect(id, "linden-moss")
+	stranger := s.patient.reconnect(id, "linden-moss")
 	if stranger.Get("error") != "svc_invalid_request" || stranger.Get("org_connection_id") != "" {
 		s.t.Errorf("another patient came back with %v", stranger)
 	}
-	s.checkStatus(id, "revoked")
-	s.letPass(1)
-	failed := s.events("patient.connection_failed")
+	s.org.checkStatus(id, "revoked")
+	s.clock.letPass(1)
+	failed := s.webhooks.events("patient.connection_failed")
 	if len(failed) != 1 || !strings.Contains(failed[0].Body, `"cause":"wrong_patient"`) {
 		s.t.Errorf("the failure was told %d times: %v", len(failed), failed)
 	}
 
-	back := s.reconnect(id, crashPersona)
+	back := s.patient.reconnect(id, crashPersona)
 	if back.Get("org_connection_id") != id || back.Get("connection_status") != "authorized" {
 		s.t.Fatalf("the patient came back with %v", back)
 	}
-	s.checkStatus(id, "authorized")
-	s.startExport(id)
-	s.letPass(2)
-	s.checkDownload(crashPersona)
-	if told := s.events("patient.connection_success"); len(told) != 2 {
+	s.org.checkStatus(id, "authorized")
+	s.org.startExport(id)
+	s.clock.letPass(2)
+	s.org.checkDownload(crashPersona)
+	if told := s.webhooks.events("patient.connection_success"); len(told) != 2 {
 		s.t.Errorf("the connection was told %d times, want 2", len(told))
 	}
 }
@@ -156,24 +160,24 @@ func runReconnect(s *stack) {
 // runDisconnect: the organisation ends a connection in the middle of an export, with the file of an earlier one there.
 func runDisconnect(s *stack) {
 	s.t.Helper()
-	id := s.disconnect()
-	if s.tokens(id)["sealed"] != nil {
+	id := s.org.disconnect()
+	if s.state.tokens(id)["sealed"] != nil {
 		s.t.Error("the tokens are still in reach")
 	}
-	s.letPass(5)
-	if got := s.objects(); len(got) != 0 {
+	s.clock.letPass(5)
+	if got := s.state.objects(); len(got) != 0 {
 		s.t.Errorf("the bucket still holds %v", got)
 	}
-	if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 {
+	if failed := s.webhooks.events("patient.ehi_export_failed"); len(failed) != 1 {
 		s.t.Errorf("%d exports failed, want the pending one", len(failed))
 	}
-	if left := s.get("test-TokensTable", s.tenant()+"#UPSTREAM#"+id, "META"); len(left) != 0 {
+	if left := s.state.get("test-TokensTable", s.tenant()+"#UPSTREAM#"+id, "META"); len(left) != 0 {
 		s.t.Error("what the portal was to revoke is still there")
 	}
-	if got := s.connection(id); got.text("ended") != "disconnected" || got.text("upstream_until") != "" {
+	if got := s.state.connection(id); got.text("ended") != "disconnected" || got.text("upstream_until") != "" {
 		s.t.Errorf("the connection ended as %q, upstream until %q", got.text("ended"), got.text("upstream_until"))
 	}
-	if told := s.events("patient.authorization_revoked"); len(told) != 0 {
+	if told := s.webhooks.events("patient.authorization_revoked"); len(told) != 0 {
 		s.t.Errorf("the organisation was told what it did itself: %v", told)
 	}
 }
@@ -181,42 +185,44 @@ func runDisconnect(s *stack) {
 // runWidget: a page of ours makes the attempt, opens its window and asks how it went.
 func runWidget(s *outside) {
 	s.t.Helper()
-	made := s.makeAttempt(map[string]string{
+	made := s.patient.makeAttempt(map[string]string{
 		"endpoint_id": s.seeded.Sandbox.EndpointID, "external_id": "patient-7", "external_state": "state-9",
 	})
-	if got := s.watchAttempt(made).Status; got != "created" {
+	if got := s.patient.watchAttempt(made).Status; got != "created" {
 		s.t.Errorf("the attempt is %q", got)
 	}
-	elsewhere := s.browser()
+	elsewhere := s.patient.browser()
 	elsewhere.header = http.Header{"Sec-Fetch-Site": {"cross-site"}}
 	if answer := elsewhere.start(made.form()); answer.status != http.StatusBadRequest {
 		s.t.Errorf("another site's page starts it: %d", answer.status)
 	}
-	if answer := s.openWindow(made); answer.status != http.StatusOK {
+	if answer := s.patient.openWindow(made); answer.status != http.StatusOK {
 		s.t.Fatalf("the window ended with %d: %s", answer.status, answer.body)
 	}
-	done := s.watchAttempt(made)
+	done := s.patient.watchAttempt(made)
 	if done.Status != "done" || done.Result.ConnectionStatus != "authorized" || done.Result.ExternalState != "state-9" {
 		s.t.Errorf("the attempt is %+v", done)
 	}
 	guessed := made
 	guessed.Token = "guessed"
-	if got := s.watchAttempt(guessed).Status; got != "" {
+	if got := s.patient.watchAttempt(guessed).Status; got != "" {
 		s.t.Errorf("a guessed token reads %q", got)
 	}
-	if again := s.openWindow(made); again.status != http.StatusBadRequest {
+	if again := s.patient.openWindow(made); again.status != http.StatusBadRequest {
 		s.t.Errorf("the start value works twice: %d", again.status)
 	}
-	again := s.makeAttempt(map[string]string{"reconnect_org_connection_id": done.Result.ConnectionID})
-	if answer := s.openWindow(again); answer.status != http.StatusOK {
+	again := s.patient.makeAttempt(map[string]string{"reconnect_org_connection_id": done.Result.ConnectionID})
+	if answer := s.patient.openWindow(again); answer.status != http.StatusOK {
 		s.t.Errorf("reconnecting ended with %d: %s", answer.status, answer.body)
 	}
-	if got := s.watchAttempt(again); got.Status != "done" || got.Result.ConnectionID != done.Result.ConnectionID {
+	if got := s.patient.watchAttempt(again); got.Status != "done" || got.Result.ConnectionID != done.Result.ConnectionID {
 		s.t.Errorf("the second attempt is %+v", got)
 	}
-	declined := s.makeAttempt(map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_state": "state-10"})
-	s.browser().leave(declined.form(), crashPersona, "deny")
-	if got := s.watchAttempt(declined); got.Status != "failed" {
+	declined := s.patient.makeAttempt(
+		map[string]string{"endpoint_id": s.seeded.Sandbox.EndpointID, "external_state": "state-10"},
+	)
+	s.patient.browser().leave(declined.form(), crashPersona, "deny")
+	if got := s.patient.watchAttempt(declined); got.Status != "failed" {
 		s.t.Errorf("an attempt that the patient declined is %+v", got)
 	}
 }
@@ -231,7 +237,7 @@ type attempt struct {
 
 func (a attempt) form() startForm { return startForm{url: a.URL, value: a.Start} }
 
-func (o *outside) makeAttempt(body map[string]string) attempt {
+func (o browsing) makeAttempt(body map[string]string) attempt {
 	o.t.Helper()
 	made := o.call(http.MethodPost, "/bridge/attempts?public_id="+url.QueryEscape(o.seeded.Organisations[0].PublicID),
 		"", "", body)
@@ -244,9 +250,9 @@ func (o *outside) makeAttempt(body map[string]string) attempt {
 }
 
 // openWindow goes through the portal in a browser of its own, to the page that the window ends with.
-func (o *outside) openWindow(of attempt) *visited {
+func (o browsing) openWindow(of attempt) *visited {
 	o.t.Helper()
-	answer, last := o.browser().leave(of.form(), crashPersona, "approve")
+	answer, last := o.patient.browser().leave(of.form(), crashPersona, "approve")
 	if answer == nil {
 		o.t.Fatalf("the window ended at %v", last)
 	}
@@ -264,16 +270,16 @@ type watched struct {
 	} `json:"result"`
 }
 
-func (o *outside) watchAttempt(of attempt) watched {
+func (o browsing) watchAttempt(of attempt) watched {
 	o.t.Helper()
-	_, got := o.readAttempt(of, o.seeded.Organisations[0].PublicID)
+	_, got := o.patient.readAttempt(of, o.seeded.Organisations[0].PublicID)
 	return got
 }
 
 // readAttempt asks how an attempt stands, with a public id.
-func (o *outside) readAttempt(of attempt, publicID string) (status int, got watched) {
+func (o browsing) readAttempt(of attempt, publicID string) (status int, got watched) {
 	o.t.Helper()
-	answered := o.askForAttempt(of, publicID)
+	answered := o.patient.askForAttempt(of, publicID)
 	if len(answered.Data) > 0 {
 		expect.NoError(o.t, json.Unmarshal(answered.Data, &got))
 	}
@@ -312,59 +318,61 @@ func runConfidential(s *stack) {
 		}
 		authID, err := s.operator.Clients.Create(s.t.Context(), org.Tenant{}, c.auth, plain)
 		expect.NoError(s.t, err)
-		result := s.connectTo(quirk{with: "label:" + strings.ToLower(name) + "," + c.with, authID: authID})
+		result := s.ehr.connectTo(quirk{with: "label:" + strings.ToLower(name) + "," + c.with, authID: authID})
 		id := result.Get("org_connection_id")
 		if id == "" {
 			s.t.Fatalf("%s: not connected: %v", name, result)
 		}
 		<-time.After(2 * time.Hour)
-		taskID := s.startExport(id)
-		s.letPass(3)
-		if got := s.task(taskID); got.text("status") != "success" {
+		taskID := s.org.startExport(id)
+		s.clock.letPass(3)
+		if got := s.state.task(taskID); got.text("status") != "success" {
 			s.t.Errorf("%s: the export is %s because of %q", name, got.text("status"), got.text("failure_reason"))
 		}
-		if got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
+		if got := s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
 			s.t.Errorf("%s: DELETE answered %d", name, got.status)
 		}
-		s.letPass(3)
-		if got := s.connection(id).text("upstream_until"); got != "" {
+		s.clock.letPass(3)
+		if got := s.state.connection(id).text("upstream_until"); got != "" {
 			s.t.Errorf("%s: the portal was not reached", name)
 		}
 	}
 }
 
 // connectTo takes the patient through the flow at a portal with quirks.
-func (s *stack) connectTo(q quirk) url.Values {
+func (s ehr) connectTo(q quirk) url.Values {
 	s.t.Helper()
-	answer, last := s.browser().open(s.connectURLOf(q), crashPersona, "approve")
+	answer, last := s.patient.browser().open(s.ehr.connectURLOf(q), crashPersona, "approve")
 	if answer != nil {
 		s.t.Fatalf("the browser ended at %s with %d: %s", last.Path, answer.status, answer.body)
 	}
 	return last.Query()
 }
 
-func (o *outside) reconnect(id, persona string) url.Values {
+func (o browsing) reconnect(id, persona string) url.Values {
 	o.t.Helper()
-	answer, last := o.browser().open(o.reconnectURL(id), persona, "approve")
+	answer, last := o.patient.browser().open(o.patient.reconnectURL(id), persona, "approve")
 	if answer != nil {
 		o.t.Fatalf("the browser ended at %s with %d", last.Path, answer.status)
 	}
 	return last.Query()
 }
 
-func (s *stack) connection(id string) row {
-	return s.get("test-ConnectionTable", s.tenant()+"#CONN#"+id, "META")
+func (s state) connection(id string) row {
+	return s.state.get("test-ConnectionTable", s.tenant()+"#CONN#"+id, "META")
 }
 
-func (s *stack) tokens(id string) row {
-	return s.get("test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS")
+func (s state) tokens(id string) row {
+	return s.state.get("test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS")
 }
 
-func (s *stack) task(id string) row { return s.get("test-WorkTable", s.tenant()+"#TASK#"+id, "META") }
+func (s state) task(id string) row {
+	return s.state.get("test-WorkTable", s.tenant()+"#TASK#"+id, "META")
+}
 
-func (o *outside) checkStatus(connectionID, want string) {
+func (o organisation) checkStatus(connectionID, want string) {
 	o.t.Helper()
-	got := o.asOwner(http.MethodGet, "/bridge/org_connection/"+connectionID, nil)
+	got := o.org.request(http.MethodGet, "/bridge/org_connection/"+connectionID, nil)
 	if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"`+want+`"`) {
 		o.t.Errorf("GET the connection answered %d %s, want it %s", got.status, got.Data, want)
 	}

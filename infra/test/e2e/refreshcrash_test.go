@@ -33,24 +33,24 @@ func TestKeepingAliveSurvivesACrashAnywhere(t *testing.T) {
 			lost := 0
 			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
 				t.Helper()
-				l := s.keepLedger()
-				id := s.connect(crashPersona, "approve").Get("org_connection_id")
+				l := s.ehr.keepLedger()
+				id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				<-time.After(11 * 24 * time.Hour)
-				s.letPass(2)
-				inDoubt := l.refreshes() == 1 && s.tokens(id).number("version") == 1
-				s.letPassSlowly(3)
+				s.clock.letPass(2)
+				inDoubt := l.refreshes() == 1 && s.state.tokens(id).number("version") == 1
+				s.clock.letPassSlowly(3)
 				if inDoubt {
 					lost++
-					s.checkRevoked(id, "rotation_lost")
+					s.check.revoked(id, "rotation_lost")
 					l.checkUses(t, 2)
 					return
 				}
-				s.checkRefreshed(t, id)
+				s.check.refreshed(t, id)
 				<-time.After(2 * time.Hour) // the export has to renew the tokens, which an old refresh token could not
-				s.startExport(id)
-				s.letPass(2)
-				s.checkDownload(crashPersona)
-				s.checkStatus(id, "authorized")
+				s.org.startExport(id)
+				s.clock.letPass(2)
+				s.org.checkDownload(crashPersona)
+				s.org.checkStatus(id, "authorized")
 				l.checkUses(t, 1)
 			})
 			// which takes a sample of the crashes only
@@ -62,18 +62,18 @@ func TestKeepingAliveSurvivesACrashAnywhere(t *testing.T) {
 }
 
 // letPassSlowly lets quarters of an hour pass: longer than the visibility timeout of the refresh queue.
-func (s *stack) letPassSlowly(quarters int) {
+func (s clock) letPassSlowly(quarters int) {
 	s.t.Helper()
 	for range quarters {
-		s.pass(15 * time.Minute)
+		s.clock.pass(15 * time.Minute)
 	}
 }
 
-// checkRefreshed: the connection is authorized, has been refreshed, and is due again within a week and a half.
-func (s *stack) checkRefreshed(t *testing.T, id string) {
+// refreshed: the connection is authorized, has been refreshed, and is due again within a week and a half.
+func (s checks) refreshed(t *testing.T, id string) {
 	t.Helper()
-	s.checkStatus(id, "authorized")
-	found := s.connection(id)
+	s.org.checkStatus(id, "authorized")
+	found := s.state.connection(id)
 	next, err := time.Parse(time.RFC3339Nano, found.text("refresh_at"))
 	if err != nil || time.Until(next) < 3*24*time.Hour || time.Until(next) > 11*24*time.Hour {
 		t.Errorf("the next refresh is at %v: %v", next, err)
@@ -81,7 +81,7 @@ func (s *stack) checkRefreshed(t *testing.T, id string) {
 	if found.text("due_at") != found.text("refresh_at") {
 		t.Errorf("it is due at %s, and to be refreshed at %s", found.text("due_at"), found.text("refresh_at"))
 	}
-	if held := s.tokens(id); held["sealed"] == nil || held.number("version") < 2 || held.text("lease_owner") != "" {
+	if held := s.state.tokens(id); held["sealed"] == nil || held.number("version") < 2 || held.text("lease_owner") != "" {
 		t.Errorf("the tokens have version %d, leased by %q", held.number("version"), held.text("lease_owner"))
 	}
 }
@@ -95,18 +95,18 @@ func TestARevocationSurvivesACrashAnywhere(t *testing.T) {
 			t.Parallel()
 			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
 				t.Helper()
-				l := s.keepLedger()
-				id := s.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
+				l := s.ehr.keepLedger()
+				id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
 				<-time.After(12 * 24 * time.Hour)
-				s.letPass(2)
+				s.clock.letPass(2)
 				cause := "invalid_grant"
-				if s.tokens(id).text("refresh_started_at") != "" {
+				if s.state.tokens(id).text("refresh_started_at") != "" {
 					cause = "rotation_lost"
 				}
-				s.letPassSlowly(3)
-				s.checkRevoked(id, cause)
+				s.clock.letPassSlowly(3)
+				s.check.revoked(id, cause)
 				l.checkUses(t, 2)
-				if due := s.connection(id).text("due_at"); due != "" {
+				if due := s.state.connection(id).text("due_at"); due != "" {
 					t.Errorf("it is still due at %s", due)
 				}
 			})
@@ -123,19 +123,19 @@ func TestTheEndOfAnAccessTokenSurvivesACrashAnywhere(t *testing.T) {
 			t.Parallel()
 			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
 				t.Helper()
-				l := s.keepLedger()
-				id, ends := s.connectUntil(briefly, 5*time.Minute)
+				l := s.ehr.keepLedger()
+				id, ends := s.ehr.connectUntil(briefly, 5*time.Minute)
 				if function == "ExportWorkerFunction" {
 					s.forgetEnd(id)
 				}
 				<-time.After(time.Until(ends))
 				if function == "ExportWorkerFunction" {
-					s.startExport(id)
+					s.org.startExport(id)
 				}
-				s.letPass(2)
-				s.letPassSlowly(3)
-				s.checkRevoked(id, "access_expired")
-				if due := s.connection(id).text("due_at"); due != "" || l.refreshes() != 0 {
+				s.clock.letPass(2)
+				s.clock.letPassSlowly(3)
+				s.check.revoked(id, "access_expired")
+				if due := s.state.connection(id).text("due_at"); due != "" || l.refreshes() != 0 {
 					t.Errorf("it is still due at %q, after %d refreshes", due, l.refreshes())
 				}
 			})
@@ -151,18 +151,18 @@ func TestARevocationUpstreamSurvivesACrashAnywhere(t *testing.T) {
 			t.Parallel()
 			sweepFirstCrashes(t, function, firstTick, func(t *testing.T, s *stack) {
 				t.Helper()
-				l := s.keepLedger()
-				id := s.connect(crashPersona, "approve").Get("org_connection_id")
-				if got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
+				l := s.ehr.keepLedger()
+				id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+				if got := s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
 					t.Fatalf("DELETE answered %d", got.status)
 				}
-				s.letPass(2)
-				s.letPassSlowly(2)
-				s.checkForgotten(t, id)
+				s.clock.letPass(2)
+				s.clock.letPassSlowly(2)
+				s.check.forgotten(t, id)
 				if len(l.revoked) != 1 {
 					t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
 				}
-				if told := s.events("patient.authorization_revoked"); len(told) != 0 {
+				if told := s.webhooks.events("patient.authorization_revoked"); len(told) != 0 {
 					t.Errorf("the organisation was told what it did itself: %v", told)
 				}
 			})
@@ -170,19 +170,19 @@ func TestARevocationUpstreamSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkForgotten: a connection that was given up holds nothing any more and waits for nothing.
-func (s *stack) checkForgotten(t *testing.T, id string) {
+// forgotten: a connection that was given up holds nothing any more and waits for nothing.
+func (s checks) forgotten(t *testing.T, id string) {
 	t.Helper()
-	s.checkStatus(id, "revoked")
-	found := s.connection(id)
+	s.org.checkStatus(id, "revoked")
+	found := s.state.connection(id)
 	if found.text("ended") != "disconnected" || found.text("upstream_until") != "" || found.text("due_at") != "" {
 		t.Errorf("the connection ended as %q, upstream until %q, due at %q", found.text("ended"),
 			found.text("upstream_until"), found.text("due_at"))
 	}
-	if s.tokens(id)["sealed"] != nil {
+	if s.state.tokens(id)["sealed"] != nil {
 		t.Error("the tokens are still in reach")
 	}
-	if s.get("test-TokensTable", s.tenant()+"#UPSTREAM#"+id, "META") != nil {
+	if s.state.get("test-TokensTable", s.tenant()+"#UPSTREAM#"+id, "META") != nil {
 		t.Error("what the portal was to revoke is still there")
 	}
 }
@@ -194,32 +194,32 @@ func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
 	const function = "DeleteConnectionFunction"
 	sweepCrashes(t, function, func(t *testing.T, s *stack) {
 		t.Helper()
-		l := s.keepLedger()
-		id := s.connect(crashPersona, "approve").Get("org_connection_id")
-		s.startExport(id)
-		s.letPass(2)
-		link := s.exportEvent().DownloadLinks[0].URL
-		if got := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		l := s.ehr.keepLedger()
+		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+		s.org.startExport(id)
+		s.clock.letPass(2)
+		link := s.webhooks.exportEvent().DownloadLinks[0].URL
+		if got := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
 			t.Fatalf("a new export answered %d", got.status)
 		}
 		s.disconnectUntilDone(t, id)
-		if answer, _ := s.browser().open(link, "", ""); answer == nil || answer.status != http.StatusGone {
+		if answer, _ := s.patient.browser().open(link, "", ""); answer == nil || answer.status != http.StatusGone {
 			t.Error("the file can still be downloaded")
 		}
-		s.letPass(3)
-		s.letPassSlowly(2)
-		s.checkForgotten(t, id)
-		if got := s.objects(); len(got) != 0 {
+		s.clock.letPass(3)
+		s.clock.letPassSlowly(2)
+		s.check.forgotten(t, id)
+		if got := s.state.objects(); len(got) != 0 {
 			t.Errorf("the bucket still holds %v", got)
 		}
-		if failed := s.events("patient.ehi_export_failed"); len(failed) != 1 {
+		if failed := s.webhooks.events("patient.ehi_export_failed"); len(failed) != 1 {
 			t.Errorf("%d exports failed, want the pending one", len(failed))
 		}
 		if len(l.revoked) != 1 {
 			t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
 		}
-		s.checkNothingWaits(t)
+		s.check.nothingWaits(t)
 	})
 }
 
@@ -227,7 +227,7 @@ func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
 func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
-		got := s.asOwner(http.MethodDelete, "/bridge/org_connection/"+id, nil)
+		got := s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil)
 		if got.status == http.StatusOK && strings.Contains(string(got.Data), `"status":"revoked"`) {
 			return
 		}
@@ -241,7 +241,7 @@ func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]bool {
 	s.t.Helper()
 	found := map[string]bool{}
-	for _, d := range s.events(string(eventType)) {
+	for _, d := range s.webhooks.events(string(eventType)) {
 		if strings.Contains(d.Body, mentions) {
 			found[d.Headers["webhook-id"]] = true
 		}
@@ -249,10 +249,10 @@ func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]boo
 	return found
 }
 
-// checkToldPerGeneration: each authorisation of a connection was told once, under the id that is its own.
-func (s *stack) checkToldPerGeneration(t *testing.T, id string) {
+// toldPerGeneration: each authorisation of a connection was told once, under the id that is its own.
+func (s checks) toldPerGeneration(t *testing.T, id string) {
 	t.Helper()
-	told, generation := s.eventIDs(webhook.ConnectionSucceeded, id), s.connection(id).number("generation")
+	told, generation := s.eventIDs(webhook.ConnectionSucceeded, id), s.state.connection(id).number("generation")
 	if len(told) != generation {
 		t.Errorf("%d authorisations were told under %d ids", generation, len(told))
 	}

@@ -44,35 +44,35 @@ func survivePatients(t *testing.T, o simulation) {
 	patients := make([]*patient, 0, 3)
 	for range 2 + o.random.IntN(2) {
 		portal := portals[o.random.IntN(len(portals))]
-		id := o.signInUntilAuthorized(t, o.connectURLOf(quirk{with: portal}), crashPersona)
+		id := o.signInUntilAuthorized(t, o.ehr.connectURLOf(quirk{with: portal}), crashPersona)
 		patients = append(patients, &patient{id: id, refuses: portal, told: map[int]bool{}})
 	}
 	for range 2 + o.random.IntN(3) {
 		<-time.After(time.Duration(o.random.IntN(9*24)) * time.Hour)
-		o.letPass(1 + o.random.IntN(6))
+		o.clock.letPass(1 + o.random.IntN(6))
 		for _, p := range patients {
 			o.noteEnd(p)
 			o.act(t, p)
 		}
 		if o.random.IntN(4) == 0 {
-			o.loseMessages()
+			o.queues.loseMessages()
 		}
-		o.letPass(o.random.IntN(4))
+		o.clock.letPass(o.random.IntN(4))
 	}
 	o.end()
-	o.finishRefreshes()
+	finishRefreshes(o.stack)
 	for _, p := range patients {
 		o.noteEnd(p)
 		o.checkLife(t, p)
 	}
-	o.checkNothingWaits(t)
-	o.checkNoTokensAreLeft(t)
-	o.checkLogsHoldNoToken(t)
+	o.check.nothingWaits(t)
+	checkNoTokensAreLeft(t, o.stack)
+	checkLogsHoldNoToken(t, o.stack)
 }
 
 // noteEnd remembers that a connection has been revoked, before something else becomes of it.
 func (o simulation) noteEnd(p *patient) {
-	found := o.connection(p.id)
+	found := o.state.connection(p.id)
 	if ended := found.text("ended"); ended != "" && ended != "disconnected" {
 		p.told[found.number("generation")] = true
 	}
@@ -87,7 +87,7 @@ func (o simulation) act(t *testing.T, p *patient) {
 	case 1:
 		o.disconnectUntilDone(t, p.id)
 	case 2:
-		if got := o.signInUntilAuthorized(t, o.reconnectURL(p.id), crashPersona); got != p.id {
+		if got := o.signInUntilAuthorized(t, o.patient.reconnectURL(p.id), crashPersona); got != p.id {
 			t.Errorf("the patient of %s came back to %s", p.id, got)
 		}
 	}
@@ -97,7 +97,11 @@ func (o simulation) act(t *testing.T, p *patient) {
 func (o simulation) exportOrNot(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
-		got := o.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
+		got := o.org.request(
+			http.MethodPost,
+			"/bridge/fhir/ehi-export",
+			map[string]any{"org_connection_id": id, "refresh": true},
+		)
 		if got.status == http.StatusOK || got.status == http.StatusConflict && got.Error == "svc_connection_not_exportable" {
 			return
 		}
@@ -108,24 +112,24 @@ func (o simulation) exportOrNot(t *testing.T, id string) {
 }
 
 // finishRefreshes lets time pass until no connection is due and no row or queue has anything left to do.
-func (s *stack) finishRefreshes() {
+func finishRefreshes(s *stack) {
 	s.t.Helper()
-	s.letPass(2)
-	for n := 0; n < 150 && (len(s.overdue()) > 0 || len(s.pending()) > 0); n++ {
+	s.clock.letPass(2)
+	for n := 0; n < 150 && (len(overdue(s)) > 0 || len(s.clock.pending()) > 0); n++ {
 		step := 15 * time.Minute
 		if n > 8 {
 			step = time.Hour
 		}
-		s.pass(step)
+		s.clock.pass(step)
 	}
 }
 
 // overdue lists the connections whose time has come, or from which something is still to be taken back.
-func (s *stack) overdue() []string {
+func overdue(s *stack) []string {
 	s.t.Helper()
 	var found []string
-	for _, key := range s.list("test-ConnectionTable", s.tenant()+"#CONN") {
-		stored := s.get("test-ConnectionTable", key, "META")
+	for _, key := range s.state.list("test-ConnectionTable", s.tenant()+"#CONN") {
+		stored := s.state.get("test-ConnectionTable", key, "META")
 		due, err := time.Parse(time.RFC3339Nano, stored.text("due_at"))
 		if stored.text("upstream_until") != "" || err == nil && !time.Now().Before(due) {
 			found = append(found, key)
@@ -137,7 +141,7 @@ func (s *stack) overdue() []string {
 // checkLife: the connection is whole, ended for a reason that there was, and the organisation heard of each revocation.
 func (o simulation) checkLife(t *testing.T, p *patient) {
 	t.Helper()
-	found := o.connection(p.id)
+	found := o.state.connection(p.id)
 	died := o.crashed("RefreshWorkerFunction") || o.crashed("ExportWorkerFunction")
 	status, ended := found.text("status"), found.text("ended")
 	switch {
@@ -151,7 +155,7 @@ func (o simulation) checkLife(t *testing.T, p *patient) {
 		t.Errorf("the connection at %s is %s because of %q, due at %q (workers died: %v)", p.refuses, status, ended,
 			found.text("due_at"), died)
 	}
-	if isHeld := o.tokens(p.id)["sealed"] != nil; isHeld != (status == "authorized") {
+	if isHeld := o.state.tokens(p.id)["sealed"] != nil; isHeld != (status == "authorized") {
 		t.Errorf("the connection is %s, and holds tokens: %v", status, isHeld)
 	}
 	want := map[string]bool{}
@@ -161,26 +165,26 @@ func (o simulation) checkLife(t *testing.T, p *patient) {
 	if got := o.eventIDs(webhook.AuthorizationEnded, p.id); !maps.Equal(got, want) {
 		t.Errorf("revocations were told as %v, want %v", got, want)
 	}
-	o.checkToldPerGeneration(t, p.id)
+	o.check.toldPerGeneration(t, p.id)
 }
 
 // checkNoTokensAreLeft: whatever is sealed in the tokens table belongs to an authorized connection.
-func (s *stack) checkNoTokensAreLeft(t *testing.T) {
+func checkNoTokensAreLeft(t *testing.T, s *stack) {
 	t.Helper()
-	for _, item := range s.browse("test-TokensTable") {
+	for _, item := range s.state.browse("test-TokensTable") {
 		if item["sealed"] == nil {
 			continue
 		}
 		var key struct{ S string }
 		expect.NoError(t, json.Unmarshal(item["pk"], &key))
-		if got := s.get("test-ConnectionTable", key.S, "META").text("status"); got != "authorized" {
+		if got := s.state.get("test-ConnectionTable", key.S, "META").text("status"); got != "authorized" {
 			t.Errorf("%s holds tokens, and the connection is %q", key.S, got)
 		}
 	}
 }
 
 // checkLogsHoldNoToken greps what the functions have logged for what only tokens and codes are called.
-func (s *stack) checkLogsHoldNoToken(t *testing.T) {
+func checkLogsHoldNoToken(t *testing.T, s *stack) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()

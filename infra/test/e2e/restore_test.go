@@ -15,7 +15,7 @@ import (
 )
 
 // keepTokens copies all token sets into a table of their own, as DynamoDB restores them.
-func (s *stack) keepTokens(into string, connections ...string) {
+func keepTokens(s *stack, into string, connections ...string) {
 	s.t.Helper()
 	attribute, kind := "pk", types.ScalarAttributeTypeS
 	sort := "sk"
@@ -33,14 +33,14 @@ func (s *stack) keepTokens(into string, connections ...string) {
 	expect.NoError(s.t, err)
 	from := "test-TokensTable"
 	for _, id := range connections {
-		row, err := s.rows.GetItem(s.t.Context(), &dynamodb.GetItemInput{TableName: &from, Key: s.tokensOf(id)})
+		row, err := s.rows.GetItem(s.t.Context(), &dynamodb.GetItemInput{TableName: &from, Key: tokensOf(s, id)})
 		expect.NoError(s.t, err)
 		_, err = s.rows.PutItem(s.t.Context(), &dynamodb.PutItemInput{TableName: &into, Item: row.Item})
 		expect.NoError(s.t, err)
 	}
 }
 
-func (s *stack) tokensOf(connectionID string) map[string]types.AttributeValue {
+func tokensOf(s *stack, connectionID string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"pk": &types.AttributeValueMemberS{Value: s.tenant() + "#CONN#" + connectionID},
 		"sk": &types.AttributeValueMemberS{Value: "TOKENS"},
@@ -48,11 +48,11 @@ func (s *stack) tokensOf(connectionID string) map[string]types.AttributeValue {
 }
 
 // loseTokens deletes token sets behind everybody's back.
-func (s *stack) loseTokens(connections ...string) {
+func loseTokens(s *stack, connections ...string) {
 	s.t.Helper()
 	from := "test-TokensTable"
 	for _, id := range connections {
-		_, err := s.rows.DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: &from, Key: s.tokensOf(id)})
+		_, err := s.rows.DeleteItem(s.t.Context(), &dynamodb.DeleteItemInput{TableName: &from, Key: tokensOf(s, id)})
 		expect.NoError(s.t, err)
 	}
 }
@@ -64,26 +64,26 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		ledger, tenant := s.keepLedger(), s.owner()
-		connect := func(who string) string { return s.connect(who, "approve").Get("org_connection_id") }
+		ledger, tenant := s.ehr.keepLedger(), s.owner()
+		connect := func(who string) string { return s.patient.connect(who, "approve").Get("org_connection_id") }
 		idle, used, exported, gone := connect("alder-maple"), connect("willow-ash"), connect("hazel-fern"),
 			connect("cedar-brook")
-		s.letPass(1)
-		s.keepTokens("restored", idle, used, exported, gone)
+		s.clock.letPass(1)
+		keepTokens(s, "restored", idle, used, exported, gone)
 		<-time.After(time.Minute)
 		moment := time.Now()
 		<-time.After(2 * time.Hour) // access tokens have ended
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			used, time.Now()))
-		s.startExport(exported)
-		s.asOwner("DELETE", "/bridge/org_connection/"+gone, nil)
+		s.org.startExport(exported)
+		s.org.request("DELETE", "/bridge/org_connection/"+gone, nil)
 		later := connect("rowan-birch")
-		s.letPass(5)
+		s.clock.letPass(5)
 		before := ledger.refreshes()
-		s.loseTokens(idle, used, exported, later)
+		loseTokens(s, idle, used, exported, later)
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			idle, time.Now()))
-		s.letPass(2) // somebody looks, and finds nothing to renew
+		s.clock.letPass(2) // somebody looks, and finds nothing to renew
 
 		outputs := s.template.Outputs
 		rows, err := wiring.Restore(t.Context(), s.cloud.Config("operator"), outputs, "restored")
@@ -103,21 +103,21 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 		if after := ledger.refreshes(); after != before {
 			t.Errorf("restoring used %d refresh tokens", after-before)
 		}
-		s.letPass(2)
+		s.clock.letPass(2)
 		if after := ledger.refreshes(); after != before+1 {
 			t.Errorf("%d refreshes of the one connection with tokens, want 1", after-before)
 		}
-		if got := len(s.events("patient.authorization_revoked")); got != 3 {
+		if got := len(s.webhooks.events("patient.authorization_revoked")); got != 3 {
 			t.Errorf("%d organisations heard of lost tokens, want 3", got)
 		}
-		s.startExport(idle)
-		s.letPass(5)
-		if got := len(s.events("patient.ehi_export_success")); got != 2 {
+		s.org.startExport(idle)
+		s.clock.letPass(5)
+		if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
 			t.Errorf("%d exports succeeded, want that before and one with the restored tokens", got)
 		}
 		ledger.checkUses(t, 1)
 		for _, id := range []string{used, later, gone} { // a request after an export gets that one
-			if got := s.asOwner("POST", "/bridge/fhir/ehi-export",
+			if got := s.org.request("POST", "/bridge/fhir/ehi-export",
 				map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
 				t.Errorf("an export of %s answered %d %s", id, got.status, got.Error)
 			}

@@ -32,52 +32,52 @@ func TestReconnectingSurvivesACrashAnywhere(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, c.function, func(t *testing.T, s *stack) {
 				t.Helper()
-				life := s.spare(c.function)
-				id := s.connect(crashPersona, "approve").Get("org_connection_id")
+				life := spare(s, c.function)
+				id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				if c.disconnected {
 					s.disconnectUntilDone(t, id)
 				}
 				life()
-				l := s.keepLedger()
+				l := s.ehr.keepLedger()
 				l.grants = 1 // the one before has another number
-				answer, last := s.browser().open(s.reconnectURL(id), crashPersona, "approve")
+				answer, last := s.patient.browser().open(s.patient.reconnectURL(id), crashPersona, "approve")
 				s.disarm(c.function)
 				if answer != nil {
 					checkTryAgain(t, answer)
 				} else if last.Query().Get("connection_status") != "authorized" {
 					checkText(t, last.Query().Get("error"), last.Query().Get("error_description"))
 				}
-				s.checkBack(t, l, id)
+				checkBack(t, s, l, id)
 			})
 		})
 	}
 }
 
 // checkBack: trying again works, and from then on only tokens of that sign-in are used.
-func (s *stack) checkBack(t *testing.T, l *ledger, id string) {
+func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	t.Helper()
-	back := s.reconnect(id, crashPersona)
+	back := s.patient.reconnect(id, crashPersona)
 	if back.Get("org_connection_id") != id || back.Get("connection_status") != "authorized" {
 		t.Fatalf("trying again gave %v", back)
 	}
-	s.letPass(2)
-	s.checkToldPerGeneration(t, id)
+	s.clock.letPass(2)
+	s.check.toldPerGeneration(t, id)
 	<-time.After(2 * time.Hour) // the export has to renew the tokens
-	s.startExport(id)
-	s.letPass(3)
-	s.checkDownload(crashPersona)
-	s.checkStatus(id, "authorized")
+	s.org.startExport(id)
+	s.clock.letPass(3)
+	s.org.checkDownload(crashPersona)
+	s.org.checkStatus(id, "authorized")
 	l.checkUses(t, 1)
 	l.checkLatest(t)
-	if len(s.list("test-ConnectionTable", s.tenant()+"#CONN")) != 1 {
+	if len(s.state.list("test-ConnectionTable", s.tenant()+"#CONN")) != 1 {
 		t.Error("reconnecting made another connection")
 	}
-	if s.get("test-TokensTable", s.tenant()+"#UPSTREAM#"+id, "META") != nil {
+	if s.state.get("test-TokensTable", s.tenant()+"#UPSTREAM#"+id, "META") != nil {
 		t.Error("something of the earlier grant is still to be revoked")
 	}
 }
 
-func (o *outside) reconnectURL(id string) string {
+func (o browsing) reconnectURL(id string) string {
 	test := o.seeded.Organisations[0]
 	return o.seeded.BaseURL + "/bridge/reconnect?" + url.Values{
 		"public_id": {test.PublicID}, "redirect_uri": {test.RedirectURI}, "reconnect_org_connection_id": {id},
@@ -85,7 +85,7 @@ func (o *outside) reconnectURL(id string) string {
 }
 
 // spare puts the crash of a function off until what is returned is called.
-func (s *stack) spare(function string) (resume func()) {
+func spare(s *stack, function string) (resume func()) {
 	f := s.functions[function]
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,32 +109,32 @@ func TestAWidgetsSignInSurvivesACrashAnywhere(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
 				t.Helper()
-				done := s.signInByWidget(t)
+				done := signInByWidget(t, s)
 				s.disarm(function)
 				if done.Result.ConnectionStatus != "authorized" || done.Result.ExternalState != "state-9" {
 					t.Fatalf("the attempt is %+v", done)
 				}
-				s.checkConnectionsAreWhole(t)
-				s.letPass(2)
-				s.checkToldPerGeneration(t, done.Result.ConnectionID)
+				s.check.connectionsAreWhole(t)
+				s.clock.letPass(2)
+				s.check.toldPerGeneration(t, done.Result.ConnectionID)
 			})
 		})
 	}
 }
 
 // signInByWidget makes attempts until one is done, as a person does who reads what the pages say.
-func (s *stack) signInByWidget(t *testing.T) watched {
+func signInByWidget(t *testing.T, s *stack) watched {
 	t.Helper()
 	for range 5 {
-		made := s.makeAttemptUntilMade(t)
-		answer, last := s.browser().leave(made.form(), crashPersona, "approve")
+		made := makeAttemptUntilMade(t, s)
+		answer, last := s.patient.browser().leave(made.form(), crashPersona, "approve")
 		if answer == nil {
 			t.Fatalf("the window ended at %v", last)
 		}
 		if answer.status != http.StatusOK {
 			checkTryAgain(t, answer)
 		}
-		if got := s.watchUntilAnswered(t, made); got.Status == "done" {
+		if got := watchUntilAnswered(t, s, made); got.Status == "done" {
 			return got
 		}
 	}
@@ -142,7 +142,7 @@ func (s *stack) signInByWidget(t *testing.T) watched {
 	return watched{}
 }
 
-func (s *stack) makeAttemptUntilMade(t *testing.T) attempt {
+func makeAttemptUntilMade(t *testing.T, s *stack) attempt {
 	t.Helper()
 	path := "/bridge/attempts?public_id=" + url.QueryEscape(s.seeded.Organisations[0].PublicID)
 	body := map[string]string{
@@ -162,10 +162,10 @@ func (s *stack) makeAttemptUntilMade(t *testing.T) attempt {
 	return attempt{}
 }
 
-func (s *stack) watchUntilAnswered(t *testing.T, of attempt) watched {
+func watchUntilAnswered(t *testing.T, s *stack, of attempt) watched {
 	t.Helper()
 	for range 5 {
-		status, got := s.readAttempt(of, s.seeded.Organisations[0].PublicID)
+		status, got := s.patient.readAttempt(of, s.seeded.Organisations[0].PublicID)
 		if status == http.StatusOK {
 			return got
 		}

@@ -67,7 +67,7 @@ func cheapScenarios() []scenario {
 		{name: "lists of institutions", run: runLists},
 		{name: "the catalogue", run: runCatalog},
 		{name: "a list that becomes institutions", run: runPublishing},
-		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.letPass(1) }},
+		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.clock.letPass(1) }},
 		{name: "our pages", run: runPages},
 		{name: "what patients fill in", run: runForms},
 		{
@@ -118,37 +118,37 @@ func largeRecord(tb testing.TB) string {
 // runMainJob connects, exports and downloads, and reads everything that can be read on the way.
 func runMainJob(s *stack) {
 	s.t.Helper()
-	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
-	taskID := s.startExport(connectionID)
-	s.letPass(1)
-	s.checkDownload(crashPersona)
+	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	taskID := s.org.startExport(connectionID)
+	s.clock.letPass(1)
+	s.org.checkDownload(crashPersona)
 	for path, status := range map[string]int{
 		"/bridge/org?public_id=" + s.seeded.Organisations[0].PublicID:          http.StatusOK,
 		"/bridge/org_connection/" + connectionID:                               http.StatusOK,
 		"/bridge/fhir/ehi-export/" + taskID + "?include=result":                http.StatusOK,
 		"/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl": http.StatusFound,
 	} {
-		if got := s.asOwner(http.MethodGet, path, nil); got.status != status {
+		if got := s.org.request(http.MethodGet, path, nil); got.status != status {
 			s.t.Errorf("GET %s answered %d %s", path, got.status, got.Error)
 		}
 	}
 	var list struct{ Events []json.RawMessage }
-	if got := s.asOwner(http.MethodGet, "/bridge/events", nil); got.status != http.StatusOK ||
+	if got := s.org.request(http.MethodGet, "/bridge/events", nil); got.status != http.StatusOK ||
 		json.Unmarshal(got.Data, &list) != nil || len(list.Events) != 2 {
 		s.t.Errorf("the events are %d %s, want two", got.status, got.raw)
 	}
 	<-time.After(10 * time.Minute) // asked again, the finished export sends its event again
-	s.startExport(connectionID)
-	s.letPass(1)
-	if got := len(s.events("patient.ehi_export_success")); got != 2 {
+	s.org.startExport(connectionID)
+	s.clock.letPass(1)
+	if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
 		s.t.Errorf("the success was told %d times, want 2", got)
 	}
 }
 
 // checkDownload: the one success event leads to the whole record.
-func (o *outside) checkDownload(personaID string) {
+func (o organisation) checkDownload(personaID string) {
 	o.t.Helper()
-	found := o.download(o.exportEvent().DownloadLinks[0].URL)
+	found := o.org.download(o.webhooks.exportEvent().DownloadLinks[0].URL)
 	if len(found["Patient"]) != 1 || found["Patient"][personaID] != 1 && personaID == large {
 		o.t.Errorf("the file holds %v", found["Patient"])
 	}
@@ -156,21 +156,21 @@ func (o *outside) checkDownload(personaID string) {
 
 func runRenewal(s *stack) {
 	s.t.Helper()
-	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	<-time.After(2 * time.Hour)
-	s.startExport(connectionID)
-	s.letPass(2)
-	s.checkDownload(crashPersona)
+	s.org.startExport(connectionID)
+	s.clock.letPass(2)
+	s.org.checkDownload(crashPersona)
 }
 
 func runLostMessages(s *stack) {
 	s.t.Helper()
-	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
-	s.startExport(connectionID)
-	s.loseMessages()
-	s.letPass(5)
-	s.checkDownload(crashPersona)
-	if got := len(s.events("patient.connection_success")); got != 1 {
+	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	s.org.startExport(connectionID)
+	s.queues.loseMessages()
+	s.clock.letPass(5)
+	s.org.checkDownload(crashPersona)
+	if got := len(s.webhooks.events("patient.connection_success")); got != 1 {
 		s.t.Errorf("the connection was told %d times, want once", got)
 	}
 }
@@ -178,10 +178,10 @@ func runLostMessages(s *stack) {
 func runRetriedWebhook(s *stack) {
 	s.t.Helper()
 	refusals := s.refuseWebhooks(2)
-	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
-	s.startExport(connectionID)
-	s.letPass(30)
-	s.checkDownload(crashPersona)
+	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	s.org.startExport(connectionID)
+	s.clock.letPass(30)
+	s.org.checkDownload(crashPersona)
 	if left := refusals.Load(); left > 0 {
 		s.t.Errorf("the webhook was not tried %d more times", left)
 	}
@@ -204,7 +204,7 @@ func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 // runSlowExport: a portal is so slow that the export takes several runs and saves in between.
 func runSlowExport(s *stack) {
 	s.t.Helper()
-	connectionID := s.connect("alder-maple", "approve").Get("org_connection_id")
+	connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
 	s.inPlace = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
@@ -214,16 +214,16 @@ func runSlowExport(s *stack) {
 		}
 		return nil
 	}
-	s.startExport(connectionID)
-	s.finish(600)
-	s.checkDownload("alder-maple")
+	s.org.startExport(connectionID)
+	s.clock.finish(600)
+	s.org.checkDownload("alder-maple")
 }
 
 // runWaitingExport: while one export of an organisation goes from run to run, another waits in line.
 func runWaitingExport(s *stack) {
 	s.t.Helper()
-	slow, other := s.connect("alder-maple", "approve").Get("org_connection_id"),
-		s.connect(crashPersona, "approve").Get("org_connection_id")
+	slow, other := s.patient.connect("alder-maple", "approve").Get("org_connection_id"),
+		s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	s.inPlace = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
@@ -233,11 +233,11 @@ func runWaitingExport(s *stack) {
 		}
 		return nil
 	}
-	s.startExport(slow)
-	s.startExport(other)
-	s.finish(600)
-	s.letPass(1) // the sweeper looks whether anybody is left in line
-	if told := s.events("patient.ehi_export_success"); len(told) != 2 {
+	s.org.startExport(slow)
+	s.org.startExport(other)
+	s.clock.finish(600)
+	s.clock.letPass(1) // the sweeper looks whether anybody is left in line
+	if told := s.webhooks.events("patient.ehi_export_success"); len(told) != 2 {
 		s.t.Errorf("%d exports were told, want both", len(told))
 	}
 	if !strings.Contains(s.logs.String(), `"result":"in_line"`) {
@@ -256,9 +256,9 @@ func runGoneWebhook(s *stack) {
 		calls.Add(1)
 		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
 	}
-	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
-	s.startExport(connectionID)
-	s.letPass(30)
+	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
+	s.org.startExport(connectionID)
+	s.clock.letPass(30)
 	if got := calls.Load(); got == 0 || got > 2 { // two events can be under way when the first answer comes
 		s.t.Errorf("the webhook was called %d times, want once or twice", got)
 	}
@@ -268,10 +268,10 @@ func runGoneWebhook(s *stack) {
 func runTogether(s *stack) {
 	s.t.Helper()
 	for range 2 {
-		s.connect(crashPersona, "approve")
+		s.patient.connect(crashPersona, "approve")
 	}
-	s.letPass(1)
-	if got := len(s.events("patient.connection_success")); got != 2 {
+	s.clock.letPass(1)
+	if got := len(s.webhooks.events("patient.connection_success")); got != 2 {
 		s.t.Errorf("%d events were delivered, want 2", got)
 	}
 }
@@ -281,7 +281,7 @@ func runTogether(s *stack) {
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := s.owner()
-	s.letPass(1)
+	s.clock.letPass(1)
 	seeded := len(s.cloud.SES().Sent())
 	if seeded != 5 { // of three credentials and two webhooks
 		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
@@ -290,14 +290,14 @@ func runNotices(s *stack) {
 	_, _, err := s.operator.Credentials.Create(s.t.Context(),
 		operator.CredentialDraft{Tenant: tenant, Redirects: []string{"https://app.example/return"}})
 	expect.NoError(s.t, err)
-	s.loseMessages()
-	s.letPass(3)
+	s.queues.loseMessages()
+	s.clock.letPass(3)
 	s.inPlace = func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
 	}
 	_, err = s.operator.Deliveries.SendTest(s.t.Context(), tenant)
 	expect.NoError(s.t, err)
-	s.letPass(3)
+	s.clock.letPass(3)
 	subjects := make([]string, 0, 2)
 	for _, m := range s.cloud.SES().Sent()[seeded:] {
 		if !slices.Equal(m.To, []string{"ops@alder.example"}) || m.From != "notices@example.com" {
@@ -317,14 +317,14 @@ func runNotices(s *stack) {
 // runExpiry: the sweeper deletes a file when its time is over.
 func runExpiry(s *stack) {
 	s.t.Helper()
-	s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-	s.letPass(2)
-	if got := s.objects(); len(got) != 1 {
+	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
+	s.clock.letPass(2)
+	if got := s.state.objects(); len(got) != 1 {
 		s.t.Errorf("the bucket holds %v, want one file", got)
 	}
 	<-time.After(9 * 24 * time.Hour)
-	s.letPass(2)
-	if got := s.objects(); len(got) != 0 {
+	s.clock.letPass(2)
+	if got := s.state.objects(); len(got) != 0 {
 		s.t.Errorf("the bucket still holds %v", got)
 	}
 }
@@ -333,7 +333,7 @@ func runExpiry(s *stack) {
 // over to its next invocation.
 func runLongExport(s *stack) {
 	s.t.Helper()
-	connectionID := s.connect(large, "approve").Get("org_connection_id")
+	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
 	var asked atomic.Bool
 	s.inPlace = func(r *http.Request) *http.Response {
 		if !isFHIR(r) || !r.URL.Query().Has("page") || asked.Swap(true) {
@@ -344,10 +344,10 @@ func runLongExport(s *stack) {
 			Body: http.NoBody, Request: r,
 		}
 	}
-	s.startExport(connectionID)
-	s.letPass(10)
-	s.checkDownload(large)
-	if got := s.objects(); len(got) != 1 {
+	s.org.startExport(connectionID)
+	s.clock.letPass(10)
+	s.org.checkDownload(large)
+	if got := s.state.objects(); len(got) != 1 {
 		s.t.Errorf("the bucket holds %v, want the one file", got)
 	}
 }
@@ -355,7 +355,7 @@ func runLongExport(s *stack) {
 // runBrokenExport: when more than a part of the file has been uploaded, the portal withdraws every right.
 func runBrokenExport(s *stack) {
 	s.t.Helper()
-	connectionID := s.connect(large, "approve").Get("org_connection_id")
+	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
 	var pages atomic.Int32 // of the large type; six are more than a part, and not all
 	s.inPlace = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/sandbox/") {
@@ -372,13 +372,13 @@ func runBrokenExport(s *stack) {
 		}
 		return nil
 	}
-	taskID := s.startExport(connectionID)
-	s.letPass(30)
-	if status := s.get("test-WorkTable", s.tenant()+"#TASK#"+taskID,
+	taskID := s.org.startExport(connectionID)
+	s.clock.letPass(30)
+	if status := s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID,
 		"META").text("status"); status != string(export.Failed) || pages.Load() != 6 {
 		s.t.Errorf("the task is %s after %d pages", status, pages.Load())
 	}
-	if got := s.objects(); len(got) != 0 {
+	if got := s.state.objects(); len(got) != 0 {
 		s.t.Errorf("the bucket holds %v", got)
 	}
 }

@@ -19,16 +19,16 @@ func TestExportIsWholeWhenServerListsEveryTypeWithoutWildcard(t *testing.T) {
 				want := recordOf(t, p)
 				synctest.Test(t, func(t *testing.T) {
 					s := newStack(t, options{})
-					connect := s.connectURLOf(quirk{with: "scopes:" + scopes + ",query-limit:2048", platform: "smart"})
-					_, last := s.browser().open(connect, p.ID, "approve")
+					connect := s.ehr.connectURLOf(quirk{with: "scopes:" + scopes + ",query-limit:2048", platform: "smart"})
+					_, last := s.patient.browser().open(connect, p.ID, "approve")
 					id := last.Query().Get("org_connection_id")
 					if id == "" {
 						t.Fatalf("the application got %v", last.Query())
 					}
-					s.startExport(id)
-					s.finish(60)
-					checkRecord(t, s.outside, s.exportEvent(), want)
-					if sent := s.events("patient.ehi_export_success")[0].Body; strings.Contains(sent, `"complete"`) {
+					s.org.startExport(id)
+					s.clock.finish(60)
+					checkRecord(t, s.outside, s.webhooks.exportEvent(), want)
+					if sent := s.webhooks.events("patient.ehi_export_success")[0].Body; strings.Contains(sent, `"complete"`) {
 						t.Errorf("the event says %s", sent)
 					}
 				})

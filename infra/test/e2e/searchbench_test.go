@@ -41,7 +41,7 @@ func realCatalogue(b *testing.B) record.Catalog {
 func BenchmarkSearch(b *testing.B) {
 	c := realCatalogue(b)
 	s := newStack(b, options{})
-	s.goLive("test", c)
+	s.catalog.goLive("test", c)
 	names := make([]string, 0, len(c.Brands))
 	for _, brand := range c.Brands {
 		names = append(names, brand.Name)
@@ -51,7 +51,7 @@ func BenchmarkSearch(b *testing.B) {
 	restart := func(dir string) time.Duration {
 		function.life, function.serve, function.dir = nil, nil, dir
 		began := time.Now()
-		s.search(map[string]any{"query": "hospital"})
+		s.catalog.search(map[string]any{"query": "hospital"})
 		return time.Since(began)
 	}
 	fetched, onDisk := make([]time.Duration, 0, 10), make([]time.Duration, 0, 10)
@@ -62,14 +62,14 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	function.life, function.serve = nil, nil
 	before := liveHeap()
-	s.search(map[string]any{"query": "hospital"})
+	s.catalog.search(map[string]any{"query": "hospital"})
 	held := float64(int64(liveHeap())-int64(before)) / (1 << 20)
 	warm := make([]time.Duration, 0, b.N)
 	i := 0
 	for b.Loop() {
 		name := []rune(names[i*7919%len(names)])
 		began := time.Now()
-		s.search(map[string]any{"query": string(name[:min(len(name), 3+i%30)])})
+		s.catalog.search(map[string]any{"query": string(name[:min(len(name), 3+i%30)])})
 		warm = append(warm, time.Since(began))
 		i++
 	}

@@ -183,7 +183,7 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 		"warning":                       {runWarning, 8, 7},
 		"reconnect":                     {runReconnect, 20, 10},
 		"disconnect":                    {runDisconnect, 20, 10},
-		"widget":                        {func(s *stack) { runWidget(s.outside); s.letPass(1) }, 20, 10},
+		"widget":                        {func(s *stack) { runWidget(s.outside); s.clock.letPass(1) }, 20, 10},
 		"forms":                         {runHiddenForms, 5, 8},
 		"confidential clients":          {runConfidential, 30, 10},
 		"identity":                      {runHiddenPerson, 20, 10},
@@ -262,20 +262,20 @@ func runGossipingPortal(s *stack) {
 			}
 		}
 	}
-	connectionID := s.connect(crashPersona, "approve").Get("org_connection_id")
+	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	tell("/oauth/token")
-	s.browser().open(s.connectURL(), crashPersona, "approve")
+	s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 	<-time.After(2 * time.Hour)
-	s.startExport(connectionID) // with tokens that cannot be renewed
-	s.letPass(30)
+	s.org.startExport(connectionID) // with tokens that cannot be renewed
+	s.clock.letPass(30)
 	s.inPlace = nil
-	connectionID = s.connect(crashPersona, "approve").Get("org_connection_id")
+	connectionID = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	tell("/fhir")
-	s.startExport(connectionID)
-	s.letPass(400)
-	if said.Load() < 3 || len(s.events("patient.ehi_export_failed")) != 2 {
+	s.org.startExport(connectionID)
+	s.clock.letPass(400)
+	if said.Load() < 3 || len(s.webhooks.events("patient.ehi_export_failed")) != 2 {
 		s.t.Errorf("the portal told its gossip %d times, and %d exports failed", said.Load(),
-			len(s.events("patient.ehi_export_failed")))
+			len(s.webhooks.events("patient.ehi_export_failed")))
 	}
 }
 
@@ -286,7 +286,7 @@ func (w *wiretap) noteRows(t *testing.T, s *stack) {
 		if table.Name == "test-SandboxTable" {
 			continue // that is the portal
 		}
-		for _, item := range s.browse(table.Name) {
+		for _, item := range s.state.browse(table.Name) {
 			row, err := json.Marshal(item)
 			expect.NoError(t, err)
 			w.note("a row of "+table.Name, string(row)+"\n"+binaries(row))
@@ -295,7 +295,7 @@ func (w *wiretap) noteRows(t *testing.T, s *stack) {
 }
 
 // browse reads a whole table as it is on the wire.
-func (s *stack) browse(table string) []map[string]json.RawMessage {
+func (s state) browse(table string) []map[string]json.RawMessage {
 	s.t.Helper()
 	var all []map[string]json.RawMessage
 	for from := ""; ; {

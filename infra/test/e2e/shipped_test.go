@@ -27,15 +27,16 @@ func TestAFreshStackHasInstitutionsToFindAndToConnectAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{catalog: shipped.Sandbox})
 		t.Cleanup(synctest.Wait) // a search may have left a function loading, into a folder that the test takes away
-		if first := s.first("sandbox hosp"); first.ID != s.seeded.Sandbox.BrandID {
+		if first := s.catalog.first("sandbox hosp"); first.ID != s.seeded.Sandbox.BrandID {
 			t.Errorf("the sandbox is %s, and %s is found", s.seeded.Sandbox.BrandID, first.ID)
 		}
-		heart, children, eye := s.first("sandbox heart"), s.first("sandbox childrens"), s.first("sandbox eye")
+		heart, children := s.catalog.first("sandbox heart"), s.catalog.first("sandbox childrens")
+		eye := s.catalog.first("sandbox eye")
 		shared := heart.Source.Portals[0]
 		if heart.ID == children.ID || shared.ID != children.Source.Portals[0].ID || shared.Name != "MySandbox" {
 			t.Errorf("one portal of two institutions is wanted: %+v, %+v", heart, children)
 		}
-		for _, hit := range s.search(map[string]any{"query": "sandbox staff"}).Hits.Hits {
+		for _, hit := range s.catalog.search(map[string]any{"query": "sandbox staff"}).Hits.Hits {
 			if hit.ID == hiddenBrand {
 				t.Errorf("found %+v, which is hidden", hit)
 			}
@@ -51,15 +52,15 @@ func TestAFreshStackHasInstitutionsToFindAndToConnectAt(t *testing.T) {
 				t.Errorf("%s: %d %s, want %s", asked, got.status, got.raw, want)
 			}
 		}
-		s.connectAt(children.ID, shared)
+		connectAt(s, children.ID, shared)
 		if len(eye.Source.Portals) != 2 {
 			t.Fatalf("two portals are wanted of %+v", eye)
 		}
 		for _, portal := range eye.Source.Portals {
-			s.connectAt(eye.ID, portal)
+			connectAt(s, eye.ID, portal)
 		}
-		vendor := s.first("epic sandbox")
-		_, last := s.browser().open(s.chosenURL(vendor.ID, vendor.Source.Portals[0]), crashPersona, "approve")
+		vendor := s.catalog.first("epic sandbox")
+		_, last := s.patient.browser().open(chosenURL(s, vendor.ID, vendor.Source.Portals[0]), crashPersona, "approve")
 		if said := last.Query().Get("error_description"); said != "This institution cannot be connected yet." {
 			t.Errorf("without a client there, the application got %v", last.Query())
 		}
@@ -67,16 +68,16 @@ func TestAFreshStackHasInstitutionsToFindAndToConnectAt(t *testing.T) {
 }
 
 // connectAt connects at the only endpoint of a portal, as a patient of one institution.
-func (s *stack) connectAt(brand string, portal record.Portal) {
+func connectAt(s *stack, brand string, portal record.Portal) {
 	s.t.Helper()
-	_, last := s.browser().open(s.chosenURL(brand, portal), crashPersona, "approve")
+	_, last := s.patient.browser().open(chosenURL(s, brand, portal), crashPersona, "approve")
 	got := last.Query()
 	if got.Get("brand_id") != brand || got.Get("portal_id") != portal.ID || got.Get("org_connection_id") == "" {
 		s.t.Errorf("at %s the application got %v", portal.Name, got)
 	}
 }
 
-func (s *stack) chosenURL(brand string, portal record.Portal) string {
+func chosenURL(s *stack, brand string, portal record.Portal) string {
 	at := s.seeded
 	at.Sandbox.EndpointID = portal.EndpointIDs[0]
 	return connectURL(at) + "&" + url.Values{"brand_id": {brand}, "portal_id": {portal.ID}}.Encode()
@@ -92,10 +93,10 @@ func TestSoakASyntheticHospitalIsFoundByATypo(t *testing.T) {
 		s := newStack(t, options{catalog: shipped.US})
 		t.Cleanup(synctest.Wait)
 		name := syntheticHospital(t)
-		if first := s.first(name[:2] + name[3:]); first.Source.Name != name {
+		if first := s.catalog.first(name[:2] + name[3:]); first.Source.Name != name {
 			t.Errorf("%s is looked for, %s found", name, first.Source.Name)
 		}
-		if first := s.first("sandbox hospital"); first.ID != s.seeded.Sandbox.BrandID {
+		if first := s.catalog.first("sandbox hospital"); first.ID != s.seeded.Sandbox.BrandID {
 			t.Errorf("the sandbox is found as %+v", first)
 		}
 	})

@@ -26,7 +26,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // smoke checks the stack, whose workers are at work meanwhile unless it says otherwise, and returns what was printed.
-func (s *stack) smoke(change func(o *check.Options)) (string, error) {
+func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	s.t.Helper()
 	var out bytes.Buffer
 	o := check.Options{
@@ -45,7 +45,7 @@ func (s *stack) smoke(change func(o *check.Options)) (string, error) {
 			case <-ended:
 				return
 			case <-time.After(time.Second):
-				s.pump()
+				s.queues.pump()
 			}
 		}
 	})
@@ -56,10 +56,10 @@ func (s *stack) smoke(change func(o *check.Options)) (string, error) {
 }
 
 // checkSmokeIsGone: of the organisation that was made there is nothing that works, and nothing of a patient.
-func (s *stack) checkSmokeIsGone(t *testing.T, printed string) {
+func checkSmokeIsGone(t *testing.T, s *stack, printed string) {
 	t.Helper()
-	s.finish(30) // an export that was under way ends
-	if left := s.objects(); len(left) != 0 {
+	s.clock.finish(30) // an export that was under way ends
+	if left := s.state.objects(); len(left) != 0 {
 		t.Errorf("the bucket holds %v", left)
 	}
 	listed, err := s.operator.Organisations.List(t.Context())
@@ -117,14 +117,14 @@ func TestTheSmokeTestGoesThroughTheMainJobAndCleansUp(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := newStack(t, options{})
-				printed, err := s.smoke(func(o *check.Options) { test.change(s, o) })
+				printed, err := smoke(s, func(o *check.Options) { test.change(s, o) })
 				expect.NoError(t, err)
 				for _, want := range test.want {
 					if !strings.Contains(printed, want) {
 						t.Errorf("%q is not in %s", want, printed)
 					}
 				}
-				s.checkSmokeIsGone(t, printed)
+				checkSmokeIsGone(t, s, printed)
 			})
 		})
 	}
@@ -244,7 +244,7 @@ func TestTheSmokeTestFailsWhereAStackDoesAndCleansUp(t *testing.T) {
 					}
 					return &http.Response{StatusCode: test.status, Header: http.Header{}, Body: http.NoBody, Request: r}
 				}
-				printed, err := s.smoke(func(o *check.Options) {
+				printed, err := smoke(s, func(o *check.Options) {
 					test.change(s, o)
 					o.HTTP.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
 						response, err := s.Do(r)
@@ -257,7 +257,7 @@ func TestTheSmokeTestFailsWhereAStackDoesAndCleansUp(t *testing.T) {
 				if err == nil || !strings.Contains(printed, "FAILED") || !strings.Contains(printed, test.want) {
 					t.Errorf("%v, want %q in %s", err, test.want, printed)
 				}
-				s.checkSmokeIsGone(t, printed)
+				checkSmokeIsGone(t, s, printed)
 			})
 		})
 	}
@@ -272,7 +272,7 @@ func TestTheSmokeTestSendsNothingWithALiveKey(t *testing.T) {
 		live := s.seeded.Organisations[1]
 		_, bare, _ := strings.Cut(strings.TrimPrefix(live.PublicID, "public_"), "_")
 		for _, publicID := range []string{live.PublicID, bare, fmt.Sprint("Public_test_", bare), ""} {
-			printed, err := s.smoke(func(o *check.Options) {
+			printed, err := smoke(s, func(o *check.Options) {
 				o.Credential, o.Rules = live, nil
 				o.Credential.PublicID = publicID
 			})
@@ -289,7 +289,7 @@ func TestTheSmokeTestPrintsNoKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		own := s.seeded.Organisations[0]
-		printed, err := s.smoke(func(o *check.Options) {
+		printed, err := smoke(s, func(o *check.Options) {
 			o.Credential, o.Rules = own, nil
 			o.HTTP.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
 				response, err := s.Do(r)

@@ -52,6 +52,14 @@ const (
 type stack struct {
 	*outside
 
+	queues  queues
+	clock   clock
+	state   state
+	check   checks
+	catalog catalogs
+	ehr     ehr
+	staff   staff
+
 	cloud    *aws.Cloud
 	template *template.Template
 	retryer  func() awssdk.Retryer
@@ -110,11 +118,12 @@ func newStack(tb testing.TB, o options) *stack {
 	tb.Cleanup(func() { _ = cloud.Close() })
 	expect.NoError(tb, provision.Apply(tb.Context(), cloud.Config("provision"), loaded))
 	s := &stack{
-		outside: &outside{t: tb, secrets: map[string]string{}}, cloud: cloud, authority: authority, tap: o.tap,
+		outside: (&outside{t: tb, secrets: map[string]string{}}).assemble(), cloud: cloud, authority: authority, tap: o.tap,
 		retryer: production.Retryer, plan: o.plan, template: loaded, inbox: inbox.New("/_local/inbox"), logs: &bytes.Buffer{},
 		functions: map[string]*function{}, log: o.log,
 		rows: dynamodb.NewFromConfig(cloud.Config("test")),
 	}
+	s.assemble()
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
 	// what goes on beside a request, also of an instance that has crashed, gives up
 	tb.Cleanup(func() { <-time.After(3 * time.Second) })
@@ -127,7 +136,7 @@ func newStack(tb testing.TB, o options) *stack {
 			dir: filepath.Join(home, declared.Folder), root: beside,
 		}
 	}
-	s.attachQueues()
+	s.queues.attach()
 	s.gateway = gateway.New(gateway.Options{
 		API: loaded.API, Functions: loaded.Functions, Invoker: s, Now: time.Now, RequestID: ids.Random,
 		Log: slog.New(slog.DiscardHandler),
@@ -146,7 +155,7 @@ func newStack(tb testing.TB, o options) *stack {
 	_, err = store.Sandbox{DB: s.rows, Table: "test-SandboxTable"}.Swap(tb.Context(), "KEY#id-token", nil, key,
 		time.Now().AddDate(10, 0, 0))
 	expect.NoError(tb, err)
-	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.letPass(1) }, 15
+	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.clock.letPass(1) }, 15
 	if o.plan != nil {
 		cloud.SQS().Disturb(o.plan.Disorder)
 		cloud.DynamoDB().LagIndexes(o.plan.IndexLag)

@@ -25,9 +25,9 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		tenant := f.owner()
-		patient := f.browser()
-		callback := patient.returning(f.connectURL(), crashPersona)
-		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		patient := f.patient.browser()
+		callback := patient.returning(f.patient.connectURL(), crashPersona)
+		f.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": f.connectionID, "refresh": true})
 		expect.NoError(t, f.operator.Suspensions.Suspend(t.Context(), tenant))
 		<-time.After(cached)
@@ -38,14 +38,14 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 		if last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
 		}
-		f.finish(5)
-		sent := f.events("patient.ehi_export_success")
+		f.clock.finish(5)
+		sent := f.webhooks.events("patient.ehi_export_success")
 		if len(sent) != 2 {
 			t.Fatalf("%d exports were told, want both", len(sent))
 		}
 		var event struct{ Data exportData }
 		expect.NoError(t, json.Unmarshal([]byte(sent[0].Body), &event))
-		if found := f.download(event.Data.DownloadLinks[0].URL); len(found["Patient"]) != 1 {
+		if found := f.org.download(event.Data.DownloadLinks[0].URL); len(found["Patient"]) != 1 {
 			t.Errorf("the file that it was told of holds %v", found["Patient"])
 		}
 		if err := f.operator.Suspensions.Suspend(t.Context(), tenant); !errors.Is(err, fault.Conflict) {
@@ -57,10 +57,10 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 
 		expect.NoError(t, f.operator.Suspensions.Resume(t.Context(), tenant))
 		<-time.After(cached)
-		if got := f.asOwner(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil); got.status != http.StatusOK {
+		if got := f.org.request(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil); got.status != http.StatusOK {
 			t.Errorf("its key after that: %d %s", got.status, got.Error)
 		}
-		f.connect(crashPersona, "approve")
+		f.patient.connect(crashPersona, "approve")
 	})
 }
 
@@ -74,10 +74,10 @@ func (f fixture) checkSuspended(t *testing.T) {
 	}
 	publicID := "?public_id=" + url.QueryEscape(f.seeded.Organisations[0].PublicID)
 	for path, got := range map[string]answer{
-		"the connection": f.asOwner(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil),
-		"an export": f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		"the connection": f.org.request(http.MethodGet, "/bridge/org_connection/"+f.connectionID, nil),
+		"an export": f.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]string{"org_connection_id": f.connectionID}),
-		"the events":       f.asOwner(http.MethodGet, "/bridge/events", nil),
+		"the events":       f.org.request(http.MethodGet, "/bridge/events", nil),
 		"the widget's org": f.call(http.MethodGet, "/bridge/org"+publicID, "", "", nil),
 		"an attempt": f.call(http.MethodPost, "/bridge/attempts"+publicID, "", "",
 			map[string]string{"endpoint_id": f.seeded.Sandbox.EndpointID}),
@@ -86,8 +86,8 @@ func (f fixture) checkSuspended(t *testing.T) {
 			t.Errorf("%s: got %d %s", path, got.status, got.Error)
 		}
 	}
-	for _, address := range []string{f.connectURL(), f.reconnectURL(f.connectionID)} {
-		if page, last := f.browser().open(address, crashPersona, "approve"); page == nil ||
+	for _, address := range []string{f.patient.connectURL(), f.patient.reconnectURL(f.connectionID)} {
+		if page, last := f.patient.browser().open(address, crashPersona, "approve"); page == nil ||
 			page.status != http.StatusBadRequest {
 			t.Errorf("%s ended at %s: %+v", address, last, page)
 		}
@@ -103,12 +103,12 @@ func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
 		if err := endpoints.Remove(t.Context(), id); !errors.Is(err, fault.Conflict) {
 			t.Errorf("removing one that is not disabled: %v", err)
 		}
-		patient := f.browser()
-		callback := patient.returning(f.connectURL(), crashPersona)
+		patient := f.patient.browser()
+		callback := patient.returning(f.patient.connectURL(), crashPersona)
 		expect.NoError(t, endpoints.Disable(t.Context(), id))
 
-		for _, address := range []string{f.connectURL(), f.reconnectURL(f.connectionID)} {
-			if _, last := f.browser().open(address, crashPersona,
+		for _, address := range []string{f.patient.connectURL(), f.patient.reconnectURL(f.connectionID)} {
+			if _, last := f.patient.browser().open(address, crashPersona,
 				"approve"); last.Query().Get("error") != "svc_invalid_request" {
 				t.Errorf("%s ended at %s", address, last)
 			}
@@ -122,10 +122,10 @@ func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
 		}
 		<-time.After(2 * time.Hour) // so that its tokens are refreshed, too
-		f.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+		f.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": f.connectionID, "refresh": true})
-		f.finish(5)
-		if sent := f.events("patient.ehi_export_success"); len(sent) != 2 {
+		f.clock.finish(5)
+		if sent := f.webhooks.events("patient.ehi_export_success"); len(sent) != 2 {
 			t.Errorf("%d exports were told, want the one of the disabled endpoint, too", len(sent))
 		}
 		_, err := f.operator.Registrations.Remove(t.Context(), org.Tenant{}, catalog.Place{EndpointID: id, Mode: "test"})

@@ -23,8 +23,9 @@ const aCall = 3
 // a short one takes one of everyNth.
 const eachOf, everyNth = 16, 8
 
-// sweepCrashes runs scenario once for each call that a function makes, with a crash after that call: all of them in a
-// long soak, most in a short one, otherwise the first of each kind and the last; one of them under -short.
+// sweepCrashes runs scenario once for each situation in which a function can crash (faults.Points): all of them in a
+// long soak, most in a short one, otherwise those after the first call of each kind and after the last call; one of
+// them under -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -32,17 +33,13 @@ func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *
 
 func sweepUpTo(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
-	if isSoak() {
-		sweepEvery(t, function, 1, most, scenario)
-		return
-	}
 	if testing.Short() {
 		crashAfter(t, function, aCall, scenario)
 		return
 	}
 	calls := callsOf(t, function, scenario)
 	calls = calls[:min(most, len(calls))]
-	chosen, met := sample(calls), 0
+	chosen, met := faults.Points(calls, sample(calls)), 0
 	for _, n := range chosen {
 		if crashAfter(t, function, n, scenario) {
 			met++
@@ -57,34 +54,35 @@ func sweepUpTo(t *testing.T, function string, most int, scenario func(t *testing
 	t.Logf("%d crashes of %s, which makes %d calls", met, function, len(calls))
 }
 
-// callsOf are the kinds of the calls that a function makes in a scenario without a crash, in their order.
-func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack)) []string {
+// callsOf returns the calls that a function makes in a scenario without a crash, in their order.
+func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack)) []faults.Call {
 	t.Helper()
-	var kinds []string
+	var calls []faults.Call
 	t.Run("without a crash", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStack(t, options{})
 			s.crash(function, math.MaxInt)
 			scenario(t, s)
-			kinds = s.functions[function].calls
+			calls = s.functions[function].watched.Recorded()
 		})
 	})
-	if len(kinds) == 0 {
+	if len(calls) == 0 {
 		t.Errorf("%s made no call", function)
 	}
-	return kinds
+	return calls
 }
 
-// sample returns the numbers, from 1 on, of the calls after which there is a crash outside of a soak: the first of each
+// sample returns the numbers, from 1 on, of the calls after which there is a crash: outside of a soak the first of each
 // kind and the last (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
-func sample(kinds []string) []int {
+func sample(calls []faults.Call) []int {
 	var chosen []int
 	known := map[string]bool{}
-	for i, kind := range kinds {
-		if !known[kind] || i == len(kinds)-1 {
+	for i, c := range calls {
+		isOfSoak := isLongSoak() || isSoak() && (i < eachOf || i%everyNth == 0)
+		if isOfSoak || !known[c.Kind] || i == len(calls)-1 {
 			chosen = append(chosen, i+1)
 		}
-		known[kind] = true
+		known[c.Kind] = true
 	}
 	return chosen
 }
@@ -152,7 +150,7 @@ func (s *stack) crash(function string, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.life, f.serve, f.armed = faults.NewLife(n), nil, true
-	f.watched, f.calls = f.life, nil
+	f.watched = f.life
 }
 
 // crashed reports whether the crash has happened.

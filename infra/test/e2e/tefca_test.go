@@ -77,12 +77,12 @@ func (l located) connections() map[string]string {
 }
 
 // beginVerification makes an attempt for the first organisation.
-func (o *outside) beginVerification(externalID string) verification {
+func (o verifying) beginVerification(externalID string) verification {
 	o.t.Helper()
-	return o.beginVerificationAt("simulated", externalID)
+	return beginVerificationAt(o.outside, "simulated", externalID)
 }
 
-func (o *outside) beginVerificationAt(provider, externalID string) verification {
+func beginVerificationAt(o *outside, provider, externalID string) verification {
 	o.t.Helper()
 	publicID := o.seeded.Organisations[0].PublicID
 	made := o.call(http.MethodPost, "/bridge/tefca/identity?public_id="+url.QueryEscape(publicID), "", "",
@@ -96,9 +96,9 @@ func (o *outside) beginVerificationAt(provider, externalID string) verification 
 }
 
 // identify goes through the identity provider in a window of our own page, as a synthetic patient.
-func (o *outside) identify(v verification, person, decision string, more ...string) *visited {
+func (o verifying) identify(v verification, person, decision string, more ...string) *visited {
 	o.t.Helper()
-	window := o.browser()
+	window := o.patient.browser()
 	started := window.start(v.form())
 	if started.location() == nil {
 		return started
@@ -127,23 +127,23 @@ func (o *outside) identify(v verification, person, decision string, more ...stri
 }
 
 // askLocated asks how the attempt stands.
-func (o *outside) askLocated(v verification) answer {
+func (o verifying) askLocated(v verification) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + v.Token}}
 	return o.send(http.MethodGet, "/bridge/tefca/records/"+v.ID+"?public_id="+url.QueryEscape(v.publicID), header, nil)
 }
 
 // choose has facilities connected.
-func (o *outside) choose(v verification, ids ...string) answer {
+func (o verifying) choose(v verification, ids ...string) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + v.Token}}
 	path := "/bridge/tefca/records/" + v.ID + "/authorization?public_id=" + url.QueryEscape(v.publicID)
 	return o.send(http.MethodPost, path, header, map[string][]string{"tefca_directory_ids": ids})
 }
 
-func (o *outside) located(v verification) located {
+func (o verifying) located(v verification) located {
 	o.t.Helper()
-	got := o.askLocated(v)
+	got := o.vault.askLocated(v)
 	if got.status != http.StatusOK {
 		o.t.Fatalf("the attempt answered %d %s", got.status, got.raw)
 	}
@@ -152,59 +152,59 @@ func (o *outside) located(v verification) located {
 	return l
 }
 
-// connectVault takes a synthetic patient the whole way and returns the connections, by facility.
-func (o *outside) connectVault(person, externalID string) map[string]string {
+// connect takes a synthetic patient the whole way and returns the connections, by facility.
+func (o verifying) connect(person, externalID string) map[string]string {
 	o.t.Helper()
-	v := o.beginVerification(externalID)
-	if page := o.identify(v, person, "approve"); page.status != http.StatusOK {
+	v := o.vault.beginVerification(externalID)
+	if page := o.vault.identify(v, person, "approve"); page.status != http.StatusOK {
 		o.t.Fatalf("the window ended with %d %s", page.status, page.body)
 	}
-	found := o.awaitLocated(v, "located")
-	if got := o.choose(v, found.chosen()...); got.status != http.StatusOK {
+	found := o.vault.awaitLocated(v, "located")
+	if got := o.vault.choose(v, found.chosen()...); got.status != http.StatusOK {
 		o.t.Fatalf("choosing answered %d %s", got.status, got.raw)
 	}
-	return o.awaitLocated(v, "located").connections()
+	return o.vault.awaitLocated(v, "located").connections()
 }
 
 // awaitLocated lets minutes pass until the attempt stands so.
-func (o *outside) awaitLocated(v verification, status string) located {
+func (o verifying) awaitLocated(v verification, status string) located {
 	o.t.Helper()
 	for range 10 {
 		o.tick()
-		if l := o.located(v); l.Status == status {
+		if l := o.vault.located(v); l.Status == status {
 			return l
 		}
 	}
-	o.t.Fatalf("the attempt is %+v, not %s", o.located(v), status)
+	o.t.Fatalf("the attempt is %+v, not %s", o.vault.located(v), status)
 	return located{}
 }
 
 // locateFacilities makes an attempt of a patient with records, until facilities can be chosen.
-func (o *outside) locateFacilities() (v verification, found []string) {
+func (o verifying) locateFacilities() (v verification, found []string) {
 	o.t.Helper()
-	v = o.beginVerification("")
-	if page := o.identify(v, twoHospitals, "approve"); page.status != http.StatusOK {
+	v = o.vault.beginVerification("")
+	if page := o.vault.identify(v, twoHospitals, "approve"); page.status != http.StatusOK {
 		o.t.Fatalf("the window ended with %d %s", page.status, page.body)
 	}
-	return v, o.awaitLocated(v, "located").chosen()
+	return v, o.vault.awaitLocated(v, "located").chosen()
 }
 
 // runVault: a patient whom a provider vouches for connects what is found, comes back, and is disconnected.
 func runVault(s *stack) {
 	s.t.Helper()
-	first := s.connectVault(twoHospitals, "patient-7")
+	first := s.vault.connect(twoHospitals, "patient-7")
 	for _, id := range first {
-		s.startExport(id)
-		s.letPass(1)
+		s.org.startExport(id)
+		s.clock.letPass(1)
 	}
-	if again := s.connectVault(twoHospitals, "patient-7"); len(first) != 2 || !maps.Equal(again, first) {
+	if again := s.vault.connect(twoHospitals, "patient-7"); len(first) != 2 || !maps.Equal(again, first) {
 		s.t.Fatalf("connected are %v, and were %v", again, first)
 	}
-	s.letPass(20)              // the identity is forgotten
+	s.clock.letPass(20)        // the identity is forgotten
 	for _, id := range first { // exports that are pending when the patient is disconnected
-		s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
+		s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
 	}
-	got := s.asOwner(http.MethodPost, "/bridge/vault_connection/revoke",
+	got := s.org.request(http.MethodPost, "/bridge/vault_connection/revoke",
 		map[string]string{"email": "alder.fenn@tefca.example"})
 	if got.status != http.StatusOK || strings.Count(string(got.Data), "-") < 8 {
 		s.t.Errorf("revoking answered %d %s", got.status, got.raw)
@@ -225,9 +225,9 @@ func refuseFixtures(next wire.Handler) wire.Handler {
 // runUnkept: a record that cannot be kept is removed as far as it was, and the facility may be chosen again.
 func runUnkept(s *stack) {
 	s.t.Helper()
-	v, found := s.locateFacilities()
-	s.choose(v, found...)
-	for _, f := range s.awaitLocated(v, "located").Facilities {
+	v, found := s.vault.locateFacilities()
+	s.vault.choose(v, found...)
+	for _, f := range s.vault.awaitLocated(v, "located").Facilities {
 		if f.Outcome != "failed" || f.Reason != "internal" {
 			s.t.Errorf("what cannot be kept is %+v", f)
 		}
@@ -258,11 +258,11 @@ func runVouched(s *stack) {
 	f := s.functions["IdentityFunction"]
 	f.declared.Environment = withValue(f.declared.Environment, "TEFCA_CONFIG", string(document))
 	for _, p := range providers {
-		v := s.beginVerificationAt(p.ID, "")
-		if page := s.identify(v, twoHospitals, "approve"); page.status != http.StatusOK {
+		v := beginVerificationAt(s.outside, p.ID, "")
+		if page := s.vault.identify(v, twoHospitals, "approve"); page.status != http.StatusOK {
 			s.t.Errorf("%s: the window ended with %d %s", p.ID, page.status, page.body)
 		}
-		s.awaitLocated(v, "located")
+		s.vault.awaitLocated(v, "located")
 	}
 }
 
@@ -277,49 +277,49 @@ func TestAVerifiedPatientsFacilitiesBecomeConnections(t *testing.T) {
 		if string(offered.Data) != want {
 			t.Errorf("offered %s, want %s", offered.raw, want)
 		}
-		v := s.beginVerification("patient-7")
-		if l := s.located(v); l.Status != "created" {
+		v := s.vault.beginVerification("patient-7")
+		if l := s.vault.located(v); l.Status != "created" {
 			t.Errorf("before the window opens it is %+v", l)
 		}
-		page := s.identify(v, "p01", "approve")
+		page := s.vault.identify(v, "p01", "approve")
 		if page.status != http.StatusOK || !strings.Contains(string(page.body), "Your identity is confirmed") {
 			t.Fatalf("the window ended with %d %s", page.status, page.body)
 		}
-		if l := s.located(v); l.Status != "locating" || l.Ends == "" {
+		if l := s.vault.located(v); l.Status != "locating" || l.Ends == "" {
 			t.Errorf("after the window it is %+v", l)
 		}
-		found := s.awaitLocated(v, "located")
+		found := s.vault.awaitLocated(v, "located")
 		if len(found.chosen()) < 2 {
 			t.Fatalf("located %+v", found)
 		}
 		chosen := found.chosen()
-		if got := s.choose(v, chosen...); got.status != http.StatusOK ||
+		if got := s.vault.choose(v, chosen...); got.status != http.StatusOK ||
 			!strings.Contains(string(got.Data), `"status":"authorizing"`) {
 			t.Fatalf("choosing answered %d %s", got.status, got.raw)
 		}
-		done := s.awaitLocated(v, "located")
+		done := s.vault.awaitLocated(v, "located")
 		connections := done.connections()
 		if len(connections) != len(chosen) {
 			t.Fatalf("of %d facilities %d are connected: %+v", len(chosen), len(connections), done)
 		}
-		s.letPass(1)
+		s.clock.letPass(1)
 		for _, id := range connections {
 			if told := s.eventIDs("patient.connection_success", id); len(told) != 1 {
 				t.Errorf("a connection was told under %d ids", len(told))
 			}
-			if !slices.Contains(chosen, s.connection(id).text("directory_id")) {
-				t.Errorf("the connection is %v", s.connection(id))
+			if !slices.Contains(chosen, s.state.connection(id).text("directory_id")) {
+				t.Errorf("the connection is %v", s.state.connection(id))
 			}
 		}
-		s.startExport(connections[chosen[0]])
-		s.letPass(2)
-		if file := s.download(s.exportEvent().DownloadLinks[0].URL); len(file["Patient"]) != 1 ||
+		s.org.startExport(connections[chosen[0]])
+		s.clock.letPass(2)
+		if file := s.org.download(s.webhooks.exportEvent().DownloadLinks[0].URL); len(file["Patient"]) != 1 ||
 			len(file["Condition"]) == 0 {
 			t.Errorf("the file holds %v", file)
 		}
 		<-time.After(16 * time.Minute)
-		s.letPass(3)
-		if row := s.get("test-WorkTable", s.tenant()+"#TEFCA#"+v.ID, "META"); row["assertion"] != nil ||
+		s.clock.letPass(3)
+		if row := s.state.get("test-WorkTable", s.tenant()+"#TEFCA#"+v.ID, "META"); row["assertion"] != nil ||
 			row.text("due_at") != "" {
 			t.Errorf("the identity has ended and is still there: %v", row)
 		}

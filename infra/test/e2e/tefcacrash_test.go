@@ -30,17 +30,17 @@ func TestConnectingFacilitiesSurvivesACrashAnywhere(t *testing.T) {
 			t.Parallel()
 			sweepCrashes(t, function, func(t *testing.T, s *stack) {
 				t.Helper()
-				connections := s.connectVaultUntilDone(t, twoHospitals)
+				connections := connectVaultUntilDone(t, s, twoHospitals)
 				s.disarm(function)
 				if len(connections) < 2 {
 					t.Errorf("connected are %v", connections)
 				}
-				s.checkVault(t, len(connections))
+				checkVault(t, s, len(connections))
 				for _, id := range connections {
-					s.startExport(id)
-					s.letPass(2)
+					s.org.startExport(id)
+					s.clock.letPass(2)
 				}
-				if told := s.events("patient.ehi_export_success"); len(told) != len(connections) {
+				if told := s.webhooks.events("patient.ehi_export_success"); len(told) != len(connections) {
 					t.Errorf("%d exports were told of %d connections", len(told), len(connections))
 				}
 			})
@@ -49,19 +49,19 @@ func TestConnectingFacilitiesSurvivesACrashAnywhere(t *testing.T) {
 }
 
 // checkVault: there are so many connections, each whole and told, and the identities are forgotten when they end.
-func (s *stack) checkVault(t *testing.T, want int) {
+func checkVault(t *testing.T, s *stack, want int) {
 	t.Helper()
-	s.letPass(2)
-	s.checkConnectionsAreWhole(t)
-	found := s.list("test-ConnectionTable", s.tenant()+"#CONN")
+	s.clock.letPass(2)
+	s.check.connectionsAreWhole(t)
+	found := s.state.list("test-ConnectionTable", s.tenant()+"#CONN")
 	if len(found) != want {
 		t.Errorf("there are %d connections, want %d", len(found), want)
 	}
 	for _, key := range found {
-		s.checkToldPerGeneration(t, key[strings.LastIndexByte(key, '#')+1:])
+		s.check.toldPerGeneration(t, key[strings.LastIndexByte(key, '#')+1:])
 	}
-	s.letPass(45)
-	for _, row := range s.browse("test-WorkTable") {
+	s.clock.letPass(45)
+	for _, row := range s.state.browse("test-WorkTable") {
 		text, err := json.Marshal(row)
 		expect.NoError(t, err)
 		if strings.Contains(string(text), "#TEFCA#") &&
@@ -72,15 +72,15 @@ func (s *stack) checkVault(t *testing.T, want int) {
 }
 
 // connectVaultUntilDone goes on as a person does who reads what pages say, until all facilities are connected.
-func (s *stack) connectVaultUntilDone(t *testing.T, person string) map[string]string {
+func connectVaultUntilDone(t *testing.T, s *stack, person string) map[string]string {
 	t.Helper()
 	for range 5 {
-		v := s.beginVerificationUntilBegun(t)
-		page := s.identify(v, person, "approve")
+		v := beginVerificationUntilBegun(t, s)
+		page := s.vault.identify(v, person, "approve")
 		if page.status != http.StatusOK {
 			checkTryAgain(t, page)
 		}
-		if done := s.chooseUntilConnected(t, v); done != nil {
+		if done := chooseUntilConnected(t, s, v); done != nil {
 			return done
 		}
 	}
@@ -88,7 +88,7 @@ func (s *stack) connectVaultUntilDone(t *testing.T, person string) map[string]st
 	return nil
 }
 
-func (s *stack) beginVerificationUntilBegun(t *testing.T) verification {
+func beginVerificationUntilBegun(t *testing.T, s *stack) verification {
 	t.Helper()
 	v := verification{publicID: s.seeded.Organisations[0].PublicID}
 	for range 5 {
@@ -106,11 +106,11 @@ func (s *stack) beginVerificationUntilBegun(t *testing.T) verification {
 
 // chooseUntilConnected watches an attempt, chooses what is found and what has failed, and returns the connections; nil
 // when the attempt comes to nothing.
-func (s *stack) chooseUntilConnected(t *testing.T, v verification) map[string]string {
+func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]string {
 	t.Helper()
 	for range 12 {
-		s.letPass(1)
-		got := s.askLocated(v)
+		s.clock.letPass(1)
+		got := s.vault.askLocated(v)
 		var l located
 		if got.status != http.StatusOK {
 			checkFailure(t, got)
@@ -125,7 +125,7 @@ func (s *stack) chooseUntilConnected(t *testing.T, v verification) map[string]st
 			if len(left) == 0 {
 				return l.connections()
 			}
-			if got := s.choose(v, left...); got.status != http.StatusOK && got.status < http.StatusInternalServerError {
+			if got := s.vault.choose(v, left...); got.status != http.StatusOK && got.status < http.StatusInternalServerError {
 				t.Fatalf("choosing answered %d %s", got.status, got.raw)
 			}
 		}
@@ -142,36 +142,36 @@ func TestOnePatientHasOneConnectionAtAFacilityWhateverHappens(t *testing.T) {
 		s.pollers = 3
 		tabs := make([]verification, 3)
 		for i := range tabs {
-			tabs[i] = s.beginVerification("patient-7")
-			s.identify(tabs[i], twoHospitals, "approve")
+			tabs[i] = s.vault.beginVerification("patient-7")
+			s.vault.identify(tabs[i], twoHospitals, "approve")
 		}
 		for _, v := range tabs {
-			s.awaitLocated(v, "located")
+			s.vault.awaitLocated(v, "located")
 		}
 		for _, v := range tabs {
-			if got := s.choose(v, s.located(v).chosen()...); got.status != http.StatusOK {
+			if got := s.vault.choose(v, s.vault.located(v).chosen()...); got.status != http.StatusOK {
 				t.Fatalf("choosing answered %d %s", got.status, got.raw)
 			}
 		}
-		first := s.awaitLocated(tabs[0], "located").connections()
+		first := s.vault.awaitLocated(tabs[0], "located").connections()
 		for _, v := range tabs[1:] {
-			if got := s.awaitLocated(v, "located").connections(); len(got) != 2 || !maps.Equal(got, first) {
+			if got := s.vault.awaitLocated(v, "located").connections(); len(got) != 2 || !maps.Equal(got, first) {
 				t.Errorf("one tab has %v, another %v", first, got)
 			}
 		}
-		s.checkVault(t, 2)
+		checkVault(t, s, 2)
 		for _, id := range first {
-			if got := s.connection(id).number("generation"); got != 3 {
+			if got := s.state.connection(id).number("generation"); got != 3 {
 				t.Errorf("three sign-ins made generation %d", got)
 			}
 		}
 		<-time.After(48 * time.Hour)
-		if again := s.connectVault(twoHospitals, "patient-7"); !maps.Equal(again, first) {
+		if again := s.vault.connect(twoHospitals, "patient-7"); !maps.Equal(again, first) {
 			t.Errorf("on another day they are %v, and were %v", again, first)
 		}
-		if other := s.connectVault(twoHospitals, "patient-8"); len(other) != 2 || maps.Equal(other, first) {
+		if other := s.vault.connect(twoHospitals, "patient-8"); len(other) != 2 || maps.Equal(other, first) {
 			t.Errorf("of another external id they are %v", other)
 		}
-		s.checkVault(t, 4)
+		checkVault(t, s, 4)
 	})
 }

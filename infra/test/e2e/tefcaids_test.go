@@ -17,12 +17,12 @@ func TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID(t *testing.T) {
 		s := newStack(t, options{})
 		holder, first := map[string]string{}, map[string]map[string]bool{}
 		for _, isFirst := range []bool{true, false} {
-			connections := s.connectVault(twoHospitals, "patient-7")
+			connections := s.vault.connect(twoHospitals, "patient-7")
 			if len(connections) != 2 {
 				t.Fatalf("connected are %v", connections)
 			}
 			for facility, id := range connections {
-				ids := s.exportedIDs(id)
+				ids := exportedIDs(s, id)
 				if isFirst {
 					first[facility] = ids
 				}
@@ -44,16 +44,16 @@ func TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID(t *testing.T) {
 }
 
 // exportedIDs makes a new export of a connection and returns the ids in the file.
-func (s *stack) exportedIDs(connectionID string) map[string]bool {
+func exportedIDs(s *stack, connectionID string) map[string]bool {
 	s.t.Helper()
-	begun := s.asOwner(http.MethodPost, "/bridge/fhir/ehi-export",
+	begun := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 		map[string]any{"org_connection_id": connectionID, "refresh": true})
 	var task struct {
 		ID string `json:"task_id"`
 	}
 	expect.NoError(s.t, json.Unmarshal(begun.Data, &task))
-	s.letPass(2)
-	for _, sent := range s.events("patient.ehi_export_success") {
+	s.clock.letPass(2)
+	for _, sent := range s.webhooks.events("patient.ehi_export_success") {
 		var body struct {
 			Data exportData `json:"data"`
 		}
@@ -62,7 +62,7 @@ func (s *stack) exportedIDs(connectionID string) map[string]bool {
 			continue
 		}
 		ids := map[string]bool{}
-		for _, ofType := range s.download(body.Data.DownloadLinks[0].URL) {
+		for _, ofType := range s.org.download(body.Data.DownloadLinks[0].URL) {
 			for id := range ofType {
 				ids[id] = true
 			}

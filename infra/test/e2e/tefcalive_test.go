@@ -224,12 +224,12 @@ func TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks(t *testing.T) 
 		t.Fatalf("offered is %d %s", got.status, got.raw)
 	}
 	v := l.begin()
-	if page := l.identify(v, "p06", "approve"); page.status != http.StatusOK {
+	if page := l.vault.identify(v, "p06", "approve"); page.status != http.StatusOK {
 		t.Fatalf("the window ended with %d %s", page.status, page.body)
 	}
-	l.pump()
+	l.queues.pump()
 	found := map[string]string{}
-	for _, f := range l.located(v).Facilities {
+	for _, f := range l.vault.located(v).Facilities {
 		found[f.ID] = f.Match
 	}
 	if want := map[string]string{
@@ -238,16 +238,16 @@ func TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks(t *testing.T) 
 	}; !maps.Equal(found, want) {
 		t.Fatalf("located %v, want %v; the gateway refused %v", found, want, l.gateway.Refused())
 	}
-	if got := l.choose(v, withDocuments, withFHIR); got.status != http.StatusOK {
+	if got := l.vault.choose(v, withDocuments, withFHIR); got.status != http.StatusOK {
 		t.Fatalf("choosing answered %d %s", got.status, got.raw)
 	}
-	l.pump()
-	connected := l.located(v).connections()
+	l.queues.pump()
+	connected := l.vault.located(v).connections()
 	if len(connected) != 2 || l.gateway.Seen(ihe.Retrieve) != 1 {
-		t.Fatalf("connected are %+v; of %d documents", l.located(v).Facilities, l.gateway.Seen(ihe.Retrieve))
+		t.Fatalf("connected are %+v; of %d documents", l.vault.located(v).Facilities, l.gateway.Seen(ihe.Retrieve))
 	}
 	for id, lasts := range map[string]time.Duration{withDocuments: 24 * time.Hour, withFHIR: time.Hour} {
-		row := l.get("test-ConnectionTable", "live#"+l.seeded.Organisations[1].ID+"#CONN#"+connected[id], "META")
+		row := l.state.get("test-ConnectionTable", "live#"+l.seeded.Organisations[1].ID+"#CONN#"+connected[id], "META")
 		ends, err := time.Parse(time.RFC3339, row.text("consent_expires_at"))
 		if err != nil || time.Until(ends) > lasts || time.Until(ends) < lasts-time.Minute || row.text("directory_id") != id {
 			t.Errorf("%s is connected as %v", id, row)
@@ -269,7 +269,7 @@ func (l *live) export(connectionID string) {
 	begun := l.call(http.MethodPost, "/bridge/fhir/ehi-export", owner.PublicID, owner.PrivateKey,
 		map[string]any{"org_connection_id": connectionID})
 	expect.NoError(l.t, json.Unmarshal(begun.Data, &task))
-	l.pump()
+	l.queues.pump()
 	ended := l.call(http.MethodGet, "/bridge/fhir/ehi-export/"+task.ID, owner.PublicID, owner.PrivateKey, nil)
 	expect.NoError(l.t, json.Unmarshal(ended.Data, &task))
 	if task.Status != "success" {

@@ -38,17 +38,21 @@ func TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport(t *testin
 	}
 	l.configure()
 	v := l.begin()
-	if page := l.identify(v, "p06", "approve"); page.status != http.StatusOK {
+	if page := l.vault.identify(v, "p06", "approve"); page.status != http.StatusOK {
 		t.Fatalf("the window ended with %d %s", page.status, page.body)
 	}
-	l.pump()
-	if got := l.choose(v, withDocuments); got.status != http.StatusOK {
+	l.queues.pump()
+	if got := l.vault.choose(v, withDocuments); got.status != http.StatusOK {
 		t.Fatalf("choosing answered %d %s", got.status, got.raw)
 	}
-	l.pump()
-	connected := l.located(v).connections()
+	l.queues.pump()
+	connected := l.vault.located(v).connections()
 	if len(connected) != 1 || l.gateway.Seen(ihe.Retrieve) != 7 {
-		t.Fatalf("connected are %+v; %d documents were retrieved", l.located(v).Facilities, l.gateway.Seen(ihe.Retrieve))
+		t.Fatalf(
+			"connected are %+v; %d documents were retrieved",
+			l.vault.located(v).Facilities,
+			l.gateway.Seen(ihe.Retrieve),
+		)
 	}
 	told := l.outcomeOf(connected[withDocuments])
 	at := slices.IndexFunc(told.Outcome, func(o export.TypeOutcome) bool { return o.Type == "DocumentReference" })
@@ -92,7 +96,7 @@ func (l *live) outcomeOf(connectionID string) outcome {
 	begun := l.call(http.MethodPost, "/bridge/fhir/ehi-export", owner.PublicID, owner.PrivateKey,
 		map[string]any{"org_connection_id": connectionID})
 	expect.NoError(l.t, json.Unmarshal(begun.Data, &told))
-	l.pump()
+	l.queues.pump()
 	ended := l.call(http.MethodGet, "/bridge/fhir/ehi-export/"+told.TaskID+"?include=result", owner.PublicID,
 		owner.PrivateKey, nil)
 	expect.NoError(l.t, json.Unmarshal(ended.Data, &told))

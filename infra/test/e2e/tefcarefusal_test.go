@@ -22,11 +22,11 @@ func TestAnAttemptOfTEFCAModeIsItsPagesAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		v := s.beginVerification("")
-		s.identify(v, twoHospitals, "approve")
-		chosen := s.awaitLocated(v, "located").chosen()
+		v := s.vault.beginVerification("")
+		s.vault.identify(v, twoHospitals, "approve")
+		chosen := s.vault.awaitLocated(v, "located").chosen()
 		stranger, live := s.newStranger(), s.seeded.Organisations[1]
-		before := s.snapshot()
+		before := s.state.snapshot()
 		for name, of := range map[string]verification{
 			"another token":        {ID: v.ID, Token: v.Token[1:] + "A", publicID: v.publicID},
 			"no token":             {ID: v.ID, publicID: v.publicID},
@@ -35,7 +35,7 @@ func TestAnAttemptOfTEFCAModeIsItsPagesAlone(t *testing.T) {
 			"another organisation": {ID: v.ID, Token: v.Token, publicID: stranger.publicID},
 			"the other mode":       {ID: v.ID, Token: v.Token, publicID: live.PublicID},
 		} {
-			for _, got := range []answer{s.askLocated(of), s.choose(of, chosen...)} {
+			for _, got := range []answer{s.vault.askLocated(of), s.vault.choose(of, chosen...)} {
 				if got.status != http.StatusNotFound || got.Description != "There is no such attempt." {
 					t.Errorf("%s: answered %d %s", name, got.status, got.raw)
 				}
@@ -45,11 +45,11 @@ func TestAnAttemptOfTEFCAModeIsItsPagesAlone(t *testing.T) {
 			"nothing": {}, "an unknown facility": {"urn:oid:2.999.9"},
 			"one that is not of it": {chosen[0], "x"},
 		} {
-			if got := s.choose(v, ids...); got.status != http.StatusBadRequest {
+			if got := s.vault.choose(v, ids...); got.status != http.StatusBadRequest {
 				t.Errorf("choosing %s answered %d %s", name, got.status, got.raw)
 			}
 		}
-		s.checkUnchanged(t, before, "asking for another's attempt")
+		s.check.unchanged(t, before, "asking for another's attempt")
 	})
 }
 
@@ -59,14 +59,14 @@ func TestOnlyWhoHasFoundThePatientCanBeChosen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		for person, match := range map[string]string{"p03": "ambiguous", "p04": "unanswered"} {
-			v := s.beginVerification("")
-			s.identify(v, person, "approve")
-			l := s.awaitLocated(v, "located")
+			v := s.vault.beginVerification("")
+			s.vault.identify(v, person, "approve")
+			l := s.vault.awaitLocated(v, "located")
 			at := slices.IndexFunc(l.Facilities, func(f facility) bool { return f.Match == match })
 			if at < 0 {
 				t.Fatalf("%s located %+v", person, l)
 			}
-			if got := s.choose(v, l.Facilities[at].ID); got.status != http.StatusBadRequest {
+			if got := s.vault.choose(v, l.Facilities[at].ID); got.status != http.StatusBadRequest {
 				t.Errorf("choosing one that is %s answered %d %s", match, got.status, got.raw)
 			}
 		}
@@ -79,11 +79,11 @@ func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		v := s.beginVerification("patient-7")
-		s.identify(v, "p12", "approve")
-		found := s.awaitLocated(v, "located")
-		s.choose(v, found.chosen()...)
-		done := s.awaitLocated(v, "located")
+		v := s.vault.beginVerification("patient-7")
+		s.vault.identify(v, "p12", "approve")
+		found := s.vault.awaitLocated(v, "located")
+		s.vault.choose(v, found.chosen()...)
+		done := s.vault.awaitLocated(v, "located")
 		reasons := map[string]bool{}
 		for _, f := range done.Facilities {
 			if f.Outcome == "failed" {
@@ -94,21 +94,22 @@ func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
 			t.Errorf("connected are %v, and others failed because of %v", done.connections(), reasons)
 		}
 		for id := range done.connections() { // what is connected stays, and so does what has failed
-			if got := s.choose(v, id); got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"located"`) {
+			got := s.vault.choose(v, id)
+			if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"located"`) {
 				t.Errorf("choosing a connected one answered %d %s", got.status, got.raw)
 			}
 		}
-		if got := s.choose(v, found.chosen()...); got.status != http.StatusOK ||
+		if got := s.vault.choose(v, found.chosen()...); got.status != http.StatusOK ||
 			!strings.Contains(string(got.Data), `"outcome":"connecting"`) {
 			t.Errorf("choosing again answered %d %s", got.status, got.raw)
 		}
 		<-time.After(15 * time.Minute)
-		s.letPass(2)
-		if got := s.choose(v, found.chosen()...); got.status != http.StatusConflict || got.Error != "svc_conflict" {
+		s.clock.letPass(2)
+		if got := s.vault.choose(v, found.chosen()...); got.status != http.StatusConflict || got.Error != "svc_conflict" {
 			t.Errorf("after the identity has ended it answered %d %s", got.status, got.raw)
 		}
 		<-time.After(15 * time.Minute)
-		if l := s.located(v); l.Status != "expired" {
+		if l := s.vault.located(v); l.Status != "expired" {
 			t.Errorf("after half an hour the attempt is %s", l.Status)
 		}
 	})
@@ -120,9 +121,9 @@ func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		v := s.beginVerification("")
+		v := s.vault.beginVerification("")
 		s.checkStartsNowhereElse(t, v.form())
-		own, other := s.browser(), s.browser()
+		own, other := s.patient.browser(), s.patient.browser()
 		there := own.start(v.form()).location()
 		query := there.Query()
 		query.Set("person", twoHospitals)
@@ -131,7 +132,7 @@ func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
 		back := own.get(there).location()
 		checkNoReturn(t, own.start(v.form())) // used
 		checkNoReturn(t, other.get(back))
-		if l := s.located(v); l.Status != "open" {
+		if l := s.vault.located(v); l.Status != "open" {
 			t.Errorf("after the return in another browser it is %s", l.Status)
 		}
 		if page := own.get(back); page.status != http.StatusOK ||
@@ -140,12 +141,12 @@ func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
 		}
 		checkNoReturn(t, own.get(back)) // used
 		<-time.After(31 * time.Minute)
-		late := s.beginVerification("")
+		late := s.vault.beginVerification("")
 		<-time.After(30 * time.Minute)
-		if page := s.identify(late, twoHospitals, "approve"); page.status != http.StatusBadRequest {
+		if page := s.vault.identify(late, twoHospitals, "approve"); page.status != http.StatusBadRequest {
 			t.Errorf("after half an hour the window got %d", page.status)
 		}
-		if l := s.located(late); l.Status != "expired" {
+		if l := s.vault.located(late); l.Status != "expired" {
 			t.Errorf("after half an hour it is %s", l.Status)
 		}
 	})
@@ -164,17 +165,17 @@ func TestWhatFailsAtTheIdentityProviderIsTold(t *testing.T) {
 			"demographics_missing": {"approve", "fault", "no-address"},
 			"identity_expired":     {"approve", "fault", "expired"},
 		} {
-			v := s.beginVerification("")
-			page := s.identify(v, twoHospitals, c[0], c[1:]...)
+			v := s.vault.beginVerification("")
+			page := s.vault.identify(v, twoHospitals, c[0], c[1:]...)
 			if page.status != http.StatusOK || !strings.Contains(string(page.body), "You are not connected") {
 				t.Errorf("%s: the window ended with %d %s", cause, page.status, page.body)
 			}
-			if l := s.located(v); l.Status != "failed" || l.Error.Cause != cause || len(l.Facilities) != 0 {
+			if l := s.vault.located(v); l.Status != "failed" || l.Error.Cause != cause || len(l.Facilities) != 0 {
 				t.Errorf("%s: the attempt is %+v", cause, l)
 			}
 		}
-		s.letPass(1)
-		if told := s.events("patient.connection_failed"); len(told) != 0 {
+		s.clock.letPass(1)
+		if told := s.webhooks.events("patient.connection_failed"); len(told) != 0 {
 			t.Errorf("%d failures were told, and TEFCA mode tells none", len(told))
 		}
 	})
@@ -185,18 +186,18 @@ func TestAProviderThatDoesNotAnswerIsNoFaultOfThePatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		v := s.beginVerification("")
+		v := s.vault.beginVerification("")
 		s.inPlace = func(r *http.Request) *http.Response {
 			if !strings.Contains(r.URL.Path, "/sandbox/identity/") {
 				return nil
 			}
 			return &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: http.NoBody, Request: r}
 		}
-		if page := s.identify(v, twoHospitals, "approve"); page.status != http.StatusServiceUnavailable {
+		if page := s.vault.identify(v, twoHospitals, "approve"); page.status != http.StatusServiceUnavailable {
 			t.Errorf("the window got %d %s", page.status, page.body)
 		}
 		s.inPlace = nil
-		if page := s.identify(v, twoHospitals, "approve"); page.status != http.StatusOK {
+		if page := s.vault.identify(v, twoHospitals, "approve"); page.status != http.StatusOK {
 			t.Errorf("afterwards the window got %d %s", page.status, page.body)
 		}
 		body := map[string]string{"provider": "another"}
@@ -210,16 +211,18 @@ func TestAProviderThatDoesNotAnswerIsNoFaultOfThePatient(t *testing.T) {
 // failedVerifications are failures of TEFCA mode, by the names of docs/failures.md.
 func failedVerifications() map[string]stage {
 	verify := func(with ...string) stage {
-		return func(s *stack, _ *amiss) { s.identify(s.beginVerification(""), twoHospitals, with[0], with[1:]...) }
+		return func(s *stack, _ *amiss) {
+			s.vault.identify(s.vault.beginVerification(""), twoHospitals, with[0], with[1:]...)
+		}
 	}
 	return map[string]stage{
 		"identity: declined":     verify("decline"),
 		"identity: not believed": verify("approve", "fault", "wrong-nonce"),
 		"facility: refuses": func(s *stack, _ *amiss) {
-			v := s.beginVerification("")
-			s.identify(v, "p12", "approve")
-			s.choose(v, s.awaitLocated(v, "located").chosen()...)
-			s.awaitLocated(v, "located")
+			v := s.vault.beginVerification("")
+			s.vault.identify(v, "p12", "approve")
+			s.vault.choose(v, s.vault.awaitLocated(v, "located").chosen()...)
+			s.vault.awaitLocated(v, "located")
 		},
 	}
 }
@@ -236,7 +239,7 @@ func TestTEFCAModeInLiveModeTakesThePaidPlanAndAProvider(t *testing.T) {
 			status int
 			code   string
 		}{org.Free: {http.StatusForbidden, "svc_plan_required"}, org.Paid: {http.StatusBadRequest, "svc_invalid_request"}} {
-			s.setPlan(live.ID, plan)
+			setPlan(s, live.ID, plan)
 			for _, got := range []answer{
 				s.call(http.MethodGet, path, "", "", nil),
 				s.call(http.MethodPost, path, "", "", body),
@@ -259,10 +262,10 @@ func TestASyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		one, two := s.connectVault(twoHospitals, "patient-7"), s.connectVault(twoHospitals, "patient-8")
-		kept := s.connectVault("p02", "patient-9")
+		one, two := s.vault.connect(twoHospitals, "patient-7"), s.vault.connect(twoHospitals, "patient-8")
+		kept := s.vault.connect("p02", "patient-9")
 		revoke := func(email string) answer {
-			return s.asOwner(http.MethodPost, "/bridge/vault_connection/revoke", map[string]string{"email": email})
+			return s.org.request(http.MethodPost, "/bridge/vault_connection/revoke", map[string]string{"email": email})
 		}
 		for _, email := range []string{"nobody@tefca.example", "x"} {
 			if got := revoke(email); got.status != http.StatusBadRequest {
@@ -284,29 +287,29 @@ func TestASyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
 				t.Errorf("revoked are %s, want %d", got.raw, want)
 			}
 			for _, id := range data.Revoked {
-				s.checkStatus(id, "revoked")
+				s.org.checkStatus(id, "revoked")
 			}
 		}
 		for _, id := range kept {
-			s.checkStatus(id, "authorized")
+			s.org.checkStatus(id, "authorized")
 		}
 		if got := revoke("alder.fenn@tefca.example"); !strings.Contains(string(got.Data), `"revoked":[]`) {
 			t.Errorf("once more it answered %s", got.raw)
 		}
-		back := s.connectVault(twoHospitals, "patient-7")
+		back := s.vault.connect(twoHospitals, "patient-7")
 		if !maps.Equal(back, one) || maps.Equal(one, two) {
 			t.Errorf("back is %v, was %v and %v", back, one, two)
 		}
-		s.letPass(1)
+		s.clock.letPass(1)
 		for _, id := range back {
-			s.checkStatus(id, "authorized")
-			s.checkToldPerGeneration(t, id)
+			s.org.checkStatus(id, "authorized")
+			s.check.toldPerGeneration(t, id)
 		}
 	})
 }
 
 // setPlan changes the plan of an organisation, and waits until every function knows.
-func (s *stack) setPlan(orgID string, plan org.Plan) {
+func setPlan(s *stack, orgID string, plan org.Plan) {
 	s.t.Helper()
 	text := string(plan)
 	_, err := s.operator.Organisations.Change(s.t.Context(), org.Tenant{Mode: org.Live, OrgID: orgID},

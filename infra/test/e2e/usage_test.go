@@ -27,8 +27,8 @@ func (s *stack) countUsage() {
 // runUsage: what an organisation has used on a day is counted when the day is over.
 func runUsage(s *stack) {
 	s.t.Helper()
-	s.startExport(s.connect(crashPersona, "approve").Get("org_connection_id"))
-	s.letPass(2)
+	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
+	s.clock.letPass(2)
 	<-time.After(26 * time.Hour)
 	s.countUsage()
 	began := time.Now().Add(-26 * time.Hour).UTC()

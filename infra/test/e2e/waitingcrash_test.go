@@ -18,7 +18,7 @@ func TestExportsThatWaitForEachOtherSurviveACrashAnywhere(t *testing.T) {
 				const exports = 2
 				connections := make([]string, 0, exports)
 				for range exports {
-					connections = append(connections, s.connect(crashPersona, "approve").Get("org_connection_id"))
+					connections = append(connections, s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 				}
 				s.inPlace = func(r *http.Request) *http.Response {
 					if isFHIR(r) {
@@ -28,20 +28,20 @@ func TestExportsThatWaitForEachOtherSurviveACrashAnywhere(t *testing.T) {
 				}
 				s.pollers = exports
 				for _, id := range connections {
-					s.startExport(id)
+					s.org.startExport(id)
 				}
 				if function == "SweeperFunction" {
-					s.loseMessages()
+					s.queues.loseMessages()
 				}
-				s.finish(260) // longer than the visibility timeout of the export queue, and than the line is announced
+				s.clock.finish(260) // longer than the visibility timeout of the export queue, and than the line is announced
 				ids := map[string]bool{}
-				for _, d := range s.events("patient.ehi_export_success") {
+				for _, d := range s.webhooks.events("patient.ehi_export_success") {
 					ids[d.Headers["webhook-id"]] = true
 				}
 				if len(ids) != exports {
 					t.Errorf("%d exports were told, want %d", len(ids), exports)
 				}
-				s.checkNothingPending(t)
+				s.check.nothingPending(t)
 			})
 		})
 	}

@@ -43,7 +43,7 @@ func (f *fhirTimes) between(from, to time.Time) (count int) {
 }
 
 // remind sends a further message for a task, as a queue may that delivers twice.
-func (s *stack) remind(taskID string) {
+func remind(s *stack, taskID string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
 	client := sqs.NewFromConfig(s.cloud.Config("test"))
@@ -62,25 +62,25 @@ func TestExportLeavesServerAloneForAsLongAsItDemands(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, asked := newStack(t, options{}), &fhirTimes{}
-				id := s.connectTo(quirk{with: with}).Get("org_connection_id")
+				id := s.ehr.connectTo(quirk{with: with}).Get("org_connection_id")
 				s.inPlace = asked.note
-				taskID := s.startExport(id)
-				s.pump()
+				taskID := s.org.startExport(id)
+				s.queues.pump()
 				refused := time.Now()
-				if got := s.task(taskID); got.text("status") != "pending" || got.text("lease_until") == "" {
+				if got := s.state.task(taskID); got.text("status") != "pending" || got.text("lease_until") == "" {
 					t.Fatalf("the export is %s and put off until %q", got.text("status"), got.text("lease_until"))
 				}
 				for time.Since(refused) < demanded+3*time.Minute {
-					s.remind(taskID)
-					s.letPass(1)
+					remind(s, taskID)
+					s.clock.letPass(1)
 				}
 				if got := asked.between(refused, refused.Add(demanded)); got != 0 {
 					t.Errorf("%d requests came before the end of the wait", got)
 				}
-				if got := s.task(taskID); got.text("status") != "success" {
+				if got := s.state.task(taskID); got.text("status") != "success" {
 					t.Fatalf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
 				}
-				s.checkDownload(crashPersona)
+				s.org.checkDownload(crashPersona)
 				if got := strings.Count(strings.Join(s.lines(), ""), `"result":"skipped"`); got == 0 {
 					t.Error("no log line has the result skipped")
 				}
@@ -95,7 +95,7 @@ func TestExportLeavesTokenEndpointAloneForAsLongAsItDemands(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		id := s.connect(crashPersona, "approve").Get("org_connection_id")
+		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 		<-time.After(2 * time.Hour)
 		var asked []time.Time
 		s.inPlace = func(r *http.Request) *http.Response {
@@ -109,12 +109,12 @@ func TestExportLeavesTokenEndpointAloneForAsLongAsItDemands(t *testing.T) {
 				StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"2400"}}, Body: http.NoBody, Request: r,
 			}
 		}
-		taskID := s.startExport(id)
+		taskID := s.org.startExport(id)
 		for range 43 {
-			s.letPass(1)
-			s.remind(taskID)
+			s.clock.letPass(1)
+			remind(s, taskID)
 		}
-		if got := s.task(taskID); got.text("status") != "success" {
+		if got := s.state.task(taskID); got.text("status") != "success" {
 			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
 		}
 		if len(asked) != 2 || asked[1].Sub(asked[0]) < 40*time.Minute {
@@ -128,16 +128,16 @@ func TestExportFailsAtOnceWhenServerDemandsLongerWaitThanItHasTime(t *testing.T)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, asked := newStack(t, options{}), &fhirTimes{}
-		id := s.connectTo(quirk{with: "leave-alone:7h"}).Get("org_connection_id")
+		id := s.ehr.connectTo(quirk{with: "leave-alone:7h"}).Get("org_connection_id")
 		s.inPlace = asked.note
-		taskID := s.startExport(id)
-		s.pump()
+		taskID := s.org.startExport(id)
+		s.queues.pump()
 		refused := time.Now()
-		got := s.task(taskID)
+		got := s.state.task(taskID)
 		if got.text("status") != "failed" || got.text("failure_reason") != string(export.SuppressedPleaseContact) {
 			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
 		}
-		s.letPass(10)
+		s.clock.letPass(10)
 		if count := asked.between(refused, time.Now()); count != 0 {
 			t.Errorf("%d requests came after that", count)
 		}
