@@ -113,14 +113,6 @@ func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, e
 	return shareOf(row), nil
 }
 
-// placed is an update of a place by the claim of the task that has it.
-func (s Places) placed(place share.Place) change {
-	return placeLease(place.Number).held(change{
-		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",
-		names: map[string]string{"#task": placeNames(place.Number)["#task"]}, values: item{":task": text(place.TaskID)},
-	}, number(place.Claim))
-}
-
 // placeLease is renewed and given back as every lease. It is taken by the whole of what was seen: which place is free
 // also depends on the line, and its fence is that of the task.
 func placeLease(number int) lease {
@@ -183,6 +175,14 @@ func (s Places) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share
 		}
 	}
 	return line, nil
+}
+
+// placed is an update of a place by the claim of the task that has it.
+func (s Places) placed(place share.Place) change {
+	return placeLease(place.Number).held(change{
+		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",
+		names: map[string]string{"#task": placeNames(place.Number)["#task"]}, values: item{":task": text(place.TaskID)},
+	}, number(place.Claim))
 }
 
 // CallTask implements share.Rows.

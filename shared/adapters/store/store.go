@@ -31,18 +31,18 @@ type DB interface {
 		o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Work and Control are the tables of these names. Each kind of their rows has a type of its own, which a table is
-// converted to, so that a wiring shows what its function may touch.
-type (
-	Work struct {
-		DB    DB
-		Table string
-	}
-	Control struct {
-		DB    DB
-		Table string
-	}
-)
+// Work is the table of that name. Each kind of its rows has a type of its own, to which the table is converted, so that
+// a wiring shows what its function may touch.
+type Work struct {
+	DB    DB
+	Table string
+}
+
+// Control is the table of that name, as Work.
+type Control struct {
+	DB    DB
+	Table string
+}
 
 // firstPause is the wait after a write that met a transaction on the same row, whose end it outlasts by then; it grows.
 const firstPause = 10 * time.Millisecond

@@ -145,6 +145,19 @@ func (s Deliveries) RecordAttempt(ctx context.Context, d webhook.Delivery, attem
 	return transact(ctx, s.DB, writes...)
 }
 
+func (r item) setHeaders(name string, header map[string]string) error {
+	if len(header) == 0 {
+		return nil
+	}
+	return r.setJSON(name, header)
+}
+
+// ParkDelivery implements webhook.Store.
+func (s Deliveries) ParkDelivery(ctx context.Context, d webhook.Delivery) error {
+	_, err := update(ctx, s.DB, s.unclaim(d))
+	return err
+}
+
 func (s Deliveries) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) ([]types.TransactWriteItem, error) {
 	log := newItem(attemptLogKey(d.Tenant, d.ID, d.Fence))
 	log.setInt("attempt", int64(attempt.Number))
@@ -162,19 +175,6 @@ func (s Deliveries) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) (
 		return nil, err
 	}
 	return []types.TransactWriteItem{s.unclaim(d).write(), putNew(s.Table, log)}, nil
-}
-
-func (r item) setHeaders(name string, header map[string]string) error {
-	if len(header) == 0 {
-		return nil
-	}
-	return r.setJSON(name, header)
-}
-
-// ParkDelivery implements webhook.Store.
-func (s Deliveries) ParkDelivery(ctx context.Context, d webhook.Delivery) error {
-	_, err := update(ctx, s.DB, s.unclaim(d))
-	return err
 }
 
 // unclaim ends the claim of a delivery and stores what the claimant has made of it.

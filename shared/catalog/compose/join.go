@@ -67,7 +67,7 @@ func (c *joiner) join() {
 	for i, r := range c.rows {
 		c.byName[r.key] = append(c.byName[r.key], i)
 	}
-	c.words.count(c.byName)
+	c.count(c.byName)
 	c.joinServed()
 	c.joinRare()
 }
