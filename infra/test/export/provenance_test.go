@@ -2,6 +2,7 @@ package exporttest_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -137,4 +138,19 @@ func countWith(requests map[string]int, text string) int {
 		}
 	}
 	return found
+}
+
+// isAttachable reports whether a Provenance comes with one of its targets: it is held, and its type
+// is not named as missing.
+func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
+	if !strings.HasPrefix(name, "Provenance/") {
+		return false
+	}
+	targets, _ := m.content[name]["target"].([]any)
+	return slices.ContainsFunc(targets, func(target any) bool {
+		reference, _ := target.(map[string]any)
+		at, _ := reference["reference"].(string)
+		resourceType, _, _ := strings.Cut(at, "/")
+		return held[at] && !owned[resourceType]
+	})
 }

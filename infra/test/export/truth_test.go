@@ -356,21 +356,6 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
-// isAttachable reports whether a Provenance comes with one of its targets: it is held, and its type
-// is not named as missing.
-func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
-	if !strings.HasPrefix(name, "Provenance/") {
-		return false
-	}
-	targets, _ := m.content[name]["target"].([]any)
-	return slices.ContainsFunc(targets, func(target any) bool {
-		reference, _ := target.(map[string]any)
-		at, _ := reference["reference"].(string)
-		resourceType, _, _ := strings.Cut(at, "/")
-		return held[at] && !owned[resourceType]
-	})
-}
-
 // losses finds what is missing, and what of it nobody is told of: in the event, but for what the patient has not
 // granted and what was asked for by categories, which the outcome has. A resource that only others refer to which are
 // missing themselves cannot be known of; those have to be named then. Provenance comes with its targets, and is not
