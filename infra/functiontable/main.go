@@ -82,7 +82,7 @@ func functions(root string) (string, error) {
 
 // triggers lists what starts a function.
 func triggers(f template.Function, methods map[string][]string) []string {
-	var all []string
+	all := make([]string, 0, len(f.Routes)+len(f.QueueTriggers)+len(f.Schedules))
 	for _, r := range f.Routes {
 		named := methods[r.Path]
 		if len(named) == 0 || r.Method != "ANY" {

@@ -5,8 +5,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,35 +113,38 @@ func (s *source) declarations(folder string) (map[string]string, error) {
 	}
 	declared := map[string]string{}
 	for file, f := range parsed {
-		for _, d := range f.Decls {
-			fn, ok := d.(*ast.FuncDecl)
-			switch {
-			case !ok:
-			case fn.Recv == nil:
-				declared[fn.Name.Name] = file
-			default:
-				declared[receiver(fn)] = ""
-			}
-		}
+		addFunctions(declared, file, f)
 	}
 	for file, f := range parsed {
-		for _, d := range f.Decls {
-			if general, ok := d.(*ast.GenDecl); ok {
-				for _, spec := range general.Specs {
-					if t, ok := spec.(*ast.TypeSpec); ok {
-						if _, hasMethods := declared[t.Name.Name]; hasMethods {
-							declared[t.Name.Name] = file
-						}
-					}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if t, ok := n.(*ast.TypeSpec); ok {
+				if _, hasMethods := declared[t.Name.Name]; hasMethods {
+					declared[t.Name.Name] = file
 				}
 			}
-		}
+			_, isFunc := n.(*ast.FuncDecl)
+			return !isFunc
+		})
 	}
 	if s.declared == nil {
 		s.declared = map[string]map[string]string{}
 	}
 	s.declared[folder] = declared
 	return declared, nil
+}
+
+// addFunctions adds a file's functions, and the types of its methods, whose own file is not known yet.
+func addFunctions(declared map[string]string, file string, f *ast.File) {
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		switch {
+		case !ok:
+		case fn.Recv == nil:
+			declared[fn.Name.Name] = file
+		default:
+			declared[receiver(fn)] = ""
+		}
+	}
 }
 
 // receiver names the type of a method.
@@ -158,16 +161,20 @@ func receiver(fn *ast.FuncDecl) string {
 
 // parse reads the files of a folder but its tests, by their paths from root.
 func (s *source) parse(folder string) (map[string]*ast.File, error) {
-	product := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
-	packages, err := parser.ParseDir(token.NewFileSet(), s.root+"/"+folder, product, parser.SkipObjectResolution)
+	names, err := filepath.Glob(filepath.Join(s.root, folder, "*.go"))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", folder, err)
+		return nil, fmt.Errorf("list %s: %w", folder, err)
 	}
 	files := map[string]*ast.File{}
-	for _, p := range packages {
-		for file, parsed := range p.Files {
-			files[folder+"/"+path.Base(file)] = parsed
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
 		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", folder, err)
+		}
+		files[folder+"/"+filepath.Base(name)] = parsed
 	}
 	return files, nil
 }

@@ -46,12 +46,9 @@ func touched(f template.Function, names map[string]string) string {
 	allowed := map[string][]string{}
 	for _, s := range f.Statements {
 		for _, action := range s.Actions {
-			if slices.ContainsFunc(ignored, func(prefix string) bool { return strings.HasPrefix(action, prefix) }) {
+			verb, shown := verbOf(action)
+			if !shown {
 				continue
-			}
-			verb, ok := verbs[action]
-			if !ok {
-				_, verb, _ = strings.Cut(action, ":")
 			}
 			for _, arn := range s.Resources {
 				name := resource(arn, names)
@@ -68,6 +65,18 @@ func touched(f template.Function, names map[string]string) string {
 		order[i] = strings.TrimSpace(name + " " + strings.Join(allowed[name], ", "))
 	}
 	return strings.Join(order, "; ")
+}
+
+// verbOf returns the word for an action, and false for one that the table omits.
+func verbOf(action string) (verb string, shown bool) {
+	if slices.ContainsFunc(ignored, func(prefix string) bool { return strings.HasPrefix(action, prefix) }) {
+		return "", false
+	}
+	verb, known := verbs[action]
+	if !known {
+		_, verb, _ = strings.Cut(action, ":")
+	}
+	return verb, true
 }
 
 // resource names what an ARN stands for: the resource of the template that it is or lies in, or else its last part.

@@ -101,6 +101,34 @@ func TestWhatHasExpiredLeavesTheData(t *testing.T) {
 	}
 }
 
+// A second start reads what the first has made of the same state, which must not lose anything.
+func TestTheSnapshotOfASnapshotIsTheSame(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cloud := newCloud(t, aws.Options{Dir: dir})
+	for _, p := range probes() {
+		if err := p.fill(t.Context(), cloud.Config("test")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sendMail(t.Context(), cloud.Config("test")); err != nil {
+		t.Fatal(err)
+	}
+	snapshots := make([]string, 2)
+	for i := range snapshots {
+		dir = afterKill(t, dir)
+		newCloud(t, aws.Options{Dir: dir})
+		content, err := os.ReadFile(filepath.Join(dir, "journal.ndjson"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshots[i] = string(content)
+	}
+	if diff := cmp.Diff(snapshots[0], snapshots[1]); diff != "" || strings.Count(snapshots[0], "\n") < len(probes())+2 {
+		t.Errorf("got %d records (-first +second):\n%s", strings.Count(snapshots[0], "\n")-1, diff)
+	}
+}
+
 func TestAFolderThatCannotBeReadIsRefused(t *testing.T) {
 	t.Parallel()
 	header := `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
@@ -143,6 +171,22 @@ func TestAnObjectWithoutItsFileIsRefused(t *testing.T) {
 	if _, err := aws.New(aws.Options{Dir: copied}); err == nil ||
 		!strings.Contains(err.Error(), filepath.Join(copied, "s3")) {
 		t.Errorf("got %v, want an error that names the file", err)
+	}
+}
+
+func TestAClosedCloudRefusesChanges(t *testing.T) {
+	t.Parallel()
+	cloud := newCloud(t, aws.Options{Dir: t.TempDir()})
+	if err := cloud.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cfg := cloud.Config("test")
+	cfg.RetryMaxAttempts = 1
+	if err := fillParameter(t.Context(), cfg); err == nil {
+		t.Error("a change was accepted that is stored nowhere")
+	}
+	if err := checkParameter(t.Context(), cfg); err == nil {
+		t.Error("a change that could not be stored is visible")
 	}
 }
 
