@@ -14,6 +14,9 @@ type endpoint struct {
 	Path    string // /bridge/something
 }
 
+// Operation returns the id of the operation in the API's description: getSomething.
+func (e endpoint) Operation() string { return strings.ToLower(e.Logical[:1]) + e.Logical[1:] }
+
 var (
 	validName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{2,39}$`)
 	validPath = regexp.MustCompile(`^(/[a-z0-9][a-z0-9._-]*)+$`)
