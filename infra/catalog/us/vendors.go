@@ -101,13 +101,14 @@ func smallVendors() []vendor {
 
 // synthetic returns the many publishers of a few rows each.
 func synthetic() []vendor {
-	var all []vendor
-	for i, name := range []string{
+	names := []string{
 		"Alba", "Brio", "Cirra", "Dova", "Ember", "Folia", "Gala", "Helio", "Iris", "Juno", "Kite", "Lumen", "Mira", "Nova",
 		"Opal", "Pico", "Quanta", "Rhea", "Sola",
 		"Tela", "Umbra", "Vela", "Wren", "Xeno", "Yara", "Zephyr", "Acorn", "Basil", "Clove", "Dill", "Elder", "Fennel",
 		"Ginger", "Hazel", "Ivy", "Juniper", "Kale", "Laurel", "Myrtle", "Nettle",
-	} {
+	}
+	all := make([]vendor, 0, len(names))
+	for i, name := range names {
 		all = append(all, vendor{
 			label: name + "_Synthetic", rows: max(1, 60/(i+1)),
 			bases: []string{"@.us.example/" + name + "/R4"}, legal: 0.2,

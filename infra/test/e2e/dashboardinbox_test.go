@@ -46,7 +46,7 @@ func (c *console) useInbox() (path string) {
 		text(answer, "text") != inboxAnswer()["text"] || text(answer, "at") == "" {
 		c.t.Errorf("answered it is %v", got)
 	}
-	if sent := mailsTo(c.people.stack, patientsAddress); len(sent) != 1 || sent[0].ReplyTo[0] != "help@alder.example" ||
+	if sent := mailsTo(c.stack, patientsAddress); len(sent) != 1 || sent[0].ReplyTo[0] != "help@alder.example" ||
 		sent[0].From != "notices@example.com" || !strings.Contains(sent[0].Text, "new password") {
 		c.t.Errorf("the patient got %+v", sent)
 	}
@@ -66,8 +66,8 @@ func TestAPatientIsAnsweredFromTheInbox(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		answered := c.useInbox()
 		again := c.do(http.MethodPost, answered+"/answers", inboxAnswer()) // the first answer to it got lost
-		if all, _ := again["answers"].([]any); len(all) != 1 || len(mailsTo(c.people.stack, patientsAddress)) != 1 {
-			t.Errorf("repeated: %v, %d mails", again, len(mailsTo(c.people.stack, patientsAddress)))
+		if all, _ := again["answers"].([]any); len(all) != 1 || len(mailsTo(c.stack, patientsAddress)) != 1 {
+			t.Errorf("repeated: %v, %d mails", again, len(mailsTo(c.stack, patientsAddress)))
 		}
 		if got := c.do(http.MethodGet, answered, nil); len(of(got, "answers", "delivery", "sent")) != 4 {
 			t.Errorf("shown: %v", got)
@@ -124,8 +124,8 @@ func TestAnAnswerThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 		}
 		<-time.After(time.Minute)
 		if got := c.do(http.MethodPost, one+"/answers", inboxAnswer()); text(got, "status") != "answered" ||
-			len(mailsTo(c.people.stack, patientsAddress)) != 1 {
-			t.Errorf("then it is %v, with %d mails", got, len(mailsTo(c.people.stack, patientsAddress)))
+			len(mailsTo(c.stack, patientsAddress)) != 1 {
+			t.Errorf("then it is %v, with %d mails", got, len(mailsTo(c.stack, patientsAddress)))
 		}
 	})
 }

@@ -166,7 +166,7 @@ func republished(s *stack, endpoint string) {
 	before, err := s.operator.Endpoints.Show(ctx, endpoint)
 	expect.NoError(s.t, err)
 	published(s, before.FHIRBase, "smart", "Elm Clinics")
-	wantRow(s, ctx, before)
+	wantRow(ctx, s, before)
 	report, err := s.operator.Catalog.Report(ctx, "test")
 	expect.NoError(s.t, err)
 	if held := report.Publication.Question.Held; len(held) != 1 || held[0].EndpointID != endpoint {
@@ -184,7 +184,7 @@ func republished(s *stack, endpoint string) {
 }
 
 // wantRow wants an endpoint to lead where it led before.
-func wantRow(s *stack, ctx context.Context, want catalog.Endpoint) {
+func wantRow(ctx context.Context, s *stack, want catalog.Endpoint) {
 	s.t.Helper()
 	if got, err := s.operator.Endpoints.Show(ctx, want.ID); err != nil || got.FHIRBase != want.FHIRBase ||
 		got.PlatformType != want.PlatformType {

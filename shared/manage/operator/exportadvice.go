@@ -35,7 +35,7 @@ func adviseExport(e Export, c Connection, now time.Time) string {
 	case e.Status == export.Pending:
 		return advisePending(e, probe, now)
 	case e.Status == export.Failed:
-		return adviseFailed(e, c, probe, link)
+		return adviseFailed(e, probe, link)
 	case e.Status != export.Success:
 		return "Its status is none that there is: restore the row from the table's backup."
 	case slices.ContainsFunc(e.Deliveries, undelivered):
@@ -89,7 +89,7 @@ func adviseRequest(types []string, probe string) string {
 		"requested now: %s.", names, probe)
 }
 
-func adviseFailed(e Export, c Connection, probe, link string) string {
+func adviseFailed(e Export, probe, link string) string {
 	switch e.FailureReason {
 	case export.TokenRefreshFailure:
 		return fmt.Sprintf("Whether consent has ended, or refreshing fails: %s.", link)
