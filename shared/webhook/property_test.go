@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,9 +53,10 @@ type trial struct {
 	said   map[string]string // by event id: the body
 	wrong  string            // what a POST has found; a test is failed by its own goroutine only
 
-	isWorking   bool // a call of a worker is running
-	callsLeft   int  // to DynamoDB, before the running call crashes
-	takesEffect bool // the last one does
+	mu          sync.Mutex // guards the three below: a worker calls DynamoDB side by side
+	isWorking   bool       // a call of a worker is running
+	callsLeft   int        // to DynamoDB, before the running call crashes
+	takesEffect bool       // the last one does
 
 	parked []chan webhook.Answer
 	yield  chan struct{} // the running call is parked or has ended
@@ -128,24 +130,43 @@ func (r *trial) TellDisabled(context.Context, webhook.Subscription, webhook.Reas
 
 // fate draws with which call to DynamoDB the call of a worker that goes on now crashes: most do not.
 func (r *trial) fate() {
-	r.isWorking, r.callsLeft = true, 100
+	callsLeft, takesEffect := 100, false
 	if !r.calm && rapid.IntRange(0, 2).Draw(r.T, "crash") == 0 {
-		r.callsLeft = rapid.IntRange(0, 6).Draw(r.T, "after calls")
-		r.takesEffect = rapid.Bool().Draw(r.T, "takes effect")
+		callsLeft = rapid.IntRange(0, 6).Draw(r.T, "after calls")
+		takesEffect = rapid.Bool().Draw(r.T, "takes effect")
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.isWorking, r.callsLeft, r.takesEffect = true, callsLeft, takesEffect
+}
+
+// rest notes that no call of a worker is running.
+func (r *trial) rest() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.isWorking = false
+}
+
+// spend counts a call to DynamoDB. It reports whether the call is answered, and whether it takes effect.
+func (r *trial) spend() (isAnswered, takesEffect bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.isWorking {
+		return true, true
+	}
+	r.callsLeft--
+	return r.callsLeft >= 0, r.callsLeft >= 0 || r.callsLeft == -1 && r.takesEffect
 }
 
 // around is around every call to DynamoDB, of which one may be the worker's last.
 func (r *trial) around(next wire.Handler) wire.Handler {
 	return func(out http.ResponseWriter, in *http.Request, c wire.Call) {
-		if r.isWorking {
-			r.callsLeft--
-		}
-		if !r.isWorking || r.callsLeft >= 0 {
+		isAnswered, takesEffect := r.spend()
+		if isAnswered {
 			next(out, in, c)
 			return
 		}
-		if r.callsLeft == -1 && r.takesEffect {
+		if takesEffect {
 			next(httptest.NewRecorder(), in, c)
 		}
 		wire.WriteJSONError(out, "1.0", wire.Fail("AccessDeniedException", "the worker crashed")) // which no SDK tries again
@@ -154,6 +175,8 @@ func (r *trial) around(next wire.Handler) wire.Handler {
 
 // tell tells the owner something, unless the worker has crashed or does so now.
 func (r *trial) tell() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.callsLeft--; r.callsLeft < 0 {
 		return errCrash
 	}
@@ -168,7 +191,7 @@ func (r *trial) run(call func() error) {
 		r.yield <- struct{}{}
 	}()
 	<-r.yield
-	r.isWorking = false
+	r.rest()
 }
 
 // resume lets one of the receivers answer.
@@ -194,7 +217,7 @@ func (r *trial) resume() {
 	r.fate()
 	receiver <- answers[rapid.SampledFrom(weights).Draw(r.T, "answer")]
 	<-r.yield
-	r.isWorking = false
+	r.rest()
 }
 
 // step is one thing that happens: a message, late, early or doubled, an answer, or that time passes.

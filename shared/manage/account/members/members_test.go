@@ -6,6 +6,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,6 +37,7 @@ type house struct {
 	accounts      store.Accounts
 	organisations store.Organisations
 	log           audit.Log
+	sending       sync.Mutex // guards mails and last while members are told side by side
 	mails         []string
 	last          [3]string // subject, text and HTML of the newest mail
 	mailErr       error
@@ -74,6 +76,8 @@ func newHouse(t *testing.T) *house {
 
 // Send implements verification.Mailer.
 func (h *house) Send(_ context.Context, to []string, subject, text, html string) error {
+	h.sending.Lock()
+	defer h.sending.Unlock()
 	if h.mailErr == nil {
 		h.last = [3]string{subject, text, html}
 		h.mails = append(h.mails, strings.Join(to, " ")+"\n"+text)
