@@ -1,4 +1,4 @@
-// Package connect is the room of connections between a patient and an organisation, from the first click to the tokens.
+// Package connect is the room for connections between patients and organisations, from the first click to the tokens.
 //
 // It imports words, fhir, catalog and webhook. It knows no AWS and no HTTP. Its packages:
 //

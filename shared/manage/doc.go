@@ -1,4 +1,4 @@
-// Package manage is the room of accounts and of changes that operators and members make.
+// Package manage is the room for accounts, and for the changes that operators and members make.
 //
 // It imports words, fhir, catalog, webhook, connect, export and tefca, and from platform due, maillimit, mailtext and
 // ratelimit. Only passkey knows HTTP. Its packages:

@@ -1,4 +1,4 @@
-// Package platform is the room of the machinery that serves every subject and knows none.
+// Package platform is the room for machinery without domain knowledge: configuration, Lambda, limits, outbound HTTP.
 //
 // It imports words. Its packages:
 //

@@ -1,5 +1,5 @@
-// Package wiring is the room of what the wirings of several functions share. A part links only the AWS clients that its
-// functions use, so the room has many parts.
+// Package wiring is the room for code that wirings of several functions share. Each package links only the AWS clients
+// that its functions use.
 //
 // It imports every other room but ui. Its packages:
 //

@@ -1,4 +1,4 @@
-// Package words is the room of the vocabulary that every other room shares.
+// Package words is the room for the vocabulary that every other room shares.
 //
 // It imports no other room, no AWS and no HTTP. Its packages:
 //
