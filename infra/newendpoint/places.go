@@ -28,7 +28,22 @@ func (w *writer) template() {
 // documents adds the description of the API and the line of the changelog. make endpoint renews docs/architecture.md.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
-	w.after("CHANGELOG.md", "## [Unreleased]\n\n### Added\n\n", w.part("changelog.md.tmpl"))
+	w.changelog()
+}
+
+// changelog adds a line to the section of what is not released yet, and begins its list if it has none.
+func (w *writer) changelog() {
+	const (
+		file    = "CHANGELOG.md"
+		section = "## [Unreleased]\n\n"
+		list    = "### Added\n\n"
+	)
+	line := w.part("changelog.md.tmpl")
+	if strings.Contains(w.read(file), section+list) {
+		w.after(file, section+list, line)
+		return
+	}
+	w.after(file, section, list+line+"\n")
 }
 
 // tests adds the function to the tests that start every function, and to those that list who may use what.

@@ -73,6 +73,24 @@ func Rooms(t *Tree) []Finding {
 	return found.sorted()
 }
 
+var (
+	versionLine = regexp.MustCompile(`^\d+\.\d+\.\d+\n$`)
+	releaseHead = regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$`)
+)
+
+// Version finds a version (.version) that is malformed, or that the newest release of the changelog does not have.
+func Version(version, changelog []byte) []Finding {
+	var found findings
+	if !versionLine.Match(version) {
+		found.addf(".version", "want one line of the form 1.2.3")
+	}
+	newest := releaseHead.FindSubmatch(changelog)
+	if newest == nil || string(newest[1]) != strings.TrimSpace(string(version)) {
+		found.addf("CHANGELOG.md", "the newest release is not %s, the version of .version", strings.TrimSpace(string(version)))
+	}
+	return found.sorted()
+}
+
 // Decisions finds decisions (docs/adr) whose title does not have their file's number, or that lack a date or a status;
 // and numbers that are used twice, or neither used nor named as unused by the folder's README.
 func Decisions(t *Tree) []Finding {

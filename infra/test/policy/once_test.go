@@ -33,6 +33,14 @@ func TestRoomsFindsPackageThatDocDoesNotName(t *testing.T) {
 	finds(t, policy.Rooms(files(t, texts)), "shared/a/doc.go: does not name two", "shared: has 13 rooms, at most 12")
 }
 
+func TestVersionFindsChangelogOfAnotherRelease(t *testing.T) {
+	t.Parallel()
+	changelog := []byte("## [Unreleased]\n\n## [0.2.0] - 2026-01-02\n\n## [0.1.0] - 2026-01-01\n")
+	finds(t, policy.Version([]byte("0.2.0\n"), changelog))
+	finds(t, policy.Version([]byte("v0.1\n"), changelog), ".version: want one line of the form 1.2.3",
+		"CHANGELOG.md: the newest release is not v0.1, the version of .version")
+}
+
 func TestDecisionsFindsMissingHeadAndNumber(t *testing.T) {
 	t.Parallel()
 	const form = `: want "# N. Title", an empty line, and "YYYY-MM-DD. Status: accepted."`

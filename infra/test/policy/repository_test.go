@@ -98,6 +98,9 @@ func structure(source *policy.Tree, listed []policy.Package, functions []templat
 // documents: what they tell to do can be done.
 func documents(source *policy.Tree) rules {
 	return rules{
+		"the version is the changelog's": func() []policy.Finding {
+			return policy.Version(source.Text(".version"), source.Text("CHANGELOG.md"))
+		},
 		"prose keeps to its columns":     func() []policy.Finding { return policy.LongLines(source) },
 		"commands in documents exist":    func() []policy.Finding { return policy.Commands(source) },
 		"decisions have date and status": func() []policy.Finding { return policy.Decisions(source) },

@@ -60,7 +60,7 @@ func readable(name string) bool {
 	if strings.HasPrefix(name, "testdata/") || strings.Contains(name, "/testdata/") {
 		return false
 	}
-	return isCode(name) || isScript(name) || path.Ext(name) == ".md"
+	return isCode(name) || isScript(name) || path.Ext(name) == ".md" || name == ".version"
 }
 
 // isScript tells which files are programs of a shell, which have no extension: those of CI, and those beside
