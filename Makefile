@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
-# These must be the same everywhere, or the AWS SDK is compiled twice (docs/architecture.md, "Builds"). Tests and
+# These must be the same everywhere, or the AWS SDK is compiled twice (docs/develop/architecture.md, "Builds"). Tests and
 # linters get them from the environment; other clones on this machine share what was compiled, since no path is in it.
 FLAGS   := -trimpath -gcflags all=-dwarf=false -ldflags '-s -w' -tags lambda.norpc,grpcnotrace
 BUILD   := CGO_ENABLED=0 go build $(FLAGS)
@@ -59,7 +59,7 @@ deploy: domains ## build and deploy the stack of ENV (dev, staging or prod), as 
 
 # Both are about the stack of a run file (RUN, that of make run by default) or of a name (STACK); BASE_URL is its
 # address, INBOX_URL receives webhooks.
-smoke: ## look at a running stack from outside, safely on production: BASE_URL, STACK or RUN (docs/operations.md, "Smoke test")
+smoke: ## look at a running stack from outside, safely on production: BASE_URL, STACK or RUN (docs/operate/operations.md, "Smoke test")
 	@$(BUILD) -o build/smoke ./infra/smoke
 	@build/smoke $(if $(BASE_URL),-base-url '$(BASE_URL)') \
 		$(if $(STACK),-stack '$(STACK)',$(if $(RUN),-outputs '$(RUN)')) $(if $(INBOX_URL),-inbox '$(INBOX_URL)') $(ARGS)
@@ -167,10 +167,10 @@ build-%Function:
 	@[ '$*' != Web ] || { $(MAKE) --no-print-directory pages && { [ ! -d build/ui ] \
 		|| cp -RH build/ui "$(ARTIFACTS_DIR)/ui"; }; }
 
-bench: ## measure; the figures belong in docs/performance.md
+bench: ## measure; the figures belong in docs/develop/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process
 
-docs: ## write the generated tables of docs/architecture.md and docs/ccda.md
+docs: ## write the generated tables of docs/develop/architecture.md and docs/reference/ccda.md
 	go run ./infra/functiontable
 	go run ./infra/ccdadocs
 

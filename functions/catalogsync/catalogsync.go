@@ -163,7 +163,7 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 }
 
 // tellWaiting measures how long what waits longest for an operator's approval has waited: an alarm tells when that is
-// forgotten (docs/runbooks/catalogue-waits.md).
+// forgotten (docs/operate/runbooks/catalogue-waits.md).
 func (r *run) tellWaiting(ctx context.Context, rows []intake.Row) {
 	now := r.lists.Now()
 	first := now

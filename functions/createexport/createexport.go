@@ -1,6 +1,6 @@
 // Package createexport serves POST /bridge/fhir/ehi-export: it registers the bulk export of a
 // connection's record. Called by the organisation's backend with its key. Idempotent per connection: while an export
-// is pending, every request gets that one; a recent success is answered again (docs/deviations.md, "Exports").
+// is pending, every request gets that one; a recent success is answered again (docs/reference/deviations.md, "Exports").
 package createexport
 
 import (

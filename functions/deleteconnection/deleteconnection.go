@@ -1,5 +1,5 @@
 // Package deleteconnection serves DELETE /bridge/org_connection/{orgConnectionId}, an extension of the contract
-// (docs/deviations.md): an organisation gives a connection up. Called by its backend with its key. It answers the
+// (docs/reference/deviations.md): an organisation gives a connection up. Called by its backend with its key. It answers the
 // record as GET does, then revoked unless the patient had rejected it, however often it is repeated.
 package deleteconnection
 

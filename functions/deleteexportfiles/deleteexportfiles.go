@@ -1,4 +1,4 @@
-// Package deleteexportfiles serves DELETE /bridge/fhir/ehi-export/{taskId}/files, an extension (docs/deviations.md,
+// Package deleteexportfiles serves DELETE /bridge/fhir/ehi-export/{taskId}/files, an extension (docs/reference/deviations.md,
 // "Exports"): an organisation that has what it asked for has the files deleted before their time. Called by its backend
 // with its key. It answers the task as GET does, however often it is repeated.
 package deleteexportfiles

@@ -1,6 +1,6 @@
 // Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}: it redirects to the file.
 // The URL in the event carries its own token, so a client that only follows redirects works, whatever Authorization
-// header it adds; the key of the owning organisation works as well, without the token (docs/deviations.md,
+// header it adds; the key of the owning organisation works as well, without the token (docs/reference/deviations.md,
 // "Exports"). It changes nothing.
 package downloadexport
 
@@ -22,7 +22,7 @@ import (
 // Route is the declared path.
 const Route = "/bridge/fhir/ehi-export/{taskId}/download/{fileName}"
 
-// addressLife is how long the signed address of the file works (docs/deviations.md, "Exports").
+// addressLife is how long the signed address of the file works (docs/reference/deviations.md, "Exports").
 const addressLife = 10 * time.Minute
 
 // Deps are what the endpoint works with.

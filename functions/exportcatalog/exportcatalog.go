@@ -18,7 +18,7 @@ import (
 // Route is the declared path.
 const Route = serve.ExportPath
 
-// addressLife is how long the signed address of the file works (docs/deviations.md, "Catalogue").
+// addressLife is how long the signed address of the file works (docs/reference/deviations.md, "Catalogue").
 const addressLife = 10 * time.Minute
 
 // Deps are what the endpoint works with.

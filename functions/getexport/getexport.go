@@ -1,6 +1,6 @@
 // Package getexport serves GET /bridge/fhir/ehi-export/{taskId}: how an export stands. Called by
 // the organisation's backend with its key; it changes nothing. ?include=result adds what the webhook tells, for
-// developers without a public URL, ?include=progress how far a running export is (docs/deviations.md, "Exports").
+// developers without a public URL, ?include=progress how far a running export is (docs/reference/deviations.md, "Exports").
 package getexport
 
 import (

@@ -1,4 +1,4 @@
-// Package listevents serves GET /bridge/events (docs/webhooks.md, "Reading events"): the organisation's events of the
+// Package listevents serves GET /bridge/events (docs/guide/webhooks.md, "Reading events"): the organisation's events of the
 // last 15 days (package eventlog), for those who cannot receive webhooks or have missed some. Called by the
 // organisation's backend with its key; it changes nothing.
 package listevents

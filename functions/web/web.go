@@ -49,7 +49,7 @@ type Organisations interface {
 }
 
 // framed are the parameters of a frame. All else travels over its channel. Clients written for the same contract send
-// alias and, as further parameters, the element's attributes, which the page reads itself (docs/compatibility.md).
+// alias and, as further parameters, the element's attributes, which the page reads itself (docs/reference/compatibility.md).
 type framed struct {
 	PublicID string `query:"public_id"`
 	Alias    string `query:"public-id"`
@@ -198,7 +198,7 @@ func title(name, language string, of *pages.Branding) string {
 func spelled(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
-	case !ok: // a page's own mistake, which the widget explains in test mode (docs/deviations.md, "Elements")
+	case !ok: // a page's own mistake, which the widget explains in test mode (docs/reference/deviations.md, "Elements")
 		return "", org.Test
 	case known != "":
 		return publicID, known

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// postTimeout is what a receiver gets to answer (docs/deviations.md, Webhooks).
+	// postTimeout is what a receiver gets to answer (docs/reference/deviations.md, Webhooks).
 	postTimeout = 30 * time.Second
 	// keptBody is how much of an answer the delivery log shows.
 	keptBody = 2 << 10

@@ -1,4 +1,4 @@
-// Command ccdadocs writes the tables of docs/ccda.md: what the documents that the project has, and the
+// Command ccdadocs writes the tables of docs/reference/ccda.md: what the documents that the project has, and the
 // public ones where they are on this machine, are converted to, what of them is left out and why, and which
 // rule takes which template.
 //
@@ -25,7 +25,7 @@ func main() {
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("ccdadocs", flag.ContinueOnError)
-	file := flags.String("o", "docs/ccda.md", "document whose tables are to be renewed")
+	file := flags.String("o", "docs/reference/ccda.md", "document whose tables are to be renewed")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("read the flags: %w", err)
 	}

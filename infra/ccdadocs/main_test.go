@@ -16,7 +16,7 @@ const (
 // TestTheDocumentHasTheTablesOfToday is what make docs is for.
 func TestTheDocumentHasTheTablesOfToday(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(repository + "/docs/ccda.md")
+	text, err := os.ReadFile(repository + "/docs/reference/ccda.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func TestTheDocumentHasTheTablesOfToday(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(renewed) != string(text) {
-		t.Error("make docs writes other tables into docs/ccda.md")
+		t.Error("make docs writes other tables into docs/reference/ccda.md")
 	}
 	for _, name := range []string{
 		"our resources", "public resources", "our omissions", "public omissions", "templates",
@@ -33,7 +33,7 @@ func TestTheDocumentHasTheTablesOfToday(t *testing.T) {
 	} {
 		if !strings.Contains(string(text), begin+name+" -->\n|") &&
 			!strings.Contains(string(text), begin+name+" -->\nNothing") {
-			t.Errorf("docs/ccda.md has no table of %s", name)
+			t.Errorf("docs/reference/ccda.md has no table of %s", name)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestDoctorFindsEachOfItsFaults(t *testing.T) {
 		},
 		"the key for secrets is gone": {
 			put("SecretsKey", "arn:aws:kms:us-east-1:000000000000:key/00000000-0000-4000-8000-000000000000"),
-			"SecretsKey does not seal and open", "docs/runbooks/keys.md",
+			"SecretsKey does not seal and open", "docs/operate/runbooks/keys.md",
 		},
 		"no client keys are published": {publishNothing, "publishes no client keys", "client keys are enabled"},
 		"nobody answers": {

@@ -19,14 +19,14 @@ const failingFor = time.Hour
 func checkWebhooks(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {
-		return []finding{amiss("docs/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
+		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
 	}
 	var found []finding
 	count := 0
 	for _, owner := range all {
 		webhooks, err := s.Webhooks.List(ctx, owner.Tenant)
 		if err != nil {
-			found = append(found, amiss("docs/runbooks/tables.md.", "The webhooks of %s in %s mode cannot be read: %v.",
+			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The webhooks of %s in %s mode cannot be read: %v.",
 				owner.Tenant.OrgID, owner.Tenant.Mode, err))
 			continue
 		}
@@ -58,7 +58,7 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 			found = append(found, unseen("ctl catalog publish, when patients are to find institutions.",
 				"Nothing is published in %s mode.", mode))
 		case err != nil:
-			found = append(found, amiss("docs/runbooks/tables.md.",
+			found = append(found, amiss("docs/operate/runbooks/tables.md.",
 				"How endpoints fare in %s mode cannot be read: %v.", mode, err))
 		case report.States[health.Down] > 0:
 			found = append(found, amiss("ctl catalog health -mode "+mode+" -state down.", "%d endpoints in %s mode are down.",
@@ -74,7 +74,7 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 func checkAudit(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {
-		return []finding{amiss("docs/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
+		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
 	}
 	chains := []string{""}
 	for _, owner := range all {
@@ -91,9 +91,9 @@ func checkAudit(ctx context.Context, s session) []finding {
 		report, err := log.Verify(ctx, id)
 		switch {
 		case err != nil:
-			found = append(found, amiss("docs/runbooks/tables.md.", "The audit rows of %s cannot be read: %v.", name, err))
+			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The audit rows of %s cannot be read: %v.", name, err))
 		case !report.Whole():
-			found = append(found, amiss("ctl audit verify"+flags+", then docs/operations.md, Who changed what.",
+			found = append(found, amiss("ctl audit verify"+flags+", then docs/operate/operations.md, Who changed what.",
 				"The chain of %s is broken at row %d: %s.", name, report.Breaks[0].Seq, report.Breaks[0].What))
 		case report.Head.Seq == 0:
 			found = append(found, fine("%s has no audit rows.", name))

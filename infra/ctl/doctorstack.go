@@ -49,7 +49,7 @@ func checkKeys(ctx context.Context, s session) []finding {
 		"logs.",
 		"CursorSecret, DownloadSecret and LimitSecret, TokensKey and FilesKey are not for operators.")}
 	if _, err := awssecret.Keyring(ctx, s.stack.Config, time.Now, s.stack.Outputs["KeyHashingSecret"]); err != nil {
-		found = append(found, amiss("docs/operations.md, Rotating a secret.", "KeyHashingSecret cannot be read: %v.", err))
+		found = append(found, amiss("docs/operate/operations.md, Rotating a secret.", "KeyHashingSecret cannot be read: %v.", err))
 	} else {
 		found = append(found, fine("KeyHashingSecret is readable, and has its current version."))
 	}
@@ -60,14 +60,14 @@ func checkKeys(ctx context.Context, s session) []finding {
 		_, err = sealer.Open(ctx, org.Tenant{}, "doctor", sealed)
 	}
 	if err != nil {
-		return append(found, amiss("docs/runbooks/keys.md: see that the key is enabled.",
+		return append(found, amiss("docs/operate/runbooks/keys.md: see that the key is enabled.",
 			"SecretsKey does not seal and open: %v.", err))
 	}
 	if s.Operator == nil {
 		return append(found, fine("SecretsKey seals and opens."))
 	}
 	if _, err = s.ClientKeys.PublicKeys(ctx, false); err != nil {
-		return append(found, amiss("docs/runbooks/keys.md: see that the client keys are enabled.",
+		return append(found, amiss("docs/operate/runbooks/keys.md: see that the client keys are enabled.",
 			"The service publishes no client keys: %v.", err))
 	}
 	return append(found, fine("SecretsKey seals and opens, and the service publishes its client keys."))
@@ -90,11 +90,11 @@ func checkService(ctx context.Context, s session) []finding {
 	before := time.Now()
 	response, err := client.Do(request)
 	if err != nil {
-		return []finding{amiss("docs/runbooks/api-errors.md.", "The service does not answer: %v.", err)}
+		return []finding{amiss("docs/operate/runbooks/api-errors.md.", "The service does not answer: %v.", err)}
 	}
 	_ = response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return []finding{amiss("docs/runbooks/api-errors.md; a parameter that is missing is a start.failed in the log.",
+		return []finding{amiss("docs/operate/runbooks/api-errors.md; a parameter that is missing is a start.failed in the log.",
 			"The service answers %d.", response.StatusCode)}
 	}
 	there, err := http.ParseTime(response.Header.Get("Date"))
@@ -126,7 +126,7 @@ func checkQueues(ctx context.Context, s session) []finding {
 			}
 			n, _ := strconv.Atoi(out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessages)])
 			if suffix == "DeadLetterQueueUrl" && n > 0 {
-				found = append(found, amiss("docs/runbooks/dead-letters.md, then ctl redrive -queue "+word+".",
+				found = append(found, amiss("docs/operate/runbooks/dead-letters.md, then ctl redrive -queue "+word+".",
 					"%d dead letters of %s.", n, word))
 			} else {
 				found = append(found, fine("%s%s: %d messages.", name, strings.TrimSuffix(suffix, "Url"), n))
@@ -165,7 +165,7 @@ func checkAlarms(ctx context.Context, s session) []finding {
 	}
 	found := make([]finding, 0, len(described.Alarms))
 	for _, alarm := range described.Alarms {
-		found = append(found, amiss("docs/operations.md, Alarms, names its runbook.", "%s is in ALARM.", alarm.AlarmName))
+		found = append(found, amiss("docs/operate/operations.md, Alarms, names its runbook.", "%s is in ALARM.", alarm.AlarmName))
 	}
 	if len(found) == 0 {
 		return []finding{fine("No alarm is in ALARM.")}

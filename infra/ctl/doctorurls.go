@@ -26,19 +26,19 @@ func checkURLs(ctx context.Context, s session) []finding {
 	}
 	all, err := s.Organisations.List(ctx)
 	if err != nil {
-		return []finding{amiss("docs/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
+		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
 	}
 	checked := &urlCheck{own: own}
 	for _, one := range all {
 		checked.organisation(one)
 		if err := checked.rows(ctx, s, one.Tenant); err != nil {
-			checked.found = append(checked.found, amiss("docs/runbooks/tables.md.",
+			checked.found = append(checked.found, amiss("docs/operate/runbooks/tables.md.",
 				"The URLs of %s in %s mode cannot be read: %v.", one.Tenant.OrgID, one.Tenant.Mode, err))
 		}
 	}
 	for _, mode := range []string{"test", "live"} {
 		if err := checked.catalogue(ctx, s, mode); err != nil {
-			checked.found = append(checked.found, amiss("docs/runbooks/tables.md.",
+			checked.found = append(checked.found, amiss("docs/operate/runbooks/tables.md.",
 				"The catalogue of %s mode cannot be read: %v.", mode, err))
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"recordbridge/infra/ctl/explain"
 )
 
-// failureRows are the rows of docs/failures.md.
+// failureRows are the rows of docs/operate/failures.md.
 func failureRows(t *testing.T) []explain.Failure {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
@@ -100,7 +100,7 @@ func TestEachFailureIsToldByItsRowWithCommandsThatThereAre(t *testing.T) {
 		for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
 			if value := row.Fields[name]; value != "" &&
 				(!strings.Contains(got.Why[name], strings.Trim(value, "…")) || got.Means == "") {
-				t.Errorf("%s: %s %s has no words in docs/failures.md, or is left out", row.Name, name, value)
+				t.Errorf("%s: %s %s has no words in docs/operate/failures.md, or is left out", row.Name, name, value)
 			}
 		}
 		for _, name := range []string{"host", "step", "endpoint_id", "row", "attribute", "unsent_to"} {

@@ -90,10 +90,10 @@ func TestASynopsisNamesTheFlagsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestTheDocumentListsEveryCommandAsItIs compares the table of docs/operations.md.
+// TestTheDocumentListsEveryCommandAsItIs compares the table of docs/operate/operations.md.
 func TestTheDocumentListsEveryCommandAsItIs(t *testing.T) {
 	t.Parallel()
-	body, err := os.ReadFile("../../docs/operations.md")
+	body, err := os.ReadFile("../../docs/operate/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,12 +111,12 @@ func TestTheDocumentListsEveryCommandAsItIs(t *testing.T) {
 	}
 	for _, line := range want {
 		if !slices.Contains(got, line) {
-			t.Errorf("docs/operations.md has no row | `%s` |", line)
+			t.Errorf("docs/operate/operations.md has no row | `%s` |", line)
 		}
 	}
 	for _, line := range got {
 		if !slices.Contains(want, line) {
-			t.Errorf("docs/operations.md has a row for %q, which ctl does not have", line)
+			t.Errorf("docs/operate/operations.md has a row for %q, which ctl does not have", line)
 		}
 	}
 }

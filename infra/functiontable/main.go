@@ -1,8 +1,8 @@
-// Command functiontable writes the table of functions in docs/architecture.md: of each function its routes or triggers,
+// Command functiontable writes the table of functions in docs/develop/architecture.md: of each function its routes or triggers,
 // the files of shared/ that its handler and wiring use, and what its role may touch. Routes and roles are read from
 // template.yaml, methods from docs/openapi.yaml, files from the source.
 //
-//	functiontable [-o docs/architecture.md]
+//	functiontable [-o docs/develop/architecture.md]
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("functiontable", flag.ContinueOnError)
-	file := flags.String("o", "docs/architecture.md", "document whose table is renewed")
+	file := flags.String("o", "docs/develop/architecture.md", "document whose table is renewed")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("read the flags: %w", err)
 	}

@@ -12,12 +12,12 @@ const repository = "../.."
 
 func TestFunctionTableInArchitectureIsCurrent(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(repository + "/docs/architecture.md")
+	text, err := os.ReadFile(repository + "/docs/develop/architecture.md")
 	expect.NoError(t, err)
 	renewed, err := renew(text, repository)
 	expect.NoError(t, err)
 	if string(renewed) != string(text) {
-		t.Error("docs/architecture.md is not what make docs writes")
+		t.Error("docs/develop/architecture.md is not what make docs writes")
 	}
 }
 

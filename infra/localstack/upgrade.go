@@ -29,7 +29,7 @@ const (
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
 	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the
-	// second, or when the receiver asks for it, within ten (docs/webhooks.md).
+	// second, or when the receiver asks for it, within ten (docs/guide/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
 	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses

@@ -1,5 +1,5 @@
 // Command ucumatoms writes shared/fhir/ccda/ucum/atoms.go from UCUM's published table, ucum-essence.xml. The table is a
-// part of several registry packages (docs/ccda.md, "Units"):
+// part of several registry packages (docs/reference/ccda.md, "Units"):
 //
 //	go run ./infra/ucumatoms ucum-essence.xml > shared/fhir/ccda/ucum/atoms.go
 package main

@@ -14,7 +14,7 @@ const maxNamed = 200
 
 // ReportMove tells the operator, on the log line of the unit of work that ctx belongs to, that a discovery was refused:
 // for which organisation, at which endpoint, and what of it has left where. An alarm counts them
-// (docs/runbooks/portal-moved.md).
+// (docs/operate/runbooks/portal-moved.md).
 func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure) {
 	told := make([]string, 0, len(left))
 	for _, d := range left {

@@ -24,7 +24,7 @@ type Remover interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Deleter deletes the files of one export at once, before their time (docs/deviations.md, "Exports").
+// Deleter deletes the files of one export at once, before their time (docs/reference/deviations.md, "Exports").
 type Deleter struct {
 	Tasks Deletions
 	Files Remover

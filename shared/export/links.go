@@ -15,7 +15,7 @@ import (
 )
 
 // Links mints and checks the signed download URLs of exports. A URL works without a key, as long as the file lives
-// (docs/threat-model.md, Download links), and for this one file of this one tenant only.
+// (docs/develop/threat-model.md, Download links), and for this one file of this one tenant only.
 type Links struct {
 	Keys    secret.Keyring
 	BaseURL string // public address of the API, ending in /v1; only minting needs it

@@ -20,10 +20,10 @@ type Options struct {
 	Fixture string `json:"fixture,omitempty"`
 }
 
-// Format is a form that an export is delivered in: export_type of a download link (docs/webhooks.md, "Body").
+// Format is a form that an export is delivered in: export_type of a download link (docs/guide/webhooks.md, "Body").
 type Format string
 
-// The formats. The first is for everybody, the others are extensions (docs/deviations.md).
+// The formats. The first is for everybody, the others are extensions (docs/reference/deviations.md).
 const (
 	JSONLines Format = "jsonl"       // NDJSON, one resource a line
 	Gzipped   Format = "jsonl_gz"    // the same, compressed

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// resendAfter is how old the last sending must be for a repeated request to send the event again (docs/deviations.md,
+// resendAfter is how old the last sending must be for a repeated request to send the event again (docs/reference/deviations.md,
 // "Exports").
 const resendAfter = 5 * time.Minute
 
@@ -50,7 +50,7 @@ type Registrar struct {
 	Reuse       time.Duration // for how long a finished export answers an equal request
 }
 
-// Register finds or opens the export of a connection (docs/deviations.md, "Exports"): a pending task is returned as it
+// Register finds or opens the export of a connection (docs/reference/deviations.md, "Exports"): a pending task is returned as it
 // is; a recent success with equal options is returned too, and its event sent again when the last sending is a while
 // ago, unless refresh asks for a new task; else a new one is opened. Errors: fault.NotFound, fault.Invalid for a
 // fixture on a connection that is no TEFCA one, fault.Conflict (svc_connection_not_exportable).

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Status is the state of a task (docs/deviations.md, "Exports").
+// Status is the state of a task (docs/reference/deviations.md, "Exports").
 type Status string
 
 // The states.
@@ -20,7 +20,7 @@ const (
 	Failed  Status = "failed"
 )
 
-// Reason says why a task failed: failure_reason of the event (docs/webhooks.md, "Body").
+// Reason says why a task failed: failure_reason of the event (docs/guide/webhooks.md, "Body").
 type Reason string
 
 // The reasons that this version can give.
@@ -110,7 +110,7 @@ type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Fail returns the task as it has failed at a time, and the event that tells of it (docs/webhooks.md, "Body"). The
+// Fail returns the task as it has failed at a time, and the event that tells of it (docs/guide/webhooks.md, "Body"). The
 // error is only that of encoding the event.
 func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
 	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(objectGrace)

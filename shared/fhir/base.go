@@ -7,7 +7,7 @@ import (
 )
 
 // Base is the address of a FHIR server. A bearer token may be sent to addresses under it and to nothing else
-// (docs/threat-model.md).
+// (docs/develop/threat-model.md).
 //
 // Behind a gateway, a server can know itself by another address, its own base, and write that into links and
 // references (see Learn). What is under the own base is moved to the same place under the Base; nothing is

@@ -5,6 +5,6 @@
 //
 // The room imports words. Its packages:
 //
-//   - ccda converts C-CDA documents to FHIR (docs/ccda.md). Other rooms import no package below it.
+//   - ccda converts C-CDA documents to FHIR (docs/reference/ccda.md). Other rooms import no package below it.
 //   - plan lists the searches that fetch a patient's record.
 package fhir

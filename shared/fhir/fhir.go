@@ -6,7 +6,7 @@ import (
 )
 
 // MaxPage is the largest JSON document in bytes that is read from a FHIR server and scanned
-// (docs/architecture.md, "Bounds").
+// (docs/develop/architecture.md, "Bounds").
 const MaxPage = 32 << 20
 
 // maxDepth bounds the nesting of arrays and objects. Real resources stay below 30; the scanner recurses.
@@ -23,7 +23,7 @@ var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 // ignores _count and returns a whole record at once stays below.
 const maxEntries = 50_000
 
-// What is read out of a document is bounded, whatever the document holds (docs/architecture.md, Bounds).
+// What is read out of a document is bounded, whatever the document holds (docs/develop/architecture.md, Bounds).
 const (
 	// MaxAddress is the longest reference, attachment address or next link in bytes; servers refuse longer ones, too.
 	MaxAddress = 8 << 10

@@ -1,4 +1,4 @@
-// Package tefca owns the words of TEFCA mode (docs/tefca.md): a person whose identity a provider has verified, the
+// Package tefca owns the words of TEFCA mode (docs/guide/tefca.md): a person whose identity a provider has verified, the
 // facilities of a network that hold the person's records, and what a network is asked (ADR 38).
 //
 // The room imports words, fhir, catalog, webhook, connect and export, and from platform safehttp. Only ihe, facilitated

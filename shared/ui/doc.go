@@ -1,4 +1,4 @@
-// Package ui is the room for the widget, the dashboard and the playground, in TypeScript (docs/widget.md).
+// Package ui is the room for the widget, the dashboard and the playground, in TypeScript (docs/guide/widget.md).
 //
 // It imports words. Its only Go package:
 //

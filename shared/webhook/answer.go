@@ -10,7 +10,7 @@ import (
 type Answer struct {
 	Status     int
 	RetryAfter string            // the header of that name (RFC 9110 section 10.2.3)
-	Control    string            // the header webhook-delivery (docs/deviations.md, Webhooks)
+	Control    string            // the header webhook-delivery (docs/reference/deviations.md, Webhooks)
 	Header     map[string]string // as much of the headers as the delivery log shows
 	Body       []byte            // as much of the body as the delivery log shows
 	Failure    Failure           // set when there is no answer

@@ -139,7 +139,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	return false, nil
 }
 
-// disable stops everything to a subscription. Its e-mail comes first (docs/deviations.md, Webhooks), so that none is
+// disable stops everything to a subscription. Its e-mail comes first (docs/reference/deviations.md, Webhooks), so that none is
 // forgotten.
 func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h Health, now time.Time) error {
 	if err := w.Owners.TellDisabled(ctx, s, reason, h, now); err != nil {

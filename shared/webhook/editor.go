@@ -53,7 +53,7 @@ type Draft struct {
 }
 
 const (
-	// secretOverlap is how long an old secret goes on to sign (docs/deviations.md, Webhooks).
+	// secretOverlap is how long an old secret goes on to sign (docs/reference/deviations.md, Webhooks).
 	secretOverlap = 24 * time.Hour
 	// maxOldSecrets bounds the old secrets that sign at the same time.
 	maxOldSecrets = 10
@@ -156,7 +156,7 @@ func (e Editor) WithURL(s Subscription, address string) (Subscription, error) {
 }
 
 // normalURL returns the URL of a webhook as it is registered in mode: https, or http to a loopback address in test mode
-// (docs/deviations.md, Webhooks). URLs of this service and URLs that the worker would refuse to dial are refused; what
+// (docs/reference/deviations.md, Webhooks). URLs of this service and URLs that the worker would refuse to dial are refused; what
 // a name resolves to is checked on delivery.
 func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	u, err := e.Own.Parse(text)

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Type names an event (docs/webhooks.md, Events).
+// Type names an event (docs/guide/webhooks.md, Events).
 type Type string
 
 // The event types. Catalogue tells what each is about.
@@ -23,7 +23,7 @@ const (
 	AuthorizationEnded    Type = "patient.authorization_revoked"
 	HealthSystemRequested Type = "patient.request_health_system"
 	SupportRequested      Type = "patient.request_support"
-	// Extensions (docs/deviations.md, Webhooks): off unless switched on.
+	// Extensions (docs/reference/deviations.md, Webhooks): off unless switched on.
 	ConnectionFailed    Type = "patient.connection_failed"
 	AuthorizationEnding Type = "patient.authorization_expiring"
 	ExportProgressed    Type = "patient.ehi_export_progress"
@@ -39,7 +39,7 @@ type Event struct {
 	FannedOut bool // the deliveries exist
 }
 
-// envelope is the body of every webhook (docs/deviations.md, Webhooks).
+// envelope is the body of every webhook (docs/reference/deviations.md, Webhooks).
 type envelope struct {
 	APIMode org.Mode `json:"api_mode"`
 	Date    string   `json:"date"`
@@ -49,7 +49,7 @@ type envelope struct {
 }
 
 // EventID is the id of the event about a fact: UUIDv5 of mode, organisation, type, subject and number
-// (docs/deviations.md, Webhooks).
+// (docs/reference/deviations.md, Webhooks).
 func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
 	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))
 }

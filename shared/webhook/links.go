@@ -11,7 +11,7 @@ import (
 
 // An event that leads to files is stored with download links that open nothing, so that no copy of a table, backup or
 // log does. Wire makes the links whole, when the event is sent or listed, and nothing stores what Wire returns. It is
-// the same each time (docs/threat-model.md, Download links).
+// the same each time (docs/develop/threat-model.md, Download links).
 
 // LinkSigner makes download links open their files (export.Links).
 type LinkSigner interface {

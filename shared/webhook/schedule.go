@@ -3,7 +3,7 @@ package webhook
 import "time"
 
 // delays returns the wait before each attempt, counted from the one before: 75 h 35 min in all
-// (docs/deviations.md, Webhooks).
+// (docs/reference/deviations.md, Webhooks).
 func delays() [10]time.Duration {
 	return [10]time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
@@ -16,7 +16,7 @@ const (
 	spread = 0.2
 	// restFor is the least that a receiver gets that is overloaded or slow (Standard Webhooks 1.0).
 	restFor = time.Minute
-	// mostAsked is how many times the step a receiver may ask us to wait (docs/deviations.md, Webhooks).
+	// mostAsked is how many times the step a receiver may ask us to wait (docs/reference/deviations.md, Webhooks).
 	mostAsked = 2
 )
 

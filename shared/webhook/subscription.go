@@ -59,11 +59,11 @@ func (s Subscription) Directed(event Event, now time.Time) Delivery {
 func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 
 // defaultRate is how many attempts a second an endpoint gets that nothing else was agreed for
-// (docs/webhooks.md, Answering).
+// (docs/guide/webhooks.md, Answering).
 const defaultRate = 50
 
 // DeliveryID is the id of an event's delivery to a subscription: always the same, so a fan-out done twice makes the
-// same rows (docs/deviations.md, Webhooks).
+// same rows (docs/reference/deviations.md, Webhooks).
 func DeliveryID(eventID, subscriptionID string) string {
 	return ids.Derive("delivery", eventID, subscriptionID)
 }

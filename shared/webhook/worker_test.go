@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// schedule is the wait before each attempt (docs/deviations.md, Webhooks).
+// schedule is the wait before each attempt (docs/reference/deviations.md, Webhooks).
 func schedule() []time.Duration {
 	return []time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,

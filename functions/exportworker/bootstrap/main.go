@@ -9,7 +9,7 @@ import (
 )
 
 // memoryLimit is how much memory the Go runtime aims to stay below, in bytes: what an export keeps at most
-// (docs/architecture.md, Bounds) with room for the collector to work in. The function has far more; a
+// (docs/develop/architecture.md, Bounds) with room for the collector to work in. The function has far more; a
 // record must not need it.
 const memoryLimit = 72 << 20
 

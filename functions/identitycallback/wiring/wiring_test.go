@@ -27,7 +27,7 @@ type nobody struct{}
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
 // TestReturnsAreLimitedByThemselves: who leaves for a provider takes nothing of what returns have
-// (docs/deviations.md, "HTTP").
+// (docs/reference/deviations.md, "HTTP").
 func TestReturnsAreLimitedByThemselves(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)

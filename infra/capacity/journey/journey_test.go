@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// row is one journey of the table of docs/scaling.md.
+// row is one journey of the table of docs/operate/scaling.md.
 type row struct {
 	Invocations, Calls int
 	Reads, Writes      float64
@@ -40,13 +40,13 @@ func TestScalingDocumentHasCountedJourneys(t *testing.T) {
 		counted[c.Journey] = r
 	}
 	if diff := cmp.Diff(counted, documented(t)); diff != "" {
-		t.Errorf("docs/scaling.md (-counted +document):\n%s", diff)
+		t.Errorf("docs/operate/scaling.md (-counted +document):\n%s", diff)
 	}
 }
 
 func documented(t *testing.T) map[string]row {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/scaling.md")
+	text, err := os.ReadFile("../../../docs/operate/scaling.md")
 	expect.NoError(t, err)
 	_, section, _ := strings.Cut(string(text), "\n| Journey |")
 	section, _, _ = strings.Cut(section, "\n\n")

@@ -8,7 +8,7 @@ import (
 // Explanation is what there is to say of a line. Its maps hold fields of the line by their own names, and what a stack
 // calls them, which the caller adds.
 type Explanation struct {
-	What     string            `json:"what"` // the name of the failure in docs/failures.md
+	What     string            `json:"what"` // the name of the failure in docs/operate/failures.md
 	Means    string            `json:"means,omitempty"`
 	Whose    map[string]string `json:"whose"`
 	Where    map[string]string `json:"where"`
@@ -44,8 +44,8 @@ func (t Table) Explain(line Line) Explanation {
 		told.What, told.Do = row.Name, row.Advice
 		return told
 	}
-	told.What = "a failure that has no row in docs/failures.md: " + line.summary()
-	told.Do = "see what the fields tell (docs/operations.md, What is going on), and the commands"
+	told.What = "a failure that has no row in docs/operate/failures.md: " + line.summary()
+	told.Do = "see what the fields tell (docs/operate/operations.md, What is going on), and the commands"
 	return told
 }
 

@@ -1,5 +1,5 @@
 // Package explain owns what a log line of a failure means: what has failed, whose it is, where, why, what to do, and by
-// which commands of ctl. It reads lines as functions write them, and knows no more of failures than docs/failures.md,
+// which commands of ctl. It reads lines as functions write them, and knows no more of failures than docs/operate/failures.md,
 // which people read, too. It asks no stack and prints nothing of a line but fields that it knows.
 package explain
 
@@ -19,7 +19,7 @@ type Failure struct {
 	Advice string // what to do
 }
 
-// Table is what docs/failures.md says.
+// Table is what docs/operate/failures.md says.
 type Table struct {
 	failures []Failure
 	words    map[string]string // what class, reason and the like mean
@@ -30,7 +30,7 @@ const (
 	wordsHead    = "| Word | Means |\n|---|---|\n"
 )
 
-// NewTable reads docs/failures.md.
+// NewTable reads docs/operate/failures.md.
 func NewTable(document string) (Table, error) {
 	t := Table{words: map[string]string{}}
 	for _, cells := range rows(document, failuresHead, 4) {

@@ -23,7 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// flags must equal the Makefile's: other ones compile the SDK a second time (docs/architecture.md, "Builds").
+// flags must equal the Makefile's: other ones compile the SDK a second time (docs/develop/architecture.md, "Builds").
 func flags() []string {
 	return []string{"-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace"}
 }

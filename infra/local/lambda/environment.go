@@ -24,7 +24,7 @@ func (s *Subprocesses) environment(f Function, instance string) []string {
 		}
 	}
 	maps.Copy(all, map[string]string{
-		// Decides where the AWS calls go, see docs/architecture.md; the key names the caller to the embedded AWS.
+		// Decides where the AWS calls go, see docs/develop/architecture.md; the key names the caller to the embedded AWS.
 		"AWS_ENDPOINT_URL":      "http://" + s.options.Address,
 		"AWS_ENDPOINT_URL_S3":   s.options.ObjectsURL,
 		"AWS_ACCESS_KEY_ID":     f.ID,

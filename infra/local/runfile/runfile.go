@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// What stacks call themselves (docs/architecture.md, "Where it runs").
+// What stacks call themselves (docs/develop/architecture.md, "Where it runs").
 const (
 	Embedded   = "embedded"
 	SAMLocal   = "sam local"

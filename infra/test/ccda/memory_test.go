@@ -12,7 +12,7 @@ import (
 	large "recordbridge/infra/testkit/ccdatest"
 )
 
-// largeDocument is the size of a document whose conversion has to stay below peakLimit (docs/performance.md).
+// largeDocument is the size of a document whose conversion has to stay below peakLimit (docs/develop/performance.md).
 const (
 	largeDocument = 50 << 20
 	peakLimit     = 200 << 20

@@ -37,7 +37,7 @@ func timesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// placeholder is a time that senders write where they have none (docs/ccda.md, "Placeholders").
+// placeholder is a time that senders write where they have none (docs/reference/ccda.md, "Placeholders").
 var placeholder = regexp.MustCompile(`^(0001|9999|16010101|17530101|18401231|18991230|18991231|19000101)`)
 
 // isTime tells whether a text is a point in time (HL7 TS) and not something else that stands in its place.

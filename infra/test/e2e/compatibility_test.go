@@ -1,6 +1,6 @@
 package e2e_test
 
-// The clients of docs/compatibility.md that call the API: each test sends what such a client sends.
+// The clients of docs/reference/compatibility.md that call the API: each test sends what such a client sends.
 
 import (
 	"encoding/base64"

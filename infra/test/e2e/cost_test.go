@@ -23,7 +23,7 @@ const (
 	// quiet is longer than anything stays in a warm function's memory, so that what is counted is what a call costs
 	// that finds nothing there.
 	quiet = 10 * time.Minute
-	// tableOfCalls has the counts that docs/scaling.md states.
+	// tableOfCalls has the counts that docs/operate/scaling.md states.
 	tableOfCalls = "../../capacity/journey/calls.csv"
 )
 

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// documentedFailures are the rows of docs/failures.md. What is staged, is staged in test mode.
+// documentedFailures are the rows of docs/operate/failures.md. What is staged, is staged in test mode.
 func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure) {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
@@ -96,7 +96,7 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy stages every failure that docs/failures.md lists, and looks for one
+// TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy stages every failure that docs/operate/failures.md lists, and looks for one
 // line with all that is written there, which ctl explains as that failure. What it stages is written there, and what is
 // written there it stages.
 func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
@@ -105,7 +105,7 @@ func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
 	staged := stagedFailures()
 	names, told := slices.Sorted(maps.Keys(staged)), slices.Sorted(maps.Keys(listed))
 	if !slices.Equal(names, told) {
-		t.Errorf("staged are %q,\nin docs/failures.md there are %q", names, told)
+		t.Errorf("staged are %q,\nin docs/operate/failures.md there are %q", names, told)
 	}
 	seen := &seenFields{names: map[string]bool{}}
 	if !testing.Short() {

@@ -24,7 +24,7 @@ import (
 // stage brings a failure about.
 type stage func(s *stack, aws *amiss)
 
-// stagedFailures are all failures that docs/failures.md lists, by the names that they have there.
+// stagedFailures are all failures that docs/operate/failures.md lists, by the names that they have there.
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{

@@ -208,7 +208,7 @@ func TestAProviderThatDoesNotAnswerIsNoFaultOfThePatient(t *testing.T) {
 	})
 }
 
-// failedVerifications are failures of TEFCA mode, by the names of docs/failures.md.
+// failedVerifications are failures of TEFCA mode, by the names of docs/operate/failures.md.
 func failedVerifications() map[string]stage {
 	verify := func(with ...string) stage {
 		return func(s *stack, _ *amiss) {

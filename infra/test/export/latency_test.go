@@ -87,7 +87,7 @@ func TestARecordOf2000ResourcesIsThereSoonHoweverLateEveryAnswerIs(t *testing.T)
 		t.Run(fmt.Sprintf("%v %s", c.late, c.switches), func(t *testing.T) {
 			t.Parallel()
 			if c.late < time.Second && !soaking() {
-				t.Skip("is told in docs/performance.md, after a soak")
+				t.Skip("is told in docs/develop/performance.md, after a soak")
 			}
 			handler, err := portal()
 			expect.NoError(t, err)

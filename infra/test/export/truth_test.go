@@ -117,7 +117,7 @@ func (m truth) moveAttachments(with switches.Set, base string) {
 	}
 }
 
-// madeBinary is what the content at an address becomes (docs/deviations.md, "Exports").
+// madeBinary is what the content at an address becomes (docs/reference/deviations.md, "Exports").
 func madeBinary(address string, served map[string]any, with switches.Set) map[string]any {
 	sum := sha256.Sum256([]byte(address))
 	made := maps.Clone(served)

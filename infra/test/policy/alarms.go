@@ -8,7 +8,7 @@ import (
 )
 
 // runbooks is the folder with a document for every alarm.
-const runbooks = "docs/runbooks/"
+const runbooks = "docs/operate/runbooks/"
 
 // series is what an alarm looks at: one metric, or one expression over others.
 type series struct {
@@ -17,7 +17,7 @@ type series struct {
 }
 
 var (
-	runbookName = regexp.MustCompile(`docs/runbooks/[A-Za-z0-9._-]+\.md`)
+	runbookName = regexp.MustCompile(`docs/operate/runbooks/[A-Za-z0-9._-]+\.md`)
 	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // functions of metric math are in capitals
 )
 

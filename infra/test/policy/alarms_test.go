@@ -12,7 +12,7 @@ const soundAlarms = `
   Plain:
     Type: AWS::CloudWatch::Alarm
     Properties:
-      AlarmDescription: It failed. Runbook docs/runbooks/plain.md
+      AlarmDescription: It failed. Runbook docs/operate/runbooks/plain.md
       Namespace: AWS/Lambda
       MetricName: Errors
       Dimensions: [{Name: FunctionName, Value: !Ref F}]
@@ -22,7 +22,7 @@ const soundAlarms = `
   Math:
     Type: AWS::CloudWatch::Alarm
     Properties:
-      AlarmDescription: It failed. Runbook docs/runbooks/math.md
+      AlarmDescription: It failed. Runbook docs/operate/runbooks/math.md
       Metrics:
         - {Id: percent, ReturnData: true, Expression: "IF(errors >= 5, 100 * errors / requests, 0)"}
         - {Id: errors, ReturnData: false, MetricStat: {Metric: {Namespace: N, MetricName: E}}}
@@ -38,25 +38,25 @@ const runbook = "# It failed\n\n## What it means\n\n## How to look\n\n## What to
 func TestARunbookThatLeavesAQuestionOpenIsFound(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
-		"docs/runbooks/plain.md": runbook, "docs/runbooks/math.md": strings.ReplaceAll(runbook, "Whom to wake", "Who knows"),
+		"docs/operate/runbooks/plain.md": runbook, "docs/operate/runbooks/math.md": strings.ReplaceAll(runbook, "Whom to wake", "Who knows"),
 	})
-	finds(t, policy.Alarms(resources(t, soundAlarms), tree), `docs/runbooks/math.md: does not say "Whom to wake"`)
+	finds(t, policy.Alarms(resources(t, soundAlarms), tree), `docs/operate/runbooks/math.md: does not say "Whom to wake"`)
 }
 
 func TestAlarmsThatHelpNobodyAreFound(t *testing.T) {
 	t.Parallel()
-	tree := files(t, map[string]string{"docs/runbooks/plain.md": runbook, "docs/runbooks/math.md": runbook})
+	tree := files(t, map[string]string{"docs/operate/runbooks/plain.md": runbook, "docs/operate/runbooks/math.md": runbook})
 	rule := func(s *policy.Stack) []policy.Finding { return policy.Alarms(s, tree) }
 	judge(t, soundAlarms, rule, map[string]example{
-		"no runbook": {"Runbook docs/runbooks/plain.md", "", []string{
-			"Plain: its description names 0 runbooks (docs/runbooks/….md), not one",
-			"docs/runbooks/plain.md: is the runbook of no alarm",
+		"no runbook": {"Runbook docs/operate/runbooks/plain.md", "", []string{
+			"Plain: its description names 0 runbooks (docs/operate/runbooks/….md), not one",
+			"docs/operate/runbooks/plain.md: is the runbook of no alarm",
 		}},
-		"two runbooks": {"Runbook docs/runbooks/plain.md", "docs/runbooks/plain.md docs/runbooks/math.md", []string{
-			"Plain: its description names 2 runbooks (docs/runbooks/….md), not one",
+		"two runbooks": {"Runbook docs/operate/runbooks/plain.md", "docs/operate/runbooks/plain.md docs/operate/runbooks/math.md", []string{
+			"Plain: its description names 2 runbooks (docs/operate/runbooks/….md), not one",
 		}},
-		"no such runbook": {"docs/runbooks/plain.md", "docs/runbooks/gone.md", []string{
-			"Plain: there is no runbook docs/runbooks/gone.md", "docs/runbooks/plain.md: is the runbook of no alarm",
+		"no such runbook": {"docs/operate/runbooks/plain.md", "docs/operate/runbooks/gone.md", []string{
+			"Plain: there is no runbook docs/operate/runbooks/gone.md", "docs/operate/runbooks/plain.md: is the runbook of no alarm",
 		}},
 		"unused metric": {"100 * errors / requests", "100 * errors", []string{"Math: no expression uses requests"}},
 		"unknown metric": {

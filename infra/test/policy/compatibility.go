@@ -8,12 +8,12 @@ import (
 )
 
 // compatibility is the document whose table rows name their tests.
-const compatibility = "docs/compatibility.md"
+const compatibility = "docs/reference/compatibility.md"
 
 // titled is the title of a test in TypeScript.
 var titled = regexp.MustCompile(`(?m)^\s*(?:test|it)\("((?:[^"\\]|\\.)+)"`)
 
-// Compatibility finds rows of docs/compatibility.md whose last cell names no test, or one that does not exist.
+// Compatibility finds rows of docs/reference/compatibility.md whose last cell names no test, or one that does not exist.
 func Compatibility(t *Tree) []Finding {
 	var found findings
 	tests := testNames(t)

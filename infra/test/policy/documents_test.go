@@ -71,11 +71,11 @@ func TestDocumentsThatAreNamedButNotThereAreFound(t *testing.T) {
 		"docs/a.md": "docs/gone.md", "README.md": "",
 		"a/a.go":        "package a\n\n// See docs/a.md, README.md and docs/b.md.\nvar _ = \"CONTRIBUTING.md\"\n",
 		"a/a_test.go":   "package a\n\n// docs/c.md\n",
-		"template.yaml": "Description: docs/runbooks/x.md, other/docs/y.md",
+		"template.yaml": "Description: docs/operate/runbooks/x.md, other/docs/y.md",
 	})),
 		"a/a.go: there is no CONTRIBUTING.md",
 		"a/a.go: there is no docs/b.md",
-		"template.yaml: there is no docs/runbooks/x.md",
+		"template.yaml: there is no docs/operate/runbooks/x.md",
 	)
 }
 
@@ -83,11 +83,11 @@ func TestCitationsFindsDocumentOutsideRepository(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Citations(files(t, map[string]string{
 		"a/a.go": "package a\n\n// See decisions\n// section 6.\nvar _ = \"spec 4.2\"\n\n// As RFC 9700 section 4.1, AWS " +
-			"issue 1556 and docs/architecture.md say.\nvar _ = 1\n",
+			"issue 1556 and docs/develop/architecture.md say.\nvar _ = 1\n",
 		"a/b.go": "package a\n\n// See fhir notes 1.6.\n",
 		"a/c.go": "package a\n\n// Seen (notes on platforms, section 1.6).\n", "Makefile": "# issue 5 item 7\n",
 		"a.py": "# style.md section 7\n", "b.yaml": "# spec section 4.2",
-		"docs/deviations.md": "spec 6.2", "docs/openapi.yaml": "spec 6.2",
+		"docs/reference/deviations.md": "spec 6.2", "docs/openapi.yaml": "spec 6.2",
 	})),
 		`Makefile: cites "issue 5", which is not in the repository`,
 		`a.py: cites "style.md", which is not in the repository`,
@@ -101,15 +101,15 @@ func TestCitationsFindsDocumentOutsideRepository(t *testing.T) {
 func TestCompatibilityFindsRowWithoutExistingTest(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Compatibility(files(t, map[string]string{
-		"docs/compatibility.md": "# Clients\n| Client | Test |\n|---|---|\n| a | `TestA` |\n| b | `TestB` |\n| c | by hand " +
+		"docs/reference/compatibility.md": "# Clients\n| Client | Test |\n|---|---|\n| a | `TestA` |\n| b | `TestB` |\n| c | by hand " +
 			"|\n| d | `a title` |\n| e | `no title`, `TestA` |\n| f | `a journey` |\n",
 		"a/a_test.go":  "package a\n\nfunc TestA() {}\n",
 		"a/a.go":       "package a\n\nfunc TestB() {}\n",
 		"ui/a.test.ts": "test(\"a title\", () => {});\n",
 		"ui/a.spec.ts": "test(\"a journey\", async () => {});\n// test(\"no title\"\n",
 	})),
-		"docs/compatibility.md: the row of c names no test",
-		"docs/compatibility.md: there is no test TestB",
-		"docs/compatibility.md: there is no test no title",
+		"docs/reference/compatibility.md: the row of c names no test",
+		"docs/reference/compatibility.md: there is no test TestB",
+		"docs/reference/compatibility.md: there is no test no title",
 	)
 }

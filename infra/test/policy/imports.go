@@ -8,7 +8,7 @@ import (
 )
 
 // Domain finds domain packages that link AWS or HTTP through others, and tokens with a logger. Direct imports are
-// judged by depguard (.golangci.yml; docs/architecture.md, "Rooms").
+// judged by depguard (.golangci.yml; docs/develop/architecture.md, "Rooms").
 func Domain(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -60,7 +60,7 @@ func playsPortal(importer, imported string) bool {
 }
 
 // Lambdas finds what must not be in a deployed binary: the emulator, test code, and the template packages, which keep
-// the linker from dropping unused methods and so double a binary (docs/architecture.md, "Builds").
+// the linker from dropping unused methods and so double a binary (docs/develop/architecture.md, "Builds").
 func Lambdas(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {

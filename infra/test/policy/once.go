@@ -15,10 +15,10 @@ var (
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows finds alarms that the section Alarms of docs/operations.md does not name in exactly one row, and names
+// AlarmRows finds alarms that the section Alarms of docs/operate/operations.md does not name in exactly one row, and names
 // there or in any other table of the document that are no alarm's or out of place.
 func AlarmRows(s *Stack, document []byte) []Finding {
-	const where = "docs/operations.md"
+	const where = "docs/operate/operations.md"
 	var found findings
 	rows := map[string]int{}
 	for line := range strings.Lines(string(document)) {
@@ -42,7 +42,7 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 	return found.sorted()
 }
 
-// maxRooms is how many folders shared/ may have (docs/architecture.md, "Rooms").
+// maxRooms is how many folders shared/ may have (docs/develop/architecture.md, "Rooms").
 const maxRooms = 12
 
 // Rooms finds folders of a room that its doc.go does not name, rooms without a doc.go, and rooms beyond maxRooms.

@@ -14,9 +14,9 @@ func TestAlarmRowsFindsAlarmWithoutExactlyOneRow(t *testing.T) {
 	finds(t, policy.AlarmRows(s, []byte("| `BAlarm` | [b](runbooks/b.md) |\n\n### Alarms\n\n| `AAlarm` | "+
 		"[a](runbooks/a.md) |\n"+
 		"| `BAlarm`, `DAlarm` | [b](runbooks/b.md) |\n\n## Next\n\n| `CAlarm` | [c](runbooks/c.md) |\n")),
-		"docs/operations.md: BAlarm has 2 rows, want one under Alarms",
-		"docs/operations.md: CAlarm has 1 rows, want one under Alarms",
-		"docs/operations.md: there is no alarm DAlarm",
+		"docs/operate/operations.md: BAlarm has 2 rows, want one under Alarms",
+		"docs/operate/operations.md: CAlarm has 1 rows, want one under Alarms",
+		"docs/operate/operations.md: there is no alarm DAlarm",
 	)
 }
 
@@ -77,9 +77,9 @@ func TestTheTableOfDataNamesTablesAndIndexesOfTheTemplate(t *testing.T) {
 | Sandbox (test mode) | x | | TTL |
 | Old | x | | TTL |
 `)),
-		`docs/architecture.md: Old is a row of the table of data and no table of the template`,
-		`docs/architecture.md: Work has the indexes "byOrg, byDue", and by its row "byOrg"`,
-		`docs/architecture.md: the table of data has no row for New`,
+		`docs/develop/architecture.md: Old is a row of the table of data and no table of the template`,
+		`docs/develop/architecture.md: Work has the indexes "byOrg, byDue", and by its row "byOrg"`,
+		`docs/develop/architecture.md: the table of data has no row for New`,
 	)
 }
 

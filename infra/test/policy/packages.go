@@ -21,7 +21,7 @@ type Package struct {
 	Deps       []string // all of them, through others too
 }
 
-// List asks the go command for every package of the module in root, as the functions are built (docs/architecture.md,
+// List asks the go command for every package of the module in root, as the functions are built (docs/develop/architecture.md,
 // "Builds"): another build could link other packages.
 func List(ctx context.Context, root string) ([]Package, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc,grpcnotrace",

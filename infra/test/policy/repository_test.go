@@ -70,7 +70,7 @@ func TestTheRepositoryKeepsTheHouseRules(t *testing.T) {
 // correspondence: function folder = template resource = OpenAPI route; tables, environments and
 // error codes as documented.
 func correspondence(source *policy.Tree, s *policy.Stack, functions []template.Function) rules {
-	architecture, api := source.Text("docs/architecture.md"), source.Text("docs/openapi.yaml")
+	architecture, api := source.Text("docs/develop/architecture.md"), source.Text("docs/openapi.yaml")
 	records := source.Text("shared/ui/dashboard/api/records.ts")
 	return rules{
 		"a function's folder is in the template":  func() []policy.Finding { return policy.Folders(source, functions) },
@@ -136,7 +136,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 		"every alarm says what to do":    func() []policy.Finding { return policy.Alarms(s, source) },
 		"every alarm has one row": func() []policy.Finding {
 			return policy.AlarmRows(s,
-				source.Text("docs/operations.md"))
+				source.Text("docs/operate/operations.md"))
 		},
 		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },
@@ -223,7 +223,7 @@ func patients() []string {
 	}
 }
 
-// reserved tells who may touch what patients' tokens are made of, and each key, secret and file (docs/architecture.md,
+// reserved tells who may touch what patients' tokens are made of, and each key, secret and file (docs/develop/architecture.md,
 // "Keys and secrets"). A function that needs another one is a decision, which is made here.
 func reserved() map[string][]string {
 	tokens := []string{

@@ -13,7 +13,7 @@ var tableName = regexp.MustCompile(`^\s*(\w+)`)
 // TableRows finds tables of the template that have no row in the table of data of a document (the one whose header
 // starts with "Table"), rows of no table, and rows whose third column does not name the table's indexes.
 func TableRows(s *Stack, document []byte) []Finding {
-	const where = "docs/architecture.md"
+	const where = "docs/develop/architecture.md"
 	var found findings
 	rows := dataRows(string(document))
 	for _, t := range s.of(kindTable) {

@@ -31,7 +31,7 @@ func failPage(ctx context.Context, c *call, err error) reply {
 }
 
 // pageStatus is 400 for whatever is wrong with the address that a browser opened, so that an unknown public id
-// never makes a browser ask for a password (docs/deviations.md, "HTTP"). It is 405 for a wrong method.
+// never makes a browser ask for a password (docs/reference/deviations.md, "HTTP"). It is 405 for a wrong method.
 func pageStatus(e *fault.Error) int {
 	status := status(e)
 	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||

@@ -1,5 +1,5 @@
 // Package httpapi is the HTTP edge: typed endpoints, binding, the success and error envelopes, Basic, public-id and
-// session authentication, rate limits, CORS, request ids and the log line of a request (docs/deviations.md, "HTTP"). It
+// session authentication, rate limits, CORS, request ids and the log line of a request (docs/reference/deviations.md, "HTTP"). It
 // knows nothing of Lambda, AWS or any record: a function hands it typed functions and gets an http.Handler.
 package httpapi
 

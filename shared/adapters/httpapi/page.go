@@ -78,7 +78,7 @@ type Answer struct {
 // PublicPage makes an endpoint that a browser navigates to with ?public_id= and redirect_uri. Until both are proven an
 // error ends as an HTML page and never as a redirect; its status is 400 for whatever the visitor's address got wrong,
 // and 429, 500 or 503 otherwise. From then on every error goes back by redirect, whoever finds it: the rate limit, the
-// binding of In, or f (docs/deviations.md, "HTTP"; RFC 9700 section 4.11).
+// binding of In, or f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {

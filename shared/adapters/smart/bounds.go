@@ -2,7 +2,7 @@ package smart
 
 import "strings"
 
-// What a portal says of itself and grants is bounded before it is stored (docs/architecture.md, Bounds): each of these
+// What a portal says of itself and grants is bounded before it is stored (docs/develop/architecture.md, Bounds): each of these
 // ends up in rows of at most 400 KB, and some in addresses and headers.
 const (
 	// maxAddress is the longest endpoint or issuer in bytes.

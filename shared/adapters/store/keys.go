@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// key addresses one row. Every key of the service is made in this file (docs/architecture.md, Data).
+// key addresses one row. Every key of the service is made in this file (docs/develop/architecture.md, Data).
 type key struct {
 	pk, sk string
 }

@@ -29,7 +29,7 @@ func (sealing) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([
 	return sealed[512:], nil
 }
 
-// TestRowsHoldTheLargestOfEverything: the bounds of docs/architecture.md, all reached at once, stay below what DynamoDB
+// TestRowsHoldTheLargestOfEverything: the bounds of docs/develop/architecture.md, all reached at once, stay below what DynamoDB
 // takes for an item, which the embedded one enforces.
 func TestRowsHoldTheLargestOfEverything(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ type Leaver interface {
 }
 
 // Leave starts an attempt if one of our pages, on the origin of baseURL, posts the start value. A form of any other
-// site is refused: it could bind one person's sign-in to another's attempt (docs/threat-model.md).
+// site is refused: it could bind one person's sign-in to another's attempt (docs/develop/threat-model.md).
 //
 // The response is a page that leads to the portal, rather than a redirect: Chromium applies the posting page's
 // form-action policy to every redirect after the form, the portal's included.

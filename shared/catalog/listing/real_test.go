@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// realList is public data that is not part of the project (docs/performance.md).
+// realList is public data that is not part of the project (docs/develop/performance.md).
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
 func TestTheRealListIsReadWhole(t *testing.T) {

@@ -161,7 +161,7 @@ func (m *held[T]) giveUp() {
 }
 
 // report says on the request's log line that what is served was not renewed, and counts it: an alarm does, too
-// (docs/runbooks/catalogue-stale.md).
+// (docs/operate/runbooks/catalogue-stale.md).
 func report(ctx context.Context, err error) {
 	logx.Add(ctx, slog.Bool("catalog_stale", true), slog.String("catalog_failure", fault.ClassOf(err)))
 	logx.Measure(ctx, metric.Count(metric.StaleCatalogues, ""))

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// linkLife is how long the address of a file works (docs/deviations.md, "Catalogue").
+// linkLife is how long the address of a file works (docs/reference/deviations.md, "Catalogue").
 const linkLife = 60 * time.Minute
 
 // ExportPath is where the files of a catalogue are asked for, and where their addresses lead.

@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Lifetime of an attempt (docs/deviations.md).
+// Lifetime of an attempt (docs/reference/deviations.md).
 const Lifetime = 30 * time.Minute
 
 // Ticket is what a browser begins an attempt with that a page of ours has made: the hash of the

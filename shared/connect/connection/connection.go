@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Status is the state of a connection (docs/architecture.md, "The life of a connection").
+// Status is the state of a connection (docs/develop/architecture.md, "The life of a connection").
 type Status string
 
 // The statuses.
@@ -110,7 +110,7 @@ const (
 
 // EndingAt returns the connection, which is authorized without a refresh token, as one that ends with its
 // access token, and is due then. Consent is not said to last longer than that, since nothing can be read after
-// it (docs/deviations.md).
+// it (docs/reference/deviations.md).
 func (c Connection) EndingAt(accessEnds time.Time) Connection {
 	c.Refresh.RefreshAt, c.Refresh.Unrenewable = accessEnds, true
 	if c.ConsentExpiresAt.IsZero() || c.ConsentExpiresAt.After(accessEnds) {
@@ -120,7 +120,7 @@ func (c Connection) EndingAt(accessEnds time.Time) Connection {
 	return c
 }
 
-// warnBefore is how long before the end of consent the organisation is told (docs/deviations.md).
+// warnBefore is how long before the end of consent the organisation is told (docs/reference/deviations.md).
 const warnBefore = 7 * 24 * time.Hour
 
 // DueAt is when somebody has to act on the connection next; zero for never.

@@ -142,7 +142,7 @@ func portalRefused(by Server, code string) error {
 	return failed(cause, told(fault.StepAuthorize, by, cause))
 }
 
-// errUnnamed ends a sign-in whose record nobody could ever be sure of, and no export could read (docs/deviations.md,
+// errUnnamed ends a sign-in whose record nobody could ever be sure of, and no export could read (docs/reference/deviations.md,
 // "Connecting").
 var errUnnamed = errors.New("the portal named no patient")
 

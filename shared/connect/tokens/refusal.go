@@ -9,7 +9,7 @@ import (
 )
 
 // ErrRefused says that the EHR definitely refused the refresh token: consent was revoked or has expired. Any other
-// failure of a refresh is transient and never means that: only this ends a connection (docs/architecture.md, "Data"). A
+// failure of a refresh is transient and never means that: only this ends a connection (docs/develop/architecture.md, "Data"). A
 // Manager's refusals are of type *RefusalError, which says more.
 var ErrRefused = errors.New("the refresh token was refused")
 

@@ -2,7 +2,7 @@ package checkpoint
 
 import "errors"
 
-// What an export keeps while it collects is bounded, whatever a server sends (docs/architecture.md, "Bounds"). What is
+// What an export keeps while it collects is bounded, whatever a server sends (docs/develop/architecture.md, "Bounds"). What is
 // beyond a bound is counted in the outcome and not kept.
 const (
 	// MaxPages bounds one search, so that a server whose pages never end cannot hold a worker.

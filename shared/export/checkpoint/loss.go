@@ -76,7 +76,7 @@ func OutcomeOf(failed *fhir.RequestError) export.Outcome {
 // reason that is true of it. Counted are the types whose search has brought a page, be it an empty one, and those whose
 // searches all ended in answers that cannot be read or in none. Half of them is too much. Types that the portal does
 // not have, refuses, or that the export left out at its own limits count on neither side; but a Patient alone, with
-// everything else refused, is no record either (docs/deviations.md, "Exports").
+// everything else refused, is no record either (docs/reference/deviations.md, "Exports").
 func (a *Accounts) Lost() (reason export.Reason, isLost bool) {
 	var read, broken, silent, refused, rejected int
 	for _, one := range a.List {

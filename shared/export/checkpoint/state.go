@@ -1,6 +1,6 @@
 // Package checkpoint owns what an export has done and what it has left to do, as data: the queries, references
 // and attachments that wait, what is written already, what the server is known by, and the account of what could
-// not be read. It saves all that between two runs, and keeps it within the bounds of docs/architecture.md
+// not be read. It saves all that between two runs, and keeps it within the bounds of docs/develop/architecture.md
 // ("Bounds"). It asks no server.
 package checkpoint
 

@@ -17,7 +17,7 @@ const (
 	maxControlBytes = 64 << 10
 )
 
-// batches combines searches for types that patients rarely have (docs/deviations.md, "Exports"). Each counts as if it
+// batches combines searches for types that patients rarely have (docs/reference/deviations.md, "Exports"). Each counts as if it
 // had been made alone; one that fails in a batch is repeated alone.
 type batches struct {
 	work     *checkpoint.Work

@@ -120,7 +120,7 @@ func (b beginner) readPatient(ctx context.Context, tried int) (fhir.Resource, ex
 }
 
 // findPatient searches for the Patient where reading it was refused: some servers do no more than that
-// (docs/deviations.md, "Exports"). What reading has come to stands when it is not found; an answer that cannot
+// (docs/reference/deviations.md, "Exports"). What reading has come to stands when it is not found; an answer that cannot
 // be read is another matter.
 func (b beginner) findPatient(ctx context.Context, unread source.Page) (source.Page, error) {
 	search := b.session.Search(

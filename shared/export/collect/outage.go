@@ -11,7 +11,7 @@ import (
 )
 
 // What fails for a reason that may pass is put off until all else is done, and then tried again in rounds, so that a
-// server that is down for an hour costs an hour and no records (docs/deviations.md, "Exports").
+// server that is down for an hour costs an hour and no records (docs/reference/deviations.md, "Exports").
 const (
 	// fewRounds is how often what was put off is tried again at a server that answers other
 	// requests: for six minutes in all.

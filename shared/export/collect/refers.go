@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// maxRounds bounds how far references of references are followed (docs/deviations.md, "Exports").
+// maxRounds bounds how far references of references are followed (docs/reference/deviations.md, "Exports").
 const maxRounds = 5
 
 // refers notes what resources refer to, so that it is read later.

@@ -41,7 +41,7 @@ func (g *grant) now() (set tokens.Set, version int64) {
 
 // renew gets another token after a 401 to a request with the token of version used. isNew is false where the token
 // still reads the Patient: the 401 stands then, since it was for what was asked, and nothing is rotated for it
-// (docs/deviations.md, "Exports").
+// (docs/reference/deviations.md, "Exports").
 func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop export.Result, err error) {
 	g := &s.grant
 	select {

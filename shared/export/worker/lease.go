@@ -14,7 +14,7 @@ import (
 )
 
 // progressEvery is how far apart the progress events of a task are at least. They are off unless a subscription asks
-// for them (docs/deviations.md, "Exports").
+// for them (docs/reference/deviations.md, "Exports").
 const progressEvery = 30 * time.Second
 
 // errSuperseded is why the context of a run ends whose task another worker has claimed, or

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// outputLimit is the documented budget of a document (docs/ccda.md, "Budget").
+// outputLimit is the documented budget of a document (docs/reference/ccda.md, "Budget").
 func outputLimit(document []byte) int { return 8*len(document) + 256<<10 }
 
 // repeatedly writes text n times, with "#" as the number of each.
@@ -267,7 +267,7 @@ func TestConversionKeepsToBudgetForRandomDocuments(t *testing.T) {
 }
 
 // A document of 1.15 MB once became 421 MB: each of 800 entries repeated the narrative that it refers to
-// (docs/ccda.md).
+// (docs/reference/ccda.md).
 //
 //nolint:paralleltest // measures what is allocated
 func TestConversionDropsReferencesToNarrativeOverBudget(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	maxRedirectURIs = 25 // docs/deviations.md, Connecting
-	maxLiveKeys     = 2  // docs/deviations.md: rotation without downtime
+	maxRedirectURIs = 25 // docs/reference/deviations.md, Connecting
+	maxLiveKeys     = 2  // docs/reference/deviations.md: rotation without downtime
 )
 
 // Credentials makes and changes organisations' credentials.

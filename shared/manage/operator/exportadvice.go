@@ -63,7 +63,7 @@ func advisePending(e Export, probe string, now time.Time) string {
 		return "It waits in line, since its organisation has as many exports under way as one may have; it goes on by " +
 			"itself when its turn comes."
 	case now.Sub(e.Began()) > export.Budget:
-		return "It is pending for longer than an export may be; does exportworker run: docs/runbooks/export-queue-age.md."
+		return "It is pending for longer than an export may be; does exportworker run: docs/operate/runbooks/export-queue-age.md."
 	case e.Failures > 0 && !e.NextAt.IsZero():
 		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.",
 			timestamp.Of(e.NextAt), probe)
@@ -71,7 +71,7 @@ func advisePending(e Export, probe string, now time.Time) string {
 		return fmt.Sprintf("It is put off, usually because its server demands a wait; it continues at %s.",
 			timestamp.Of(e.NextAt))
 	case e.Generation == 0 && now.Sub(e.CreatedAt) > untakenAfter:
-		return "No worker has taken it up yet: docs/runbooks/export-queue-age.md."
+		return "No worker has taken it up yet: docs/operate/runbooks/export-queue-age.md."
 	}
 	return "Nothing; it goes on by itself."
 }

@@ -126,7 +126,7 @@ func TestAStrangerKeepsNobodyOut(t *testing.T) {
 			_, err := o.check(alder, sent.ID, code)
 			expect.NoError(t, err)
 		}
-		if guesses < 40 || guesses > 50 { // docs/threat-model.md, "Guessing codes"
+		if guesses < 40 || guesses > 50 { // docs/develop/threat-model.md, "Guessing codes"
 			t.Errorf("%d guesses in a day", guesses)
 		}
 	})
@@ -143,7 +143,7 @@ func TestGuessesOfADayAreBounded(t *testing.T) {
 			networks++
 			guesses += o.guess()
 		}
-		if want := 10*5 + 110; guesses != want { // docs/threat-model.md
+		if want := 10*5 + 110; guesses != want { // docs/develop/threat-model.md
 			t.Errorf("%d guesses in a day, want %d", guesses, want)
 		}
 	})

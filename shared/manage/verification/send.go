@@ -176,7 +176,7 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 
 // perDay is how many codes to one mailbox have all their tries, and how many one network may ask for, within a day. So
 // guesses are few, and yet strangers keep nobody out: what they use up is tries, while one who has the mail needs a
-// single one (docs/threat-model.md, "Guessing codes").
+// single one (docs/develop/threat-model.md, "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
 // wait is how long it takes until another code may follow those that went to its mailbox. One of an hour's

@@ -1,5 +1,5 @@
 // Package due owns the reference to a row that somebody has to act on, what a queue message carries, and the sweep that
-// finds such rows. A row is its own timer and outbox (docs/architecture.md, "Data"); a message is only a hint to look
+// finds such rows. A row is its own timer and outbox (docs/develop/architecture.md, "Data"); a message is only a hint to look
 // at it, so it may be lost, late, doubled or forged without harm. It holds ids, never content.
 package due
 

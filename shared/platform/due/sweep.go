@@ -43,7 +43,7 @@ type Queue interface {
 	Send(ctx context.Context, i Item, delay time.Duration) error
 }
 
-// Sweep deals with what is due in one table. Rows are their own timers (docs/architecture.md, "Data"): running twice at
+// Sweep deals with what is due in one table. Rows are their own timers (docs/develop/architecture.md, "Data"): running twice at
 // once, or after a long pause, does no harm.
 type Sweep struct {
 	rows   Rows

@@ -1,4 +1,4 @@
-// Package attempt owns one attempt of TEFCA mode (docs/tefca.md): a person leaves for an identity provider, the network
+// Package attempt owns one attempt of TEFCA mode (docs/guide/tefca.md): a person leaves for an identity provider, the network
 // is asked with the identity that comes back, and each facility that the person chooses becomes a connection. What has
 // to outlive a crash stands in the attempt's row and in one row for each facility; the worker does what is due, however
 // often and by however many it is told. It speaks to providers and networks through interfaces, and knows no HTTP and

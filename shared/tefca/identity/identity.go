@@ -1,4 +1,4 @@
-// Package identity owns who may say who a patient of TEFCA mode is, and what of it is believed (docs/tefca.md,
+// Package identity owns who may say who a patient of TEFCA mode is, and what of it is believed (docs/guide/tefca.md,
 // "Identity"): the identity providers that an operator has configured, the checks of their id_tokens, what is read from
 // the claims, and why a verification fails. It is pure; package oidc speaks to the providers.
 package identity

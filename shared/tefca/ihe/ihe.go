@@ -3,7 +3,7 @@
 // Framework has it. It owns the messages, who is asked with which words, how long, and what of an answer is
 // believed. It stores nothing.
 //
-// It has been tested against a peer of this repository (infra/test/ihe) and against no QHIN: docs/tefca.md, "A live
+// It has been tested against a peer of this repository (infra/test/ihe) and against no QHIN: docs/guide/tefca.md, "A live
 // network (XCPD and XCA)".
 package ihe
 

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Settings adapts requests to one gateway or community that departs from the profiles: values by name (docs/tefca.md,
+// Settings adapts requests to one gateway or community that departs from the profiles: values by name (docs/guide/tefca.md,
 // "Settings of a gateway").
 type Settings map[string]string
 

@@ -1,4 +1,4 @@
-// Package people has the synthetic patients of TEFCA mode (docs/tefca.md, "Patients"): who the simulated identity
+// Package people has the synthetic patients of TEFCA mode (docs/guide/tefca.md, "Patients"): who the simulated identity
 // provider vouches for, whose records the simulated network has, and whom POST /bridge/vault_connection/revoke resets.
 // None of them is a real person; their addresses are at a domain that is reserved for examples (RFC 6761 section 6.5).
 package people

@@ -10,10 +10,10 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// TestTheDocumentHasThePatients holds the table of docs/tefca.md equal to what testers are offered.
+// TestTheDocumentHasThePatients holds the table of docs/guide/tefca.md equal to what testers are offered.
 func TestTheDocumentHasThePatients(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../../docs/tefca.md")
+	text, err := os.ReadFile("../../../docs/guide/tefca.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Package records owns the cache of what was fetched of a TEFCA connection's record while the patient's assertion lived
-// (docs/tefca.md): resources that are converted already, sealed, in chunks, for a day. An export reads them in place of
+// (docs/guide/tefca.md): resources that are converted already, sealed, in chunks, for a day. An export reads them in place of
 // a server. It knows neither documents nor how they are converted, and nothing of it is logged.
 package records
 
@@ -20,7 +20,7 @@ import (
 const Purpose = "records"
 
 const (
-	// life is how long a record is kept, and with it the connection's authorization (docs/deviations.md, "Exports").
+	// life is how long a record is kept, and with it the connection's authorization (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
 	// fullAt is how many bytes of resources make a chunk full. The last one goes whole into it.
 	fullAt = 4 << 20

@@ -272,7 +272,7 @@ func TestAChunkThatWasMovedDoesNotOpen(t *testing.T) {
 	}
 }
 
-// keyOf is the documented name of a chunk (docs/architecture.md, "Data").
+// keyOf is the documented name of a chunk (docs/develop/architecture.md, "Data").
 func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string, chunk int) string {
 	parts := []string{
 		string(of.Mode), of.OrgID, connection, strconv.FormatInt(held.Generation, 10), held.Batch, fixture,

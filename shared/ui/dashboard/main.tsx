@@ -1,4 +1,4 @@
-/** The dashboard (docs/adr/0036-the-dashboard.md, docs/dashboard.md): who is signed in, and the frame around everything that they see. */
+/** The dashboard (docs/adr/0036-the-dashboard.md, docs/guide/dashboard.md): who is signed in, and the frame around everything that they see. */
 import { render } from "preact";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";

@@ -1,5 +1,5 @@
 /**
- * The playground (docs/widget.md, "The playground"): every attribute of the elements as a control, the live element, its events and the code to copy.
+ * The playground (docs/guide/widget.md, "The playground"): every attribute of the elements as a control, the live element, its events and the code to copy.
  * The page is a customer's page like any other: it loads the script from its public address and uses nothing but attributes, methods and events.
  */
 import { render } from "preact";

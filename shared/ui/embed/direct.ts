@@ -1,5 +1,5 @@
 /**
- * The frame of a client that was written for the same contract (docs/compatibility.md). Its URL has the element's attributes as a query, and its page
+ * The frame of a client that was written for the same contract (docs/reference/compatibility.md). Its URL has the element's attributes as a query, and its page
  * expects window messages whose data is an event as JSON text.
  */
 import type { Config, FromFrame, Mode } from "../kit/protocol.ts";

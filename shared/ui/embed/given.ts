@@ -21,7 +21,7 @@ export function lacksOrigins({ api_mode, allowed_origins }: Origins): boolean {
 /**
  * Whether the older element's window may take the attempt that its fragment names: whoever made that address learns the outcome, so it has
  * to come from a page of the organisation, not from a link that anybody can send. A browser lets no page name another origin than its own
- * as the referrer (docs/threat-model.md). In test mode an organisation need not have registered any.
+ * as the referrer (docs/develop/threat-model.md). In test mode an organisation need not have registered any.
  */
 export function mayTake({ api_mode, allowed_origins }: Origins, referrer: string): boolean {
   if (allowed_origins.length === 0) return !lacksOrigins({ api_mode, allowed_origins });

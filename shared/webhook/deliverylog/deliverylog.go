@@ -1,5 +1,5 @@
 // Package deliverylog owns what an organisation can see of its deliveries: the search for them, and one delivery with
-// everything that was sent and answered (docs/deviations.md, Webhooks). It keeps what it shows for 15 days, shows a
+// everything that was sent and answered (docs/reference/deviations.md, Webhooks). It keeps what it shows for 15 days, shows a
 // tenant nothing but its own, and changes nothing. Deliveries and attempts are package webhook's, sealing positions for
 // clients is package cursor's, and who may look is the caller's business.
 package deliverylog
@@ -17,7 +17,7 @@ import (
 
 const (
 	// kept is how long a delivery and its attempts are shown. Rows outlive their time until DynamoDB deletes them, up to
-	// two days, so the time is compared here (docs/deviations.md, Webhooks).
+	// two days, so the time is compared here (docs/reference/deviations.md, Webhooks).
 	kept = 15 * 24 * time.Hour
 	// mostEntries is how many deliveries one page shows at most, and defaultEntries when nobody says how many.
 	mostEntries, defaultEntries = 100, 50

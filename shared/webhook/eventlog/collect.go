@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// settled is the age from which events are served (docs/webhooks.md, Reading events; the package comment says why).
+	// settled is the age from which events are served (docs/guide/webhooks.md, Reading events; the package comment says why).
 	settled = 15 * time.Second
 	// kept is how long events stay in the list. Their rows go some time later, so this is compared here.
 	kept = 15 * 24 * time.Hour

@@ -1,4 +1,4 @@
-// Package eventlog owns how an organisation reads its events (docs/webhooks.md, "Reading events"): those of the last 15
+// Package eventlog owns how an organisation reads its events (docs/guide/webhooks.md, "Reading events"): those of the last 15
 // days, oldest first, each as the envelope that its webhooks get, byte for byte. No event is taken away by being read.
 //
 // Only events older than 15 seconds are served. The list is read through an index that shows a new entry some

@@ -60,7 +60,7 @@ func (o Owners) TellFailing(ctx context.Context, s webhook.Subscription, h webho
 }
 
 // TellDisabled implements webhook.Owners. The e-mail goes before it returns, so that it comes before the change
-// (docs/deviations.md, Webhooks). One that cannot be sent stops nobody: it is tried again later.
+// (docs/reference/deviations.md, Webhooks). One that cannot be sent stops nobody: it is tried again later.
 func (o Owners) TellDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {

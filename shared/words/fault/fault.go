@@ -62,7 +62,7 @@ const (
 )
 
 // InBrowser is the code as redirects, widgets and their events carry it: what is not ours to say there
-// (docs/deviations.md, "Connecting", lists what is) becomes the general failure. Codes of health systems pass.
+// (docs/reference/deviations.md, "Connecting", lists what is) becomes the general failure. Codes of health systems pass.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError

@@ -7,7 +7,7 @@ import (
 )
 
 // Step is what was asked of a server of others when it failed, as log lines name it
-// (docs/operations.md, "What is going on").
+// (docs/operate/operations.md, "What is going on").
 type Step string
 
 // The steps.

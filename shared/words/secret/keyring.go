@@ -11,7 +11,7 @@ import (
 )
 
 // Keyring holds the numbered versions of one purpose's key (key hashing, cursors, download tokens). The version stands
-// beside whatever it made, so old marks stay checkable after a rotation (docs/architecture.md, "Keys and secrets").
+// beside whatever it made, so old marks stay checkable after a rotation (docs/develop/architecture.md, "Keys and secrets").
 type Keyring struct {
 	current int
 	keys    map[int]Text

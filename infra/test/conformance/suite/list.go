@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// heading is the section of docs/embedded-aws.md whose table lists the known differences.
+// heading is the section of docs/develop/embedded-aws.md whose table lists the known differences.
 const heading = "## Listed differences"
 
 // known is a row of the table: this server may differ from these scripts, and why ours is right all the same.

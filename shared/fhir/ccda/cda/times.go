@@ -14,7 +14,7 @@ type Stamp struct {
 
 // IsPlaceholder reports whether a value stands for an unknown time: the least or greatest time that the sender's
 // software can store, or the day from which it counts. No clinical event is from those days, and no living patient was
-// born on one (docs/ccda.md, "Placeholders").
+// born on one (docs/reference/ccda.md, "Placeholders").
 func IsPlaceholder(value string) bool {
 	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
 	if len(digits) < len("2006") {

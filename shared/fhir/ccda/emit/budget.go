@@ -6,7 +6,7 @@ import (
 )
 
 // What a document may become is bounded by its size. A document can refer to one long text, name or code thousands of
-// times, and each reference is written out in FHIR. Real documents become at most three times their size (docs/ccda.md,
+// times, and each reference is written out in FHIR. Real documents become at most three times their size (docs/reference/ccda.md,
 // "Budget").
 const (
 	outputPerByte = 8

@@ -12,7 +12,7 @@ import (
 // Add adds a resource that covers some statements, the main one first, and returns a reference to it. If there is a
 // resource of its id, Add completes that one, unless the two contradict each other. Codes of the statements that have
 // no member in the resource, such as the class of an act, are kept as tags. A resource that would state more than its
-// statement does is limited to that (docs/ccda.md, "Status, negation and absence"), or left out and counted.
+// statement does is limited to that (docs/reference/ccda.md, "Status, negation and absence"), or left out and counted.
 func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	head := r.Base()
 	for _, n := range told {

@@ -5,7 +5,7 @@ package ucum
 import "strings"
 
 // Code returns the case-sensitive UCUM code of a unit as a sender wrote it; "" if it has none, or if its reading by
-// UCUM would be a different unit from the one that senders mean by it. docs/ccda.md ("Units") has the rules.
+// UCUM would be a different unit from the one that senders mean by it. docs/reference/ccda.md ("Units") has the rules.
 func Code(unit string) string {
 	if len(unit) > maxLength {
 		return ""

@@ -1,4 +1,4 @@
-/** Pages and portals that mean harm (docs/threat-model.md). */
+/** Pages and portals that mean harm (docs/develop/threat-model.md). */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";

@@ -1,4 +1,4 @@
-/** A component that others wrote for the same contract (docs/compatibility.md): its own dialog, an iframe with a query, and JSON messages. */
+/** A component that others wrote for the same contract (docs/reference/compatibility.md): its own dialog, an iframe with a query, and JSON messages. */
 import type { Page } from "@playwright/test";
 import { Patient } from "../support/patient.ts";
 import { customer, type Run } from "../support/run.ts";

@@ -73,7 +73,7 @@ test("popup mode in a sandbox without windows: the page hears of it at once", as
   await expect.poll(() => said(page)).toEqual([failure]);
 });
 
-test("a sandbox with all that docs/widget.md names", async ({ page, run, host }) => {
+test("a sandbox with all that docs/guide/widget.md names", async ({ page, run, host }) => {
   const patient = await confine(page, run, host, "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-forms", { attributes });
   await page.frameLocator("iframe").getByRole("button").first().click();
   await patient.connect();

@@ -1,11 +1,11 @@
-/** What docs/widget.md says is true: its first code works as it stands, and its tables name what there is. */
+/** What docs/guide/widget.md says is true: its first code works as it stands, and its tables name what there is. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Patient } from "../support/patient.ts";
 import { customer, repository } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-const document = readFileSync(join(repository, "docs/widget.md"), "utf8");
+const document = readFileSync(join(repository, "docs/guide/widget.md"), "utf8");
 
 interface Described {
   declarations: { tagName?: string; attributes?: { name: string }[]; cssProperties?: { name: string }[]; cssParts?: { name: string }[] }[];

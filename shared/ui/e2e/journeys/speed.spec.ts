@@ -49,7 +49,7 @@ test("no task of a page is longer than 100 ms", async ({ page, browser, run, hos
   expect(longest).toBeLessThanOrEqual(100);
 });
 
-/** The best of some is judged, since a machine that has other things to do makes no page quicker; the median is in docs/performance.md. */
+/** The best of some is judged, since a machine that has other things to do makes no page quicker; the median is in docs/develop/performance.md. */
 test("from the click until the frame is ready takes less than 300 ms", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const times = await page.evaluate(async (rounds) => {

@@ -1,9 +1,9 @@
-/** Handlers of eventBus that others wrote for the same contract (docs/compatibility.md). */
+/** Handlers of eventBus that others wrote for the same contract (docs/reference/compatibility.md). */
 import { CONNECTED, expect, played, PUBLIC_ID, say, test } from "./stage.ts";
 
 const element = `<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`;
 
-/** The recipe of docs/compatibility.md: a second event, under the page's own name, whose detail is JSON text. */
+/** The recipe of docs/reference/compatibility.md: a second event, under the page's own name, whose detail is JSON text. */
 const recipe = `<script>
   const widget = document.querySelector("svc-widget-element");
   widget.addEventListener("eventBus", ({ detail }) => widget.dispatchEvent(new CustomEvent("eventBusText", { detail: JSON.stringify(detail) })));

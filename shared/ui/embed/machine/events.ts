@@ -21,7 +21,7 @@ export function ascii(text: string): string {
   return plain.replace(/[^\x20-\x7e]+/g, " ").replace(/ {2,}/g, " ").trim().slice(0, maxDescription);
 }
 
-/** In a browser the service has four codes of its own (docs/deviations.md, Connecting). */
+/** In a browser the service has four codes of its own (docs/reference/deviations.md, Connecting). */
 function told(error: string): string {
   return error === "svc_unavailable" || error === "svc_rate_limited" ? "svc_server_error" : error;
 }

@@ -13,7 +13,7 @@ true satisfies Same<Own<Declared>, Own<SvcWidgetElement>>;
 true satisfies Same<Own<DeclaredOlder>, Own<SvcWidget>>;
 true satisfies Same<DeclaredCallback, Callback>;
 
-/** The tables of docs/widget.md: attribute, type, default. First what no version may lose or change. */
+/** The tables of docs/guide/widget.md: attribute, type, default. First what no version may lose or change. */
 const LASTING = {
   "svc-widget-element": `
     public-id string
@@ -35,7 +35,7 @@ const LASTING = {
     external-state string`,
 };
 
-/** Then what is ours alone (docs/deviations.md, Elements). */
+/** Then what is ours alone (docs/reference/deviations.md, Elements). */
 const ADDED = {
   "svc-widget-element": `
     tefca-mode boolean
