@@ -100,13 +100,13 @@ func TestWhatIsChosenIsConnected(t *testing.T) {
 func TestWhatCannotBeChosenChangesNothing(t *testing.T) {
 	t.Parallel()
 	const number, notFound, notOfIt = "tefca_directory_ids must have from 1 to 50 ids.",
-		"One of the facilities has not found the person.", "One of the facilities is not of this attempt."
+		"One of the facilities did not find the person.", "One of the facilities does not belong to this attempt."
 	const field = "tefca_directory_ids"
 	w := newWorld(t)
 	before, facilities := w.attempt(t), w.facilities(t)
 	for body, c := range map[string]struct{ says, field string }{
-		"":                               {"A JSON body is required.", ""},
-		`[]`:                             {"The body must be a JSON object.", ""},
+		"":                               {"A JSON request body is required.", ""},
+		`[]`:                             {"The request body must be a JSON object.", ""},
 		`{}`:                             {"tefca_directory_ids is required.", field},
 		`{"tefca_directory_ids":null}`:   {"tefca_directory_ids is required.", field},
 		`{"tefca_directory_ids":[]}`:     {number, field},
@@ -143,8 +143,8 @@ func TestWhatCannotBeChosenChangesNothing(t *testing.T) {
 // the identity has run out.
 func TestAnAttemptThatTakesNoChoiceIsAConflict(t *testing.T) {
 	t.Parallel()
-	const notYet = "Facilities of this attempt cannot be chosen, or not yet."
-	const over = "The identity check has run out. Nothing more was shared; please verify your identity once more."
+	const notYet = "This attempt's facilities can't be chosen, or not yet."
+	const over = "The identity check has expired. Nothing more was shared. Please verify your identity once more."
 	ends := keyedtest.Moment().Add(15 * time.Minute)
 	for name, c := range map[string]struct {
 		kept  attempt.Attempt
@@ -218,7 +218,7 @@ func TestNobodyChoosesInAnothersAttempt(t *testing.T) {
 		"the other mode":       {attemptID, "?public_id=" + keyedtest.LiveA, []string{bearer}},
 	} {
 		got := w.send(t, http.MethodPost, c.id, c.query, chosen(fresh), c.headers...)
-		want := keyedtest.FailureBody("svc_not_found", "There is no such attempt.")
+		want := keyedtest.FailureBody("svc_not_found", "Attempt not found.")
 		if text := strings.TrimSpace(got.Body.String()); got.Code != http.StatusNotFound || text != want ||
 			got.Header().Get("WWW-Authenticate") != "" {
 			t.Errorf("%s: %d %s", name, got.Code, text)
@@ -242,7 +242,7 @@ func TestAChoiceThatLosesIsTriedAgain(t *testing.T) {
 	w = newWorld(t)
 	w.rows.losing = retry.Tries
 	got := w.choose(t, chosen(fresh))
-	want := keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again.")
+	want := keyedtest.FailureBody("svc_unavailable", "The record changed at the same time. Please try again.")
 	text := strings.TrimSpace(got.Body.String())
 	if got.Code != http.StatusServiceUnavailable || text != want || w.rows.tries != retry.Tries || len(w.enqueued) != 0 {
 		t.Errorf("got %d %s after %d tries, the worker was told of %q", got.Code, text, w.rows.tries, w.enqueued)
@@ -298,13 +298,13 @@ func TestWhatIsNoChoiceIsRefused(t *testing.T) {
 			http.MethodGet, browsertest.Page,
 			[]string{bearer},
 			false, 405,
-			keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: POST, OPTIONS."),
+			keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed for this URL. Allowed methods: POST, OPTIONS."),
 		},
 		"too many choices": {
 			http.MethodPost, browsertest.Page,
 			[]string{bearer},
 			true, 429,
-			keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again."),
+			keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before you try again."),
 		},
 	} {
 		w := newWorld(t)

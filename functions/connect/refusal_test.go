@@ -198,8 +198,8 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 		state             string
 		code, description string
 	}{
-		"an unknown endpoint": {catalog.MissingEndpoint(), "visit&9", "svc_invalid_request", "endpoint_id is not known."},
-		"without a state":     {catalog.MissingEndpoint(), "", "svc_invalid_request", "endpoint_id is not known."},
+		"an unknown endpoint": {catalog.MissingEndpoint(), "visit&9", "svc_invalid_request", "endpoint_id is unknown."},
+		"without a state":     {catalog.MissingEndpoint(), "", "svc_invalid_request", "endpoint_id is unknown."},
 		"a portal that is down": {
 			fault.New(fault.Unavailable, fault.CodeUnavailable, "The health system did not answer."), "s",
 			"svc_server_error", "The health system did not answer.",

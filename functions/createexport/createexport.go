@@ -91,7 +91,7 @@ func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	}
 	if len(named) != 1 || json.Unmarshal(named["tefca_ccda"], &name) != nil {
 		return "",
-			fault.BadRequest("fixtures must be an object with the member tefca_ccda, a string, and no other.").About("fixtures")
+			fault.BadRequest("fixtures must be an object whose only member is tefca_ccda, a string.").About("fixtures")
 	}
 	return export.ParseFixture(mode, name)
 }

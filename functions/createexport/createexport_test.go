@@ -71,15 +71,15 @@ func newHandler() http.Handler {
 
 func TestCreateExportAnswers(t *testing.T) {
 	t.Parallel()
-	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
+	missing := keyedtest.FailureBody("svc_not_found", "Connection not found.")
 	fixtures := func(body, says string) keyedtest.Exchange {
 		return keyedtest.Exchange{
 			Body: `{"org_connection_id":"` + known + `","fixtures":` + body + `}`, Status: 400,
 			Want: keyedtest.FailureBody("svc_invalid_request", says),
 		}
 	}
-	const shape = "fixtures must be an object with the member tefca_ccda, a string, and no other."
-	live := fixtures(`{"tefca_ccda":"alder.xml"}`, "fixtures is only for TEFCA connections in test mode.")
+	const shape = "fixtures must be an object whose only member is tefca_ccda, a string."
+	live := fixtures(`{"tefca_ccda":"alder.xml"}`, "fixtures is allowed only for TEFCA connections in test mode.")
 	live.User = keyedtest.LiveA
 	accepted := `{"success":true,"data":{"task_id":"` + pending + `","status":"pending"}}`
 	for name, e := range map[string]keyedtest.Exchange{
@@ -103,7 +103,7 @@ func TestCreateExportAnswers(t *testing.T) {
 		"a time that is none": {
 			Body: `{"org_connection_id":"` + known + `","since":"yesterday"}`, Status: 400,
 			Want: keyedtest.FailureBody("svc_invalid_request",
-				"since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z."),
+				"since must be a date, such as 2026-01-31, or a timestamp, such as 2026-01-31T12:00:00Z."),
 		},
 		"a fixture": {
 			Body: `{"org_connection_id":"` + known + `","fixtures":{"tefca_ccda":"birch.xml"}}`, Status: 200,
@@ -134,7 +134,8 @@ func TestCreateExportAnswers(t *testing.T) {
 		"rejected": {
 			Body: `{"org_connection_id":"` + refused + `"}`, Status: 409,
 			Want: keyedtest.FailureBody("svc_connection_not_exportable",
-				"The patient declined to share records on this connection. Ask the patient to reconnect and to allow access."),
+				"The patient declined to share records on this connection. Ask the patient to reconnect and allow "+
+					"access."),
 		},
 		"revoked": {
 			Body: `{"org_connection_id":"` + revoked + `"}`, Status: 409,
@@ -143,7 +144,7 @@ func TestCreateExportAnswers(t *testing.T) {
 		},
 		"a race without a winner": {
 			Body: `{"org_connection_id":"` + busy + `"}`, Status: 503,
-			Want: keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again."),
+			Want: keyedtest.FailureBody("svc_unavailable", "The record changed at the same time. Please try again."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,13 +164,13 @@ func TestCreateExportRefusesBodiesThatAreNoRequest(t *testing.T) {
 		body, code, description string
 		status                  int
 	}{
-		"no body":        {"", "svc_invalid_request", "A JSON body is required.", 400},
-		"no JSON":        {"org_connection_id=x", "svc_invalid_request", "The body is not valid JSON.", 400},
-		"half an object": {`{"org_connection_id":"`, "svc_invalid_request", "The body is not valid JSON.", 400},
-		"an array":       {`[]`, "svc_invalid_request", "The body must be a JSON object.", 400},
+		"no body":        {"", "svc_invalid_request", "A JSON request body is required.", 400},
+		"no JSON":        {"org_connection_id=x", "svc_invalid_request", "The request body is not valid JSON.", 400},
+		"half an object": {`{"org_connection_id":"`, "svc_invalid_request", "The request body is not valid JSON.", 400},
+		"an array":       {`[]`, "svc_invalid_request", "The request body must be a JSON object.", 400},
 		"two objects": {
 			`{"org_connection_id":"x"}{}`, "svc_invalid_request",
-			"The body must be one JSON object with nothing after it.", 400,
+			"The request body must contain exactly one JSON object.", 400,
 		},
 		"no connection":    {`{}`, "svc_invalid_request", "org_connection_id is required.", 400},
 		"empty connection": {`{"org_connection_id":""}`, "svc_invalid_request", "org_connection_id is required.", 400},
@@ -189,11 +190,11 @@ func TestCreateExportRefusesBodiesThatAreNoRequest(t *testing.T) {
 		},
 		"twice": {
 			`{"org_connection_id":"x","Org_Connection_ID":"y"}`, "svc_invalid_request",
-			"The body has the same member twice.", 400,
+			"The request body contains a duplicate member.", 400,
 		},
 		"too large": {
 			`{"org_connection_id":"` + strings.Repeat("x", 64<<10) + `"}`, "svc_payload_too_large",
-			"The body must not be larger than 64 KiB.", 413,
+			"The request body must not exceed 64 KiB.", 413,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +211,7 @@ func TestCreateExportKnowsItsCallersAndItsMethods(t *testing.T) {
 	t.Parallel()
 	body := `{"org_connection_id":"` + known + `"}`
 	allowed := keyedtest.FailureBody("svc_method_not_allowed",
-		"This method is not allowed here. Allowed are: POST, OPTIONS.")
+		"This method is not allowed for this URL. Allowed methods: POST, OPTIONS.")
 	allow := map[string]string{"Allow": "POST, OPTIONS"}
 	for name, e := range map[string]keyedtest.Exchange{
 		"no key": {Method: http.MethodPost, Body: body, Status: 401, Want: keyedtest.Unauthorized},

@@ -70,7 +70,7 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (connectio
 		Status: connection.Status(in.Status),
 	})
 	if errors.Is(err, fault.NotFound) {
-		return connectionList{}, fault.Missing("There is no such endpoint.").Because(err)
+		return connectionList{}, fault.Missing("Endpoint not found.").Because(err)
 	}
 	if err != nil {
 		return connectionList{}, err
@@ -121,7 +121,7 @@ func (d Deps) erasure(ctx context.Context, v httpapi.Visitor, in one) (erasure, 
 // missing says the same of everything that is no connection here.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
-		return fault.Missing("There is no such connection.").Because(err)
+		return fault.Missing("Connection not found.").Because(err)
 	}
 	return err
 }

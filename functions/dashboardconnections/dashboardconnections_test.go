@@ -209,7 +209,7 @@ func TestConnectionsOfOthersAreNotThere(t *testing.T) {
 		for below, method := range map[string]string{"": "GET", "/erase": "POST", "/erasure": "GET"} {
 			got := membertest.Exchange{Method: method, Path: listPath + "/" + made.ID + below, As: membertest.Owner}.Send(t,
 				oneRoute+below, handler(s))
-			if got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), "There is no such connection.") {
+			if got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), "Connection not found.") {
 				t.Errorf("%s %s: %d %s", name, below, got.Code, got.Body)
 			}
 		}

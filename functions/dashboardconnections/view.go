@@ -141,20 +141,22 @@ func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {
 	case c.Status == connection.Rejected:
-		return "declined", "The patient declined at the portal. Ask the patient to reconnect and to allow access."
+		return "declined", "The patient declined at the portal. Ask the patient to reconnect and allow access."
 	case c.Status == connection.Revoked && c.Refresh.Ended == connection.Disconnected:
-		return "disconnected", "Your organisation gave it up. The patient has to reconnect if it is wanted again."
+		return "disconnected", "Your organisation revoked this connection. To use it again, ask the patient to " +
+			"reconnect."
 	case c.Status == connection.Revoked && c.Refresh.Ended == connection.AccessEnded:
 		return "access_ended", "The portal gave no way to renew its access. " + reconnect
 	case c.Status == connection.Revoked:
 		return "consent_ended", reconnect
 	case !c.Refresh.RefusedAt.IsZero():
-		return "renewal_refused", "The portal refuses many renewals at the moment, which is not believed yet. Wait."
+		return "renewal_refused", "The portal is refusing many token refreshes, probably by mistake. We'll retry " +
+			"automatically."
 	case c.Refresh.Failures > 0:
-		return "renewal_failing", "The portal cannot be reached, or fails. It is tried again by itself, and nothing is lost."
+		return "renewal_failing", "The portal is unreachable or failing. We'll retry automatically; no data is lost."
 	case c.Refresh.Unrenewable:
-		return "not_renewable", "The portal gives access until then and no way to renew it. Export now, and ask the " +
-			"patient to reconnect later."
+		return "not_renewable", "The portal issued no refresh token, so access ends on this date. Export now, and " +
+			"ask the patient to reconnect later."
 	}
 	return "", ""
 }

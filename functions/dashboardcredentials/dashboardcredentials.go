@@ -142,7 +142,7 @@ func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, er
 // missing says the same of everything that is no credential here.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid) && fault.Of(err).Field == "public-id" {
-		return fault.Missing("There is no such credential.").Because(err)
+		return fault.Missing("Credential not found.").Because(err)
 	}
 	return err
 }

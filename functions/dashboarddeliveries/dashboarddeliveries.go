@@ -98,7 +98,7 @@ func (in wanted) query() (deliverylog.Query, error) {
 	if in.Type != "" {
 		var ok bool
 		if q.Type, ok = webhook.ParseType(in.Type); !ok {
-			return q, fault.BadRequest("type must be an event type.").About("type")
+			return q, fault.BadRequest("type must be a known event type.").About("type")
 		}
 	}
 	if id, ok := ids.ParseUUID(in.Subject); ok {
@@ -118,7 +118,7 @@ func moment(text string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return time.Time{}, fault.BadRequest("from and to must be times of RFC 3339.").Because(err)
+		return time.Time{}, fault.BadRequest("from and to must be RFC 3339 timestamps.").Because(err)
 	}
 	return at, nil
 }
@@ -126,7 +126,7 @@ func moment(text string) (time.Time, error) {
 // missing says the same of everything that is no delivery here.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
-		return fault.Missing("There is no such delivery.").Because(err)
+		return fault.Missing("Delivery not found.").Because(err)
 	}
 	return err
 }

@@ -158,7 +158,7 @@ func TestDeliveriesOfOthersAreNotThere(t *testing.T) {
 		for below, method := range map[string]string{"": "GET", "/replay": "POST"} {
 			got := membertest.Exchange{Method: method, Path: listPath + "/" + d.ID + below, As: membertest.Owner}.Send(t,
 				oneRoute+below, handler(s))
-			if got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), "There is no such delivery.") {
+			if got.Code != http.StatusNotFound || !strings.Contains(got.Body.String(), "Delivery not found.") {
 				t.Errorf("%s %s: %d %s", name, below, got.Code, got.Body)
 			}
 		}

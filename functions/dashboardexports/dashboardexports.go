@@ -51,7 +51,7 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, in wanted) (taskList,
 		Paging: operator.Paging{After: in.Cursor}, ConnectionID: in.ConnectionID, Status: export.Status(in.Status),
 	})
 	if errors.Is(err, fault.NotFound) {
-		return taskList{}, fault.Missing("There is no such connection.").Because(err)
+		return taskList{}, fault.Missing("Connection not found.").Because(err)
 	}
 	if err != nil {
 		return taskList{}, err

@@ -53,7 +53,7 @@ func TestAnExportThatFailedSaysWhatHelps(t *testing.T) {
 		export.TokenRefreshFailure: "ask the patient to reconnect", export.ScopePatientMissing: "allow the demographics",
 		export.ResourceInvalidContent: "tell the operator",
 		export.ResourcePatientFailure: "tell the operator", export.SuppressedPleaseContact: "when the portal is well again",
-		export.TEFCANoDocumentsFound: "In test mode ask for a fixture", "anything_else": "Ask for a new export.",
+		export.TEFCANoDocumentsFound: "In test mode ask for a fixture", "anything_else": "Request a new export.",
 	} {
 		task, _ := failed(t, s, managed.Tenant(membertest.OrgA, org.Test), reason)
 		got := data[map[string]any](t, membertest.Exchange{Path: listPath + "/" + task, As: membertest.Viewer}.Send(t,

@@ -79,25 +79,26 @@ func action(e operator.Export) string {
 	case e.Status == export.Success && e.Shortfall().Complete == nil:
 		return ""
 	case e.Status == export.Success:
-		return "Use what there is, and ask again later if what is missing matters: the reasons say what was in the way."
+		return "Use the partial record. If you need the missing data, request another export later; the reasons say " +
+			"what failed."
 	}
 	switch e.FailureReason {
 	case export.TokenRefreshFailure:
-		return "Look at the connection: if consent has ended, ask the patient to reconnect."
+		return "Check the connection. If consent has ended, ask the patient to reconnect."
 	case export.ScopePatientMissing:
 		if e.Blame != operator.BlamePatient {
-			return "The demographics, without which nothing is exported, were not requested, or the portal refuses what it " +
-				"has granted: tell the operator."
+			return "Demographics are required for every export, but were not requested or the portal refuses them " +
+				"despite the grant. Contact the operator."
 		}
-		return "Ask the patient to reconnect and to allow the demographics, without which nothing is exported."
+		return "Ask the patient to reconnect and allow demographics, which every export requires."
 	case export.ResourcePatientFailure, export.ResourceInvalidContent:
-		return "Ask again later. If it stays so, the portal does not serve this patient's record as it should: tell the " +
-			"operator."
+		return "Request another export later. If it keeps failing, the portal isn't serving this patient's record " +
+			"correctly: contact the operator."
 	case export.TEFCANoDocumentsFound:
-		return "The facility has no documents of the patient. In test mode ask for a fixture; else ask the patient whether " +
-			"another facility has them."
+		return "The facility has no documents for this patient. In test mode, request a fixture. Otherwise, ask the " +
+			"patient to try another facility."
 	case export.SuppressedPleaseContact:
-		return "Ask again when the portal is well again: too little of the record could be read."
+		return "Too little of the record could be read. Request another export once the portal has recovered."
 	}
-	return "Ask for a new export."
+	return "Request a new export."
 }

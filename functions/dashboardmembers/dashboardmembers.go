@@ -140,7 +140,7 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (httpap
 	}
 	id, ok := ids.ParseUUID(in.AccountID)
 	if !ok {
-		return httpapi.Done{}, fault.Missing("There is no such member.")
+		return httpapi.Done{}, fault.Missing("Member not found.")
 	}
 	return httpapi.Done{}, d.Service.Change(ctx, by(v), v.Org, id, role)
 }
@@ -148,7 +148,7 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (httpap
 func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in oneMember) (httpapi.Done, error) {
 	id, ok := ids.ParseUUID(in.AccountID)
 	if !ok {
-		return httpapi.Done{}, fault.Missing("There is no such member.")
+		return httpapi.Done{}, fault.Missing("Member not found.")
 	}
 	return httpapi.Done{}, d.Service.Remove(ctx, by(v), v.Org, id)
 }
@@ -156,7 +156,7 @@ func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in oneMember) (http
 func (d Deps) stopRecovery(ctx context.Context, v httpapi.Visitor, in oneMember) (httpapi.Done, error) {
 	id, ok := ids.ParseUUID(in.AccountID)
 	if !ok {
-		return httpapi.Done{}, fault.Missing("There is no such member.")
+		return httpapi.Done{}, fault.Missing("Member not found.")
 	}
 	return httpapi.Done{}, d.Service.StopRecovery(ctx, by(v), v.Org, id)
 }
@@ -188,7 +188,7 @@ func (d Deps) invite(ctx context.Context, v httpapi.Visitor, in invited) (invita
 func (d Deps) withdraw(ctx context.Context, v httpapi.Visitor, in oneInvitation) (httpapi.Done, error) {
 	id, ok := ids.ParseUUID(in.ID)
 	if !ok {
-		return httpapi.Done{}, fault.Missing("There is no such invitation.")
+		return httpapi.Done{}, fault.Missing("Invitation not found.")
 	}
 	return httpapi.Done{}, d.Service.Withdraw(ctx, by(v), v.Org, id)
 }

@@ -42,7 +42,7 @@ func (people) Remove(_ context.Context, by members.By, orgID, accountID string) 
 func pass(by members.By, orgID, accountID string, ok bool) error {
 	switch {
 	case by.Actor != "member:"+by.AccountID || orgID != membertest.OrgA || accountID != known:
-		return fault.Missing("There is no such member.")
+		return fault.Missing("Member not found.")
 	case !ok:
 		return fault.New(fault.Conflict, fault.CodeConflict, "The last owner has to stay one.")
 	}
@@ -66,14 +66,14 @@ func (p people) Invitations(ctx context.Context, orgID string) ([]account.Invita
 
 func (people) Withdraw(_ context.Context, by members.By, orgID, id string) error {
 	if id != invited {
-		return fault.Missing("There is no such invitation.")
+		return fault.Missing("Invitation not found.")
 	}
 	return pass(by, orgID, known, true)
 }
 
 func (people) StopRecovery(_ context.Context, _ members.By, _, accountID string) error {
 	if accountID != known {
-		return fault.Missing("No recovery of this account is under way.")
+		return fault.Missing("This account has no recovery in progress.")
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func TestMembersAndInvitationsAreShownAndChanged(t *testing.T) {
 		},
 		"nobody's role": {
 			Method: "PATCH", Path: "/members/x", Body: `{"role":"owner"}`, Status: 404,
-			Want: keyedtest.FailureBody("svc_not_found", "There is no such member."),
+			Want: keyedtest.FailureBody("svc_not_found", "Member not found."),
 		},
 		"a conflict": {
 			Method: "PATCH", Path: "/members/" + known, Body: `{"role":"viewer"}`, Status: 409,
@@ -170,11 +170,11 @@ func TestMembersAndInvitationsAreShownAndChanged(t *testing.T) {
 		"a withdrawal": {Method: "DELETE", Path: "/invitations/" + invited, Status: 200, Want: done},
 		"of another's": {
 			Method: "DELETE", Path: "/invitations/" + known, Status: 404,
-			Want: keyedtest.FailureBody("svc_not_found", "There is no such invitation."),
+			Want: keyedtest.FailureBody("svc_not_found", "Invitation not found."),
 		},
 		"of what is no id": {
 			Method: "DELETE", Path: "/invitations/x", Status: 404,
-			Want: keyedtest.FailureBody("svc_not_found", "There is no such invitation."),
+			Want: keyedtest.FailureBody("svc_not_found", "Invitation not found."),
 		},
 		"nobody as a guest": {
 			Method: "POST", Path: "/invitations", Body: `{"role":"viewer"}`, Status: 400,
@@ -233,6 +233,6 @@ func TestRecoveryIsStoppedByOwnerWithoutFreshProof(t *testing.T) {
 	}
 	stopped.Check(t, route, newHandler())
 	stopped.Path = base + "/members/none/recovery"
-	stopped.Status, stopped.Want = 404, keyedtest.FailureBody("svc_not_found", "There is no such member.")
+	stopped.Status, stopped.Want = 404, keyedtest.FailureBody("svc_not_found", "Member not found.")
 	stopped.Check(t, route, newHandler())
 }

@@ -44,7 +44,7 @@ func (d Deps) audit(ctx context.Context, v httpapi.Visitor, in before) (rowList,
 	if in.Seq != "" {
 		var err error
 		if seq, err = strconv.ParseInt(in.Seq, 10, 64); err != nil || seq < 1 {
-			return rowList{}, fault.BadRequest("before must be the number of a row.").About("before")
+			return rowList{}, fault.BadRequest("before must be the number of an audit log entry.").About("before")
 		}
 	}
 	found, next, err := d.Audit.List(ctx, v.Org, seq, pageOfRows)

@@ -60,10 +60,11 @@ func (in span) months(now time.Time) (first, last time.Time, err error) {
 		last, err = time.Parse(month, in.To)
 	}
 	if err != nil || last.Before(first) || !last.Before(first.AddDate(0, mostMonths, 0)) {
-		return first, last, fault.BadRequest("from and to must be months such as 2026-03, at most 25 of them.").Because(err)
+		return first, last, fault.BadRequest("from and to must be months, such as 2026-03, and span at most 25 " +
+			"months.").Because(err)
 	}
 	if in.Format != "" && in.Format != "csv" {
-		return first, last, fault.BadRequest("format can only be csv.").About("format")
+		return first, last, fault.BadRequest("format must be csv.").About("format")
 	}
 	return first, last, nil
 }

@@ -71,7 +71,7 @@ func (counter) SignOut(context.Context, account.Session) error { return nil }
 // Organisation implements dashboardsession.Organisations: an operator has removed OrgB.
 func (counter) Organisation(_ context.Context, tenant org.Tenant) (org.Organisation, error) {
 	if tenant.OrgID != membertest.OrgA {
-		return org.Organisation{}, fault.Missing("There is no such record.")
+		return org.Organisation{}, fault.Missing("Record not found.")
 	}
 	return org.Organisation{ID: tenant.OrgID, Name: "Alder", Plan: org.Free, Status: org.Active}, nil
 }
@@ -113,7 +113,7 @@ func TestASessionIsShownAndItsCookiesAreStrict(t *testing.T) {
 		"as a form": {
 			Method: "POST", Media: "application/x-www-form-urlencoded", Body: `email=a`, Status: 415,
 			Want: keyedtest.FailureBody("svc_unsupported_media_type",
-				"The body must be sent as application/json in UTF-8, without compression."),
+				"The request body must be uncompressed UTF-8 and have the content type application/json."),
 		},
 		"it is looked at": {
 			As: membertest.Owner, Status: 200,

@@ -190,7 +190,7 @@ func parseTypes(names []string) ([]webhook.Type, error) {
 	for _, name := range names {
 		t, ok := webhook.ParseType(name)
 		if !ok {
-			return nil, fault.BadRequest("types must be event types.").About("types")
+			return nil, fault.BadRequest("types must contain only known event types.").About("types")
 		}
 		all = append(all, t)
 	}
@@ -208,7 +208,7 @@ func shown(s webhook.Subscription, err error) (hook, error) {
 // missing says the same of everything that is no webhook here.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
-		return fault.Missing("There is no such webhook.").Because(err)
+		return fault.Missing("Webhook not found.").Because(err)
 	}
 	return err
 }

@@ -241,7 +241,7 @@ func requests() []struct {
 func TestWebhooksOfOthersAreNotThere(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
-	const missing = `"error_description":"There is no such webhook."`
+	const missing = `"error_description":"Webhook not found."`
 	for name, tenant := range map[string]org.Tenant{
 		"another organisation": managed.Tenant(membertest.OrgB, org.Test),
 		"the other mode":       managed.Tenant(membertest.OrgA, org.Live),

@@ -78,11 +78,11 @@ func (d Deps) enable(ctx context.Context, v httpapi.Visitor, in enabling) (enabl
 func (d Deps) simulate(ctx context.Context, v httpapi.Visitor, in simulating) (simulated, error) {
 	t, ok := webhook.ParseType(in.Type)
 	if !ok {
-		return simulated{}, fault.BadRequest("type must be an event type.").About("type")
+		return simulated{}, fault.BadRequest("type must be a known event type.").About("type")
 	}
 	// An empty id would be everybody's.
 	if in.ID == "" {
-		return simulated{}, fault.Missing("There is no such webhook.")
+		return simulated{}, fault.Missing("Webhook not found.")
 	}
 	id, err := d.sending(v).Simulate(ctx, v.Tenant, in.ID, t)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in replaying) (repl
 }
 
 func (in replaying) times() (since, from, to time.Time, err error) {
-	wrong := fault.BadRequest("Send since, or from and a later to, as times of RFC 3339.")
+	wrong := fault.BadRequest("Send either since, or from and a later to, as RFC 3339 timestamps.")
 	if (in.Since == "") == (in.From == "" && in.To == "") {
 		return since, from, to, wrong
 	}

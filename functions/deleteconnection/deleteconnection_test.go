@@ -49,7 +49,7 @@ func newHandler() http.Handler {
 
 func TestDeleteConnectionAnswers(t *testing.T) {
 	t.Parallel()
-	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
+	missing := keyedtest.FailureBody("svc_not_found", "Connection not found.")
 	revoked := `{"success":true,"data":{"org_connection_id":"` + known +
 		`","org_id":"a0000000-0000-4000-8000-000000000001",` +
 		`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint",` +
@@ -65,7 +65,7 @@ func TestDeleteConnectionAnswers(t *testing.T) {
 		"our own failure":      {Path: broken, Status: 500, Want: keyedtest.ServerError},
 		"a race that is lost": {
 			Path: busy, Status: 503,
-			Want: keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again."),
+			Want: keyedtest.FailureBody("svc_unavailable", "The record changed at the same time. Please try again."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func newHandler() http.Handler {
 
 func TestDeleteExportFilesAnswers(t *testing.T) {
 	t.Parallel()
-	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
+	missing := keyedtest.FailureBody("svc_not_found", "Export not found.")
 	done := `{"success":true,"data":{"task_id":"` + succeeded + `","status":"success"}}`
 	for name, e := range map[string]keyedtest.Exchange{
 		"the task":      {Path: path(succeeded), Status: 200, Want: done},
@@ -87,7 +87,7 @@ func TestDeleteExportFilesKnowsItsCallersAndItsMethod(t *testing.T) {
 	t.Parallel()
 	allow := map[string]string{"Allow": "DELETE, OPTIONS"}
 	refused := keyedtest.FailureBody("svc_method_not_allowed",
-		"This method is not allowed here. Allowed are: DELETE, OPTIONS.")
+		"This method is not allowed for this URL. Allowed methods: DELETE, OPTIONS.")
 	for name, e := range map[string]keyedtest.Exchange{
 		"no key": {Method: http.MethodDelete, Status: 401, Want: keyedtest.Unauthorized},
 		"a wrong key": {

@@ -110,5 +110,6 @@ func (d Deps) tenant(key httpapi.OptionalKey, taskID string, in request) (org.Te
 		return org.Tenant{}, refused
 	}
 	return org.Tenant{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
-		"A download needs the whole link, with its token, or the public id and private key of its organisation.")
+		"Use the complete download link, including its token, or authenticate with the organisation's public ID and "+
+			"private key.")
 }

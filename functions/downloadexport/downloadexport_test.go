@@ -109,12 +109,13 @@ func found(method, id string) map[string]string {
 
 func TestADownloadNeedsATokenOrTheOwnersKey(t *testing.T) {
 	t.Parallel()
-	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
+	missing := keyedtest.FailureBody("svc_not_found", "Export not found.")
 	expired := keyedtest.FailureBody("svc_export_expired",
 		"The files of this export have been deleted. Request a new export.")
 	invalid := keyedtest.FailureBody("svc_unauthorized_client", "The download link is not valid.")
 	needed := keyedtest.FailureBody("svc_unauthorized_client",
-		"A download needs the whole link, with its token, or the public id and private key of its organisation.")
+		"Use the complete download link, including its token, or authenticate with the organisation's public ID and "+
+			"private key.")
 	token := strings.TrimPrefix(link(t, ready), path(ready, ready+".jsonl"))
 	for name, e := range map[string]keyedtest.Exchange{
 		"the link": {Path: link(t, ready), Status: 302, Header: found("GET", ready)},
@@ -216,7 +217,7 @@ func TestADownloadIsOnlyRead(t *testing.T) {
 	t.Parallel()
 	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
 	allowed := keyedtest.FailureBody("svc_method_not_allowed",
-		"This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
+		"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS.")
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
 		keyedtest.Exchange{Method: method, Path: link(t, ready), Status: 405, Want: allowed, Header: allow}.Check(t,
 			downloadexport.Route, newHandler(t, keyedtest.Moment()))

@@ -71,7 +71,7 @@ func (d Deps) list(ctx context.Context, caller org.Caller, in request) (map[stri
 		return nil, err
 	}
 	if pointer.Live == "" {
-		return nil, fault.Missing("There is no catalogue yet.")
+		return nil, fault.Missing("No catalogue has been published yet.")
 	}
 	return d.Links.List(caller.Tenant.Mode, pointer.Live, d.Now())
 }
@@ -87,4 +87,4 @@ func (d Deps) find(ctx context.Context, method string, in request) (httpapi.Foun
 
 func isFile(name string) bool { return slices.Contains(serve.FileNames(), name) }
 
-func missingFile() error { return fault.Missing("There is no such file.") }
+func missingFile() error { return fault.Missing("File not found.") }

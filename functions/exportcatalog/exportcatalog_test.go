@@ -92,9 +92,9 @@ func addresses(t *testing.T) map[string]string {
 func TestTheCatalogueIsHandedOutAsFiles(t *testing.T) {
 	t.Parallel()
 	all := addresses(t)
-	none := keyedtest.FailureBody("svc_not_found", "There is no catalogue yet.")
+	none := keyedtest.FailureBody("svc_not_found", "No catalogue has been published yet.")
 	invalid := keyedtest.FailureBody("svc_unauthorized_client", "The download link is not valid.")
-	nothing := keyedtest.FailureBody("svc_not_found", "There is no such file.")
+	nothing := keyedtest.FailureBody("svc_not_found", "File not found.")
 	_, token, _ := strings.Cut(all["brands.json"], "&")
 	found := func(method, name string) map[string]string {
 		return map[string]string{
@@ -148,7 +148,7 @@ func TestTheCatalogueIsHandedOutAsFiles(t *testing.T) {
 	}
 	late := keyedtest.Exchange{
 		Path: all["brands.json"], Status: 410, Want: keyedtest.FailureBody("svc_export_expired",
-			"The download link has ended. Ask for new ones."),
+			"The download link has expired. Request new links."),
 	}
 	late.Check(t, "/", newHandler(t, pointers{}, keyedtest.Moment().Add(time.Hour), nil))
 	broken := keyedtest.Exchange{
@@ -160,7 +160,7 @@ func TestTheCatalogueIsHandedOutAsFiles(t *testing.T) {
 
 func notAllowed() string {
 	return keyedtest.FailureBody("svc_method_not_allowed",
-		"This method is not allowed here. Allowed are: GET, HEAD, OPTIONS.")
+		"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS.")
 }
 
 // The limit of asking is none of following.

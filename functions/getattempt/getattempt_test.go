@@ -28,7 +28,7 @@ type watcher struct {
 
 func (w watcher) Progress(_ context.Context, of org.Tenant, id string, token secret.Text) (flow.Progress, error) {
 	if of != keyedtest.Tenants()[keyedtest.PublicA] || id != attemptID || !token.Equal(secret.New("token-1")) {
-		return flow.Progress{}, fault.Missing("There is no such attempt.")
+		return flow.Progress{}, fault.Missing("Attempt not found.")
 	}
 	return w.progress, w.err
 }
@@ -71,7 +71,7 @@ func TestAWidgetSeesHowItsAttemptStands(t *testing.T) {
 func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	found := watcher{progress: flow.Progress{AttemptID: attemptID, Status: flow.Open}}
-	want := keyedtest.FailureBody("svc_not_found", "There is no such attempt.")
+	want := keyedtest.FailureBody("svc_not_found", "Attempt not found.")
 	for name, c := range map[string]struct {
 		id      string
 		headers []string

@@ -77,7 +77,7 @@ func New(d Deps) http.Handler {
 func (d Deps) get(ctx context.Context, caller org.Caller, in request) (any, error) {
 	mode := string(caller.Tenant.Mode)
 	if in.APIMode != "" && in.APIMode != mode {
-		return nil, fault.BadRequest("api_mode must be the mode of public_id.").About("api_mode")
+		return nil, fault.BadRequest("api_mode must match the mode of public_id.").About("api_mode")
 	}
 	given := 0
 	for _, id := range []string{in.BrandID, in.PortalID, in.EndpointID, in.TEFCADirectoryID} {
@@ -88,7 +88,7 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (any, erro
 	if given != 1 {
 		return nil, fault.BadRequest("Exactly one of brand_id, portal_id, endpoint_id and tefca_directory_id is required.")
 	}
-	missing := fault.Missing("There is no such record.")
+	missing := fault.Missing("Record not found.")
 	id, ok := ids.ParseUUID(in.BrandID + in.PortalID + in.EndpointID)
 	switch {
 	case in.TEFCADirectoryID != "":

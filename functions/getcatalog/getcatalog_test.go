@@ -41,7 +41,7 @@ func missing(mode, id string, known ...string) error {
 			return nil
 		}
 	}
-	return fault.Missing("There is no such record.")
+	return fault.Missing("Record not found.")
 }
 
 func (records) Brand(_ context.Context, mode, id string) (record.Brand, error) {
@@ -90,7 +90,7 @@ func TestARecordIsShown(t *testing.T) {
 		`","last_updated":"2026-03-04T05:06:07Z","status":"active","connection_type":"hl7-fhir-rest",` +
 		`"platform_type":"smart","fhir_version":"4.0.1","name":"FHIR","health":{"state":"ok",` +
 		`"checked_at":"2026-03-04T05:06:07Z"}}}`
-	unknown := keyedtest.FailureBody("svc_not_found", "There is no such record.")
+	unknown := keyedtest.FailureBody("svc_not_found", "Record not found.")
 	one := keyedtest.FailureBody("svc_invalid_request",
 		"Exactly one of brand_id, portal_id, endpoint_id and tefca_directory_id is required.")
 	for name, c := range map[string]struct {
@@ -121,7 +121,7 @@ func TestARecordIsShown(t *testing.T) {
 		},
 		"a mode that is not its": {
 			query: public + "&api_mode=live&brand_id=" + brandID, status: 400,
-			want: keyedtest.FailureBody("svc_invalid_request", "api_mode must be the mode of public_id."),
+			want: keyedtest.FailureBody("svc_invalid_request", "api_mode must match the mode of public_id."),
 		},
 		"a stranger": {
 			query: "x&brand_id=" + brandID, status: 401,
@@ -134,7 +134,7 @@ func TestARecordIsShown(t *testing.T) {
 		"POST": {
 			method: http.MethodPost, query: public, status: 405,
 			want: keyedtest.FailureBody("svc_method_not_allowed",
-				"This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
+				"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -61,7 +61,7 @@ func newHandler() http.Handler {
 
 func TestGetConnectionAnswers(t *testing.T) {
 	t.Parallel()
-	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
+	missing := keyedtest.FailureBody("svc_not_found", "Connection not found.")
 	shown := func(id, rest string) string {
 		return `{"success":true,"data":{"org_connection_id":"` + id + `","org_id":"a0000000-0000-4000-8000-000000000001",` +
 			`"catalog_brand_id":"brand","catalog_portal_id":"portal","catalog_endpoint_id":"endpoint",` +

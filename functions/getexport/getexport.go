@@ -70,7 +70,7 @@ func New(d Deps) http.Handler {
 
 func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response, error) {
 	if in.Include != "" && in.Include != "result" && in.Include != "progress" {
-		return response{}, fault.BadRequest("include can only be result or progress.").About("include")
+		return response{}, fault.BadRequest("include must be result or progress.").About("include")
 	}
 	id, ok := ids.ParseTask(in.TaskID)
 	if !ok {

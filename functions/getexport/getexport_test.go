@@ -90,8 +90,8 @@ func newHandler() http.Handler {
 
 func TestGetExportAnswers(t *testing.T) {
 	t.Parallel()
-	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
-	include := keyedtest.FailureBody("svc_invalid_request", "include can only be result or progress.")
+	missing := keyedtest.FailureBody("svc_not_found", "Export not found.")
+	include := keyedtest.FailureBody("svc_invalid_request", "include must be result or progress.")
 	isPending := `{"success":true,"data":{"task_id":"` + pending + `","status":"pending"}}`
 	for name, e := range map[string]keyedtest.Exchange{
 		"pending":             {Path: pending, Status: 200, Want: isPending},

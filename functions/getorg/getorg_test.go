@@ -108,7 +108,7 @@ func TestGetOrgAnswers(t *testing.T) {
 		"POST": {
 			method: http.MethodPost, query: "?public_id=" + whole, status: 405, cors: "*", allow: allow,
 			want: keyedtest.FailureBody("svc_method_not_allowed",
-				"This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
+				"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS."),
 		},
 		"HEAD": {method: http.MethodHead, query: "?public_id=" + bare, status: 200, cors: "*"},
 		"OPTIONS": {

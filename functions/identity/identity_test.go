@@ -52,19 +52,21 @@ func TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens(t *testing.T) {
 	}{
 		"the free plan": {
 			livePage, func(w *world) { w.plan = org.Free }, 403,
-			keyedtest.FailureBody("svc_plan_required", "TEFCA mode is part of the paid plan. Test mode is open to everybody."),
+			keyedtest.FailureBody("svc_plan_required", "In live mode, TEFCA requires the paid plan. Test mode is "+
+				"available on every plan."),
 		},
 		"the free plan before the providers": {
 			livePage, func(w *world) { w.plan = org.Free; delete(w.settings, org.Live) }, 403,
-			keyedtest.FailureBody("svc_plan_required", "TEFCA mode is part of the paid plan. Test mode is open to everybody."),
+			keyedtest.FailureBody("svc_plan_required", "In live mode, TEFCA requires the paid plan. Test mode is "+
+				"available on every plan."),
 		},
 		"no provider of live mode": {
 			livePage, func(w *world) { delete(w.settings, org.Live) }, 400,
-			keyedtest.FailureBody("svc_invalid_request", "TEFCA mode is not set up here for this mode."),
+			keyedtest.FailureBody("svc_invalid_request", "TEFCA mode is not set up for this mode."),
 		},
 		"no provider of test mode": {
 			browsertest.Page, func(w *world) { w.settings[org.Test] = attempt.Setting{Simulated: true} }, 400,
-			keyedtest.FailureBody("svc_invalid_request", "TEFCA mode is not set up here for this mode."),
+			keyedtest.FailureBody("svc_invalid_request", "TEFCA mode is not set up for this mode."),
 		},
 		"an organisation that cannot be read": {
 			livePage, func(w *world) { w.unread = keyedtest.ErrTrouble }, 500,
@@ -207,16 +209,16 @@ func TestWhatAPageSendsIsRefusedByItsField(t *testing.T) {
 		says   string
 		field  string // of the log
 	}{
-		"":                        {400, "A JSON body is required.", ""},
-		`[]`:                      {400, "The body must be a JSON object.", ""},
+		"":                        {400, "A JSON request body is required.", ""},
+		`[]`:                      {400, "The request body must be a JSON object.", ""},
 		`{}`:                      {400, "provider is required.", "provider"},
 		`{"provider":""}`:         {400, "provider is required.", "provider"},
 		`{"provider":7}`:          {400, "provider must be a string.", "provider"},
-		`{"provider":"<script>"}`: {400, "There is no such identity provider.", "provider"},
-		`{"provider":"real"}`:     {400, "There is no such identity provider.", "provider"}, // of live mode
+		`{"provider":"<script>"}`: {400, "Identity provider not found.", "provider"},
+		`{"provider":"real"}`:     {400, "Identity provider not found.", "provider"}, // of live mode
 		`{"provider":"simulated","Provider":"second"}`: {
 			400,
-			"The body has the same member twice.", "",
+			"The request body contains a duplicate member.", "",
 		},
 		`{"provider":"simulated","external_id":"` + strings.Repeat("x", 513) +
 			`"}`: {400, "external_id must not be longer than 512 bytes.", "external_id"},

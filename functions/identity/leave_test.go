@@ -152,7 +152,7 @@ func (w *world) checkNotStarted(t *testing.T) {
 // TestAStartValueThatDoesNotWorkIsAPage, and one that did not work because of others works when they do.
 func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 	t.Parallel()
-	const spent = "This sign-in was opened before or has expired. Return to the application and try again."
+	const spent = "This sign-in was already opened or has expired. Return to the application and try again."
 	for name, c := range map[string]struct {
 		body   string
 		before func(*world)
@@ -183,7 +183,8 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 		},
 		"the provider does not answer": {
 			starttest.Body(start), func(w *world) { w.unbegun = csp.Unavailable(keyedtest.ErrTrouble) }, 503, "svc_unavailable",
-			"The identity service does not answer at the moment. Nothing was shared; please try again in some minutes.", 200,
+			"The identity service is not responding at the moment. Nothing was shared. Please try again in a few " +
+				"minutes.", 200,
 		},
 		"our own failure": {
 			starttest.Body(start), func(w *world) { w.unbegun = keyedtest.ErrTrouble }, 500,

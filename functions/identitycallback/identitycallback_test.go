@@ -154,23 +154,24 @@ func TestAWindowSaysWhatWentWrong(t *testing.T) {
 			"&code=c%2B1", identity.Unavailable(keyedtest.ErrTrouble), time.Minute,
 			attempt.Ending{
 				Error: "svc_server_error", Cause: "provider_unavailable",
-				Description: "The identity service does not answer at the moment. Nothing was shared; please try again in some " +
-					"minutes.",
+				Description: "The identity service is not responding at the moment. Nothing was shared. Please try " +
+					"again in a few minutes.",
 			},
 		},
 		"a token that is not believed": {
 			"&code=c%2B1", identity.NoToken(), time.Minute,
 			attempt.Ending{
 				Error: "svc_token_exchange", Cause: "token_invalid",
-				Description: "The identity service's answer could not be trusted, so it was not used. Nothing was shared; please " +
-					"try again.",
+				Description: "The identity service's response could not be verified, so it was not used. Nothing was " +
+					"shared. Please try again.",
 			},
 		},
 		"an identity that has run out": {
 			"&code=c%2B1", nil, 0,
 			attempt.Ending{
 				Error: "svc_token_exchange", Cause: "identity_expired",
-				Description: "The identity check has run out. Nothing more was shared; please verify your identity once more.",
+				Description: "The identity check has expired. Nothing more was shared. Please verify your identity " +
+					"once more.",
 			},
 		},
 		"another issuer's answer": {
@@ -178,8 +179,8 @@ func TestAWindowSaysWhatWentWrong(t *testing.T) {
 			identity.Authority{}.Check(identity.Return{Provider: "another"}), time.Minute,
 			attempt.Ending{
 				Error: "svc_invalid_request", Cause: "issuer_mismatch",
-				Description: "The answer did not come from the identity service that was asked. Nothing was shared; please try " +
-					"again.",
+				Description: "The response did not come from the right identity service. Nothing was shared. Please " +
+					"try again.",
 			},
 		},
 		"our own failure that says too much": {
@@ -240,7 +241,7 @@ func TestWhatTheProviderSaysGoesToWhoJudgesIt(t *testing.T) {
 // left, if it was good before.
 func TestAReturnWithoutItsBrowserChangesNothing(t *testing.T) {
 	t.Parallel()
-	const incomplete = "This address is not complete. Return to the application and try again."
+	const incomplete = "This URL is incomplete. Return to the application and try again."
 	for name, c := range map[string]struct {
 		query  func(*world) string
 		cookie string

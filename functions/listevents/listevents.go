@@ -68,7 +68,7 @@ func parseLimit(text string) (int, error) {
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 || limit > maxLimit {
-		return 0, fault.BadRequest("limit must be a whole number from 1 to 500.").About("limit")
+		return 0, fault.BadRequest("limit must be an integer from 1 to 500.").About("limit")
 	}
 	return limit, nil
 }
@@ -82,7 +82,7 @@ func parseTypes(text string) ([]webhook.Type, error) {
 	for name := range strings.SplitSeq(text, ",") {
 		t, ok := webhook.ParseType(name)
 		if !ok {
-			return nil, fault.BadRequest("types must be event types separated by commas.").About("types")
+			return nil, fault.BadRequest("types must be a comma-separated list of event types.").About("types")
 		}
 		named = append(named, t)
 	}

@@ -47,9 +47,9 @@ func TestListEventsAnswers(t *testing.T) {
 	end := plainCursor(ago(15*second+time.Microsecond), 4)
 	hour := plainCursor(ago(time.Hour), 3)
 	all := bodyOf(1) + "," + bodyOf(2) + "," + bodyOf(4)
-	noCursor := keyedtest.FailureBody("svc_invalid_request", "after is not a cursor of this list.")
-	noLimit := keyedtest.FailureBody("svc_invalid_request", "limit must be a whole number from 1 to 500.")
-	noTypes := keyedtest.FailureBody("svc_invalid_request", "types must be event types separated by commas.")
+	noCursor := keyedtest.FailureBody("svc_invalid_request", "after is not a valid cursor for this list.")
+	noLimit := keyedtest.FailureBody("svc_invalid_request", "limit must be an integer from 1 to 500.")
+	noTypes := keyedtest.FailureBody("svc_invalid_request", "types must be a comma-separated list of event types.")
 	for name, e := range map[string]keyedtest.Exchange{
 		"all":                {Status: 200, Want: success(all, end, false)},
 		"nothing sent":       {Path: "?after=&limit=&types=", Status: 200, Want: success(all, end, false)},

@@ -27,7 +27,7 @@ import (
 const (
 	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
 	bearer    = "Bearer token-1"
-	missing   = "There is no such attempt."
+	missing   = "Attempt not found."
 )
 
 // world is the endpoint over the tables that template.yaml declares.
@@ -254,10 +254,10 @@ func TestAPageSeesHowItsAttemptStands(t *testing.T) {
 func TestAPageSeesWhatItsAttemptFailedOf(t *testing.T) {
 	t.Parallel()
 	for cause, action := range map[string]string{
-		"level_too_low": "The provider vouches for less than identity assurance level 2. Let the patient complete " +
-			"its verification, or choose another provider.",
-		"network_unavailable": "The network did not answer, or failed. Let the patient try again later.",
-		"of another release":  "Let the patient try again. If it happens again, give support the request id.",
+		"level_too_low": "The provider confirms less than identity assurance level 2. Let the patient complete its " +
+			"verification, or choose another provider.",
+		"network_unavailable": "The network did not respond, or failed. Let the patient try again later.",
+		"of another release":  "Let the patient try again. If it happens again, send support the request ID.",
 	} {
 		w := newWorld(t)
 		w.put(t, attempt.Attempt{
@@ -352,13 +352,13 @@ func TestWhatIsNoQuestionIsRefused(t *testing.T) {
 		"POST": {
 			posted, 405,
 			keyedtest.FailureBody("svc_method_not_allowed",
-				"This method is not allowed here. Allowed are: GET, HEAD, OPTIONS."),
+				"This method is not allowed for this URL. Allowed methods: GET, HEAD, OPTIONS."),
 		},
 		"facilities that are not read": {unlisted, 500, keyedtest.ServerError},
 		"an attempt that is not read":  {failed, 500, keyedtest.ServerError},
 		"too many questions": {
 			often, 429,
-			keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again."),
+			keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before you try again."),
 		},
 	} {
 		if text := strings.TrimSpace(c.got.Body.String()); c.got.Code != c.status || text != c.want ||

@@ -138,7 +138,7 @@ func TestReconnectMakesARequestIDAndIgnoresAnEndpoint(t *testing.T) {
 
 func TestErrorsOfAReconnectGoBackByRedirect(t *testing.T) {
 	t.Parallel()
-	unknown := fault.BadRequest("reconnect_org_connection_id is not known.")
+	unknown := fault.BadRequest("reconnect_org_connection_id is unknown.")
 	for name, c := range map[string]struct {
 		id          string
 		err         error

@@ -134,7 +134,7 @@ func TestNobodyElsesConnectionsAreRevoked(t *testing.T) {
 func TestRevokingIsAHelpForTestsAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	want := keyedtest.FailureBody("svc_forbidden_mode", "This works with test credentials only.")
+	want := keyedtest.FailureBody("svc_forbidden_mode", "This works only with test credentials.")
 	for _, body := range []string{maple, `{"email":"nobody@tefca.example"}`} {
 		w.check(t, keyedtest.Exchange{User: keyedtest.LiveA, Body: body, Status: 403, Want: want})
 	}
@@ -147,7 +147,7 @@ func TestRevokingIsAHelpForTestsAlone(t *testing.T) {
 func TestRevokingRefuses(t *testing.T) {
 	t.Parallel()
 	nobody := keyedtest.FailureBody("svc_invalid_request",
-		"email must be the address of one of the synthetic patients of TEFCA mode.")
+		"email must be the address of a synthetic TEFCA patient.")
 	refused := func(says string) string { return keyedtest.FailureBody("svc_invalid_request", says) }
 	for name, e := range map[string]keyedtest.Exchange{
 		"nobody's address": {Body: `{"email":"nobody@tefca.example"}`, Status: 400, Want: nobody},
@@ -163,18 +163,18 @@ func TestRevokingRefuses(t *testing.T) {
 		},
 		"twice": {
 			Body: `{"email":"a","Email":"b"}`, Status: 400,
-			Want: refused("The body has the same member twice."),
+			Want: refused("The request body contains a duplicate member."),
 		},
-		"no body":   {Status: 400, Want: refused("A JSON body is required.")},
-		"no object": {Body: `[]`, Status: 400, Want: refused("The body must be a JSON object.")},
+		"no body":   {Status: 400, Want: refused("A JSON request body is required.")},
+		"no object": {Body: `[]`, Status: 400, Want: refused("The request body must be a JSON object.")},
 		"GET": {
 			Method: http.MethodGet, Status: 405, Want: keyedtest.FailureBody("svc_method_not_allowed",
-				"This method is not allowed here. Allowed are: POST, OPTIONS."),
+				"This method is not allowed for this URL. Allowed methods: POST, OPTIONS."),
 			Header: map[string]string{"Allow": "POST, OPTIONS"},
 		},
 		"too large": {
 			Body: `{"email":"` + strings.Repeat("x", 64<<10) + `"}`, Status: 413,
-			Want: keyedtest.FailureBody("svc_payload_too_large", "The body must not be larger than 64 KiB."),
+			Want: keyedtest.FailureBody("svc_payload_too_large", "The request body must not exceed 64 KiB."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestRevokingKnowsItsCallers(t *testing.T) {
 // TestAPatientThatIsHalfRevokedIsNoSuccess: the call may be repeated, and ends what is left.
 func TestAPatientThatIsHalfRevokedIsNoSuccess(t *testing.T) {
 	t.Parallel()
-	lost := keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again.")
+	lost := keyedtest.FailureBody("svc_unavailable", "The record changed at the same time. Please try again.")
 	for name, c := range map[string]struct {
 		change func(*world)
 		status int
@@ -267,7 +267,7 @@ func TestWhoRevokesTooOftenWaits(t *testing.T) {
 	}
 	w.check(t, keyedtest.Exchange{
 		User: keyedtest.PublicA, Body: maple, Status: 429,
-		Want:   keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before trying again."),
+		Want:   keyedtest.FailureBody("svc_rate_limited", "Too many requests. Please wait before you try again."),
 		Header: map[string]string{"Retry-After": "2"},
 	})
 	if len(w.ended) != 0 {

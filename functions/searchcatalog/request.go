@@ -43,20 +43,21 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 	}
 	switch {
 	case r.APIMode != "" && r.APIMode != string(mode):
-		return q, fault.BadRequest("api_mode must be the mode of public_id.").About("api_mode")
+		return q, fault.BadRequest("api_mode must match the mode of public_id.").About("api_mode")
 	case utf8.RuneCountInString(r.Query) > maxQuery:
 		return q, fault.BadRequest("query must have at most 300 characters.").About("query")
 	case q.Size < 1 || q.Size > search.MaxSize:
-		return q, fault.BadRequest("size must be a whole number from 1 to 100.").About("size")
+		return q, fault.BadRequest("size must be an integer from 1 to 100.").About("size")
 	case tooMany(r.PlatformTypes):
 		return q,
-			fault.BadRequest("platformTypes must have at most 60 values of at most 64 characters.").About("platformTypes")
+			fault.BadRequest("platformTypes must have at most 60 values, each of at most 64 " +
+				"characters.").About("platformTypes")
 	case r.SortBy != "" && r.SortBy != byLocation:
-		return q, fault.BadRequest("sortBy must be location, or be left out.").About("sortBy")
+		return q, fault.BadRequest("sortBy must be location or omitted.").About("sortBy")
 	}
 	for _, code := range r.Locations {
 		if len(code) != 2 || !isEach(code, isLetter) || tooMany(r.Locations) {
-			return q, fault.BadRequest("locations must be codes of states, of two letters.").About("locations")
+			return q, fault.BadRequest("locations must be two-letter state codes.").About("locations")
 		}
 		q.States = append(q.States, strings.ToUpper(code))
 	}
@@ -78,7 +79,7 @@ const maxZIPs = 10
 
 func badZIPs() error {
 	return fault.BadRequest(
-		"sortBy location needs sortByOpts.locationZipcodes, 1 to 10 ZIP codes of five digits.").
+		"sortBy=location requires sortByOpts.locationZipcodes: 1 to 10 five-digit ZIP codes.").
 		About("sortByOpts.locationZipcodes")
 }
 

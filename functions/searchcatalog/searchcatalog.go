@@ -121,7 +121,8 @@ func (d Deps) searched(ctx context.Context, tenant org.Tenant, asked string, aft
 	found, err := d.Catalogue.At(ctx, mode, edition)
 	if errors.Is(err, fault.Gone) {
 		err = fault.BadRequest(
-			"searchAfter is too old: the catalogue has changed since. Search again from the first page.").About("searchAfter")
+			"searchAfter has expired because the catalogue changed. Search again from the first " +
+				"page.").About("searchAfter")
 	}
 	return edition, found, err
 }

@@ -47,7 +47,8 @@ type edition struct {
 func (c *catalogue) Live(_ context.Context, mode string) (serve.Edition, serve.Searchable, error) {
 	if c.broken {
 		return serve.Edition{}, serve.Searchable{},
-			fault.New(fault.Unavailable, fault.CodeUnavailable, "The catalogue cannot be read right now. Please try again.")
+			fault.New(fault.Unavailable, fault.CodeUnavailable, "The catalogue can't be read right now. Please try "+
+				"again.")
 	}
 	all := c.editions[mode]
 	if len(all) == 0 {
@@ -253,31 +254,31 @@ func TestWhatCannotBeSearchedForIsRefusedClearly(t *testing.T) {
 		t.Fatal(err)
 	}
 	maple := func(after string) string { return `{"query":"maple","searchAfter":` + after + `}` }
-	cursorRefused := "searchAfter must be the sort values of a hit of the same search, as they were."
-	codes := "locations must be codes of states, of two letters."
-	zips := "sortBy location needs sortByOpts.locationZipcodes, 1 to 10 ZIP codes of five digits."
+	cursorRefused := "searchAfter must be the unchanged sort values of a hit from the same search."
+	codes := "locations must be two-letter state codes."
+	zips := "sortBy=location requires sortByOpts.locationZipcodes: 1 to 10 five-digit ZIP codes."
 	for name, e := range map[string]struct {
 		query, body string
 		want        string
 	}{
-		"the other mode": {alder + "&api_mode=live", `{"query":"maple"}`, "api_mode must be the mode of public_id."},
-		"no mode":        {alder + "&api_mode=TEST", `{"query":"maple"}`, "api_mode must be the mode of public_id."},
+		"the other mode": {alder + "&api_mode=live", `{"query":"maple"}`, "api_mode must match the mode of public_id."},
+		"no mode":        {alder + "&api_mode=TEST", `{"query":"maple"}`, "api_mode must match the mode of public_id."},
 		"a number":       {alder, `{"query":1}`, "query must be a string."},
 		"a long query": {
 			alder, `{"query":"` + strings.Repeat("é", 301) + `"}`,
 			"query must have at most 300 characters.",
 		},
-		"no hits":       {alder, `{"size":0}`, "size must be a whole number from 1 to 100."},
-		"too many hits": {alder, `{"size":101}`, "size must be a whole number from 1 to 100."},
+		"no hits":       {alder, `{"size":0}`, "size must be an integer from 1 to 100."},
+		"too many hits": {alder, `{"size":101}`, "size must be an integer from 1 to 100."},
 		"half a hit":    {alder, `{"size":1.5}`, "size must be a number."},
 		"no list":       {alder, `{"platformTypes":"smart"}`, "platformTypes must be an array."},
 		"a long list": {
 			alder, `{"platformTypes":["` + strings.Repeat(`a","`, 60) + `"]}`,
-			"platformTypes must have at most 60 values of at most 64 characters.",
+			"platformTypes must have at most 60 values, each of at most 64 characters.",
 		},
 		"no state":                {alder, `{"locations":["New York"]}`, codes},
 		"a state with a wildcard": {alder, `{"locations":["N*"]}`, codes},
-		"an unknown order":        {alder, `{"sortBy":"name"}`, "sortBy must be location, or be left out."},
+		"an unknown order":        {alder, `{"sortBy":"name"}`, "sortBy must be location or omitted."},
 		"no place":                {alder, `{"sortBy":"location"}`, zips},
 		"no ZIP":                  {alder, `{"sortBy":"location","sortByOpts":{"locationZipcodes":["Here!"]}}`, zips},
 		"no cursor":               {alder, maple(`"x"`), "searchAfter must be an array."},

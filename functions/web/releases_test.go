@@ -30,7 +30,7 @@ func (k *kept) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	case k.fails != nil:
 		return nil, k.fails
 	case !ok:
-		return nil, fault.Missing("There is no such file.")
+		return nil, fault.Missing("File not found.")
 	}
 	return io.NopCloser(strings.NewReader(text)), nil
 }

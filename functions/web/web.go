@@ -246,5 +246,5 @@ func (d Deps) file(ctx context.Context, at string, takes func(encoding string) b
 
 func unbuilt() error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
-		"This service was built without its pages. They need Node 20 or later: make ui, and then build it again.")
+		"This service was built without its web pages. Install Node 20 or later, run make ui, and build again.")
 }

@@ -114,5 +114,5 @@ func (a ClientAuth) SecretBinding() string { return "client|" + a.ID }
 
 // MissingEndpoint is the answer for an endpoint that is unknown, suspended or of the other mode.
 func MissingEndpoint() error {
-	return fault.BadRequest("endpoint_id is not known.").About("endpoint_id")
+	return fault.BadRequest("endpoint_id is unknown.").About("endpoint_id")
 }

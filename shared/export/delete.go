@@ -46,7 +46,8 @@ func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task
 		return Task{}, fmt.Errorf("read task: %w", err)
 	}
 	if task.Status == Pending {
-		return Task{}, fault.BadRequest("The export is still running. Delete its connection, or wait until it has ended.")
+		return Task{}, fault.BadRequest("The export is still running. Delete its connection, or wait until the " +
+			"export has ended.")
 	}
 	if err := d.expire(ctx, task); err != nil {
 		return Task{}, err

@@ -114,7 +114,7 @@ func TestTheFilesOfARunningExportStay(t *testing.T) {
 	before := slices.Clone(c.objects)
 	_, err := c.delete(t, time.Hour)
 	if f := fault.Of(err); f.Kind != fault.Invalid || f.Code != fault.CodeInvalidRequest ||
-		f.Public != "The export is still running. Delete its connection, or wait until it has ended." {
+		f.Public != "The export is still running. Delete its connection, or wait until the export has ended." {
 		t.Errorf("got %v, want a refusal that says what to do", err)
 	}
 	if !slices.Equal(c.objects, before) || len(c.done) != 0 {

@@ -23,5 +23,5 @@ func ParseFixture(mode org.Mode, name string) (string, error) {
 }
 
 func noFixture() error {
-	return fault.BadRequest("fixtures is only for TEFCA connections in test mode.").About("fixtures")
+	return fault.BadRequest("fixtures is allowed only for TEFCA connections in test mode.").About("fixtures")
 }

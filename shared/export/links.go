@@ -79,7 +79,7 @@ func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 	mark, ok := l.Keys.SignAs(version, []byte(body))
 	if !ok && !l.Keys.IsRetired(version) {
 		return "", fault.New(fault.Unavailable, fault.CodeUnavailable,
-			"The download links cannot be made right now. Please try again.")
+			"The download links can't be created right now. Please try again.")
 	}
 	return path + tokenParameter + strconv.Itoa(version) + "." + body + "." +
 		base64.RawURLEncoding.EncodeToString(mark.Sum), nil

@@ -98,7 +98,8 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	switch {
 	case err != nil || since.Year() < 1900:
 		return time.Time{},
-			fault.BadRequest("since must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.").About("since")
+			fault.BadRequest("since must be a date, such as 2026-01-31, or a timestamp, such as " +
+				"2026-01-31T12:00:00Z.").About("since")
 	case since.After(now):
 		return time.Time{}, fault.BadRequest("since must not be in the future.").About("since")
 	}
@@ -122,8 +123,8 @@ func parseTypes(list []string) ([]string, error) {
 		}
 	}
 	if !searched {
-		return nil, fault.BadRequest("resource_types names only types that are fetched when other records refer to them. " +
-			"Name the types that refer to them, too.").About("resource_types")
+		return nil, fault.BadRequest("resource_types contains only types that are fetched as references. Add the " +
+			"types that refer to them.").About("resource_types")
 	}
 	return slices.Compact(slices.Sorted(slices.Values(list))), nil
 }
@@ -142,7 +143,8 @@ func parseFormats(list []string) ([]Format, error) {
 	case len(chosen) == 1 && chosen[0] == Report:
 		return nil,
 			fault.BadRequest(
-				"formats must also name jsonl, jsonl_gz or fhir_bundle; outcome alone holds no records.").About("formats")
+				"formats must also include jsonl, jsonl_gz or fhir_bundle; outcome alone contains no " +
+					"records.").About("formats")
 	}
 	return chosen, nil
 }

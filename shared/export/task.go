@@ -88,7 +88,7 @@ func (t Task) Began() time.Time { return t.CreatedAt.Add(t.Waited) }
 func (t Task) Ends() time.Time { return t.Began().Add(Budget) }
 
 // Missing is the answer for a task that is not there for this tenant.
-func Missing() error { return fault.Missing("There is no such export.").About("task_id") }
+func Missing() error { return fault.Missing("Export not found.").About("task_id") }
 
 // Downloadable returns the task's file of a name while it can be downloaded at now: else Missing, or fault.Gone with
 // svc_export_expired.

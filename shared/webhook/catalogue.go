@@ -82,7 +82,7 @@ const (
 	exampleEmail      = "patient@example.com"
 	exampleSystem     = "Example Hospital"
 	exampleConsentEnd = "2030-01-08T00:00:00Z"
-	exampleAction     = "This is an example of what to do."
+	exampleAction     = "This is an example of an action."
 )
 
 func exportKinds() []Kind {
@@ -94,7 +94,7 @@ func exportKinds() []Kind {
 	return []Kind{
 		{
 			Type: ExportSucceeded, Title: "Export ready", Default: Locked,
-			When: "An export is ready, or its success is sent again.",
+			When: "An export succeeded, or its success event is resent.",
 			Example: ExportSuccess{
 				DownloadLinks: []DownloadLink{link}, OrgConnectionID: exampleConnection, TaskID: exampleTask, OrgID: exampleOrg,
 				Stats: Stats{TotalResources: 3, TotalByResourceType: map[string]int{"Patient": 1, "Observation": 2}},
@@ -102,7 +102,7 @@ func exportKinds() []Kind {
 		},
 		{
 			Type: ExportFailed, Title: "Export failed", Default: Locked,
-			When: "An export has failed.",
+			When: "An export failed.",
 			Example: ExportFailure{
 				FailureReason: "suppressed_please_contact", OrgConnectionID: exampleConnection, TaskID: exampleTask,
 				OrgID: exampleOrg,
@@ -110,7 +110,7 @@ func exportKinds() []Kind {
 		},
 		{
 			Type: TestEvent, Title: "Test", Default: Locked,
-			When:    "Somebody tries the webhook.",
+			When:    "Someone sends a test event.",
 			Example: Test{Hello: "world", Random: "00000000000000000000000000000000"},
 		},
 	}
@@ -120,7 +120,7 @@ func patientKinds() []Kind {
 	return []Kind{
 		{
 			Type: HealthSystemRequested, Title: "Health system requested", Default: OnByDefault,
-			When: "A patient asks for a health system that is missing.",
+			When: "A patient reports that a health system is missing.",
 			Example: HealthSystemRequest{
 				Email: exampleEmail, Name: exampleSystem, Website: "https://hospital.example", StreetAddress: "1 Example Street",
 			},
@@ -137,7 +137,7 @@ func connectionKinds() []Kind {
 	return []Kind{
 		{
 			Type: ConnectionSucceeded, Title: "Connected", Default: OptIn,
-			When: "A patient has connected or reconnected, or has declined at the portal the first time.",
+			When: "A patient connected or reconnected, or declined at the portal on the first attempt.",
 			Example: ConnectionSuccess{
 				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,
 				ConnectionStatus: "authorized", PlatformType: examplePlatform, RequestID: exampleRequest,
@@ -147,8 +147,8 @@ func connectionKinds() []Kind {
 		},
 		{
 			Type: AuthorizationEnded, Title: "Authorisation ended", Default: OptIn,
-			When: "A portal has refused the refresh token: consent was withdrawn or has ended. Not sent when the organisation " +
-				"gives the connection up.",
+			When: "A portal refused the refresh token because consent was withdrawn or has expired. Not sent when " +
+				"the organisation revokes the connection.",
 			Example: AuthorizationRevoked{
 				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,
 				PlatformType: examplePlatform, ConnectionStatus: "revoked",
@@ -161,7 +161,7 @@ func extensions() []Kind {
 	return []Kind{
 		{
 			Type: ConnectionFailed, Title: "Connecting failed", Default: OptIn, Extension: true,
-			When: "A patient has come back from the portal, and the attempt has failed; not for a patient who declined.",
+			When: "A patient returned from the portal, but the attempt failed. Not sent when a patient declines.",
 			Example: ConnectionFailure{
 				EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand, PlatformType: examplePlatform,
 				OrgConnectionID: exampleConnection, RequestID: exampleRequest, ExternalID: exampleExternalID,
@@ -172,7 +172,8 @@ func extensions() []Kind {
 		},
 		{
 			Type: ExportProgressed, Title: "Export running", Default: OptIn, Extension: true,
-			When: "An export is running and has got further; not in its first 20 seconds, and then at most every 30.",
+			When: "A running export made progress. Not sent in its first 20 seconds, and then at most every 30 " +
+				"seconds.",
 			Example: ExportProgress{
 				OrgConnectionID: exampleConnection, TaskID: exampleTask, OrgID: exampleOrg, Sequence: 1,
 				Progress: Progress{QueriesDone: 2, QueriesPlanned: 9, Resources: 3, Bytes: 4096},
@@ -180,7 +181,7 @@ func extensions() []Kind {
 		},
 		{
 			Type: AuthorizationEnding, Title: "Authorisation about to end", Default: OptIn, Extension: true,
-			When: "Consent ends in 7 days, as far as the portal says.",
+			When: "Consent will expire in 7 days, according to the portal.",
 			Example: AuthorizationExpiring{
 				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,
 				PlatformType: examplePlatform, ConsentExpiresAt: exampleConsentEnd, Cause: "consent_expires",

@@ -123,7 +123,7 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	}
 	if len(rotated.Secrets) > 1+maxOldSecrets {
 		return Subscription{}, secret.Text{}, fault.New(fault.Conflict, fault.CodeConflict,
-			"Ten old secrets are still valid. Wait until one has expired, or end them all now.")
+			"Ten old secrets are still valid. Wait until one expires, or revoke them all now.")
 	}
 	rotated, err = e.seal(ctx, rotated, k)
 	return rotated, fresh, err
@@ -162,7 +162,7 @@ func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	u, err := e.Own.Parse(text)
 	switch {
 	case errors.Is(err, weburl.ErrOwn):
-		return "", fault.BadRequest("A webhook URL cannot lead to this service.").About("url")
+		return "", fault.BadRequest("A webhook URL can't lead to this service.").About("url")
 	case err != nil || u.HasFragment():
 		return "", fault.BadRequest("A webhook URL must be absolute, without user information or a fragment.").About("url")
 	case !u.IsSecure() && (mode != org.Test || !u.IsLocalhost()):
@@ -171,8 +171,8 @@ func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	}
 	target, err := url.Parse(u.String())
 	if err != nil || !e.Reach.MayReach(target) {
-		return "", fault.BadRequest("A webhook URL must lead to a public address, at port 443 where it is a number: no " +
-			"private, local or reserved one.").About("url")
+		return "", fault.BadRequest("A webhook URL must lead to a public host, not a private, local or reserved one; " +
+			"an IP address requires port 443.").About("url")
 	}
 	return u.String(), nil
 }
@@ -224,18 +224,18 @@ const (
 // connection (RFC 9110 section 7.6.1).
 func checkHeaders(headers map[string]string) (map[string]string, error) {
 	if len(headers) > maxHeaders {
-		return nil, fault.BadRequest("A webhook has at most 20 headers of its own.").About("header-file")
+		return nil, fault.BadRequest("A webhook can have at most 20 custom headers.").About("header-file")
 	}
 	checked := make(map[string]string, len(headers))
 	for name, value := range headers {
 		canonical := canonicalHeader(name)
 		if _, twice := checked[canonical]; twice || canonical == "" || isReserved(strings.ToLower(name)) {
 			return nil,
-				fault.BadRequest("A webhook's header has a name that is not allowed or is given twice.").About("header-file")
+				fault.BadRequest("A custom header's name is not allowed or is used twice.").About("header-file")
 		}
 		if len(value) > maxHeaderValue || strings.ContainsFunc(value, notPrintable) || strings.TrimSpace(value) != value {
 			return nil,
-				fault.BadRequest("A webhook's header has a value that is too long or not printable ASCII.").About("header-file")
+				fault.BadRequest("A custom header's value is too long or not printable ASCII.").About("header-file")
 		}
 		checked[canonical] = value
 	}

@@ -98,7 +98,8 @@ func (d *Delivery) isOver() bool { return d.Status != Scheduled && d.Status != I
 
 func (r Replayer) restart(ctx context.Context, d Delivery) error {
 	if !d.isOver() {
-		return fault.New(fault.Conflict, fault.CodeConflict, "The delivery is still under way. Wait until it has ended.")
+		return fault.New(fault.Conflict, fault.CodeConflict, "The delivery is still in progress. Wait until it has "+
+			"ended.")
 	}
 	now := r.Now()
 	d.Attempt, d.Trigger, d.Paced, d.Slowly = 1, ByHand, false, false

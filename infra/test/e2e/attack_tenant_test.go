@@ -40,7 +40,7 @@ func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 				got := b.get(target).location()
 				if got == nil || !strings.HasPrefix(got.String(), redirect+"?") ||
 					got.Query().Get("error") != "svc_invalid_request" ||
-					got.Query().Get("error_description") != "reconnect_org_connection_id is not known." ||
+					got.Query().Get("error_description") != "reconnect_org_connection_id is unknown." ||
 					got.Query().Get("external_state") != "theirs" || len(b.cookies) != 0 {
 					t.Errorf("%s of %s leads to %v", asked, redirect, got)
 				}

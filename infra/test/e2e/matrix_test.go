@@ -310,7 +310,7 @@ func TestWhatIsOneModesIsNotInTheOther(t *testing.T) {
 				continue
 			}
 			if got := p.ask(g, pathOf(path, own, org.Test), other, map[string]any{}, nil); got.status != http.StatusNotFound ||
-				!strings.Contains(string(got.raw), "There is no such organisation.") {
+				!strings.Contains(string(got.raw), "Organisation not found.") {
 				t.Errorf("another organisation's owner, below the path of this one: %s %s: %d %s", g.Method, path,
 					got.status, got.raw)
 			}

@@ -61,7 +61,7 @@ func TestAFreshStackHasInstitutionsToFindAndToConnectAt(t *testing.T) {
 		}
 		vendor := s.catalog.first("epic sandbox")
 		_, last := s.patient.browser().open(chosenURL(s, vendor.ID, vendor.Source.Portals[0]), crashPersona, "approve")
-		if said := last.Query().Get("error_description"); said != "This institution cannot be connected yet." {
+		if said := last.Query().Get("error_description"); said != "This institution can't be connected yet." {
 			t.Errorf("without a client there, the application got %v", last.Query())
 		}
 	})

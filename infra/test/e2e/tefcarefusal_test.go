@@ -36,7 +36,7 @@ func TestAnAttemptOfTEFCAModeIsItsPagesAlone(t *testing.T) {
 			"the other mode":       {ID: v.ID, Token: v.Token, publicID: live.PublicID},
 		} {
 			for _, got := range []answer{s.vault.askLocated(of), s.vault.choose(of, chosen...)} {
-				if got.status != http.StatusNotFound || got.Description != "There is no such attempt." {
+				if got.status != http.StatusNotFound || got.Description != "Attempt not found." {
 					t.Errorf("%s: answered %d %s", name, got.status, got.raw)
 				}
 			}

@@ -209,5 +209,5 @@ func (nothing) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.
 }
 
 func (nothing) Endpoint(context.Context, string) (catalog.Endpoint, error) {
-	return catalog.Endpoint{}, fault.Missing("There is no such endpoint.")
+	return catalog.Endpoint{}, fault.Missing("Endpoint not found.")
 }

@@ -123,7 +123,7 @@ func CheckReader(t *testing.T, route, path, refused string, newHandler func() ht
 	methods := slices.Concat(others, []string{http.MethodGet, http.MethodHead})
 	slices.Sort(methods)
 	list := strings.Join(append(methods, http.MethodOptions), ", ")
-	allowed := FailureBody("svc_method_not_allowed", "This method is not allowed here. Allowed are: "+list+".")
+	allowed := FailureBody("svc_method_not_allowed", "This method is not allowed for this URL. Allowed methods: "+list+".")
 	allow := map[string]string{"Allow": list}
 	for name, e := range map[string]Exchange{
 		"no key":      {Status: 401, Want: Unauthorized},

@@ -40,7 +40,7 @@ const (
 const (
 	NoSession = `{"success":false,"error":"svc_session_required","error_description":"Sign in to go on.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`
-	NoSuchOrg = `{"success":false,"error":"svc_not_found","error_description":"There is no such organisation.",` +
+	NoSuchOrg = `{"success":false,"error":"svc_not_found","error_description":"Organisation not found.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`
 	NotAllowed = `{"success":false,"error":"svc_forbidden","error_description":"Your role does not allow this. ` +
 		`Ask an owner of the organisation.","request_id":"` + keyedtest.RequestID + `"}`
@@ -74,7 +74,7 @@ type people struct{}
 func (people) Session(_ context.Context, token secret.Text) (account.Session, error) {
 	who := token.Reveal()
 	if AccountOf(who) == "" {
-		return account.Session{}, fault.New(fault.Unauthenticated, fault.CodeSessionRequired, "Sign in to go on.")
+		return account.Session{}, fault.New(fault.Unauthenticated, fault.CodeSessionRequired, "Sign in to continue.")
 	}
 	started := keyedtest.Moment().Add(-time.Minute)
 	found := account.Session{
@@ -101,7 +101,7 @@ func (people) Role(_ context.Context, accountID, orgID string) (account.Role, er
 	if accountID == AccountOf(Stranger) && orgID == OrgB {
 		return account.Owner, nil
 	}
-	return "", fault.Missing("There is no such record.")
+	return "", fault.Missing("Record not found.")
 }
 
 // Exchange is a request and the whole answer to it.

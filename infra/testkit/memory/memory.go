@@ -43,7 +43,7 @@ type row struct {
 }
 
 // missing is what a read of nothing answers.
-func missing() error { return fault.Missing("There is no such record.") }
+func missing() error { return fault.Missing("Record not found.") }
 
 // of lists what a tenant has, by id.
 func of[V any](all map[row]V, tenant org.Tenant) []V {

@@ -64,7 +64,7 @@ func isMissing(err error) bool {
 	return ok
 }
 
-func missing(err error) error { return fault.Missing("There is no such file.").Because(err) }
+func missing(err error) error { return fault.Missing("File not found.").Because(err) }
 
 // Delete removes an object; one that is not there is no error.
 func (b Bucket) Delete(ctx context.Context, key string) error {

@@ -54,7 +54,7 @@ func refusedKey(err error) error {
 		return err
 	}
 	return fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
-		"The public id or the private key is missing or wrong.").Because(err)
+		"The public ID or private key is missing or wrong.").Because(err)
 }
 
 func (a KeyAuth) prove(ctx context.Context, c *call) (org.Caller, error) {

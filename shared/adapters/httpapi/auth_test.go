@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-const badKey = "The public id or the private key is missing or wrong."
+const badKey = "The public ID or private key is missing or wrong."
 
 func basic(pair string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))

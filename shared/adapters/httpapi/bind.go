@@ -161,7 +161,7 @@ func parseQuery(r *http.Request) (url.Values, error) {
 func single(query url.Values, name string) (string, error) {
 	values := query[name]
 	if len(values) > 1 {
-		return "", fault.BadRequest(name + " must be sent only once.").About(name)
+		return "", fault.BadRequest(name + " must not be repeated.").About(name)
 	}
 	value := query.Get(name)
 	if !utf8.ValidString(value) || strings.ContainsFunc(value, isControl) {

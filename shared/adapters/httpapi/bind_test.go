@@ -73,7 +73,7 @@ func TestABodyCannotSetWhatComesFromTheQuery(t *testing.T) {
 
 func TestBadBodiesAreRefusedWithOneSentence(t *testing.T) {
 	t.Parallel()
-	const media = "The body must be sent as application/json in UTF-8, without compression."
+	const media = "The request body must be uncompressed UTF-8 and have the content type application/json."
 	object := func(extra string) string { return `{"org_connection_id":"c"` + extra + `}` }
 	cases := map[string]struct {
 		body, contentType string
@@ -95,43 +95,45 @@ func TestBadBodiesAreRefusedWithOneSentence(t *testing.T) {
 			object(`,"fixtures":{"tefca_ccda":1}`), "", 400, "svc_invalid_request",
 			"fixtures.tefca_ccda must be a string.",
 		},
-		"no object": {`[]`, "", 400, "svc_invalid_request", "The body must be a JSON object."},
-		"null":      {`null`, "", 400, "svc_invalid_request", "The body must be a JSON object."},
-		"not JSON":  {`{"a":`, "", 400, "svc_invalid_request", "The body is not valid JSON."},
+		"no object": {`[]`, "", 400, "svc_invalid_request", "The request body must be a JSON object."},
+		"null":      {`null`, "", 400, "svc_invalid_request", "The request body must be a JSON object."},
+		"not JSON":  {`{"a":`, "", 400, "svc_invalid_request", "The request body is not valid JSON."},
 		"trailing object": {
 			object("") + `{}`, "", 400, "svc_invalid_request",
-			"The body must be one JSON object with nothing after it.",
+			"The request body must contain exactly one JSON object.",
 		},
 		"trailing garbage": {
 			object("") + `x`, "", 400, "svc_invalid_request",
-			"The body must be one JSON object with nothing after it.",
+			"The request body must contain exactly one JSON object.",
 		},
 		"duplicate": {
 			object(`,"org_connection_id":"d"`), "", 400, "svc_invalid_request",
-			"The body has the same member twice.",
+			"The request body contains a duplicate member.",
 		},
 		"duplicate by case": {
 			object(`,"ORG_CONNECTION_ID":"d"`), "", 400, "svc_invalid_request",
-			"The body has the same member twice.",
+			"The request body contains a duplicate member.",
 		},
 		"duplicate inside": {
 			object(`,"x":[{"a":1,"a":2}]`), "", 400, "svc_invalid_request",
-			"The body has the same member twice.",
+			"The request body contains a duplicate member.",
 		},
 		"deep": {
 			object(`,"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)), "", 400,
-			"svc_invalid_request", "The body is nested too deeply.",
+			"svc_invalid_request", "The request body is nested too deeply.",
 		},
 		"deep and open": {
 			object(`,"x":` + strings.Repeat(`{"a":`, 10_000)), "", 400, "svc_invalid_request",
-			"The body is nested too deeply.",
+			"The request body is nested too deeply.",
 		},
-		"not UTF-8":       {object(`,"x":"` + "\xff" + `"`), "", 400, "svc_invalid_request", "The body must be UTF-8."},
-		"byte order mark": {"\ufeff" + object(""), "", 400, "svc_invalid_request", "The body is not valid JSON."},
-		"white space":     {"  \n", "", 400, "svc_invalid_request", "A JSON body is required."},
+		"not UTF-8": {object(`,"x":"` + "\xff" + `"`), "", 400, "svc_invalid_request", "The request body must " +
+			"be UTF-8."},
+		"byte order mark": {"\ufeff" + object(""), "", 400, "svc_invalid_request", "The request body is not valid " +
+			"JSON."},
+		"white space": {"  \n", "", 400, "svc_invalid_request", "A JSON request body is required."},
 		"huge": {
 			object(`,"x":"` + strings.Repeat("a", 64<<10) + `"`), "", 413, "svc_payload_too_large",
-			"The body must not be larger than 64 KiB.",
+			"The request body must not exceed 64 KiB.",
 		},
 		"form":          {"a=b", "application/x-www-form-urlencoded", 415, "svc_unsupported_media_type", media},
 		"other charset": {object(""), "application/json; charset=latin1", 415, "svc_unsupported_media_type", media},
@@ -154,7 +156,7 @@ func TestOtherBodyHeaders(t *testing.T) {
 	t.Parallel()
 	var got exportRequest
 	empty := withKey(newRequest("POST", "/tasks/1", ""))
-	wantBody(t, do(receive(&got), empty), 400, errorBody("svc_invalid_request", "A JSON body is required."))
+	wantBody(t, do(receive(&got), empty), 400, errorBody("svc_invalid_request", "A JSON request body is required."))
 
 	untyped := withKey(newRequest("POST", "/tasks/1", `{}`))
 	untyped.Header.Del("Content-Type")

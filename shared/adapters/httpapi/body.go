@@ -40,7 +40,7 @@ func decodeBody(r *http.Request, in any) error {
 			".").About(mismatch.Field).Because(err)
 	}
 	if err != nil {
-		return fault.BadRequest("The body is not valid JSON.").Because(err)
+		return fault.BadRequest("The request body is not valid JSON.").Because(err)
 	}
 	return nil
 }
@@ -51,10 +51,10 @@ func readBody(r *http.Request) ([]byte, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
-		return nil, fault.BadRequest("The body could not be read.").Because(err)
+		return nil, fault.BadRequest("The request body could not be read.").Because(err)
 	}
 	if len(body) > maxBody {
-		return nil, fault.New(fault.TooLarge, fault.CodePayloadTooLarge, "The body must not be larger than 64 KiB.")
+		return nil, fault.New(fault.TooLarge, fault.CodePayloadTooLarge, "The request body must not exceed 64 KiB.")
 	}
 	return body, nil
 }
@@ -68,21 +68,22 @@ func parseForm(r *http.Request) (url.Values, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/x-www-form-urlencoded" || r.Header.Get("Content-Encoding") != "" {
 		return nil, fault.New(fault.UnsupportedMedia, fault.CodeUnsupportedMediaType,
-			"The body must be sent as application/x-www-form-urlencoded, without compression.").Because(err)
+			"The request body must be uncompressed and have the content type "+
+				"application/x-www-form-urlencoded.").Because(err)
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, fault.BadRequest("The form is malformed.").Because(err)
+		return nil, fault.BadRequest("The form data is malformed.").Because(err)
 	}
 	return form, nil
 }
 
 func checkMedia(r *http.Request, body []byte) error {
 	unsupported := fault.New(fault.UnsupportedMedia, fault.CodeUnsupportedMediaType,
-		"The body must be sent as application/json in UTF-8, without compression.")
+		"The request body must be uncompressed UTF-8 and have the content type application/json.")
 	header := r.Header.Get("Content-Type")
 	if header == "" && len(body) == 0 {
-		return fault.BadRequest("A JSON body is required.")
+		return fault.BadRequest("A JSON request body is required.")
 	}
 	media, params, err := mime.ParseMediaType(header)
 	charset := strings.ToLower(params["charset"])
@@ -93,10 +94,10 @@ func checkMedia(r *http.Request, body []byte) error {
 		return unsupported
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
-		return fault.BadRequest("A JSON body is required.")
+		return fault.BadRequest("A JSON request body is required.")
 	}
 	if !utf8.Valid(body) {
-		return fault.BadRequest("The body must be UTF-8.")
+		return fault.BadRequest("The request body must be UTF-8.")
 	}
 	return nil
 }
@@ -108,19 +109,19 @@ func checkJSON(body []byte) error {
 	decoder.UseNumber()
 	first, err := decoder.Token()
 	if err != nil {
-		return fault.BadRequest("The body is not valid JSON.").Because(err)
+		return fault.BadRequest("The request body is not valid JSON.").Because(err)
 	}
 	if first != json.Delim('{') {
-		return fault.BadRequest("The body must be a JSON object.")
+		return fault.BadRequest("The request body must be a JSON object.")
 	}
 	if err := walkObject(decoder, 1); err != nil {
 		if _, ok := errors.AsType[*fault.Error](err); ok {
 			return err
 		}
-		return fault.BadRequest("The body is not valid JSON.").Because(err)
+		return fault.BadRequest("The request body is not valid JSON.").Because(err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fault.BadRequest("The body must be one JSON object with nothing after it.")
+		return fault.BadRequest("The request body must contain exactly one JSON object.")
 	}
 	return nil
 }
@@ -135,7 +136,7 @@ func walkObject(decoder *json.Decoder, depth int) error {
 		name, _ := token.(string)
 		name = strings.ToLower(name)
 		if seen[name] {
-			return fault.BadRequest("The body has the same member twice.")
+			return fault.BadRequest("The request body contains a duplicate member.")
 		}
 		seen[name] = true
 		if err := walkValue(decoder, depth); err != nil {
@@ -159,7 +160,7 @@ func walkValue(decoder *json.Decoder, depth int) error {
 		return nil
 	}
 	if depth >= maxDepth {
-		return fault.BadRequest("The body is nested too deeply.")
+		return fault.BadRequest("The request body is nested too deeply.")
 	}
 	if delimiter == '{' {
 		return walkObject(decoder, depth+1)

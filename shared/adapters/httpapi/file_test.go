@@ -18,7 +18,7 @@ type named struct {
 func file(anywhere bool, name string, header http.Header) *httptest.ResponseRecorder {
 	find := func(_ context.Context, in named, takes func(string) bool) (httpapi.File, error) {
 		if in.Name != "a.js" {
-			return httpapi.File{}, fault.Missing("There is no such file.")
+			return httpapi.File{}, fault.Missing("File not found.")
 		}
 		f := httpapi.File{
 			Body: []byte("plain"), Type: "text/javascript", Tag: `"plain"`, Cache: "public, max-age=300",

@@ -51,7 +51,7 @@ func TestFormFieldsAreBoundFromBodyAlone(t *testing.T) {
 func TestBadFormsAreRefused(t *testing.T) {
 	t.Parallel()
 	const form = "application/x-www-form-urlencoded"
-	const media = "The body must be sent as application/x-www-form-urlencoded, without compression."
+	const media = "The request body must be uncompressed and have the content type application/x-www-form-urlencoded."
 	packed := formHeader(form)
 	packed.Set("Content-Encoding", "gzip")
 	for name, c := range map[string]struct {
@@ -64,11 +64,11 @@ func TestBadFormsAreRefused(t *testing.T) {
 		"twice":            {"start=a&start=b", formHeader(form), "start must be sent only once."},
 		"not text":         {"start=%ff", formHeader(form), "start must be text without control characters."},
 		"control":          {"start=a%0a", formHeader(form), "start must be text without control characters."},
-		"malformed":        {"start=%4", formHeader(form), "The form is malformed."},
-		"semicolon":        {"start=a;later=b", formHeader(form), "The form is malformed."},
+		"malformed":        {"start=%4", formHeader(form), "The form data is malformed."},
+		"semicolon":        {"start=a;later=b", formHeader(form), "The form data is malformed."},
 		"huge": {
 			"start=" + strings.Repeat("a", 64<<10), formHeader(form),
-			"The body must not be larger than 64 KiB.",
+			"The request body must not exceed 64 KiB.",
 		},
 		"JSON":       {`{"start":"a"}`, formHeader("application/json"), media},
 		"plain text": {"start=a", formHeader("text/plain"), media},

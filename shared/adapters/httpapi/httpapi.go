@@ -170,7 +170,7 @@ func (s *resource) other(ctx context.Context, c *call) reply {
 		return form.fail(ctx, c, form.opened)
 	}
 	return failJSON(ctx, c, fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed,
-		"This method is not allowed here. Allowed are: "+allow+"."))
+		"This method is not allowed for this URL. Allowed methods: "+allow+"."))
 }
 
 // finder returns the PublicFinder of the route's browser endpoints, or nil when it has none.

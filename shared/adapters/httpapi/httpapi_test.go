@@ -56,7 +56,7 @@ func TestOtherMethodsAreRefusedWithAllow(t *testing.T) {
 	for _, method := range []string{"PUT", "DELETE", "TRACE", "BREW"} {
 		w := do(keyed(newEdge(), nil), newRequest(method, "/things/1", ""))
 		wantBody(t, w, 405, errorBody("svc_method_not_allowed",
-			"This method is not allowed here. Allowed are: GET, HEAD, POST, OPTIONS."))
+			"This method is not allowed for this URL. Allowed methods: GET, HEAD, POST, OPTIONS."))
 		wantHeader(t, w, "Allow", "GET, HEAD, POST, OPTIONS")
 	}
 }

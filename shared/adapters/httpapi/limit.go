@@ -49,7 +49,7 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 	}
 	logx.Add(ctx, slog.String("limit", l.Limit.Name))
 	logx.Measure(ctx, metric.Count(metric.Limited, l.Limit.Name))
-	return fault.New(fault.Limited, fault.CodeRateLimited, "Too many requests. Please wait before trying again.").
+	return fault.New(fault.Limited, fault.CodeRateLimited, "Too many requests. Please wait before you try again.").
 		After(decision.RetryAfter)
 }
 

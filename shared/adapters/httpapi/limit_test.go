@@ -134,7 +134,7 @@ func TestTooManyRequestsAreRefusedWithHeaders(t *testing.T) {
 		t.Errorf("third: %d %v", status, header)
 	}
 	if want := errorBody("svc_rate_limited",
-		"Too many requests. Please wait before trying again."); strings.TrimSpace(body) != want {
+		"Too many requests. Please wait before you try again."); strings.TrimSpace(body) != want {
 		t.Errorf("got %s, want %s", body, want)
 	}
 	if status, _, _ := get("192.0.2.2:1", goodKey); status != 200 {

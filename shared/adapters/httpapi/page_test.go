@@ -177,7 +177,8 @@ func TestErrorsGoToAProvenRedirect(t *testing.T) {
 		},
 		"nothing to return": {proven, httpapi.Limiter{}, fault.BadRequest("No."), "svc_invalid_request", "No.", "", ""},
 		"too often": {
-			given, tooMany(), nil, "svc_server_error", "Too many requests. Please wait before trying again.", "p 7", "s 1",
+			given, tooMany(), nil, "svc_server_error", "Too many requests. Please wait before you try " +
+				"again.", "p 7", "s 1",
 		},
 		"a parameter twice": {
 			given + "&endpoint_id=a&endpoint_id=b",

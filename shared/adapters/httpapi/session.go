@@ -147,7 +147,7 @@ func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 		return Visitor{}, err
 	}
 	if !safe(c.request) && !hasCSRFToken(c.request, visitor.Token) {
-		return Visitor{}, forbidden("Send X-CSRF-Token with the csrf_token of the session.")
+		return Visitor{}, forbidden("Set the X-CSRF-Token header to the session's csrf_token.")
 	}
 	visitor.Session, visitor.Account, visitor.isFresh = found, found.AccountID, c.now.Before(found.FreshUntil())
 	return visitor, nil
@@ -155,7 +155,7 @@ func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 
 // member looks whether a visitor may do what is needed in the organisation and mode of the path.
 func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed account.Permission) (Visitor, error) {
-	missing := fault.Missing("There is no such organisation.")
+	missing := fault.Missing("Organisation not found.")
 	orgID, ok := ids.ParseUUID(c.request.PathValue("orgId"))
 	if !ok {
 		return Visitor{}, missing
@@ -176,7 +176,7 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 	}
 	logx.Add(ctx, slog.String("org_id", orgID), slog.String("mode", string(mode)))
 	if !role.May(needed.In(mode)) {
-		return Visitor{}, forbidden("Your role does not allow this. Ask an owner of the organisation.")
+		return Visitor{}, forbidden("Your role doesn't allow this. Ask an owner of your organisation.")
 	}
 	v.Org, v.Role = orgID, role
 	return v, nil
@@ -189,7 +189,7 @@ func ownPage(r *http.Request) error {
 	case site == "" || site == "same-origin", site == "none" && safe(r):
 		return nil
 	}
-	return forbidden("The dashboard answers its own pages only.")
+	return forbidden("This endpoint accepts requests only from the dashboard.")
 }
 
 func safe(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }

@@ -218,7 +218,7 @@ func TestAnyoneIsStillAPageOfOurs(t *testing.T) {
 		"a form": {
 			Media: "text/plain", Status: 415,
 			Want: keyedtest.FailureBody("svc_unsupported_media_type",
-				"The body must be sent as application/json in UTF-8, without compression."),
+				"The request body must be uncompressed UTF-8 and have the content type application/json."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

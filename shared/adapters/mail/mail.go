@@ -52,7 +52,7 @@ func (s Sender) SendReplyTo(ctx context.Context, to []string, replyTo, subject, 
 	if refusal, ok := errors.AsType[smithy.APIError](err); ok {
 		told := fmt.Errorf("send e-mail: SES answers %s", refusal.ErrorCode())
 		if refusal.ErrorCode() == "InvalidParameterValue" {
-			return fault.BadRequest("No e-mail can be sent to this address.").Because(told)
+			return fault.BadRequest("We can't send e-mail to this address.").Because(told)
 		}
 		return told
 	}

@@ -37,7 +37,7 @@ func (*unprovenError) Failure() (class string, status int) { return "client_unpr
 // by the health system nor a failure of it.
 func unproven(cause error) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
-		"This service could not identify itself to the health system. Please try again later.").Because(&unprovenError{cause})
+		"We couldn't authenticate to the health system. Please try again later.").Because(&unprovenError{cause})
 }
 
 // useOf is the client that a token set belongs to, on its way to an address of its server.

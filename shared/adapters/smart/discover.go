@@ -218,11 +218,11 @@ func unusable(cause error) error {
 		return unavailable(cause, failure.RetryAfter)
 	}
 	return fault.New(fault.Upstream, fault.CodeUnavailable,
-		"The health system's sign-in service cannot be used.").Because(cause)
+		"The health system's sign-in service can't be used.").Because(cause)
 }
 
 // unavailable makes the error for a health system that may be asked again, no sooner than after wait where it said so.
 func unavailable(cause error, wait time.Duration) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
-		"The health system did not answer. Please try again later.").After(wait).Because(cause)
+		"The health system did not respond. Please try again later.").After(wait).Because(cause)
 }

@@ -29,5 +29,5 @@ func (public) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.V
 type uncharted struct{}
 
 func (uncharted) Endpoint(context.Context, string) (catalog.Endpoint, error) {
-	return catalog.Endpoint{}, fault.Missing("There is no such endpoint.")
+	return catalog.Endpoint{}, fault.Missing("Endpoint not found.")
 }

@@ -180,7 +180,7 @@ type pinned catalog.Endpoint
 
 func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
 	if id != p.ID {
-		return catalog.Endpoint{}, fault.Missing("There is no such endpoint.")
+		return catalog.Endpoint{}, fault.Missing("Endpoint not found.")
 	}
 	if p.Status == "broken" {
 		return catalog.Endpoint{}, errors.New("the table is away")

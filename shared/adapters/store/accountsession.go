@@ -91,7 +91,7 @@ func (s Flow) TakeCeremony(ctx context.Context, hash string, now time.Time) (acc
 		table: s.Table, key: ceremonyKey(hash), when: "expires_at > :now", values: item{":now": moment(now)},
 	})
 	if errors.Is(err, fault.Conflict) {
-		return account.Ceremony{}, fault.Missing("There is no such record.").Because(err)
+		return account.Ceremony{}, fault.Missing("Record not found.").Because(err)
 	}
 	return account.Ceremony{
 		AccountID: row.text("account_id"), State: row.bytes("state"),

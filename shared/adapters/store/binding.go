@@ -34,7 +34,7 @@ func (s Flow) ticket(ctx context.Context, k key, hash string, now time.Time) (bi
 		AttemptID: row.text("attempt_id"), ExpiresAt: row.time("expires_at"),
 	}
 	if !now.Before(ticket.ExpiresAt) {
-		return binding.Ticket{}, fault.Missing("There is no such attempt.")
+		return binding.Ticket{}, fault.Missing("Attempt not found.")
 	}
 	return ticket, nil
 }
@@ -69,7 +69,7 @@ func (s Flow) takeState(ctx context.Context, k key, hash, bindingHash string, no
 		if unmet, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 			there = unmet.Item
 		}
-		return stateOf(there, hash), fault.Missing("There is no such sign-in.").Because(err)
+		return stateOf(there, hash), fault.Missing("Sign-in not found.").Because(err)
 	}
 	if err != nil {
 		return binding.State{}, err

@@ -77,7 +77,7 @@ func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 			}
 		}
 	}
-	return catalog.Registration{}, fault.Missing("There is no registration.")
+	return catalog.Registration{}, fault.Missing("No client is registered.")
 }
 
 // RegistrationAt reads the registration at exactly this place and of exactly this owner, for all with a zero tenant, as

@@ -57,7 +57,7 @@ func get(ctx context.Context, db DB, table string, k key) (item, error) {
 		return nil, fmt.Errorf("get item: %w", err)
 	}
 	if len(out.Item) == 0 {
-		return nil, fault.Missing("There is no such record.")
+		return nil, fault.Missing("Record not found.")
 	}
 	return out.Item, nil
 }

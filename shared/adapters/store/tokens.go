@@ -23,7 +23,7 @@ func (s Tokens) Tokens(ctx context.Context, tenant org.Tenant, connectionID stri
 		return tokens.Row{}, err
 	}
 	if len(row.bytes("sealed")) == 0 {
-		return tokens.Row{}, fault.Missing("The connection holds no tokens.")
+		return tokens.Row{}, fault.Missing("The connection has no tokens.")
 	}
 	return tokens.Row{
 		Tenant: tenant, ConnectionID: connectionID, Sealed: row.bytes("sealed"), Version: row.int("version"),

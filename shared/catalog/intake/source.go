@@ -60,22 +60,23 @@ func (s Source) Check() error {
 	address, err := url.Parse(s.URL)
 	switch {
 	case len(s.ID) > longest || !sourceID.MatchString(s.ID):
-		return wrong("id", "A source's id is made of lower case letters, digits and hyphens.")
+		return wrong("id", "A source's ID may contain only lower-case letters, digits and hyphens.")
 	case s.Name == "":
 		return wrong("name", "A source needs a name.")
 	case s.Mode != "test" && s.Mode != "live":
-		return wrong("mode", "A source is of mode test or live.")
+		return wrong("mode", "A source's mode must be test or live.")
 	case !slices.Contains(listing.Formats(), s.Format):
-		return wrong("format", "There is no such format.")
+		return wrong("format", "Unknown format.")
 	case s.URL != "" && (err != nil || address.Host == "" || address.User != nil || address.Fragment != "" ||
 		address.Scheme != "https" && s.Mode == "live"):
-		return wrong("url", "A list is fetched from an https address without user information.")
+		return wrong("url", "A list's URL must use https and have no user information.")
 	case s.Every != 0 && (s.Every < oftenest || s.Every > seldomest):
-		return wrong("every", "A list is fetched between once an hour and once in 90 days.")
+		return wrong("every", "A list's refresh interval must be between one hour and 90 days.")
 	case s.Priority < 0 || s.Priority >= ownFirst:
-		return wrong("priority", "A priority is from 0 to 999.")
+		return wrong("priority", "A priority must be from 0 to 999.")
 	case s.Brand != nil && (s.Brand.Value == "" || s.Brand.System == "" || s.Format != listing.Brands):
-		return wrong("brand", "A brand's own list is a bundle of brands, and has the brand's identifier with its system.")
+		return wrong("brand", "A brand's own list must be a bundle of brands and have the brand's identifier and its "+
+			"system.")
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (i Intake) Take(ctx context.Context, row Row, list io.Reader) (Row, Outcome
 // Approve accepts what waits; fault.NotFound when nothing does.
 func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	if row.State.Pending == nil {
-		return row, fault.Missing("Nothing of this source waits for approval.")
+		return row, fault.Missing("No snapshot of this source is waiting for approval.")
 	}
 	row.State.accept(row.State.Pending)
 	row.State.Unpublished = true

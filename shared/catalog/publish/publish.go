@@ -134,7 +134,8 @@ func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version)
 		return out, fmt.Errorf("read pointer: %w", err)
 	}
 	if out.Live = pointer.Live; !kept(pointer, to) {
-		return out, fault.Missing(fmt.Sprintf("There is no version %s of %s mode to go back to.", to, mode))
+		return out, fault.Missing(fmt.Sprintf("Version %s of the %s catalogue doesn't exist, so you can't roll back "+
+			"to it.", to, mode))
 	}
 	before, err := p.Snapshots.Catalog(ctx, mode, pointer.Live)
 	if err != nil {

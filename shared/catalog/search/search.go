@@ -63,10 +63,10 @@ type Hit struct {
 // each hit once. The error is fault.Invalid for a size or a position that cannot be.
 func (x *Index) Search(q Query) (Page, error) {
 	if q.Size < 1 || q.Size > MaxSize {
-		return Page{}, fault.BadRequest("size has to be between 1 and 100.").About("size")
+		return Page{}, fault.BadRequest("size must be from 1 to 100.").About("size")
 	}
 	if q.After != nil && math.IsNaN(q.After.Score) {
-		return Page{}, fault.BadRequest("searchAfter is not the sort of a hit.").About("searchAfter")
+		return Page{}, fault.BadRequest("searchAfter is not the sort value of a hit.").About("searchAfter")
 	}
 	ranked := x.rank(q)
 	page := Page{Total: len(ranked), MaxScore: 0, Hits: nil}

@@ -40,7 +40,7 @@ func (c Cursors) Seal(tenant org.Tenant, asked string, e Edition, at search.Posi
 // the same is fault.Invalid.
 func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Edition, search.Position, error) {
 	refused := fault.BadRequest(
-		"searchAfter must be the sort values of a hit of the same search, as they were.").About("searchAfter")
+		"searchAfter must be the unchanged sort values of a hit from the same search.").About("searchAfter")
 	if len(sent) != len(Sort{}) {
 		return Edition{}, search.Position{}, refused
 	}

@@ -80,7 +80,7 @@ func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 			var none T
 			logx.Measure(ctx, metric.Count(metric.StaleCatalogues, ""))
 			return Edition{}, none, fault.New(fault.Unavailable, fault.CodeUnavailable,
-				"The catalogue cannot be read right now. Please try again.").Because(err)
+				"The catalogue can't be read right now. Please try again.").Because(err)
 		}
 		report(ctx, err)
 	}

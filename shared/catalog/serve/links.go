@@ -61,7 +61,7 @@ func (l Links) Key(token, name string, now time.Time) (string, error) {
 		return "", refused.Because(err)
 	}
 	if now.Unix() >= said.Expires {
-		return "", fault.New(fault.Gone, fault.CodeExportExpired, "The download link has ended. Ask for new ones.")
+		return "", fault.New(fault.Gone, fault.CodeExportExpired, "The download link has expired. Request new links.")
 	}
 	return snapshot.Key(string(said.Mode), said.Version, name), nil
 }

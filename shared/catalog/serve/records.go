@@ -100,7 +100,7 @@ func find[T any](ctx context.Context, r *Records, mode, file, id string) (T, err
 	if err != nil {
 		return found, err
 	}
-	missing := fault.Missing("There is no such record.")
+	missing := fault.Missing("Record not found.")
 	if edition.Version == "" {
 		return found, missing
 	}

@@ -118,11 +118,12 @@ func Own(attemptID, tokenHash string) (id string, err error) {
 	id, ok := ids.ParseRandom(attemptID)
 	if !ok {
 		return "",
-			fault.BadRequest("attempt_id must be a random UUID (version 4), and goes with token_hash.").About("attempt_id")
+			fault.BadRequest("attempt_id must be a random UUID (version 4) and requires " +
+				"token_hash.").About("attempt_id")
 	}
 	if len(tokenHash) != 2*sha256.Size || strings.Trim(tokenHash, "0123456789abcdef") != "" || tokenHash == Hash("") {
-		return "", fault.BadRequest("token_hash must be the SHA-256 of the attempt token in 64 lower-case hex digits, and " +
-			"goes with attempt_id.").About("token_hash")
+		return "", fault.BadRequest("token_hash must be the SHA-256 hash of the attempt token, as 64 lower-case hex " +
+			"digits, and requires attempt_id.").About("token_hash")
 	}
 	return id, nil
 }
@@ -130,7 +131,7 @@ func Own(attemptID, tokenHash string) (id string, err error) {
 // Taken tells whoever has chosen an id that it is another attempt's.
 func Taken(err error) error {
 	return fault.New(fault.Conflict, fault.CodeInvalidRequest,
-		"This attempt_id cannot be used. Make a new one.").About("attempt_id").Because(err)
+		"This attempt_id can't be used. Generate a new one.").About("attempt_id").Because(err)
 }
 
 // Holds reports whether token is the attempt token of which the hash is kept. Nobody has that
@@ -140,13 +141,13 @@ func Holds(tokenHash string, token secret.Text) bool {
 }
 
 // Missing is the answer for an attempt that is not there for who asks, whatever the reason.
-func Missing() error { return fault.Missing("There is no such attempt.") }
+func Missing() error { return fault.Missing("Attempt not found.") }
 
 // Spent tells a start value that does not work from a failure of our own.
 func Spent(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(
-			"This sign-in was opened before or has expired. Return to the application and try again.").Because(err)
+			"This sign-in was already opened or has expired. Return to the application and try again.").Because(err)
 	}
 	return fmt.Errorf("use start value: %w", err)
 }

@@ -25,7 +25,7 @@ func Take(
 ) (State, error) {
 	if value == "" {
 		return State{},
-			fault.BadRequest("This address is not complete. Return to the application and try again.").About("state")
+			fault.BadRequest("This URL is incomplete. Return to the application and try again.").About("state")
 	}
 	state, err := states.TakeState(ctx, Hash(value), Hash(cookie(CookieName(value))), now)
 	if err == nil {
@@ -45,7 +45,7 @@ func Take(
 		strayed(state)
 	}
 	logx.Add(ctx, slog.String("ended", why))
-	return State{}, fault.BadRequest("This sign-in was used before, has expired, or was begun in another browser. " +
+	return State{}, fault.BadRequest("This sign-in was already used, has expired, or was started in another browser. " +
 		"Return to the application and try again.").About("state").Because(
 		fault.Spot{Step: fault.StepCallback, Class: why}.Failed(err))
 }

@@ -95,7 +95,7 @@ func (c Connection) Exportable() error {
 	}
 	if c.Status == Rejected {
 		return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
-			"The patient declined to share records on this connection. Ask the patient to reconnect and to allow access.").
+			"The patient declined to share records on this connection. Ask the patient to reconnect and allow access.").
 			About("org_connection_id")
 	}
 	return fault.New(fault.Conflict, fault.CodeConnectionNotExportable,
@@ -148,4 +148,4 @@ func (c Connection) WarnAt() time.Time {
 }
 
 // Missing is the answer for a connection that is not there for this tenant.
-func Missing() error { return fault.Missing("There is no such connection.").About("org_connection_id") }
+func Missing() error { return fault.Missing("Connection not found.").About("org_connection_id") }

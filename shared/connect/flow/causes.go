@@ -29,8 +29,8 @@ const (
 	causeInternal      = "internal"
 	refusedDescription = "The patient portal refused the request."
 	brokenDescription  = "The sign-in at the patient portal could not be completed. Please try again."
-	misfitDescription  = "The patient portal does not accept how this application asks for the sign-in. Please tell the " +
-		"application's support, who can have this put right."
+	misfitDescription  = "The patient portal does not accept this application's sign-in request. Please tell the " +
+		"application's support team."
 )
 
 // causes is the one table of what an attempt can fail of: of what the portal answered, and of everything else. Causes
@@ -48,24 +48,25 @@ func answered() fault.Causes {
 	return fault.Causes{
 		causeDeclined: {
 			Shown: fault.New(fault.Upstream, "access_denied", "The patient declined to share records at the patient portal."),
-			Action: "Explain what is shared and why, then let the patient try again and allow access on the portal's consent " +
-				"page.",
+			Action: "Explain which data is shared and why. Then let the patient try again and allow access on the " +
+				"portal's consent page.",
 		},
 		"invalid_client": {
 			Shown: fault.New(fault.Upstream, "invalid_client", refusedDescription),
-			Action: "Compare the client id and the client authentication (secret, key, JWKS address) of the registration with " +
-				"what the health system has on file.",
+			Action: "Compare the registration's client ID and client authentication (secret, key or JWKS URL) with " +
+				"the health system's records.",
 		},
 		causeEncoding: {
 			Shown: fault.New(fault.Upstream, "invalid_client", refusedDescription),
-			Action: "The client id or secret holds characters that RFC 6749 says to encode in HTTP Basic. Compare both with " +
-				"what the health system has on file. If they are right, its server does not decode them: ask the operator to set " +
-				"client: {basic: raw} for the endpoint, or to remove it where it is set.",
+			Action: "The client ID or secret contains characters that RFC 6749 requires to be encoded in HTTP Basic. " +
+				"Compare both with the health system's records. If they are right, its server does not decode them: " +
+				"ask the operator to set client: {basic: raw} for the endpoint, or to remove that setting if it is " +
+				"present.",
 		},
 		"invalid_grant": {
 			Shown: fault.New(fault.Upstream, "invalid_grant", refusedDescription),
-			Action: "Let the patient try again without going back in the browser. If it happens again, check that our " +
-				"callback address is registered at the health system exactly as it is.",
+			Action: "Let the patient try again without going back in the browser. If it happens again, check that " +
+				"our callback URL is registered at the health system exactly as it is.",
 		},
 		"unauthorized_client": {
 			Shown: fault.New(fault.Upstream, "unauthorized_client", refusedDescription),
@@ -78,12 +79,12 @@ func answered() fault.Causes {
 		},
 		"invalid_scope": {
 			Shown:  fault.New(fault.Upstream, "invalid_scope", refusedDescription),
-			Action: "Compare the scope of the registration with the scopes that the health system has approved for the app.",
+			Action: "Compare the registration's scopes with those the health system has approved for the app.",
 		},
 		"invalid_request": {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange, misfitDescription),
-			Action: "Check that our callback address is registered at the health system exactly as it is, and what the " +
-				"platform's profile says of aud and PKCE.",
+			Action: "Check that our callback URL is registered at the health system exactly as it is, and check the " +
+				"aud and PKCE settings in the platform's profile.",
 		},
 		"unsupported_response_type": {
 			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, misfitDescription),
@@ -91,8 +92,8 @@ func answered() fault.Causes {
 		},
 		causeRedirect: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange, misfitDescription),
-			Action: "The portal does not know our callback address. Register it at the health system for this client, exactly " +
-				"as it is.",
+			Action: "The portal does not recognise our callback URL. Register it at the health system for this " +
+				"client, exactly as it is.",
 		},
 	}
 }
@@ -101,8 +102,9 @@ func answered() fault.Causes {
 func portalFailed() fault.Causes {
 	return fault.Causes{
 		"server_error": {
-			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, brokenDescription),
-			Action: "The health system's server failed. Let the patient try again later; tell the health system if it lasts.",
+			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange, brokenDescription),
+			Action: "The health system's server failed. Let the patient try again later. If it persists, tell the " +
+				"health system.",
 		},
 		"temporarily_unavailable": {
 			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, brokenDescription),
@@ -110,9 +112,9 @@ func portalFailed() fault.Causes {
 		},
 		causePortal: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
-				"The patient portal ended the sign-in with an error of its own."),
-			Action: "The portal answered with an error code that OAuth does not define. Let the patient try again once; if it " +
-				"happens again, give support the request id.",
+				"The patient portal ended the sign-in with an unknown error."),
+			Action: "The portal returned an error code that OAuth does not define. Let the patient try again once. " +
+				"If it happens again, send support the request ID.",
 		},
 	}
 }
@@ -122,44 +124,46 @@ func unusable() fault.Causes {
 	return fault.Causes{
 		causePortalMoved: {
 			Shown: fault.New(fault.Upstream, fault.CodeUnavailable,
-				"The sign-in of this institution has changed and is being checked. Nothing was shared. Please try again later, "+
-					"or share your records in another way."),
-			Action: "You need not do anything: the operator was told, and patients can connect again once the institution's " +
-				"new addresses are confirmed.",
+				"This institution's sign-in has changed and is being checked. Nothing was shared. Please try again "+
+					"later, or share your records in another way."),
+			Action: "No action needed. The operator was notified, and patients can connect again once the " +
+				"institution's new URLs are approved.",
 		},
 		causeCallback: {
-			Shown: fault.BadRequest("The patient portal's answer came back to the wrong address. Nothing was shared; please " +
-				"try again, and tell the application's support if it happens twice."),
-			Action: "Let the patient try again. If it happens again, the health system returns to a callback address of " +
-				"another registration, or somebody interferes: give support the request id.",
+			Shown: fault.BadRequest("The patient portal's response arrived at the wrong URL. Nothing was shared. " +
+				"Please try again; if it happens twice, tell the application's support team."),
+			Action: "Let the patient try again. If it happens again, the health system is using another " +
+				"registration's callback URL, or someone is interfering: send support the request ID.",
 		},
 		causeIssuer: {
-			Shown: fault.BadRequest("The answer did not come from the patient portal that was asked. Nothing was shared; " +
-				"please try again, and tell the application's support if it happens twice."),
-			Action: "Let the patient try again. If it happens again, the health system names itself differently in its " +
-				"discovery document and in its answers, or somebody interferes: give support the request id.",
+			Shown: fault.BadRequest("The response did not come from the right patient portal. Nothing was shared. " +
+				"Please try again; if it happens twice, tell the application's support team."),
+			Action: "Let the patient try again. If it happens again, the health system's issuer differs between its " +
+				"discovery document and its responses, or someone is interfering: send support the request ID.",
 		},
 		causeNoCode: {
-			Shown: fault.BadRequest("The patient portal's answer was incomplete. Please try again."),
-			Action: "The portal sent neither a code nor an error. Let the patient try again in another browser. If it happens " +
-				"again, give support the request id: the portal answers in a way that we do not know yet.",
+			Shown: fault.BadRequest("The patient portal's response was incomplete. Please try again."),
+			Action: "The portal sent neither a code nor an error. Let the patient try again in another browser. If " +
+				"it happens again, send support the request ID: this portal may need a new profile.",
 		},
 		causeExchange: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange, brokenDescription),
-			Action: "The health system's token answer could not be used. Let the patient try again; if it happens again, give " +
-				"support the request id.",
+			Action: "The health system's token response could not be used. Let the patient try again. If it happens " +
+				"again, send support the request ID.",
 		},
 		causeNoAnswer: {
-			Shown:  fault.New(fault.Upstream, fault.CodeTokenExchange, brokenDescription),
-			Action: "The health system's token endpoint did not answer in time. Let the patient try again in some minutes.",
+			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange, brokenDescription),
+			Action: "The health system's token endpoint did not respond in time. Let the patient try again in a few " +
+				"minutes.",
 		},
 		causeNoPatient: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
-				"The patient portal did not say whose records it shares, so no connection was made. Please tell the "+
-					"application's support, who can have this put right."),
-			Action: "Nothing names the patient: not patient in the token answer, the id_token, the access token, userinfo, or " +
-				"a search for Patient. If the scope lacks launch/patient, add it to the registration. Else ask the health system " +
-				"to return patient in its token answers to our client (launch/patient, SMART's context-standalone-patient).",
+				"The patient portal did not say whose records it shares, so no connection was created. Please tell "+
+					"the application's support team."),
+			Action: "Nothing identifies the patient: not the token response's patient, the id_token, the access " +
+				"token, userinfo, or a Patient search. If the scope lacks launch/patient, add it to the " +
+				"registration. Otherwise, ask the health system to return patient in its token responses to our " +
+				"client (launch/patient, SMART's context-standalone-patient).",
 		},
 	}
 }
@@ -169,34 +173,34 @@ func ours() fault.Causes {
 	return fault.Causes{
 		causeUnproven: {
 			Shown: fault.New(fault.Unavailable, fault.CodeTokenExchange,
-				"This service could not identify itself to the patient portal. Please tell the application's support, who can "+
-					"have this put right."),
-			Action: "Our client could not prove who it is, so the health system was not asked. Check on our side the secret " +
-				"or signing key of the registration, and at which origins the secret may be shown.",
+				"We couldn't authenticate to the patient portal. Please tell the application's support team."),
+			Action: "Our client could not authenticate, so no request was sent to the health system. Check the " +
+				"registration's secret or signing key in this service, and the origins to which the secret may be " +
+				"sent.",
 		},
 		causeUnknown: {
-			Shown: fault.BadRequest("reconnect_org_connection_id is not known.").About("reconnect_org_connection_id"),
-			Action: "Check that the id is of a connection of this organisation and mode that is not a TEFCA connection; else " +
-				"make a new connection.",
+			Shown: fault.BadRequest("reconnect_org_connection_id is unknown.").About("reconnect_org_connection_id"),
+			Action: "Check that the ID belongs to a connection of this organisation and mode, and not to a TEFCA " +
+				"connection. Otherwise, create a new connection.",
 		},
 		causeWrongPatient: {
-			Shown: fault.BadRequest("The sign-in could not be matched with the existing connection, which stays as it was. " +
-				"Please sign in as you did the first time."),
-			Action: "Let the patient sign in with the portal account, and pick the person, that the connection was made with; " +
-				"for anyone else make a new connection.",
+			Shown: fault.BadRequest("This sign-in does not match the existing connection, which is unchanged. Please " +
+				"sign in the way you did the first time."),
+			Action: "Let the patient sign in with the original portal account and choose the same person. For anyone " +
+				"else, create a new connection.",
 		},
 		causeGivenUp: {
-			Shown:  fault.BadRequest("The application ended this connection while the sign-in was under way."),
-			Action: "If it was not meant to end, let the patient reconnect once more.",
+			Shown:  fault.BadRequest("The application ended this connection during the sign-in."),
+			Action: "If this was a mistake, let the patient reconnect once more.",
 		},
 		causeTryAgain: {
 			Shown: fault.New(fault.Unavailable, fault.CodeUnavailable,
-				"The new sign-in could not be saved; the existing connection stays as it was. Please sign in once more."),
+				"We couldn't save the new sign-in; the existing connection is unchanged. Please sign in once more."),
 			Action: "Another request changed the connection at the same time. Let the patient reconnect once more.",
 		},
 		causeInternal: {
 			Shown:  fault.Of(nil),
-			Action: "Let the patient try again. If it happens again, give support the request id.",
+			Action: "Let the patient try again. If it happens again, send support the request ID.",
 		},
 	}
 }

@@ -72,7 +72,8 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
 	}
 	if !done.InWidget && done.Redirect.URI() == "" { // the address has become one of the service itself
-		return Completed{}, fault.BadRequest("This sign-in cannot be completed: the application's address is not allowed.")
+		return Completed{}, fault.BadRequest("This sign-in can't be completed: the application's redirect URI is not " +
+			"allowed.")
 	}
 	conn, err := c.finish(ctx, attempt, r)
 	if err != nil {

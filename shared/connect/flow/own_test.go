@@ -52,7 +52,7 @@ func TestAnAttemptOfTheWidgetsOwnIDIsWatchedWithItsOwnToken(t *testing.T) {
 			"another organisation": {other, ownToken},
 		} {
 			if _, err := watch.Progress(t.Context(), c.of, ownID,
-				secret.New(c.token)); fault.Of(err).Public != "There is no such attempt." {
+				secret.New(c.token)); fault.Of(err).Public != "Attempt not found." {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -71,7 +71,7 @@ func TestAnAttemptsIDIsNobodyElses(t *testing.T) {
 		got, err := w.creator().Create(t.Context(), r)
 		wantFault(t, err, fault.Conflict, fault.CodeInvalidRequest)
 		if got.AttemptID != "" || got.Start.Reveal() != "" ||
-			fault.Of(err).Public != "This attempt_id cannot be used. Make a new one." ||
+			fault.Of(err).Public != "This attempt_id can't be used. Generate a new one." ||
 			w.attempts[ownID].TokenHash != before.TokenHash {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}

@@ -89,7 +89,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	}
 	registration, err := s.Catalog.Registration(ctx, r.Caller.Tenant, endpoint)
 	if errors.Is(err, fault.NotFound) {
-		return Attempt{}, fault.BadRequest("This institution cannot be connected yet.").About("endpoint_id").Because(err)
+		return Attempt{}, fault.BadRequest("This institution can't be connected yet.").About("endpoint_id").Because(err)
 	}
 	if err != nil {
 		return Attempt{}, fmt.Errorf("read registration: %w", err)

@@ -40,7 +40,7 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	if errors.Is(err, fault.Invalid) {
 		return target{},
 			fault.BadRequest(
-				"The institution of this connection cannot be connected at present.").
+				"This connection's institution can't be connected at present.").
 				About("reconnect_org_connection_id").Because(err)
 	}
 	if err != nil {

@@ -103,7 +103,7 @@ func (m *memory) Event(_ context.Context, of org.Tenant, id string) (webhook.Eve
 	defer m.mu.Unlock()
 	event, ok := m.events[id]
 	if !ok || event.Tenant != of {
-		return webhook.Event{}, fault.Missing("There is no such record.")
+		return webhook.Event{}, fault.Missing("Record not found.")
 	}
 	return event, nil
 }

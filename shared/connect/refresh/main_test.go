@@ -58,7 +58,7 @@ func (m *memory) Connection(_ context.Context, of org.Tenant, id string) (connec
 	defer m.mu.Unlock()
 	c, ok := m.connections[id]
 	if !ok || of != tenant {
-		return connection.Connection{}, fault.Missing("There is no such record.")
+		return connection.Connection{}, fault.Missing("Record not found.")
 	}
 	return c, m.fails["Connection"]
 }
@@ -100,7 +100,7 @@ func (m *memory) Upstream(_ context.Context, of org.Tenant, id string) ([]byte, 
 	defer m.mu.Unlock()
 	sealed, ok := m.upstream[id]
 	if !ok || of != tenant {
-		return nil, fault.Missing("There is no such record.")
+		return nil, fault.Missing("Record not found.")
 	}
 	return sealed, m.fails["Upstream"]
 }
@@ -122,7 +122,7 @@ func (m *memory) Tokens(_ context.Context, of org.Tenant, id string) (tokens.Row
 	defer m.mu.Unlock()
 	row, ok := m.rows[id]
 	if !ok || of != tenant {
-		return tokens.Row{}, fault.Missing("There is no such record.")
+		return tokens.Row{}, fault.Missing("Record not found.")
 	}
 	return row, nil
 }

@@ -303,7 +303,7 @@ func (a *actor) RevokeConnection(ctx context.Context, c connection.Connection, v
 }
 
 func (a *actor) Upstream(context.Context, org.Tenant, string) ([]byte, error) {
-	return nil, fault.Missing("There is no such record.")
+	return nil, fault.Missing("Record not found.")
 }
 
 func (a *actor) ForgetUpstream(context.Context, org.Tenant, string, []byte) error { return nil }

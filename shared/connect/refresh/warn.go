@@ -69,8 +69,8 @@ func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	cause, action := "consent_expires", "Ask the patient to reconnect before this date."
 	if c.Refresh.Unrenewable {
 		cause, action = "no_refresh_token",
-			"The health system gave access until then and no way to renew it. Export the record "+
-				"before; for a later export ask the patient to reconnect."
+			"The health system issued no refresh token. Export the record before access ends; for a later export, "+
+				"ask the patient to reconnect."
 	}
 	return webhook.NewEvent(c.Tenant, webhook.AuthorizationEnding, c.ID, warningNumber(c.Generation, ends), now,
 		webhook.AuthorizationExpiring{

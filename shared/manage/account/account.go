@@ -115,5 +115,5 @@ func Actor(accountID string) string { return "member:" + accountID }
 // factor of an account that has one.
 func ProofRequired() error {
 	return fault.New(fault.Forbidden, fault.CodeProofRequired,
-		"Prove again that it is you, by your passkey, a code of your generator or a code by e-mail.")
+		"Verify your identity again with a passkey, an authenticator app or an e-mailed code.")
 }

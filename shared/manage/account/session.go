@@ -141,5 +141,5 @@ func over(err error) error {
 	if err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("find session: %w", err)
 	}
-	return fault.New(fault.Unauthenticated, fault.CodeSessionRequired, "Sign in to go on.").Because(err)
+	return fault.New(fault.Unauthenticated, fault.CodeSessionRequired, "Sign in to continue.").Because(err)
 }

@@ -29,7 +29,7 @@ func (r *rows) Session(_ context.Context, hash string) (account.Session, error) 
 		return account.Session{}, r.err
 	}
 	if hash != r.session.Hash {
-		return account.Session{}, fault.Missing("There is no such record.")
+		return account.Session{}, fault.Missing("Record not found.")
 	}
 	return r.session, nil
 }
@@ -44,13 +44,13 @@ func (r *rows) SeeSession(_ context.Context, hash string, at time.Time) error {
 
 func (r *rows) Account(_ context.Context, id string) (account.Account, error) {
 	if id != r.owner.ID {
-		return account.Account{}, fault.Missing("There is no such record.")
+		return account.Account{}, fault.Missing("Record not found.")
 	}
 	return r.owner, nil
 }
 
 func (*rows) Membership(context.Context, string, string) (account.Membership, error) {
-	return account.Membership{}, fault.Missing("There is no such record.")
+	return account.Membership{}, fault.Missing("Record not found.")
 }
 
 func newRows() *rows {

@@ -125,7 +125,7 @@ func (r Requests) Request(ctx context.Context, orgID, actor string, claims []str
 	now := r.Now()
 	if next := found.RequestedAt.Add(pause); err == nil && now.Before(next) {
 		return Deletion{}, fault.New(fault.Limited, fault.CodeRateLimited,
-			"A deletion was requested and cancelled less than a day ago. Try again later.").After(next.Sub(now))
+			"A deletion was requested and cancelled within the last day. Try again later.").After(next.Sub(now))
 	}
 	d := Deletion{
 		OrgID: orgID, Stage: Waiting, Actor: actor, RequestedAt: now, BeginsAt: now.Add(wait), Claims: claims,
@@ -148,7 +148,8 @@ func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 		return Deletion{}, err
 	}
 	if !d.CanCancel(r.Now()) {
-		return Deletion{}, fault.New(fault.Conflict, fault.CodeConflict, "The deletion has begun and can't be cancelled.")
+		return Deletion{}, fault.New(fault.Conflict, fault.CodeConflict, "The deletion has already started and can't "+
+			"be cancelled.")
 	}
 	d.Stage, d.DueAt, d.Claims = Cancelled, time.Time{}, nil
 	if err := r.Rows.SaveDeletion(ctx, d); err != nil {
@@ -160,7 +161,7 @@ func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 // Show reads an organisation's deletion, for 90 days after its end. It returns fault.NotFound if there is
 // none or it was cancelled.
 func (r Requests) Show(ctx context.Context, orgID string) (Deletion, error) {
-	missing := fault.Missing("No deletion of this organisation was requested, or it was cancelled.")
+	missing := fault.Missing("No deletion of this organisation is pending.")
 	d, err := r.Rows.Deletion(ctx, orgID)
 	switch {
 	case errors.Is(err, fault.NotFound):

@@ -72,7 +72,7 @@ func newWorld(connections int) *world {
 
 func (w *world) Deletion(context.Context, string) (deletion.Deletion, error) {
 	if !w.stored {
-		return deletion.Deletion{}, fault.Missing("There is no such record.")
+		return deletion.Deletion{}, fault.Missing("Record not found.")
 	}
 	d := w.row
 	d.Held = slices.Clone(d.Held)
@@ -134,7 +134,7 @@ func (w *world) Domain(_ context.Context, domain string) (string, error) {
 	if holder, ok := w.domains[domain]; ok {
 		return holder, w.call()
 	}
-	return "", fault.Missing("There is no such record.")
+	return "", fault.Missing("Record not found.")
 }
 
 func (w *world) ReleaseDomain(_ context.Context, domain, orgID string) error {
@@ -146,7 +146,7 @@ func (w *world) ReleaseDomain(_ context.Context, domain, orgID string) error {
 
 func (w *world) Organisation(context.Context, org.Tenant) (org.Organisation, error) {
 	if !w.isThere {
-		return org.Organisation{}, fault.Missing("There is no such record.")
+		return org.Organisation{}, fault.Missing("Record not found.")
 	}
 	return w.org, w.call()
 }

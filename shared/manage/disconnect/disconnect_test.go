@@ -359,7 +359,7 @@ func TestNobodyElseCanDisconnect(t *testing.T) {
 		"another connection":   {tenant, "c0000000-0000-4000-8000-000000000002"},
 	} {
 		_, err := w.d.Disconnect(t.Context(), c.of, c.id)
-		if got := fault.Of(err); !errors.Is(err, fault.NotFound) || got.Public != "There is no such connection." {
+		if got := fault.Of(err); !errors.Is(err, fault.NotFound) || got.Public != "Connection not found." {
 			t.Errorf("%s: %v, want that there is no such connection", name, err)
 		}
 	}

@@ -148,7 +148,7 @@ func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 // Show reads a connection's erasure, for 90 days after its end. fault.NotFound when nobody has asked for one.
 func (r Requests) Show(ctx context.Context, tenant org.Tenant, connectionID string) (Erasure, error) {
 	missing := fault.Missing(
-		"Nobody has asked to erase this connection, or it was erased more than 90 days ago.").About("connection")
+		"No erasure was requested for this connection, or it was erased more than 90 days ago.").About("connection")
 	parsed, ok := ids.ParseUUID(connectionID)
 	if !ok {
 		return Erasure{}, missing

@@ -135,7 +135,7 @@ type Inbox struct {
 
 // Show reads an inquiry; fault.NotFound.
 func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error) {
-	missing := fault.Missing("There is no such inquiry, or it is older than 90 days.").About("inquiry")
+	missing := fault.Missing("Inquiry not found, or older than 90 days.").About("inquiry")
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
 		return Inquiry{}, missing
@@ -213,7 +213,8 @@ func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inq
 	}
 	if err := d.Rows.CountAnswer(ctx, i.Tenant, a.At, mostSent); err != nil {
 		if errors.Is(err, fault.Conflict) {
-			return i, limited(fmt.Sprintf("An organisation can send %d answers a day. Try again tomorrow.", mostSent),
+			return i, limited(fmt.Sprintf("An organisation can send at most %d replies a day. Try again "+
+				"tomorrow.", mostSent),
 				time.Hour).Because(err)
 		}
 		return i, fmt.Errorf("count answer: %w", err)
@@ -249,19 +250,21 @@ func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	}
 	switch {
 	case d.Mailer == nil:
-		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
+		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mail.")
 	case i.Email == "":
-		return conflict("The patient has left no e-mail address, so that this inquiry cannot be answered.")
+		return conflict("The patient left no e-mail address, so you can't reply to this inquiry.")
 	case from.AsOperator && d.Support == "":
-		return conflict("This stack has no SupportMail, to which a reply to the operator could go.")
+		return conflict("This stack has no SupportMail address to receive the patient's reply.")
 	case !from.AsOperator && len(from.Host.VerifiedEmails) == 0:
-		return conflict("First add an e-mail address to your organisation and verify it. The patient's reply goes there.")
+		return conflict("Add an e-mail address to your organisation and verify it first. The patient's reply goes " +
+			"there.")
 	case known >= 0 && i.Answers[known].Delivery == Sending && a.At.Sub(i.Answers[known].At) < sendingTime:
 		return unknown(i.Answers[known].At.Add(sendingTime).Sub(a.At))
 	case today >= mostADay:
-		return limited(fmt.Sprintf("An inquiry can have %d answers within a day.", mostADay), time.Hour)
+		return limited(fmt.Sprintf("An inquiry can have at most %d replies a day.", mostADay), time.Hour)
 	case known < 0 && len(i.Answers) >= mostAnswers:
-		return conflict(fmt.Sprintf("An inquiry can have %d answers. Write to the patient yourself.", mostAnswers))
+		return conflict(fmt.Sprintf("An inquiry can have at most %d replies. Write to the patient "+
+			"directly.", mostAnswers))
 	}
 	return nil
 }
@@ -281,7 +284,7 @@ func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (D
 	case err == nil:
 		return Sent, nil
 	case errors.Is(err, fault.Invalid):
-		return Refused, conflict("No e-mail can be sent to the patient's address.").Because(err)
+		return Refused, conflict("We can't send e-mail to the patient's address.").Because(err)
 	}
 	return Sending, unknown(sendingTime).Because(err)
 }
@@ -328,5 +331,5 @@ func limited(public string, wait time.Duration) *fault.Error {
 // unknown is of an e-mail of which nobody knows yet whether it has gone.
 func unknown(wait time.Duration) *fault.Error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
-		"It is not known whether this answer has gone. Look again in a minute before you send it again.").After(wait)
+		"We couldn't confirm whether this reply was sent. Check again in a minute before you resend it.").After(wait)
 }

@@ -116,7 +116,7 @@ func TestAnAnswerGoesToThePatientAndRepliesToTheOrganisation(t *testing.T) {
 			"records:\n\n" +
 			"Please ask your portal for a new password.\n\nWe call you tomorrow.\n\nReply to this e-mail to write to Alder " +
 			"Bcc: eve@example.com.\n\n" +
-			"If you did not ask anything, you need not do anything.\n"; got.Text != wantText {
+			"If you didn't ask a question, you can ignore this e-mail.\n"; got.Text != wantText {
 			t.Errorf("text %q", got.Text)
 		}
 		if !strings.Contains(got.HTML, "<p>We call you tomorrow.</p>") || strings.Contains(got.Text+got.HTML, "It says no") {
@@ -216,7 +216,7 @@ func TestAnInquiryIsAnsweredWhereThatIsPossible(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
-		c.trouble = fault.BadRequest("No e-mail can be sent to this address.")
+		c.trouble = fault.BadRequest("We can't send e-mail to this address.")
 		_, _, err := c.answer(reply)
 		c.wantRefused("an address that SES refuses", err, fault.Conflict, "No e-mail")
 		if i, failure := c.inbox.Show(t.Context(), alder, c.id); failure != nil || i.Status != inquiry.Open ||

@@ -36,8 +36,8 @@ func answered(from, to, lead, text string) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "An answer from " + from, Opening: opening,
 		Closing: []string{
-			fmt.Sprintf("Reply to this e-mail to write to %s.", to),
-			"If you did not ask anything, you need not do anything.",
+			fmt.Sprintf("To write to %s, reply to this e-mail.", to),
+			"If you didn't ask a question, you can ignore this e-mail.",
 		},
 	}
 }

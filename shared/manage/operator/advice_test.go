@@ -95,7 +95,7 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		}, "by itself at 2026-03-04T12:01:00Z, and fails after five in a row: " + probing},
 		"at work again": {
 			func(e *operator.Export) { e.Status, e.Failures, e.Generation = export.Pending, 1, 2 },
-			"Nothing; it goes on by itself.",
+			"No action needed; it will continue automatically.",
 		},
 		"untaken": {
 			func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-10*time.Minute) },
@@ -107,7 +107,7 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		}, "It waits in line"},
 		"long in line before": {func(e *operator.Export) {
 			e.Status, e.CreatedAt, e.Waited, e.Generation = export.Pending, noon.Add(-7*time.Hour), 6*time.Hour, 1
-		}, "Nothing; it goes on by itself."},
+		}, "No action needed; it will continue automatically."},
 		"too long": {
 			func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) },
 			"longer than an export may be",

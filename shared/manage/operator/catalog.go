@@ -80,7 +80,8 @@ func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, err
 	var asked ledger.Question
 	return asked, o.note(ctx, mode, "catalog.approved", func(p *ledger.Publication) error {
 		if asked = p.Question; asked.ID == "" {
-			return fault.Missing("Nothing of this mode waits for approval. catalog report shows which sources do.").About("mode")
+			return fault.Missing("This mode has nothing waiting for approval. To find sources that do, run catalog " +
+				"report.").About("mode")
 		}
 		p.Approved = asked.ID
 		return nil
@@ -96,7 +97,7 @@ func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Ou
 	to, ok := ledger.ParseVersion(version)
 	if !ok {
 		return publish.Outcome{}, fault.BadRequest(
-			"That is not a version; catalog report lists those that are kept.").About("version")
+			"Not a version. To list the versions, run catalog report.").About("version")
 	}
 	out, err := o.publisher.Rollback(ctx, mode, to)
 	if err != nil {
@@ -153,7 +154,7 @@ type CatalogRecord struct {
 func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, error) {
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
-		return CatalogRecord{}, fault.BadRequest("The id of a record is a UUID.").About("id")
+		return CatalogRecord{}, fault.BadRequest("A record's ID must be a UUID.").About("id")
 	}
 	all, err := o.published(ctx, mode)
 	if err != nil {
@@ -169,7 +170,7 @@ func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, erro
 	if e, known := all.Endpoints[parsed]; known {
 		return CatalogRecord{Endpoint: &e, FHIRBase: e.FHIRBase}, nil
 	}
-	return CatalogRecord{}, fault.Missing(fmt.Sprintf("There is no record %s in the %s catalogue.", id, mode)).About("id")
+	return CatalogRecord{}, fault.Missing(fmt.Sprintf("Record %s is not in the %s catalogue.", id, mode)).About("id")
 }
 
 // published reads the catalogue that patients see; fault.NotFound before the first publication.
@@ -191,8 +192,8 @@ func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) 
 		return "", fmt.Errorf("read pointer: %w", err)
 	}
 	if p.Live == "" {
-		return "", fault.Missing(fmt.Sprintf("Nothing has been published in %s mode yet: catalog import, then catalog "+
-			"publish.", mode)).About("mode")
+		return "", fault.Missing(fmt.Sprintf("Nothing has been published in %s mode yet: run catalog import, then "+
+			"catalog publish.", mode)).About("mode")
 	}
 	return p.Live, nil
 }
@@ -216,7 +217,7 @@ func (o Catalog) note(ctx context.Context, mode, action string, change func(*led
 func busy(err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,
-			"Somebody else publishes at the same time. Look at catalog report in a moment, and try again.").Because(err)
+			"Another publication is running. Run catalog report in a moment, then try again.").Because(err)
 	}
 	return err
 }

@@ -79,7 +79,8 @@ func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) err
 	}
 	said = slices.DeleteFunc(said, func(s ledger.Override) bool { return hostOf(s) != host })
 	if len(said) == 0 {
-		return fault.Missing("No operator has said anything of that host; catalog report lists what was said.").About("host")
+		return fault.Missing("This host has no operator decision. To list the decisions, run catalog " +
+			"report.").About("host")
 	}
 	for _, one := range said {
 		if err := o.drop(ctx, mode, one); err != nil {
@@ -129,7 +130,8 @@ func (o CatalogOverrides) decide(
 		if choice.Source != "" {
 			about = "source"
 		}
-		return nil, fault.Missing("Nothing waits there; catalog diff shows the hosts at which something does.").About(about)
+		return nil, fault.Missing("Nothing is waiting at this host. To list the hosts with changes, run catalog " +
+			"diff.").About(about)
 	}
 	return hosts, o.by.record(ctx, org.Tenant{}, action, choice.subject(mode))
 }
@@ -141,11 +143,11 @@ func (o CatalogOverrides) put(ctx context.Context, mode, host string, said ledge
 	}
 	if address := "https://" + strings.TrimPrefix(host, "http://"); host == "" ||
 		strings.TrimPrefix(host, "http://") != catalog.Host(address) {
-		return fault.BadRequest("A host is written as catalog diff shows it, without a path.").About("host")
+		return fault.BadRequest("Write the host as catalog diff shows it, without a path.").About("host")
 	}
 	err := o.rows.PutOverride(ctx, mode, said)
 	if errors.Is(err, fault.Conflict) {
-		return refused("That has been said already. It is seen after the next publication: catalog publish.")
+		return refused("This decision already exists. It takes effect with the next publication: catalog publish.")
 	}
 	if err != nil {
 		return fmt.Errorf("save override: %w", err)

@@ -55,7 +55,7 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 // Merge makes one institution of two: the id of the one that goes answers with the other. Errors as of Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
-		return fault.BadRequest("An institution cannot be merged into itself.").About("into")
+		return fault.BadRequest("An institution can't be merged into itself.").About("into")
 	}
 	found, err := o.catalog.Show(ctx, mode, into)
 	if at := fault.Of(err); err != nil && at.Field == "id" {
@@ -65,10 +65,10 @@ func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) e
 		return err
 	}
 	if found.Brand == nil {
-		return fault.BadRequest("Only institutions are merged, and that is none.").About("into")
+		return fault.BadRequest("Only institutions can be merged; this is not an institution.").About("into")
 	}
 	if found.Brand.ID == brand {
-		return fault.BadRequest("That one was merged into this one before.").About("into")
+		return fault.BadRequest("That institution was already merged into this one.").About("into")
 	}
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand, Value: found.Brand.ID}, "catalog.merged")
 }
@@ -81,7 +81,7 @@ func (o CatalogOverrides) Unmerge(ctx context.Context, mode, brand string) error
 // AddAlias lets an institution be found by another name, too. Errors as of Hide.
 func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias string) error {
 	if alias = strings.TrimSpace(alias); alias == "" || len(alias) > longestName {
-		return fault.BadRequest(fmt.Sprintf("A name has from 1 to %d bytes.", longestName)).About("alias")
+		return fault.BadRequest(fmt.Sprintf("A name must have 1 to %d bytes.", longestName)).About("alias")
 	}
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: alias}, "catalog.alias_added")
 }
@@ -95,12 +95,12 @@ func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias st
 // Rename gives an institution another name than its lists do; an empty one takes that back. Errors as of Hide.
 func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) error {
 	if name != "" && strings.TrimSpace(name) == "" {
-		return fault.BadRequest("A name has more than blanks.").About("name")
+		return fault.BadRequest("A name can't be blank.").About("name")
 	}
 	override := ledger.Override{Kind: ledger.Name, ID: brand, Value: name}
 	switch {
 	case len(name) > longestName:
-		return fault.BadRequest(fmt.Sprintf("A name has from 1 to %d bytes.", longestName)).About("name")
+		return fault.BadRequest(fmt.Sprintf("A name must have 1 to %d bytes.", longestName)).About("name")
 	case name == "":
 		return o.unsay(ctx, mode, override, "catalog.name_restored")
 	}
@@ -118,12 +118,12 @@ func (o CatalogOverrides) say(ctx context.Context, mode string, override ledger.
 	}
 	if found.Brand == nil || !strings.EqualFold(found.Brand.ID, override.ID) {
 		return fault.BadRequest(
-			"That is not the id of an institution (a brand) as it is now; catalog search finds those.").About("id")
+			"Not the ID of a current institution (brand). To find one, run catalog search.").About("id")
 	}
 	override.ID = found.Brand.ID
 	err = o.rows.PutOverride(ctx, mode, override)
 	if errors.Is(err, fault.Conflict) {
-		return refused("That has been said already. It is seen after the next publication: catalog publish.")
+		return refused("This decision already exists. It takes effect with the next publication: catalog publish.")
 	}
 	if err != nil {
 		return fmt.Errorf("save override: %w", err)
@@ -138,12 +138,13 @@ func (o CatalogOverrides) unsay(ctx context.Context, mode string, override ledge
 	}
 	id, ok := ids.ParseUUID(override.ID)
 	if !ok {
-		return fault.BadRequest("The id of a record is a UUID.").About("id")
+		return fault.BadRequest("A record's ID must be a UUID.").About("id")
 	}
 	override.ID = id
 	err := o.rows.DropOverride(ctx, mode, override)
 	if errors.Is(err, fault.Conflict) {
-		return fault.Missing("No operator has said that; catalog report lists what was said.").About("id")
+		return fault.Missing("There is no such operator decision. To list the decisions, run catalog " +
+			"report.").About("id")
 	}
 	if err != nil {
 		return fmt.Errorf("take the override back: %w", err)

@@ -55,7 +55,7 @@ func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.
 		return row, fault.BadRequest(err.Error()).About("platform")
 	}
 	if row.Rev > 0 && row.Source.Mode != mode {
-		return row, refused("A source stays in its mode, and so does all that is made of it. Make another one.")
+		return row, refused("A source's mode, like that of its data, can't change. Create another source.")
 	}
 	row.State.Due = o.by.now().UTC()
 	if row, err = o.rows.SaveSource(ctx, row); err != nil {
@@ -73,7 +73,7 @@ func (o CatalogSources) List(ctx context.Context, mode string) ([]intake.Row, er
 func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error) {
 	row, err := o.rows.Source(ctx, id)
 	if errors.Is(err, fault.NotFound) {
-		return row, fault.Missing(fmt.Sprintf("There is no source %q.", id)).About("id")
+		return row, fault.Missing(fmt.Sprintf("Source %q not found.", id)).About("id")
 	}
 	if err != nil {
 		return row, fmt.Errorf("read source: %w", err)
@@ -109,7 +109,7 @@ func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (
 	case list != nil:
 		row, outcome, err = o.intake.Take(ctx, row, list)
 	case row.Source.URL == "" || o.intake.Lists == nil:
-		return row, "", fault.BadRequest("The source has no address. Give its list: -file.").About("id")
+		return row, "", fault.BadRequest("The source has no URL. Provide its list with -file.").About("id")
 	default:
 		row, outcome, err = o.intake.Refresh(ctx, row)
 	}

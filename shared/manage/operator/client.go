@@ -119,13 +119,13 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	}
 	if change.KeyID != nil {
 		if found.Method != catalog.AuthPrivateKey {
-			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key id. Rotate its secret: "+
-				"-secret-file.", found.Method)).About("key-id")
+			return fault.BadRequest(fmt.Sprintf("The client authenticates with %s and has no key ID. Rotate its "+
+				"secret with -secret-file.", found.Method)).About("key-id")
 		}
 		found.KeyID = *change.KeyID
 	} else if found.Method == catalog.AuthPrivateKey && change.Secret.Empty() {
 		return fault.BadRequest(
-			"The client authenticates with private_key_jwt: say which key signs from now on.").About("key-id")
+			"The client authenticates with private_key_jwt. Name the key that signs from now on.").About("key-id")
 	}
 	if err := checkClient(found, change.Secret); err != nil {
 		return err
@@ -150,7 +150,8 @@ func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abando
 	}
 	for _, r := range registered {
 		if r.Registration.AuthID == id {
-			return refused(fmt.Sprintf("The registration %s of %s names the client. Change or remove that first.",
+			return refused(fmt.Sprintf("The registration %s of %s uses the client. Change or remove that "+
+				"registration first.",
 				r.Registration.ClientID, ownerName(r.Owner)))
 		}
 	}
@@ -181,8 +182,8 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 		}
 		if connected {
 			return fault.New(fault.Conflict, fault.CodeConflict,
-				fmt.Sprintf("There are connections of %s. Those that were made with this client "+
-					"could never be refreshed again.", ownerName(tenant))).About("abandon")
+				fmt.Sprintf("There are connections of %s. Any that were created with this client could no longer be " +
+					"refreshed.", ownerName(tenant))).About("abandon")
 		}
 	}
 	return nil
@@ -194,9 +195,8 @@ const maxSecret = 4096
 // checkOrigins wants at least one origin for a secret, and writes all of them in the one way.
 func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
 	if method != catalog.AuthPrivateKey && len(named) == 0 {
-		return nil, fault.BadRequest("A client secret needs the origins it may be shown to, those of the token endpoints " +
-			"it is for, such as " +
-			"https://auth.hospital.example.").About("origin")
+		return nil, fault.BadRequest("A client secret needs the origins of the token endpoints it may be sent to, " +
+			"such as https://auth.hospital.example.").About("origin")
 	}
 	var origins []string
 	for _, text := range named {
@@ -223,7 +223,7 @@ func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.
 	found, err := o.rows.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(
-			fmt.Sprintf("There is no client authentication %q of %s.", id, ownerName(owner))).About("client-auth")
+			fmt.Sprintf("Client authentication %q not found for %s.", id, ownerName(owner))).About("client-auth")
 	}
 	if err != nil {
 		return catalog.ClientAuth{}, fmt.Errorf("read client authentication: %w", err)
@@ -260,25 +260,23 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 				a.Method)).About("secret-file")
 		}
 		if len(plain.Reveal()) > maxSecret || !visible(plain.Reveal()) {
-			return fault.BadRequest("The client secret is longer than 4096 bytes or holds characters that no client secret " +
-				"has, such as a " +
+			return fault.BadRequest("The client secret exceeds 4096 bytes or contains invalid characters, such as a " +
 				"line break (RFC 6749, appendix A.2). Is it the right file?").About("secret-file")
 		}
 	case catalog.AuthPrivateKey:
 		if !plain.Empty() {
-			return fault.BadRequest("private_key_jwt has no client secret.").About("secret-file")
+			return fault.BadRequest("private_key_jwt doesn't use a client secret.").About("secret-file")
 		}
 		if a.Algorithm != "RS384" && a.Algorithm != "ES384" {
-			return fault.BadRequest("The algorithm of private_key_jwt must be RS384 or ES384.").About("algorithm")
+			return fault.BadRequest("The private_key_jwt algorithm must be RS384 or ES384.").About("algorithm")
 		}
 		if !visible(a.KeyID) || strings.Contains(a.KeyID, " ") {
-			return fault.BadRequest("The key id holds characters that none of our key ids has. The command keys jwks shows " +
-				"ours as kid.").About("key-id")
+			return fault.BadRequest("The key ID contains invalid characters. To list our key IDs (kid), run keys " +
+				"jwks.").About("key-id")
 		}
 	default:
-		return fault.BadRequest("The method must be client_secret_basic, client_secret_post or private_key_jwt. A public " +
-			"client needs no " +
-			"authentication: make its registration without one.").About("method")
+		return fault.BadRequest("The method must be client_secret_basic, client_secret_post or private_key_jwt. For " +
+			"a public client, set the registration without client authentication.").About("method")
 	}
 	return nil
 }

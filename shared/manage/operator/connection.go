@@ -129,7 +129,7 @@ func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Co
 func findConnection(
 	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
 ) (Connection, error) {
-	missing := fault.Missing(fmt.Sprintf("There is no connection %q of %s.", id, ownerName(tenant))).About("connection")
+	missing := fault.Missing(fmt.Sprintf("Connection %q not found for %s.", id, ownerName(tenant))).About("connection")
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
 		return Connection{}, missing
@@ -173,15 +173,15 @@ func adviseConnection(c Connection, now time.Time) string {
 	case len(c.Damaged) > 0:
 		return adviseDamaged(c.Damaged)
 	case c.Status == connection.Rejected:
-		return "The patient declined at the portal, and no tokens were ever held: the patient connects again and allows " +
+		return "The patient declined at the portal, so there are no tokens. Have the patient reconnect and allow " +
 			"access."
 	case c.Status == connection.Revoked && c.Refresh.Ended == connection.Disconnected:
-		return "Its organisation gave it up; whoever wants it again has the patient reconnect."
+		return "The organisation revoked it. To use it again, have the patient reconnect."
 	case c.Status == connection.Revoked:
-		return fmt.Sprintf("The patient has to reconnect; whether the organisation was told: ctl webhook log %s -type "+
-			"patient.authorization_revoked.", of)
+		return fmt.Sprintf("Have the patient reconnect. To check whether the organisation was notified, run ctl "+
+			"webhook log %s -type patient.authorization_revoked.", of)
 	case c.Status != connection.Authorized:
-		return "Its status is none that there is: restore the row from the table's backup."
+		return "Its status is unknown: restore the row from the table's backup."
 	}
 	return adviseAuthorized(c, of, now)
 }
@@ -190,28 +190,31 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", c.EndpointID, of)
 	switch r := c.Refresh; {
 	case !r.RefusedAt.IsZero():
-		return fmt.Sprintf("The portal refused it while it refused many, which is believed when it comes again after %s: %s.",
+		return fmt.Sprintf("The portal refused it during a wave of refusals; it will be revoked if the refusal "+
+			"repeats after %s: %s.",
 			timestamp.Of(r.RefreshAt), probe)
 	case r.RefreshAt.IsZero():
-		return "It holds nothing that is ever renewed; when its exports fail with token_refresh_failure, the patient has " +
-			"to reconnect."
+		return "It has nothing to refresh. When its exports fail with token_refresh_failure, have the patient " +
+			"reconnect."
 	case r.FailureClass == damagedTokens:
-		return "Its row TOKENS cannot be read at sealed: see that TokensKey is enabled; of this connection alone, the " +
-			"patient has to reconnect."
+		return "The attribute sealed of its TOKENS row can't be read: check that TokensKey is enabled. If only this " +
+			"connection is affected, have the patient reconnect."
 	case r.Failures > 0:
-		return fmt.Sprintf("Its refresh fails, is tried again at %s, and revokes nothing: %s.",
+		return fmt.Sprintf("Its refresh is failing and will be retried at %s; the connection is not revoked: %s.",
 			timestamp.Of(r.RefreshAt), probe)
 	}
 	if due := c.DueAt(); !due.IsZero() && now.Sub(due) > overdueAfter {
-		return fmt.Sprintf("Nobody has looked at it since it was due at %s: docs/operate/runbooks/refreshscheduler-silent.md.",
+		return fmt.Sprintf("It was due for a refresh at %s and has not been processed: "+
+			"docs/operate/runbooks/refreshscheduler-silent.md.",
 			timestamp.Of(due))
 	}
 	if c.Refresh.Unrenewable {
-		return fmt.Sprintf("The portal gave no refresh token, so that it ends at %s, and the patient reconnects then.",
+		return fmt.Sprintf("The portal issued no refresh token, so it ends at %s; have the patient reconnect then.",
 			timestamp.Of(c.Refresh.RefreshAt))
 	}
 	if len(c.Exports) > 0 && (c.Exports[0].Status == export.Failed || len(c.Exports[0].Damaged) > 0) {
-		return fmt.Sprintf("Nothing for the connection; of its last export: ctl export show %s -id %s.", of, c.Exports[0].ID)
+		return fmt.Sprintf("No action needed for the connection. For its last export, run ctl export show %s -id "+
+			"%s.", of, c.Exports[0].ID)
 	}
 	return "Nothing."
 }
@@ -221,6 +224,6 @@ const damagedTokens = "TOKENS.sealed"
 
 // adviseDamaged says what helps a row of which something cannot be read.
 func adviseDamaged(at []fault.Spot) string {
-	return fmt.Sprintf("Row %s cannot be read at %s: repair that attribute, or restore the row from the table's backup.",
+	return fmt.Sprintf("Row %s can't be read at %s: repair that attribute, or restore the row from the table's backup.",
 		at[0].Row, at[0].Attribute)
 }

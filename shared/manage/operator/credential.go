@@ -147,7 +147,7 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 		return org.Key{}, secret.Text{}, err
 	}
 	if liveKeys(credential) >= maxLiveKeys {
-		return org.Key{}, secret.Text{}, refused("The credential has two live keys. Revoke one first.")
+		return org.Key{}, secret.Text{}, refused("The credential already has two live keys. Revoke one first.")
 	}
 	owner, err := findOrganisation(ctx, o.rows, credential.Tenant)
 	if err == nil {
@@ -173,7 +173,7 @@ func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secr
 
 // RevokeKeys revokes the oldest live key of a credential, or all of them. They stop working within 30 seconds.
 func (o Credentials) RevokeKeys(ctx context.Context, publicID string, all bool) error {
-	const none = "The credential has no live key, so there is none to revoke."
+	const none = "The credential has no live key to revoke."
 	found := 0
 	return o.revoke(ctx, publicID, none, func(org.Key) bool {
 		found++
@@ -213,7 +213,7 @@ func (o Credentials) Remove(ctx context.Context, publicID string) error {
 		return err
 	}
 	if liveKeys(found) > 0 {
-		return refused("The credential has a live key. Revoke all of them first.")
+		return refused("The credential still has a live key. Revoke all its keys first.")
 	}
 	if err := o.rows.RemoveCredential(ctx, found); err != nil {
 		return changed("credential", err)
@@ -256,7 +256,7 @@ func (o Credentials) credential(ctx context.Context, publicID string) (org.Crede
 	}
 	isOthers := o.within != (org.Tenant{}) && o.within != tenant
 	if errors.Is(err, fault.NotFound) || err == nil && (isOthers || mode != "" && mode != tenant.Mode) {
-		return org.Credential{}, fault.Missing("There is no such public id.").About("public-id")
+		return org.Credential{}, fault.Missing("Unknown public ID.").About("public-id")
 	}
 	if err != nil {
 		return org.Credential{}, fmt.Errorf("read credential: %w", err)

@@ -17,7 +17,7 @@ const maxNote = 200
 // checkNote wants one line of text.
 func checkNote(note string) error {
 	if utf8.RuneCountInString(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) {
-		return fault.BadRequest("A note has at most 200 characters, on one line.").About("note")
+		return fault.BadRequest("A note must be one line of at most 200 characters.").About("note")
 	}
 	return nil
 }
@@ -67,7 +67,8 @@ func (o Credentials) changedRedirects(found org.Credential, change CredentialCha
 	}
 	if len(list) == 0 {
 		return nil,
-			fault.BadRequest("A credential needs a redirect URI. Add another one at the same time.").About("remove-redirect")
+			fault.BadRequest("A credential needs a redirect URI. Add another one in the same " +
+				"request.").About("remove-redirect")
 	}
 	if change.Redirects == nil && len(change.AddRedirects) == 0 {
 		return list, nil
@@ -94,13 +95,14 @@ func (o Credentials) changedOrigins(before []string, change CredentialChange) ([
 	}
 	switch {
 	case change.AnyOrigin && len(change.AddOrigins) > 0:
-		return nil, fault.BadRequest("Either there are origins, or any may use the public id.").About("any-origin")
+		return nil, fault.BadRequest("Either list origins or allow any origin, not both.").About("any-origin")
 	case change.AnyOrigin:
 		return nil, nil
 	case had > 0 && len(list) == 0:
 		return nil,
 			fault.BadRequest(
-				"Without an origin, pages of any may use the public id: -any-origin, if that is meant.").About("remove-origin")
+				"Without an origin, pages of any origin can use the public ID. To allow this, set " +
+					"-any-origin.").About("remove-origin")
 	}
 	return list, nil
 }

@@ -59,7 +59,7 @@ func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) 
 		return deletion.Deletion{}, err
 	}
 	if strings.TrimSpace(name) != found.Name {
-		return deletion.Deletion{}, fault.BadRequest("Repeat the organisation's exact name to delete it.").About("name")
+		return deletion.Deletion{}, fault.BadRequest("To delete the organisation, repeat its exact name.").About("name")
 	}
 	claims, err := o.claims(ctx, found)
 	if err != nil {
@@ -113,13 +113,14 @@ func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, e
 	return slices.Compact(claims), nil
 }
 
-const whoMayDelete = "This goes to all members of the organisation and to its verified addresses for notices."
+const whoMayDelete = "We send this to all members of the organisation and to its verified addresses for notices."
 
 func deletionRequested(name string, begins time.Time) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: your organisation will be deleted",
-		Opening: []string{"An owner of your organisation, or whoever runs Recordbridge for you, asked to delete it. Until " +
-			"the deletion begins, everything keeps working and any owner can cancel it in the dashboard, under Branding."},
+		Opening: []string{"An owner of your organisation or your Recordbridge operator requested its deletion. Until " +
+			"the deletion starts, everything keeps working and any owner can cancel it in the dashboard, under " +
+			"Branding."},
 		Facts: []mailtext.Fact{
 			{Name: "Organisation", Value: mailtext.Plain(name)},
 			{Name: "The deletion begins", Value: begins.UTC().Format("2006-01-02 15:04 UTC")},
@@ -127,8 +128,8 @@ func deletionRequested(name string, begins time.Time) mailtext.Message {
 		Closing: []string{
 			"Then its API keys and webhooks stop, all patients are disconnected, and its connections, exports, files, events " +
 				"and members are deleted. This can't be undone. The audit log is kept.",
-			"If nobody in your organisation asked for this, have an owner cancel it, " +
-				"end all sessions and look at the audit log.",
+			"If nobody in your organisation requested this, have an owner cancel it, end all sessions and check the " +
+				"audit log.",
 		},
 		Reason: whoMayDelete,
 	}

@@ -42,7 +42,7 @@ func (o Log) Show(ctx context.Context, tenant org.Tenant, id string) (deliverylo
 	detail, err := o.rows.Show(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return deliverylog.Detail{}, fault.Missing(
-			fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant))).About("delivery")
+			fmt.Sprintf("Delivery %q not found for %s.", id, ownerName(tenant))).About("delivery")
 	}
 	if err != nil {
 		return deliverylog.Detail{}, fmt.Errorf("read delivery: %w", err)

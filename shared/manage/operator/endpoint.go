@@ -79,7 +79,8 @@ func EndpointID(mode, base string) (string, error) {
 	if err != nil {
 		return "",
 			fault.BadRequest(
-				"The FHIR base URL is not valid. A valid one looks like https://fhir.hospital.example/r4.").About("fhir-base")
+				"The FHIR base URL is not valid. Use a URL such as " +
+					"https://fhir.hospital.example/r4.").About("fhir-base")
 	}
 	return ids.Derive("endpoint", mode, parsed.String()), nil
 }
@@ -174,10 +175,10 @@ func (o Endpoints) List(ctx context.Context) ([]catalog.Endpoint, error) {
 func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	e := wanted.Endpoint
 	if _, ok := org.ParseMode(e.Mode); !ok {
-		return fault.BadRequest("The mode of an endpoint must be test or live.").About("mode")
+		return fault.BadRequest("An endpoint's mode must be test or live.").About("mode")
 	}
 	if e.FHIRVersion != "" && !strings.HasPrefix(e.FHIRVersion, "4.0.") {
-		return fault.BadRequest("The FHIR version must be one of R4, such as 4.0.1.").About("fhir-version")
+		return fault.BadRequest("The FHIR version must be an R4 version, such as 4.0.1.").About("fhir-version")
 	}
 	if err := wanted.Approved.check(); err != nil {
 		return err
@@ -205,7 +206,7 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 	}
 	return "", fault.New(fault.Conflict, fault.CodeConflict,
 		fmt.Sprintf(
-			"There is already an endpoint with this FHIR base in %s mode: %s. With -again there will be a second one.", e.Mode,
+			"This FHIR base already has an endpoint in %s mode: %s. To create a second one, use -again.", e.Mode,
 			id)).About("fhir-base")
 }
 
@@ -229,7 +230,7 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	case access == "":
 		return r, nil
 	case (access != "rs" && access != "read") || r.Scope != "":
-		return r, fault.BadRequest("The access must be rs or read, and cannot go together with scopes.").About("access")
+		return r, fault.BadRequest("The access must be rs or read, and can't be combined with scopes.").About("access")
 	}
 	r.Scope = profile.Scope(access)
 	return r, nil
@@ -242,13 +243,13 @@ func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Reg
 ) (catalog.Registration, error) {
 	if r.ClientID == "" {
 		if r.AuthID != "" || r.Scope != "" {
-			return r, fault.BadRequest("-client-auth, -scope and -access belong to a client id: -client-id.")
+			return r, fault.BadRequest("-client-auth, -scope and -access require -client-id.")
 		}
 		shared, err := o.rows.RegistrationAt(ctx, org.Tenant{}, catalog.Place{Mode: e.Mode, PlatformType: e.PlatformType})
 		if errors.Is(err, fault.NotFound) {
-			return r, fault.BadRequest(fmt.Sprintf("Our client is not registered at platform %q in %s mode yet: give the "+
-				"endpoint a client id, "+
-				"or make the platform's registration with registration set first.", e.PlatformType, e.Mode)).About("client-id")
+			return r, fault.BadRequest(fmt.Sprintf("Our client is not yet registered at platform %q in %s mode. Give "+
+				"the endpoint a client ID, or run registration set for the platform "+
+				"first.", e.PlatformType, e.Mode)).About("client-id")
 		}
 		if err != nil {
 			return r, fmt.Errorf("read registration: %w", err)
@@ -292,7 +293,7 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.Endpoint, error) {
 	e, err := rows.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
-		return catalog.Endpoint{}, fault.Missing(fmt.Sprintf("There is no endpoint %q.", id)).About("endpoint")
+		return catalog.Endpoint{}, fault.Missing(fmt.Sprintf("Endpoint %q not found.", id)).About("endpoint")
 	}
 	if err != nil {
 		return catalog.Endpoint{}, fmt.Errorf("read endpoint: %w", err)

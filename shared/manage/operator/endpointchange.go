@@ -48,8 +48,8 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 		return err
 	}
 	if e.Status != catalog.EndpointSuspended {
-		return refused("The endpoint is not disabled. Disable it first, and wait an hour, so that nobody is signing in " +
-			"there: endpoint disable.")
+		return refused("The endpoint is not disabled. Run endpoint disable, then wait an hour for open sign-ins to " +
+			"end.")
 	}
 	registered, err := o.rows.Registrations(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 	}
 	for _, r := range registered {
 		if r.Registration.Place.EndpointID == id {
-			return refused(fmt.Sprintf("The endpoint has a registration of %s. Remove that first: registration remove.",
+			return refused(fmt.Sprintf("The endpoint has a registration of %s. Run registration remove first.",
 				ownerName(r.Owner)))
 		}
 	}
@@ -74,8 +74,8 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 			return fmt.Errorf("look for connections: %w", err)
 		}
 		if connected {
-			return refused(fmt.Sprintf("The endpoint has connections of %s, so it has to stay. While it is disabled, nobody "+
-				"connects there.", ownerName(tenant)))
+			return refused(fmt.Sprintf("The endpoint has connections of %s, so it can't be removed. While it is "+
+				"disabled, no patients can connect to it.", ownerName(tenant)))
 		}
 	}
 	if err := o.rows.RemoveEndpoint(ctx, e); err != nil {
@@ -87,7 +87,7 @@ func (o Endpoints) Remove(ctx context.Context, id string) error {
 func (o Endpoints) setStatus(ctx context.Context, id string, status catalog.EndpointStatus, action string) error {
 	_, err := o.save(ctx, id, action, func(e *catalog.Endpoint) error {
 		if e.Status == status && !e.Withdrawn {
-			return refused(fmt.Sprintf("The endpoint is %s already.", status))
+			return refused(fmt.Sprintf("The endpoint is already %s.", status))
 		}
 		e.Status, e.Withdrawn = status, false
 		return nil

@@ -123,7 +123,7 @@ func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (Ex
 
 // Show reads one export with the deliveries that tell of its end. Errors are fault.NotFound.
 func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
-	missing := fault.Missing(fmt.Sprintf("There is no export %q of %s.", id, ownerName(tenant))).About("task")
+	missing := fault.Missing(fmt.Sprintf("Export %q not found for %s.", id, ownerName(tenant))).About("task")
 	parsed, ok := ids.ParseTask(id)
 	if !ok {
 		return Export{}, missing
@@ -195,7 +195,7 @@ func (r exportReader) before(
 func (r exportReader) previous(ctx context.Context, tenant org.Tenant, connectionID, id string) (string, error) {
 	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
 	if err == nil && task.ConnectionID != "" && task.ConnectionID != connectionID {
-		return "", fault.BadRequest("The position is of another connection's list.").About("after")
+		return "", fault.BadRequest("The cursor belongs to another connection's list.").About("after")
 	}
 	return task.Previous, err
 }

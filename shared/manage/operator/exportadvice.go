@@ -37,18 +37,18 @@ func adviseExport(e Export, c Connection, now time.Time) string {
 	case e.Status == export.Failed:
 		return adviseFailed(e, probe, link)
 	case e.Status != export.Success:
-		return "Its status is none that there is: restore the row from the table's backup."
+		return "Its status is unknown: restore the row from the table's backup."
 	case slices.ContainsFunc(e.Deliveries, undelivered):
 		return fmt.Sprintf("Its event has not reached every webhook: ctl webhook log %s -delivery %s.", of, e.EventID)
 	case len(notRequested(e)) > 0:
 		return adviseRequest(notRequested(e), probe)
 	case slices.ContainsFunc(e.Outcome, func(t export.TypeOutcome) bool { return t.Reason == export.LossRefused }):
-		return fmt.Sprintf("The portal refuses types that the patient has granted; see which our registration has there: %s.",
+		return fmt.Sprintf("The portal refuses types that the patient granted. Check our registration there: %s.",
 			probe)
 	case !now.Before(e.FilesUntil):
-		return "Its files have been deleted; the organisation asks for a new export."
+		return "Its files have been deleted. The organisation can request a new export."
 	case e.Shortfall().Complete != nil:
-		return "The record is not whole, for the reasons in missing; the organisation may ask again."
+		return "The record is incomplete, for the reasons in missing. The organisation can request another export."
 	}
 	return "Nothing."
 }
@@ -60,20 +60,21 @@ func undelivered(d deliverylog.Entry) bool {
 func advisePending(e Export, probe string, now time.Time) string {
 	switch {
 	case !e.WaitingSince.IsZero():
-		return "It waits in line, since its organisation has as many exports under way as one may have; it goes on by " +
-			"itself when its turn comes."
+		return "It is queued because its organisation has reached its limit of concurrent exports. It will continue " +
+			"automatically."
 	case now.Sub(e.Began()) > export.Budget:
-		return "It is pending for longer than an export may be; does exportworker run: docs/operate/runbooks/export-queue-age.md."
+		return "It has been pending longer than the limit. Check that exportworker is running: " +
+			"docs/operate/runbooks/export-queue-age.md."
 	case e.Failures > 0 && !e.NextAt.IsZero():
-		return fmt.Sprintf("Its last try failed; it goes on by itself at %s, and fails after five in a row: %s.",
+		return fmt.Sprintf("Its last try failed. It will retry at %s and fail after five consecutive failures: %s.",
 			timestamp.Of(e.NextAt), probe)
 	case e.PutOff && e.NextAt.After(now):
-		return fmt.Sprintf("It is put off, usually because its server demands a wait; it continues at %s.",
+		return fmt.Sprintf("It is deferred, usually because its server requires a wait. It will continue at %s.",
 			timestamp.Of(e.NextAt))
 	case e.Generation == 0 && now.Sub(e.CreatedAt) > untakenAfter:
-		return "No worker has taken it up yet: docs/operate/runbooks/export-queue-age.md."
+		return "No worker has started it yet: docs/operate/runbooks/export-queue-age.md."
 	}
-	return "Nothing; it goes on by itself."
+	return "No action needed; it will continue automatically."
 }
 
 // adviseRequest says how to request what an authorization request did not name.
@@ -83,41 +84,42 @@ func adviseRequest(types []string, probe string) string {
 	if more := len(types) - len(shown); more > 0 {
 		names = fmt.Sprintf("%s and %d more", names, more)
 	}
-	return fmt.Sprintf("Our authorization request did not name %s: add what the portal offers of it by registration set "+
-		"… -scope, or "+
-		"endpoint override … 'authorize: {wildcard: false, types: […]}', and have the patient reconnect; what would be "+
-		"requested now: %s.", names, probe)
+	return fmt.Sprintf("Our authorization request did not include %s. Add the scopes that the portal offers with "+
+		"registration set … -scope, or endpoint override … 'authorize: {wildcard: false, types: […]}', then have the "+
+		"patient reconnect. To see the current scopes: %s.", names, probe)
 }
 
 func adviseFailed(e Export, probe, link string) string {
 	switch e.FailureReason {
 	case export.TokenRefreshFailure:
-		return fmt.Sprintf("Whether consent has ended, or refreshing fails: %s.", link)
+		return fmt.Sprintf("Check whether consent has ended or refreshing fails: %s.", link)
 	case export.ScopePatientMissing:
 		switch {
 		case blameForScope(e) == BlameRegistration && fhir.ParseScopes(e.Scope.Asked).Any():
 			return adviseRequest([]string{"Patient"}, probe)
 		case blameForScope(e) == BlameRegistration:
-			return fmt.Sprintf("What may be read is chosen at registration there, and lacks the Patient: add it, and have the "+
-				"patient reconnect: %s.", probe)
+			return fmt.Sprintf("This portal's scopes are chosen at registration and lack Patient. Add it and have "+
+				"the patient reconnect: %s.", probe)
 		case blameForScope(e) == BlamePortal:
-			return fmt.Sprintf("The portal grants the Patient and refuses all else; see what our registration has there: %s.",
+			return fmt.Sprintf("The portal grants Patient and refuses everything else. Check our registration there: "+
+				"%s.",
 				probe)
 		}
-		return fmt.Sprintf("The patient reconnects and allows the demographics, without which nothing is exported: %s.", link)
+		return fmt.Sprintf("Have the patient reconnect and allow demographics, which every export requires: %s.", link)
 	case export.ResourcePatientFailure:
-		return fmt.Sprintf("The portal did not give the Patient; see what our registration has there: %s.", probe)
+		return fmt.Sprintf("The portal did not return the Patient. Check our registration there: %s.", probe)
 	case export.ResourceInvalidContent:
-		return fmt.Sprintf("Tell the institution that its Patient cannot be read; what else is amiss there: %s.", probe)
+		return fmt.Sprintf("Tell the institution that its Patient can't be read. To find other problems there: "+
+			"%s.", probe)
 	case export.TEFCANoDocumentsFound:
-		return "Nothing: the facility had no documents of the patient when the connection was made."
+		return "No action needed: the facility had no documents for the patient when the connection was created."
 	case export.SuppressedPleaseContact:
 		if len(e.Outcome) == 0 {
-			return fmt.Sprintf("Nothing could be read: the server failed, or demanded a longer wait than the export had time "+
-				"for; its log line has the class: %s.", probe)
+			return fmt.Sprintf("Nothing could be read: the server failed, or required a longer wait than the "+
+				"export's time limit. Its log line has the class: %s.", probe)
 		}
-		return fmt.Sprintf("Too little of the record could be read, for the reasons in outcome; when the server is well "+
-			"again, the organisation asks again: %s.", probe)
+		return fmt.Sprintf("Too little of the record could be read, for the reasons in outcome. Once the server has "+
+			"recovered, the organisation can request another export: %s.", probe)
 	}
-	return fmt.Sprintf("Its reason is none that there is; look at the connection: %s.", link)
+	return fmt.Sprintf("Its reason is unknown. Check the connection: %s.", link)
 }

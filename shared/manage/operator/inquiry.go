@@ -77,7 +77,7 @@ func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, err
 		return InquiryQueue{}, err
 	}
 	if p.After != "" {
-		return InquiryQueue{}, fault.BadRequest("A position belongs to one organisation's list.").About("after")
+		return InquiryQueue{}, fault.BadRequest("A cursor is valid only for one organisation's list.").About("after")
 	}
 	tenants, err := o.service.Tenants(ctx)
 	if err != nil {

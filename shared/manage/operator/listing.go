@@ -37,7 +37,7 @@ func (p Paging) checked() (Paging, error) {
 	if _, err := time.Parse(stamp, at); p.After != "" && (err != nil || id == "") {
 		return p,
 			fault.BadRequest(
-				"The position is not one of this list. Give the next that the page before ended with.").About("after")
+				"The cursor is not valid for this list. Use next from the previous page.").About("after")
 	}
 	return p, nil
 }

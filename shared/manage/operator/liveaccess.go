@@ -102,7 +102,8 @@ func (o LiveAccess) Request(
 		}
 		for _, check := range checks {
 			if !check.Done {
-				return fault.New(fault.Conflict, fault.CodeConflict, "The checklist is not complete.").About(string(check.Step))
+				return fault.New(fault.Conflict, fault.CodeConflict, "The checklist is "+
+					"incomplete.").About(string(check.Step))
 			}
 		}
 		found.LiveAccess = org.LiveRequested

@@ -75,7 +75,7 @@ func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared 
 		stage: org.LiveGranted, action: "live_access.approved", notice: notice.LiveApproved,
 		check: func(found org.Organisation) error {
 			if found.LiveAccess == org.LiveGranted {
-				return refused("The organisation has live mode already.")
+				return refused("The organisation already has live mode.")
 			}
 			if isCompared {
 				return nil
@@ -83,7 +83,8 @@ func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared 
 			all, err := o.faces(ctx)
 			if err == nil && len(alike(found, all)) > 0 {
 				err = refused(
-					"Others look like this organisation. Compare them with organisation requests, then approve it with -compared.",
+					"Other organisations look similar. Compare them with organisation requests, then approve with " +
+						"-compared.",
 				)
 			}
 			return err
@@ -135,7 +136,7 @@ func (o LiveReviews) decide(ctx context.Context, tenant org.Tenant, d decision) 
 		reason = oneLine(*d.reason)
 		if reason == "" || utf8.RuneCountInString(reason) > maxReason {
 			return org.Organisation{}, fault.BadRequest(
-				fmt.Sprintf("Give a reason of at most %d characters.", maxReason),
+				fmt.Sprintf("A reason of 1 to %d characters is required.", maxReason),
 			).About("reason")
 		}
 	}

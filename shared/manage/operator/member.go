@@ -61,5 +61,5 @@ func (o Members) StopRecovery(ctx context.Context, tenant org.Tenant, email stri
 			return o.membership.StopRecovery(ctx, members.Operator(o.actor), tenant.OrgID, m.AccountID)
 		}
 	}
-	return fault.Missing("The organisation has no member of this address.").About("email")
+	return fault.Missing("The organisation has no member with this address.").About("email")
 }

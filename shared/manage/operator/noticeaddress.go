@@ -111,7 +111,8 @@ func unverified(o org.Organisation, email string) (string, error) {
 	}
 	at := slices.IndexFunc(o.Emails, same)
 	if at < 0 {
-		return "", fault.Missing("The organisation has no such address for notices. Save it first.").About("email")
+		return "", fault.Missing("This address is not one of the organisation's addresses for notices. Save it " +
+			"first.").About("email")
 	}
 	return o.Emails[at], nil
 }

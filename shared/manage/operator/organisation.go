@@ -205,7 +205,8 @@ func checkOrganisation(o org.Organisation) error {
 		return fault.BadRequest("The plan must be free or paid.").About("plan")
 	}
 	if o.Accent != "" && !isColour(o.Accent) {
-		return fault.BadRequest("An accent is a colour such as #1a5fb4: six digits, in lower case.").About("accent")
+		return fault.BadRequest("An accent must be a colour such as #1a5fb4: six hex digits in lower " +
+			"case.").About("accent")
 	}
 	return nil
 }
@@ -251,12 +252,12 @@ func checkReviewed(was, is org.Organisation) error {
 	} {
 		if reviewed.was != reviewed.is {
 			return fault.New(fault.Conflict, fault.CodeConflict,
-				"Name, logo and website are part of the review for live mode. "+
-					"Ask the operator of Recordbridge to change them.").About(reviewed.field)
+				"Your name, logo and website were reviewed for live mode. Ask your Recordbridge operator to change "+
+					"them.").About(reviewed.field)
 		}
 	}
 	if was.PrivacyPolicyURI != "" && is.PrivacyPolicyURI == "" {
-		return fault.New(fault.Conflict, fault.CodeConflict, "Live mode needs a privacy policy.").About("privacy")
+		return fault.New(fault.Conflict, fault.CodeConflict, "Live mode requires a privacy policy.").About("privacy")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type TenantLister interface {
 func findOrganisation(ctx context.Context, rows OrganisationReader, tenant org.Tenant) (org.Organisation, error) {
 	found, err := rows.Organisation(ctx, tenant)
 	if errors.Is(err, fault.NotFound) {
-		return org.Organisation{}, fault.Missing(fmt.Sprintf("There is no organisation %s.", tenant.OrgID)).About("org")
+		return org.Organisation{}, fault.Missing(fmt.Sprintf("Organisation %s not found.", tenant.OrgID)).About("org")
 	}
 	if err != nil {
 		return org.Organisation{}, fmt.Errorf("read organisation: %w", err)
@@ -51,7 +51,7 @@ func ownerKey(owner org.Tenant) string {
 
 func ownerName(owner org.Tenant) string {
 	if owner == (org.Tenant{}) {
-		return "everybody"
+		return "all organisations"
 	}
 	return fmt.Sprintf("organisation %s in %s mode", owner.OrgID, owner.Mode)
 }
@@ -60,7 +60,7 @@ func ownerName(owner org.Tenant) string {
 func changed(what string, err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,
-			fmt.Sprintf("Somebody else changed the %s at the same time, and nothing was saved. Look at it and try again.", what))
+			fmt.Sprintf("The %s changed at the same time, so nothing was saved. Review it and try again.", what))
 	}
 	return fmt.Errorf("save %s: %w", what, err)
 }

@@ -87,20 +87,20 @@ func CheckBase(service, base, mode string) error {
 		return fault.BadRequest(fmt.Sprintf("The FHIR base has the scheme %q; it must be https.",
 			u.Scheme)).About("fhir-base")
 	case u.User != nil:
-		return fault.BadRequest("The FHIR base holds a user name or a password; leave them out.").About("fhir-base")
+		return fault.BadRequest("The FHIR base contains a user name or password. Remove them.").About("fhir-base")
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(base, "#"):
 		return fault.BadRequest(
-			"The FHIR base has a query or a fragment; leave out everything from the ? or # on.").About("fhir-base")
+			"The FHIR base has a query or fragment. Remove everything from the ? or #.").About("fhir-base")
 	case u.Scheme == "http" && mode == string(org.Live):
-		return fault.BadRequest("The FHIR base is an http address; in live mode it must be https.").About("fhir-base")
+		return fault.BadRequest("The FHIR base uses http; live mode requires https.").About("fhir-base")
 	}
 	if _, err := fhir.ParseBase(base); err != nil {
-		return fault.BadRequest("The FHIR base has a path that not all servers read in the same way. Leave out //, ., .. " +
-			"and encoded characters.").About("fhir-base")
+		return fault.BadRequest("The FHIR base has a path that servers interpret differently. Remove //, ., .. and " +
+			"encoded characters.").About("fhir-base")
 	}
 	if len(catalog.Ours(service, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
-		return fault.BadRequest("The FHIR base is an address of this service itself. Only its sandbox can be an endpoint, " +
-			"in test mode.").About("fhir-base")
+		return fault.BadRequest("The FHIR base is a URL of this service. Only its sandbox can be an endpoint, in " +
+			"test mode.").About("fhir-base")
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func CheckBase(service, base, mode string) error {
 func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
 	for _, d := range catalog.Ours(o.baseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
-			fmt.Sprintf("Discovery names an address of this service itself, %s for %s; no health system has a reason to do so.",
+			fmt.Sprintf("Discovery names a URL of this service, %s for %s; no health system has a reason to do so.",
 				d.To, d.Role))
 	}
 	return nil
@@ -149,7 +149,7 @@ func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 
 // unapproved is the error for what nobody has said is right, with how to say it.
 func unapproved(all []catalog.Departure) error {
-	return fault.BadRequest("Discovery names addresses that nobody has approved.").Because(fmt.Errorf(
+	return fault.BadRequest("Discovery names URLs that have not been approved.").Because(fmt.Errorf(
 		"nothing was stored: discovery names what is neither the FHIR base's, nor the vendor's own, nor approved before:%s\n"+
 			"ask the institution whether that is theirs, and then repeat the command with: %s", listed(all), flags(all)))
 }

@@ -145,7 +145,7 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 		return "", false, err
 	}
 	if _, ok := ids.ParseUUID(place.EndpointID); place.EndpointID != "" && !ok {
-		return "", false, fault.BadRequest("An endpoint's id is a UUID.").About("endpoint")
+		return "", false, fault.BadRequest("An endpoint's ID must be a UUID.").About("endpoint")
 	}
 	if _, err = platform.Find(strings.ToLower(place.PlatformType)); place.PlatformType != "" && err != nil {
 		return "", false, fault.BadRequest(err.Error()).About("platform")
@@ -184,8 +184,8 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 	used := Registered{Owner: tenant}
 	used.Registration, err = o.rows.Registration(ctx, tenant, at)
 	if errors.Is(err, fault.NotFound) {
-		return Registered{}, fault.Missing("Our client is not registered there, so nobody can connect. The command " +
-			"registration set registers it.").About(fieldOf(place))
+		return Registered{}, fault.Missing("Our client is not registered there, so patients can't connect. Run " +
+			"registration set to register it.").About(fieldOf(place))
 	}
 	if err != nil {
 		return Registered{}, fmt.Errorf("read registration: %w", err)
@@ -228,7 +228,8 @@ func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	found, err := o.rows.RegistrationAt(ctx, owner, storedPlace(at))
 	if errors.Is(err, fault.NotFound) {
 		return catalog.Registration{}, fault.Missing(
-			fmt.Sprintf("There is no registration of %s at exactly this place.", ownerName(owner))).About(fieldOf(place))
+			fmt.Sprintf("There is no registration of %s for exactly this endpoint or " +
+				"platform.", ownerName(owner))).About(fieldOf(place))
 	}
 	if err != nil {
 		return catalog.Registration{}, fmt.Errorf("read registration: %w", err)
@@ -249,7 +250,7 @@ func fieldOf(place catalog.Place) string {
 
 func errOnePlace() error {
 	return fault.BadRequest(
-		"A registration is at an endpoint or at a platform: name one of them, -endpoint or -platform.").About("endpoint")
+		"A registration is for an endpoint or a platform. Set either -endpoint or -platform.").About("endpoint")
 }
 
 // locate finds what a place means to its owner: the endpoint, or for a platform all that its endpoints have in common.
@@ -258,7 +259,7 @@ func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catal
 		return catalog.Endpoint{}, errOnePlace()
 	}
 	if _, ok := org.ParseMode(place.Mode); !ok {
-		return catalog.Endpoint{}, fault.BadRequest("The mode of a registration must be test or live.").About("mode")
+		return catalog.Endpoint{}, fault.BadRequest("A registration's mode must be test or live.").About("mode")
 	}
 	if err := checkOwner(ctx, o.rows, owner); err != nil {
 		return catalog.Endpoint{}, err
@@ -326,17 +327,16 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
-		return fault.BadRequest(fmt.Sprintf("Nobody has said which origins the secret of client %s may be shown to, so it "+
-			"is shown to none. Name them with "+
-			"client origins -id %s -origin https://the-token-endpoint.example.", auth.ID, auth.ID)).About("client-auth")
+		return fault.BadRequest(fmt.Sprintf("The secret of client %s has no allowed origins, so it is never sent. "+
+			"Add them with client origins -id %s -origin "+
+			"https://the-token-endpoint.example.", auth.ID, auth.ID)).About("client-auth")
 	}
 	token := at.Pins.Token
 	if len(auth.Origins) == 0 || token == "" || slices.Contains(auth.Origins, token) {
 		return nil
 	}
-	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, and client %s may be shown to %s only. "+
-		"If it is right there, too, add it with "+
-		"client origins -id %s -origin %s -origin %s.",
+	return fault.BadRequest(fmt.Sprintf("The endpoint's token endpoint is at %s, but client %s may be sent only to "+
+		"%s. To allow it as well, run client origins -id %s -origin %s -origin %s.",
 		token, auth.ID, strings.Join(auth.Origins, ", "), auth.ID, strings.Join(auth.Origins, " -origin "),
 		token)).About("client-auth")
 }
@@ -346,7 +346,7 @@ func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id st
 	found, err := rows.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return catalog.ClientAuth{}, fault.Missing(fmt.Sprintf(
-			"There is no client authentication %q that %s can use. The command client create makes one.", id,
+			"Client authentication %q not found for %s. To create one, run client create.", id,
 			ownerName(tenant))).About("client-auth")
 	}
 	if err != nil {
@@ -360,11 +360,12 @@ func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id st
 func checked(r catalog.Registration) (catalog.Registration, error) {
 	if r.ClientID == "" || !visible(r.ClientID) || strings.TrimSpace(r.ClientID) != r.ClientID {
 		return catalog.Registration{}, fault.BadRequest(
-			"A registration needs the client id that the health system gave out, without spaces around it.").About("client-id")
+			"A registration needs the client ID issued by the health system, without surrounding " +
+				"spaces.").About("client-id")
 	}
 	if !visible(r.Scope) || strings.ContainsAny(r.Scope, `"\`) {
 		return catalog.Registration{}, fault.BadRequest(
-			"The scope holds characters that no scope has (RFC 6749, section 3.3).").About("scope")
+			"The scope contains characters that scopes can't have (RFC 6749, section 3.3).").About("scope")
 	}
 	r.Scope = strings.Join(strings.Fields(r.Scope), " ")
 	return r, nil

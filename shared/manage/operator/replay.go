@@ -56,7 +56,7 @@ func (o Deliveries) As(actor string) Deliveries {
 func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := o.work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
-		return fault.Missing(fmt.Sprintf("There is no delivery %q of %s.", id, ownerName(tenant))).About("delivery")
+		return fault.Missing(fmt.Sprintf("Delivery %q not found for %s.", id, ownerName(tenant))).About("delivery")
 	}
 	if err != nil {
 		return fmt.Errorf("read delivery: %w", err)
@@ -206,7 +206,7 @@ func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (
 	}
 	if sub.Disabled {
 		return webhook.Subscription{}, fault.New(fault.Conflict, fault.CodeConflict,
-			"The webhook is disabled: what is sent to it would be held. Enable it first.")
+			"The webhook is disabled, so its events would be held. Enable it first.")
 	}
 	return sub, nil
 }

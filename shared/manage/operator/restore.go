@@ -126,7 +126,7 @@ func (o Restores) restore(
 func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Connection,
 	moment time.Time,
 ) (tokens.Row, error) {
-	spent := fault.Missing("The tokens of that moment may have been used since.")
+	spent := fault.Missing("The tokens in that backup may have been used since.")
 	if isRenewed := !c.Refresh.RenewedAt.Before(moment); isRenewed || !c.CreatedAt.Before(moment) {
 		return tokens.Row{}, spent
 	}

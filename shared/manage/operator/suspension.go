@@ -103,7 +103,7 @@ func (o Suspensions) Remove(ctx context.Context, tenant org.Tenant) error {
 func (o Suspensions) setStatus(ctx context.Context, tenant org.Tenant, status org.Status, action string) error {
 	_, err := o.save(ctx, tenant, action, func(found *org.Organisation) error {
 		if found.Status == status {
-			return refused(fmt.Sprintf("The organisation is %s already.", status))
+			return refused(fmt.Sprintf("The organisation is already %s.", status))
 		}
 		found.Status = status
 		return nil

@@ -82,7 +82,7 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 	}
 	if len(known) >= maxSubscriptions {
 		return webhook.Subscription{}, secret.Text{},
-			refused("The organisation has 25 webhooks already, and can have no more.")
+			refused("The organisation already has 25 webhooks, the maximum.")
 	}
 	if err = o.rows.CreateSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, secret.Text{}, fmt.Errorf("create webhook: %w", err)
@@ -158,7 +158,7 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 		return err
 	}
 	if sub.Disabled {
-		return refused("The webhook is disabled already.")
+		return refused("The webhook is already disabled.")
 	}
 	owner, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -204,7 +204,7 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 		return err
 	}
 	if !sub.Disabled {
-		return refused("The webhook is not disabled. Disable it first, so that its owner is told.")
+		return refused("The webhook is not disabled. Disable it first, so that its owner is notified.")
 	}
 	if err := o.rows.RemoveSubscription(ctx, sub); err != nil {
 		return changed("webhook", err)
@@ -258,7 +258,7 @@ func findWebhook(ctx context.Context, rows WebhookReader, tenant org.Tenant, id 
 	i := slices.IndexFunc(all, func(s webhook.Subscription) bool { return s.ID == id })
 	if i < 0 {
 		return webhook.Subscription{}, fault.Missing(
-			fmt.Sprintf("There is no webhook %q of %s.", id, ownerName(tenant))).About("id")
+			fmt.Sprintf("Webhook %q not found for %s.", id, ownerName(tenant))).About("id")
 	}
 	return all[i], nil
 }

@@ -31,7 +31,7 @@ func normalURLs(own weburl.Own, of *org.Organisation, change OrganisationChange)
 		u, err := own.Parse(*at.given)
 		switch {
 		case errors.Is(err, weburl.ErrOwn):
-			return fault.BadRequest("An organisation's URLs cannot lead to this service.").About(at.field)
+			return fault.BadRequest("An organisation's URLs can't lead to this service.").About(at.field)
 		case err != nil || !u.IsSecure():
 			return fault.BadRequest("An organisation's URLs must be https URLs with a public host name.").About(at.field)
 		}

@@ -85,7 +85,8 @@ func (p Party) Registered(a account.Account, state, answer []byte) (account.Pass
 		return account.Passkey{}, unproven(err)
 	}
 	if slices.ContainsFunc(owner.keys, func(k webauthn.Credential) bool { return bytes.Equal(k.ID, made.ID) }) {
-		return account.Passkey{}, fault.BadRequest("This passkey is one of the account's already.").About("response")
+		return account.Passkey{}, fault.BadRequest("This passkey is already registered for the " +
+			"account.").About("response")
 	}
 	return stored(made)
 }
@@ -211,10 +212,10 @@ func stored(key *webauthn.Credential) (account.Passkey, error) {
 
 func unproven(cause error) error {
 	return fault.BadRequest(
-		"The passkey proves nothing. Try again, or sign in in another way.").About("response").Because(cause)
+		"The passkey could not be verified. Try again, or sign in another way.").About("response").Because(cause)
 }
 
 func unavailable() error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
-		"Passkeys need a host name. Open the dashboard at one, such as localhost.")
+		"Passkeys need a host name. Open the dashboard at a host name such as localhost.")
 }

@@ -85,7 +85,7 @@ type Meter struct {
 func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Month, error) {
 	first, err := time.Parse(months, month)
 	if err != nil {
-		return Month{}, fault.BadRequest("A month is written like 2026-03.").About("month")
+		return Month{}, fault.BadRequest("A month must be written like 2026-03.").About("month")
 	}
 	now := m.Now().UTC()
 	last := first.AddDate(0, 1, -1)

@@ -27,7 +27,7 @@ func ParseAddress(text string) (Address, error) {
 	a := Address{local: local, domain: strings.ToLower(domain)}
 	if len(text) > maxAddress || !isLocal(local) || !isDomain(a.domain) {
 		return Address{},
-			fault.BadRequest("email must be an address such as name@example.com, in ASCII letters.").About("email")
+			fault.BadRequest("email must be an ASCII address such as name@example.com.").About("email")
 	}
 	return a, nil
 }

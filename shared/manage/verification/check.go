@@ -50,7 +50,7 @@ func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed stri
 		if code.Tries >= tries {
 			return Verified{}, spent(nil)
 		}
-		return Verified{}, fault.BadRequest("This is not the code that was sent. Check it and try again.").About("code")
+		return Verified{}, fault.BadRequest("The code is wrong. Check it and try again.").About("code")
 	}
 	value := make([]byte, 32)
 	if _, err := io.ReadFull(c.Random, value); err != nil {
@@ -69,5 +69,5 @@ func spent(err error) error {
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("use code: %w", err)
 	}
-	return fault.Missing("This code does not work any more. Ask for a new one.").Because(err)
+	return fault.Missing("This code is no longer valid. Request a new one.").Because(err)
 }

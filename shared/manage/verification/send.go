@@ -90,7 +90,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 		return Sent{}, err
 	}
 	if s.Mailer == nil {
-		return Sent{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
+		return Sent{}, fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mail.")
 	}
 	digits, err := s.digits()
 	if err != nil {
@@ -136,7 +136,7 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 		next := Sending{At: now, Network: hex.EncodeToString(s.Keys.Sign(networkText(known, r.Network)).Sum[:8])}
 		if wait := s.wait(known.Sent, next); wait > 0 {
 			return fault.New(fault.Limited, fault.CodeRateLimited,
-				"A code was sent to this address already. Please wait before asking for another one.").After(wait)
+				"A code was already sent to this address. Please wait before you request another one.").After(wait)
 		}
 		if !isCounted { // what the tenant's own limits refuse uses up nothing of those over all tenants
 			if err = s.count(ctx, r, to); err != nil {
@@ -202,7 +202,7 @@ func until(sent []Sending, n int, window time.Duration, now time.Time) time.Dura
 // unsent is what the patient can do about a mail that did not go.
 func unsent(err error) error {
 	if errors.Is(err, fault.Invalid) {
-		return fault.BadRequest("No e-mail can be sent to this address. Check how it is written.").About("email").Because(err)
+		return fault.BadRequest("We can't send e-mail to this address. Check it for typos.").About("email").Because(err)
 	}
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"The e-mail could not be sent. Please try again in a minute.").

@@ -30,9 +30,9 @@ func english() wording {
 		subject: "Your code for %s",
 		asks:    "%s asks whether this e-mail address is yours.",
 		code:    "Your code:",
-		advice: "It works once, for 5 minutes. Type it where you asked for it, and give it to nobody: nobody will ever " +
-			"ask you for it.",
-		ignore: "If you did not ask for a code, you need not do anything.",
+		advice: "It works once and expires after 5 minutes. Enter it where you requested it. Don't share it: no one " +
+			"will ever ask you for it.",
+		ignore: "If you didn't request a code, you can ignore this e-mail.",
 		test:   "test mode",
 	}
 }
@@ -43,9 +43,9 @@ func spanish() wording {
 		subject: "Su código para %s",
 		asks:    "%s pregunta si esta dirección de correo electrónico es suya.",
 		code:    "Su código:",
-		advice: "Funciona una sola vez, durante 5 minutos. Escríbalo donde lo pidió y no se lo dé a nadie: nadie se lo " +
-			"pedirá nunca.",
-		ignore: "Si no ha pedido ningún código, no tiene que hacer nada.",
+		advice: "Funciona una sola vez y caduca a los 5 minutos. Escríbalo donde lo solicitó. No lo comparta: nadie " +
+			"se lo pedirá nunca.",
+		ignore: "Si no ha solicitado ningún código, ignore este correo.",
 		test:   "modo de prueba",
 	}
 }
@@ -65,11 +65,11 @@ func signIn() wording {
 	return wording{
 		lang:    "en",
 		subject: "Your code to sign in to %s",
-		asks:    "Somebody, most likely you, signs in to the dashboard of %s with this e-mail address.",
+		asks:    "Someone, probably you, is signing in to the dashboard of %s with this e-mail address.",
 		code:    "Your code:",
-		advice: "It works once, for 5 minutes. Type it where you asked for it. Do not forward this e-mail, and tell " +
-			"nobody the code: nobody will ever ask you for it.",
-		ignore: "If it was not you, you need not do anything: without the code nobody gets in.",
+		advice: "It works once and expires after 5 minutes. Enter it where you requested it. Don't forward this " +
+			"e-mail or share the code: no one will ever ask you for it.",
+		ignore: "If this wasn't you, you can ignore this e-mail: nobody can sign in without the code.",
 	}
 }
 
@@ -79,17 +79,17 @@ func noticeAddress() wording {
 	w := signIn()
 	w.subject = "Confirm this address for notices from %s"
 	w.asks = "Someone wants an organisation's notices from %s to be sent to this e-mail address."
-	w.advice = "The code works once, for 5 minutes. If you expected this e-mail, give the code to the colleague who " +
-		"manages your organisation's settings."
-	w.ignore = "If you did not expect this e-mail, ignore it. Without the code, no notices are sent to you."
+	w.advice = "The code works once and expires after 5 minutes. If you expected this e-mail, give the code to the " +
+		"colleague who manages your organisation's settings."
+	w.ignore = "If you didn't expect this e-mail, ignore it. Without the code, we won't send you any notices."
 	return w
 }
 
 func newAddress() wording {
 	w := signIn()
 	w.subject = "Your code to confirm this address for %s"
-	w.asks = "Somebody, most likely you, wants to use this e-mail address for an account of the dashboard of %s."
-	w.ignore = "If it was not you, you need not do anything: without the code nothing changes."
+	w.asks = "Someone, probably you, wants to use this e-mail address for a dashboard account at %s."
+	w.ignore = "If this wasn't you, you can ignore this e-mail: nothing changes without the code."
 	return w
 }
 

@@ -29,7 +29,7 @@ func TestTheMailTellsWhoAsksInThePatientsLanguage(t *testing.T) {
 	want := "Alder App asks whether this e-mail address is yours.\n\nYour code: " + got.code() +
 		"\n\nIt works once, for 5 minutes. Type it where you asked for it, " +
 		"and give it to nobody: nobody will ever ask you for it.\n\n" +
-		"If you did not ask for a code, you need not do anything.\n"
+		"If you didn't request a code, you can ignore this e-mail.\n"
 	if diff := cmp.Diff(want, got.text); diff != "" || got.subject != "Your code for Alder App" {
 		t.Errorf("subject %q, text (-want +got):\n%s", got.subject, diff)
 	}

@@ -97,7 +97,8 @@ func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text,
 	}
 	if err != nil || !p.Now().Before(found.ExpiresAt) || !p.Keys.Check(addressText(tenant, a), found.Address) {
 		return fault.BadRequest(
-			"email_token is not, or no longer, good for this email. Verify the address again.").About("email_token").Because(err)
+			"email_token is not valid for this email or has expired. Verify the address " +
+				"again.").About("email_token").Because(err)
 	}
 	return nil
 }

@@ -37,12 +37,12 @@ func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (S
 		}
 		if o.Plan != org.Paid {
 			return Setting{}, fault.New(fault.Forbidden, fault.CodePlanRequired,
-				"TEFCA mode is part of the paid plan. Test mode is open to everybody.")
+				"In live mode, TEFCA requires the paid plan. Test mode is available on every plan.")
 		}
 	}
 	setting := d.Settings[mode]
 	if len(setting.Providers) == 0 {
-		return Setting{}, fault.BadRequest("TEFCA mode is not set up here for this mode.").About("public_id")
+		return Setting{}, fault.BadRequest("TEFCA mode is not set up for this mode.").About("public_id")
 	}
 	return setting, nil
 }

@@ -64,7 +64,7 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 		return Prepared{}, err
 	}
 	if _, ok := setting.provider(r.Provider); !ok {
-		return Prepared{}, fault.BadRequest("There is no such identity provider.").About("provider")
+		return Prepared{}, fault.BadRequest("Identity provider not found.").About("provider")
 	}
 	maker, now := binding.Maker{Random: c.Random, Now: c.Now}, c.Now()
 	token, err := maker.Secret()

@@ -21,20 +21,20 @@ func causes() fault.Causes {
 	return fault.Causes{
 		causeRefused: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
-				"The health information network did not accept the identity check. Nothing was shared; please verify your "+
-					"identity once more."),
+				"The health information network did not accept the identity check. Nothing was shared. Please verify "+
+					"your identity once more."),
 			Action: "Let the patient verify again. If it happens again, ask the operator whether the network accepts this " +
 				"identity provider.",
 		},
 		causeNetwork: {
 			Shown: fault.New(fault.Unavailable, fault.CodeUnavailable,
-				"The health information network does not answer at the moment. Nothing was shared; please try again in some "+
-					"minutes."),
-			Action: "The network did not answer, or failed. Let the patient try again later.",
+				"The health information network is not responding at the moment. Nothing was shared. Please try "+
+					"again in a few minutes."),
+			Action: "The network did not respond, or failed. Let the patient try again later.",
 		},
 		causeInternal: {
 			Shown:  fault.Of(nil),
-			Action: "Let the patient try again. If it happens again, give support the request id.",
+			Action: "Let the patient try again. If it happens again, send support the request ID.",
 		},
 	}
 }

@@ -62,7 +62,7 @@ func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, to
 	now := c.Now()
 	if a.Status != Located {
 		return fault.New(fault.Conflict, fault.CodeConflict,
-			"Facilities of this attempt cannot be chosen, or not yet.").About("attempt_id")
+			"This attempt's facilities can't be chosen, or not yet.").About("attempt_id")
 	}
 	if !a.isVerified(now) {
 		return fault.New(fault.Conflict, fault.CodeConflict, fault.Of(identity.Expired()).Public).About("attempt_id")
@@ -78,7 +78,7 @@ func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, to
 		}
 		wanted = slices.DeleteFunc(slices.Clone(wanted), func(id string) bool { return id == f.ID })
 		if f.Match != tefca.Found {
-			return fault.BadRequest("One of the facilities has not found the person.").About("tefca_directory_ids")
+			return fault.BadRequest("One of the facilities did not find the person.").About("tefca_directory_ids")
 		}
 		if f.Outcome == IsConnecting || f.Outcome == IsConnected {
 			continue
@@ -87,7 +87,7 @@ func (c Chooser) choose(ctx context.Context, tenant org.Tenant, asked string, to
 		chosen = append(chosen, f)
 	}
 	if len(wanted) > 0 {
-		return fault.BadRequest("One of the facilities is not of this attempt.").About("tefca_directory_ids")
+		return fault.BadRequest("One of the facilities does not belong to this attempt.").About("tefca_directory_ids")
 	}
 	if len(chosen) == 0 {
 		return nil

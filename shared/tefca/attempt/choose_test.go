@@ -171,7 +171,7 @@ func TestAPageIsToldOfItsOwnAttemptWhatCanBeDoneFirst(t *testing.T) {
 		"another token": {attemptID, secret.New("another")},
 	} {
 		_, err := w.watcher().Progress(t.Context(), tenant, c.id, c.token)
-		if refused(t, name, err, fault.NotFound, ""); fault.Of(err).Public != "There is no such attempt." {
+		if refused(t, name, err, fault.NotFound, ""); fault.Of(err).Public != "Attempt not found." {
 			t.Errorf("%s: %v tells them apart", name, err)
 		}
 	}

@@ -235,7 +235,7 @@ type plans map[string]org.Plan
 func (p plans) Organisation(_ context.Context, publicID string) (org.Organisation, error) {
 	plan, ok := p[publicID]
 	if !ok {
-		return org.Organisation{}, fault.Missing("There is no such organisation.")
+		return org.Organisation{}, fault.Missing("Organisation not found.")
 	}
 	return org.Organisation{Plan: plan}, nil
 }

@@ -59,7 +59,7 @@ func (f *failing) Conclude(ctx context.Context, c attempt.Conclusion) error {
 // Connection implements attempt.WorkStore.
 func (f *failing) Connection(ctx context.Context, of org.Tenant, id string) (connection.Connection, error) {
 	if f.erased {
-		return connection.Connection{}, fault.Missing("There is no such connection.")
+		return connection.Connection{}, fault.Missing("Connection not found.")
 	}
 	return f.WorkStore.Connection(ctx, of, id)
 }

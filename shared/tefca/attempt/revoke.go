@@ -37,12 +37,12 @@ type Revoker struct {
 // for an address of nobody.
 func (r Revoker) Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error) {
 	if tenant.Mode != org.Test {
-		return nil, fault.New(fault.Forbidden, fault.CodeForbiddenMode, "This works with test credentials only.")
+		return nil, fault.New(fault.Forbidden, fault.CodeForbiddenMode, "This works only with test credentials.")
 	}
 	patient, ok := people.Named(email)
 	if !ok {
 		return nil,
-			fault.BadRequest("email must be the address of one of the synthetic patients of TEFCA mode.").About("email")
+			fault.BadRequest("email must be the address of a synthetic TEFCA patient.").About("email")
 	}
 	all, err := r.Persons.PersonsConnections(ctx, tenant, personKey(r.Issuer, patient.Subject))
 	if err != nil {

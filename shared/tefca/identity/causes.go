@@ -30,35 +30,37 @@ func causes() fault.Causes {
 
 // unanswered returns the part of the table for checks of which the provider confirmed nothing.
 func unanswered() fault.Causes {
-	const misfit = "The identity service could not be used. Nothing was shared; please tell the application's support, " +
-		"who can have this put right."
+	const misfit = "The identity service could not be used. Nothing was shared. Please tell the application's " +
+		"support team."
 	return fault.Causes{
 		causeDeclined: {
 			Shown: fault.New(fault.Upstream, "access_denied",
 				"The identity check was not completed. Nothing was shared, and you can try again whenever you like."),
-			Action: "The patient ended the check, or the provider could not confirm who it is. Let the patient try again, or " +
-				"choose another provider.",
+			Action: "The patient cancelled the check, or the provider could not confirm the patient's identity. Let " +
+				"the patient try again, or choose another provider.",
 		},
 		causeUnavailable: {
 			Shown: fault.New(fault.Unavailable, fault.CodeUnavailable,
-				"The identity service does not answer at the moment. Nothing was shared; please try again in some minutes."),
-			Action: "The identity provider did not answer, or failed. Let the patient try again later, or choose another " +
-				"provider.",
+				"The identity service is not responding at the moment. Nothing was shared. Please try again in a few "+
+					"minutes."),
+			Action: "The identity provider did not respond, or failed. Let the patient try again later, or choose " +
+				"another provider.",
 		},
 		causeRefused: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange, misfit),
-			Action: "Ask the operator to compare client id, callback address, scope and acr_values of the provider's " +
-				"configuration with what the provider has on file.",
+			Action: "Ask the operator to compare the client ID, callback URL, scope and acr_values in the provider's " +
+				"configuration with the provider's records.",
 		},
 		causeCode: {
 			Shown: fault.New(fault.Upstream, "invalid_grant",
-				"The identity check took too long, or was done twice. Nothing was shared; please start it once more."),
+				"The identity check took too long, or was submitted twice. Nothing was shared. Please start it once "+
+					"more."),
 			Action: "Let the patient try again without going back in the browser.",
 		},
 		causeUnproven: {
 			Shown: fault.New(fault.Unavailable, fault.CodeTokenExchange, misfit),
-			Action: "Our client could not prove who it is, so the provider was not asked. Ask the operator to check the " +
-				"client authentication that its configuration names.",
+			Action: "Our client could not authenticate, so no request was sent to the provider. Ask the operator to " +
+				"check the client authentication in its configuration.",
 		},
 	}
 }
@@ -67,39 +69,41 @@ func unanswered() fault.Causes {
 func unusable() fault.Causes {
 	return fault.Causes{
 		causeIssuer: {
-			Shown: fault.BadRequest("The answer did not come from the identity service that was asked. Nothing was shared; " +
-				"please try again."),
-			Action: "Let the patient try again. If it happens again, the provider names itself differently in its discovery " +
-				"document and in its answers, or somebody interferes.",
+			Shown: fault.BadRequest("The response did not come from the right identity service. Nothing was shared. " +
+				"Please try again."),
+			Action: "Let the patient try again. If it happens again, the provider's issuer differs between its " +
+				"discovery document and its responses, or someone is interfering.",
 		},
 		causeNoCode: {
-			Shown:  fault.BadRequest("The identity service's answer was incomplete. Nothing was shared; please try again."),
+			Shown: fault.BadRequest("The identity service's response was incomplete. Nothing was shared. Please try " +
+				"again."),
 			Action: "The provider sent neither a code nor an error. Let the patient try again in another browser.",
 		},
 		causeToken: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
-				"The identity service's answer could not be trusted, so it was not used. Nothing was shared; please try again."),
-			Action: "The id_token did not pass a check, which the log line names. If it happens again, give support the " +
-				"request id.",
+				"The identity service's response could not be verified, so it was not used. Nothing was shared. "+
+					"Please try again."),
+			Action: "The id_token failed a check, which the log line names. If it happens again, send support the " +
+				"request ID.",
 		},
 		causeExpired: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
-				"The identity check has run out. Nothing more was shared; please verify your identity once more."),
-			Action: "Verified identities last for minutes. Let the patient verify again.",
+				"The identity check has expired. Nothing more was shared. Please verify your identity once more."),
+			Action: "A verified identity expires within minutes. Let the patient verify again.",
 		},
 		causeLevel: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
 				"Your identity is not confirmed strongly enough to find your records. Please complete every step of the identity "+
 					"check."),
-			Action: "The provider vouches for less than identity assurance level 2. Let the patient complete its " +
+			Action: "The provider confirms less than identity assurance level 2. Let the patient complete its " +
 				"verification, or choose another provider.",
 		},
 		causeDemographics: {
 			Shown: fault.New(fault.Upstream, fault.CodeTokenExchange,
 				"The identity service did not confirm your name, date of birth and address, "+
 					"which are needed to find your records."),
-			Action: "Let the patient complete the profile at the provider and allow that it is shared. If it happens to " +
-				"everybody, the operator has to compare the scope with what the provider offers.",
+			Action: "Let the patient complete the profile at the provider and agree to share it. If it happens to " +
+				"everyone, the operator must compare the scope with the provider's offer.",
 		},
 	}
 }

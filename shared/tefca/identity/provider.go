@@ -33,7 +33,7 @@ func (p Provider) Check() error {
 		{"assurance", !slices.Contains(p.Assurance.ACR, "") && !slices.Contains(p.Assurance.Frameworks, "")},
 	} {
 		if !member.good {
-			return fault.BadRequest("The configuration of an identity provider is not valid.").About(member.name)
+			return fault.BadRequest("An identity provider's configuration is not valid.").About(member.name)
 		}
 	}
 	return nil

@@ -27,7 +27,7 @@ type Files interface {
 // for but what has the address of an asset or of a version of the SDK.
 func (r Releases) File(ctx context.Context, at string, takes func(encoding string) bool) (File, error) {
 	if !immutable().MatchString(at) {
-		return File{}, fault.Missing("There is no such file.")
+		return File{}, fault.Missing("File not found.")
 	}
 	encoding, suffix := "", ""
 	switch {

@@ -70,8 +70,8 @@ func parsePlace(position string) (Place, error) {
 	at, id, _ := strings.Cut(position, "#")
 	made, err := time.Parse(stamp, at)
 	if err != nil || id == "" {
-		return Place{}, fault.BadRequest("The position is not one of this list. Give the next that the page before ended " +
-			"with.").About("after")
+		return Place{}, fault.BadRequest("The cursor is not valid for this list. Use next from the previous " +
+			"page.").About("after")
 	}
 	return Place{MadeAt: made, ID: id}, nil
 }

@@ -42,7 +42,7 @@ type Attempt struct {
 
 // Show returns one delivery; fault.NotFound when there is none, or none any more.
 func (l Details) Show(ctx context.Context, tenant org.Tenant, id string) (Detail, error) {
-	missing := fault.Missing("There is no such delivery.")
+	missing := fault.Missing("Delivery not found.")
 	id, ok := ids.ParseUUID(id)
 	if !ok {
 		return Detail{}, missing

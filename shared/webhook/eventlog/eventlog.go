@@ -109,7 +109,7 @@ func (r Reader) open(tenant org.Tenant, text string) (webhook.Event, error) {
 	if text == "" {
 		return beginning, nil
 	}
-	refused := fault.BadRequest("after is not a cursor of this list.").About("after")
+	refused := fault.BadRequest("after is not a valid cursor for this list.").About("after")
 	position, err := r.Cursors.Open(tenant, use, text)
 	switch {
 	case errors.Is(err, fault.Invalid):

@@ -11,12 +11,12 @@ import (
 
 // What mails say again and again. Their reader has nothing but the mail, and may have no account of the dashboard.
 const (
-	reach    = "If you cannot sign in there, answer this e-mail to reach whoever runs Recordbridge for you."
-	receive  = "A receiver has to answer each request with a status from 200 to 299 within 30 seconds."
-	redirect = "If nobody in your organisation asked for it, disable the webhook at once: its events say where " +
-		"patients' records can be downloaded."
-	revoke = "If nobody in your organisation asked for it, revoke all keys of this credential at once: a private key " +
-		"gives access to patients' records."
+	reach    = "If you can't sign in there, reply to this e-mail to reach your Recordbridge operator."
+	receive  = "Your endpoint must respond to each request within 30 seconds with a status from 200 to 299."
+	redirect = "If nobody in your organisation requested this, disable the webhook at once: its events contain links " +
+		"to patients' records."
+	revoke = "If nobody in your organisation requested this, revoke all keys of this credential at once: a private " +
+		"key gives access to patients' records."
 )
 
 // content is what the kinds tell in words of their own.
@@ -49,7 +49,8 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 		Link: mailtext.Link{Label: label, Address: fmt.Sprintf("%s#/%s/%s/%s", dashboard, n.Tenant.OrgID,
 			n.Tenant.Mode, place)},
 		Closing: append(said.advice, reach),
-		Reason:  "This goes to the addresses for notices, which the dashboard has under Branding.",
+		Reason: "We send this to your organisation's addresses for notices. To change them, open Branding in the " +
+			"dashboard.",
 	}
 }
 
@@ -59,8 +60,8 @@ func (n Notice) ticket(whose string) mailtext.Message {
 	of := fmt.Sprintf("-org %s -mode %s -id %s", n.Tenant.OrgID, n.Tenant.Mode, n.InquiryID)
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: A support ticket was filed: " + whose,
-		Opening: []string{"Somebody asked for support with the public id of this organisation: one of its team, or one of " +
-			"its patients."},
+		Opening: []string{"Someone requested support with this organisation's public ID: a team member or one of its " +
+			"patients."},
 		Facts: []mailtext.Fact{
 			{Name: "Organisation", Value: whose},
 			{Name: "Organisation id", Value: n.Tenant.OrgID},
@@ -70,10 +71,10 @@ func (n Notice) ticket(whose string) mailtext.Message {
 		Closing: []string{
 			"Read it: ctl inquiry show " + of,
 			"Answer as the operator: ctl inquiry answer -as-operator -text-file FILE " + of,
-			"The organisation has received the event patient.request_support, and has the ticket in its inbox.",
+			"The organisation received the event patient.request_support and has the ticket in its inbox.",
 		},
-		Reason: "This goes to the address of the stack's parameter SupportMail. It repeats nothing of the ticket, which " +
-			"may hold health information.",
+		Reason: "We send this to the address in the stack's SupportMail parameter. It contains nothing from the " +
+			"ticket, which may hold health information.",
 	}
 }
 
@@ -84,31 +85,33 @@ func (n Notice) content() content {
 	case KindDisabled:
 		return disabledContent(n.Reason)
 	case KindWebhookCreated:
-		return content{"A webhook was created", []string{"Events will be sent to a new webhook."}, []string{redirect}}
+		return content{"A webhook was created", []string{"A new webhook will receive events."}, []string{redirect}}
 	case KindWebhookMoved:
 		return content{
 			"A webhook has a new address",
-			[]string{"Events of this webhook are sent to this address from now on."},
+			[]string{"This webhook's events will be sent to this URL from now on."},
 			[]string{redirect},
 		}
 	case KindSecretRotated:
 		return content{
 			"A webhook has a new secret",
-			[]string{"Events to this webhook are signed with a new secret, and for at most 24 hours with the old one as well."},
+			[]string{"Events to this webhook are now signed with a new secret and, for at most 24 hours, with the " +
+				"old one as well."},
 			[]string{
-				"Give the receiver the new secret before the old one ends.",
-				"If nobody in your organisation asked for it, disable the webhook at once: somebody else may have the new secret.",
+				"Give your endpoint the new secret before the old one expires.",
+				"If nobody in your organisation requested this, disable the webhook at once: someone else may have " +
+					"the new secret.",
 			},
 		}
 	case KindCredentialCreated:
-		return content{"A credential was created", []string{"There is a new API credential."}, []string{revoke}}
+		return content{"A credential was created", []string{"A new API credential was created."}, []string{revoke}}
 	case KindLiveApproved:
 		return content{
 			"Live mode was approved",
 			[]string{"Your organisation can now connect patients in live mode."},
 			[]string{
-				"Create a live credential and a live webhook there. From now on, whoever runs Recordbridge changes your name, " +
-					"logo and website for you.",
+				"Create a live credential and a live webhook there. From now on, only your Recordbridge operator can " +
+					"change your name, logo and website.",
 			},
 		}
 	case KindLiveRefused:
@@ -116,7 +119,7 @@ func (n Notice) content() content {
 			"Live mode was not approved",
 			[]string{"Your organisation's request for live mode was not approved."},
 			[]string{
-				"The dashboard shows the reason. You can change what it names and send a new request.",
+				"The dashboard shows the reason. You can address it and send a new request.",
 			},
 		}
 	case KindLiveWithdrawn:
@@ -124,7 +127,7 @@ func (n Notice) content() content {
 			"Live mode was withdrawn",
 			[]string{"Your organisation no longer has access to live mode. Its live credentials no longer work."},
 			[]string{
-				"The dashboard shows the reason. Exports that have started will finish, and webhooks still receive events. You " +
+				"The dashboard shows the reason. Running exports will finish, and webhooks still receive events. You " +
 					"can send a new request.",
 			},
 		}
@@ -138,12 +141,11 @@ func (n Notice) content() content {
 func failingContent() content {
 	return content{
 		"A webhook keeps failing",
-		[]string{"Nothing that was sent to this webhook has been accepted for some time."},
+		[]string{"This webhook hasn't accepted any event for some time."},
 		[]string{
 			"Repair the receiver. " + receive,
-			"Each event is sent up to ten times in about 75 hours, until it is accepted. " +
-				"After 120 hours of nothing but failures the webhook is disabled. Events that it misses then are kept for " +
-				"15 days.",
+			"We try each event up to ten times over about 75 hours, until your endpoint accepts it. After 120 hours " +
+				"of only failures, we disable the webhook. Events missed after that are kept for 15 days.",
 		},
 	}
 }
@@ -151,12 +153,12 @@ func failingContent() content {
 func disabledContent(reason webhook.Reason) content {
 	first := "Repair the receiver. " + receive
 	if reason == webhook.ReasonByHand {
-		first = "If nobody in your organisation asked for it, the audit log of the dashboard tells who did it."
+		first = "If nobody in your organisation requested this, the dashboard's audit log shows who did it."
 	}
 	return content{"A webhook was disabled", because(reason), []string{
 		first,
-		"When it is ready, enable the webhook there, with or without the events that it has missed. They are kept for 15 " +
-			"days.",
+		"When your endpoint is ready, enable the webhook there, with or without the events it missed. They are kept " +
+			"for 15 days.",
 	}}
 }
 
@@ -186,7 +188,7 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 // is promised (docs/guide/webhooks.md, Answering).
 func because(r webhook.Reason) []string {
 	const stopped = "Nothing is sent to this webhook any more, because "
-	const unwarned = "There was no warning before this e-mail: with that answer the receiver itself asks us to stop at " +
+	const unwarned = "We sent no warning before this e-mail: with that response, your endpoint asked us to stop at " +
 		"once."
 	switch r {
 	case webhook.ReasonGone:

@@ -39,7 +39,7 @@ func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 // Open returns the position of a cursor that Seal made for the same tenant and use. Any other text is fault.Invalid,
 // and the error does not say what is wrong with it; a list tells its client which parameter it was.
 func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
-	refused := fault.BadRequest("This is not a cursor of this list.")
+	refused := fault.BadRequest("The cursor is not valid for this list.")
 	number, body, _ := strings.Cut(text, ".")
 	version, err := strconv.Atoi(number)
 	if err != nil || version < 1 || strconv.Itoa(version) != number { // a cursor has one spelling

@@ -54,7 +54,7 @@ func wantRefused(t *testing.T, s cursor.Sealer, of org.Tenant, use, text string)
 	switch {
 	case !ok || failure.Kind != fault.Invalid || got != "":
 		t.Errorf("Open(%q) = %q, %v, want fault.Invalid", text, got, err)
-	case failure.Error() != "svc_invalid_request: This is not a cursor of this list." || failure.Unwrap() != nil:
+	case failure.Error() != "svc_invalid_request: The cursor is not valid for this list." || failure.Unwrap() != nil:
 		t.Errorf("Open(%q) tells %q because of %v", text, failure, failure.Unwrap())
 	}
 }

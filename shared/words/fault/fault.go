@@ -146,7 +146,7 @@ func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) 
 
 // Stale is returned by a store whose compare-and-swap lost against another writer.
 func Stale() *Error {
-	return New(Conflict, CodeUnavailable, "The record was changed at the same time. Please try again.")
+	return New(Conflict, CodeUnavailable, "The record changed at the same time. Please try again.")
 }
 
 // IsStale reports whether err is a compare-and-swap that lost (Stale), so that the same operation can succeed on what

@@ -19,7 +19,8 @@ func ParseName(text string) (string, error) {
 	switch {
 	case name == "" || utf8.RuneCountInString(name) > maxName:
 		return "",
-			fault.BadRequest(fmt.Sprintf("An organisation has a name of at most %d characters.", maxName)).About("name")
+			fault.BadRequest(fmt.Sprintf("An organisation's name can have at most %d "+
+				"characters.", maxName)).About("name")
 	case !utf8.ValidString(name) || hidesCharacter(name):
 		return "",
 			fault.BadRequest("A name can't contain control characters, line breaks or invisible characters.").About("name")

@@ -98,7 +98,7 @@ func (o Organisation) CheckMode(mode Mode) error {
 		return nil
 	}
 	return fault.New(fault.Forbidden, fault.CodeLiveAccessRequired,
-		"This organisation does not have access to live mode. An owner can request it in the dashboard.")
+		"This organisation doesn't have access to live mode. An owner can request it in the dashboard.")
 }
 
 // MailSender returns the id under which e-mails that the organisation causes are counted. Until it is approved for live

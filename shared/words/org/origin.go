@@ -24,8 +24,8 @@ func NewOrigin(own weburl.Own, text string) (string, error) {
 	case err != nil:
 		return "", fault.BadRequest("An origin" + refusal(err))
 	case u.String() != u.Origin(), u.Origin() != text && isASCII(text):
-		return "", fault.BadRequest("An origin must be written as browsers send it, such as https://app.example: a scheme, " +
-			"a host in lower case, and no path.")
+		return "", fault.BadRequest("An origin must be written as browsers send it, such as https://app.example: " +
+			"scheme and lower-case host, without a path.")
 	case !u.IsSecure() && !u.IsLocalhost():
 		return "", fault.BadRequest("An origin must use https; http only for localhost.")
 	}

@@ -33,7 +33,7 @@ func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedR
 	matched := RestoreRedirect(own, asked)
 	if matched.uri == "" {
 		return VerifiedRedirect{}, fault.BadRequest(
-			"redirect_uri can no longer be used: it leads to this service, or browsers read it differently.").
+			"redirect_uri is no longer allowed: it leads to this service, or browsers interpret it differently.").
 			About("redirect_uri")
 	}
 	return matched, nil

@@ -176,7 +176,7 @@ func (noClients) Authenticate(context.Context, org.Tenant, catalog.ClientUse, ur
 type noEndpoints struct{}
 
 func (noEndpoints) Endpoint(context.Context, string) (catalog.Endpoint, error) {
-	return catalog.Endpoint{}, fault.Missing("There is no such endpoint.")
+	return catalog.Endpoint{}, fault.Missing("Endpoint not found.")
 }
 
 func doer() smart.Doer {

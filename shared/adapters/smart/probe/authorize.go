@@ -15,10 +15,10 @@ import (
 func (t *signIn) askToSignIn(ctx context.Context) error {
 	switch {
 	case !t.trusted:
-		t.skip(Authorize, "Nobody has approved where patients would sign in.")
+		t.skip(Authorize, "The authorization endpoint has not been approved.")
 		return nil
 	case !t.registered:
-		t.skip(Authorize, "There is no registration.")
+		t.skip(Authorize, "No client is registered.")
 		return nil
 	}
 	t.web.forget()
@@ -38,14 +38,14 @@ func (t *signIn) askToSignIn(ctx context.Context) error {
 	case seen.status/100 == 3:
 		t.judgeRedirect(seen, response)
 	case seen.status/100 == 2:
-		t.add(Authorize, OK, seen, "A page is shown. Whether it is one to sign in, or tells of a mistake, only a person "+
-			"can say.", "")
+		t.add(Authorize, OK, seen, "The authorization endpoint returned a page. Open it to check whether it is a "+
+			"sign-in page or an error.", "")
 	case seen.status == http.StatusTooManyRequests || seen.status >= http.StatusInternalServerError:
 		t.add(Authorize, Failed, seen, "The authorization endpoint answers with "+described(seen)+".",
-			"Try again later; if it stays, ask the health system. "+unregistered)
+			"Try again later. If this persists, ask the health system. "+unregistered)
 	case seen.status == http.StatusNotFound:
-		t.add(Authorize, Failed, seen, "There is nothing at the authorization endpoint that discovery names (404).",
-			"Ask the health system where patients sign in.")
+		t.add(Authorize, Failed, seen, "The authorization endpoint from discovery returned 404.",
+			"Ask the health system for its authorization endpoint.")
 	default:
 		t.add(Authorize, Warning, seen, "The authorization endpoint answers with "+described(seen)+
 			": probably it does not know the client id or the redirect URI "+
@@ -59,7 +59,8 @@ func (t *signIn) askToSignIn(ctx context.Context) error {
 func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	to, err := response.Location()
 	if err != nil {
-		t.add(Authorize, Warning, seen, "The authorization endpoint redirects to nowhere.", "Ask the health system.")
+		t.add(Authorize, Warning, seen, "The authorization endpoint returned a redirect without a "+
+			"target.", "Ask the health system.")
 		return
 	}
 	if !t.isCallback(to) {
@@ -79,10 +80,11 @@ func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	code := answer.Get("error")
 	switch {
 	case !slices.Contains(known, code):
-		t.add(Authorize, Warning, seen, "It sends the patient straight back, without a page to sign in.",
+		t.add(Authorize, Warning, seen, "It redirects the patient back without showing a sign-in page.",
 			"Ask the health system.")
 	default:
-		t.add(Authorize, Failed, seen, fmt.Sprintf("It knows client and redirect URI, and refuses the request: %s.", code),
+		t.add(Authorize, Failed, seen, fmt.Sprintf("It recognises the client and the redirect URI, but rejects the "+
+			"request: %s.", code),
 			refusedRequest(code))
 	}
 }
@@ -96,12 +98,13 @@ func (t *signIn) isCallback(to *url.URL) bool {
 func refusedRequest(code string) string {
 	switch code {
 	case "invalid_scope":
-		return "Compare the scopes above with those that the health system has granted our client; registration set … -scope."
+		return "Compare the scopes above with those the health system has granted to our client: registration set … " +
+			"-scope."
 	case "unauthorized_client":
-		return "Ask the health system to switch our app on."
+		return "Ask the health system to activate our app."
 	case "invalid_request", "unsupported_response_type":
-		return "Something is sent that this server refuses, such as aud: compare with its documents, then endpoint " +
-			"override ('authorize: {aud: none}')."
+		return "The server rejects a parameter, such as aud. Check its documentation, then run endpoint override " +
+			"('authorize: {aud: none}')."
 	}
-	return "Try again later; if it stays, ask the health system."
+	return "Try again later. If this persists, ask the health system."
 }

@@ -80,7 +80,7 @@ func (r *report) told() []Check {
 	for _, step := range steps() {
 		of := slices.DeleteFunc(slices.Clone(r.checks), func(c Check) bool { return c.Step != step })
 		if len(of) == 0 {
-			of = []Check{{Step: step, Result: Skipped, Found: "A step before it has failed."}}
+			of = []Check{{Step: step, Result: Skipped, Found: "An earlier check failed."}}
 		}
 		all = append(all, of...)
 	}

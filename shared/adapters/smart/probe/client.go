@@ -47,7 +47,7 @@ func (t *client) findRegistration(ctx context.Context) error {
 	if used.Registration.Callback == "" {
 		t.add(Registration, Warning, exchange{},
 			found+" Its callback address is shared with others, which tells returns apart less well.",
-			"Have the health system register an address of its own: registration set … -own-callback.")
+			"Have the health system register a separate callback URL: registration set … -own-callback.")
 		return nil
 	}
 	t.add(Registration, OK, exchange{}, found, "")
@@ -71,8 +71,8 @@ func (t *client) checkScopes() {
 	}
 	if len(unknown) > 0 {
 		t.add(Scopes, Warning, exchange{}, "These would be asked for and are not listed by the server: "+listed(unknown)+".",
-			"Some servers list too few; others refuse what they do not list. Choose what to ask for with registration set … "+
-				"-scope.")
+			"Some servers list too few scopes; others reject those they don't list. Choose the scopes with "+
+				"registration set … -scope.")
 		return
 	}
 	t.add(Scopes, OK, exchange{}, "All that would be asked for is listed: "+
@@ -84,7 +84,7 @@ func (t *client) checkScopes() {
 // often enough: a token request tells.
 func (t *client) checkClient() {
 	if !t.registered {
-		t.skip(Client, "There is no registration.")
+		t.skip(Client, "No client is registered.")
 		return
 	}
 	at, auth := t.endpoint, t.used.Auth
@@ -108,12 +108,13 @@ func (t *client) checkClient() {
 	}
 	if odd := t.unlisted(); odd != "" {
 		t.add(Client, Warning, exchange{}, odd,
-			"Ask the health system; if it insists, client create with what is on its list, and registration set … -client-auth.")
+			"Ask the health system. If it insists, run client create with a listed method, and then registration set "+
+				"… -client-auth.")
 		return
 	}
-	found := "Nothing speaks against a public client."
+	found := "Discovery is compatible with a public client."
 	if auth.ID != "" {
-		found = fmt.Sprintf("Nothing speaks against %s, and our client may prove itself so at the token endpoint.",
+		found = fmt.Sprintf("Discovery is compatible with %s, which our client may use at the token endpoint.",
 			auth.Method)
 	}
 	t.add(Client, OK, exchange{}, found, "")
@@ -143,12 +144,13 @@ func (t *client) unlisted() string {
 	case len(said.Methods) == 0:
 		return ""
 	case auth.ID == "" && !isPublic:
-		return fmt.Sprintf("Our client is public, and discovery lists %s only.", listed(said.Methods))
+		return fmt.Sprintf("Our client is public, but discovery lists only %s.", listed(said.Methods))
 	case auth.ID != "" && !slices.Contains(said.Methods, string(auth.Method)):
-		return fmt.Sprintf("Our client uses %s, and discovery lists %s only.", auth.Method, listed(said.Methods))
+		return fmt.Sprintf("Our client uses %s, but discovery lists only %s.", auth.Method, listed(said.Methods))
 	case auth.Method == catalog.AuthPrivateKey && len(said.Algorithms) > 0 &&
 		!slices.Contains(said.Algorithms, auth.Algorithm):
-		return fmt.Sprintf("Our client signs with %s, and discovery lists %s only.", auth.Algorithm, listed(said.Algorithms))
+		return fmt.Sprintf("Our client signs with %s, but discovery lists only "+
+			"%s.", auth.Algorithm, listed(said.Algorithms))
 	}
 	return ""
 }
@@ -157,13 +159,14 @@ func (t *client) unlisted() string {
 func (t *client) checkKeys(ctx context.Context) {
 	auth := t.used.Auth
 	if auth.Method != catalog.AuthPrivateKey {
-		t.skip(ClientKeys, "Our client does not sign assertions here.")
+		t.skip(ClientKeys, "Our client doesn't sign assertions here.")
 		return
 	}
 	set, err := t.Keys.PublicKeys(ctx, false)
 	if err != nil {
 		t.add(ClientKeys, Failed, exchange{}, err.Error(),
-			"Look whether the service runs at its base URL, and whether the stack has client keys (parameter ClientKeys).")
+			"Check that the service is reachable at its base URL and that the stack has client keys (parameter "+
+				"ClientKeys).")
 		return
 	}
 	inline := t.Platforms.Of(t.endpoint).Client.JWKS == "inline"
@@ -171,18 +174,18 @@ func (t *client) checkKeys(ctx context.Context) {
 		if member(key["alg"]) != auth.Algorithm || auth.KeyID != "" && member(key["kid"]) != auth.KeyID {
 			continue
 		}
-		found := fmt.Sprintf("The service publishes the %s key that signs, %s.", auth.Algorithm, plain(member(key["kid"])))
+		found := fmt.Sprintf("The service publishes the signing key for %s: "+
+			"%s.", auth.Algorithm, plain(member(key["kid"])))
 		if inline {
 			t.add(ClientKeys, OK, exchange{}, found+" This platform takes keys at registration and may never fetch them.",
-				"Register what keys jwks prints, again after each rotation.")
+				"Register the keys that keys jwks prints, and repeat this after each rotation.")
 			return
 		}
 		t.add(ClientKeys, OK, exchange{}, found, "")
 		return
 	}
 	t.add(ClientKeys, Failed, exchange{}, fmt.Sprintf(
-		"Among the %d keys that the service publishes there is none for %s with the id %s, so that no assertion can be "+
-			"checked.",
+		"None of the %d published keys is for %s with the ID %s, so assertions can't be verified.",
 		len(set.Keys), auth.Algorithm, plain(auth.KeyID)),
 		"client rotate -id "+auth.ID+` -key-id "" signs with the present key.`)
 }

@@ -17,15 +17,15 @@ func (t *conformance) checkCoverage() {
 	if !asked.Any() {
 		return
 	}
-	action := "Name them in the scopes: registration set … -scope, or endpoint override … 'authorize: {wildcard: false, " +
-		"types: […]}'."
+	action := "List the types in the scopes: registration set … -scope, or endpoint override … 'authorize: " +
+		"{wildcard: false, types: […]}'."
 	if !slices.Contains(t.stated.Scopes, "patient/*.rs") && !slices.Contains(t.stated.Scopes, "patient/*.read") &&
 		len(t.stated.Scopes) > 0 {
 		action = "Ask the health system to offer their scopes to patients' apps and to list them. " + action
 	}
 	if !asked.Allows("Patient", fhir.Read) {
 		t.add(Scopes, Failed, exchange{},
-			"Patient is not covered by what would be requested: every export would fail (scope_patient_missing).", action)
+			"The requested scopes don't cover Patient, so every export would fail (scope_patient_missing).", action)
 		return
 	}
 	var offered int
@@ -41,15 +41,16 @@ func (t *conformance) checkCoverage() {
 	}
 	if len(lacking) > 0 && 3*len(lacking) >= offered {
 		t.add(Scopes, Failed, exchange{}, fmt.Sprintf(
-			"What would be requested does not cover %d of the %d US Core types that the server has: %s. Exports would lack "+
-				"them (not_requested).",
+			"The requested scopes don't cover %d of the server's %d US Core types: %s. Exports would omit them "+
+				"(not_requested).",
 			len(lacking), offered, listed(lacking)), action)
 	}
 	t.checkDropped()
 	if _, query, _ := strings.Cut(t.address, "?"); len(query) > flow.MaxQuery {
 		t.add(Scopes, Warning, exchange{}, fmt.Sprintf(
-			"The query of the authorization request has %d bytes; some servers refuse more than %d.", len(query), flow.MaxQuery),
-			"Name fewer scopes, or the wildcard: registration set … -scope.")
+			"The authorization request's query string has %d bytes; some servers reject more than "+
+				"%d.", len(query), flow.MaxQuery),
+			"Request fewer scopes, or use the wildcard: registration set … -scope.")
 	}
 }
 
@@ -69,7 +70,7 @@ func (t *conformance) checkDropped() {
 	}
 	if len(dropped) > 0 {
 		t.add(Scopes, Warning, exchange{}, fmt.Sprintf(
-			"These scopes are not requested because the query would be longer than %d bytes: %s. Exports will lack their "+
+			"These scopes are not requested, to keep the query string within %d bytes: %s. Exports will omit their "+
 				"types (not_requested).",
 			flow.MaxQuery, listed(dropped)), "If the portal accepts longer requests: registration set … -scope '"+
 			profile.Scope+"'.")

@@ -18,12 +18,12 @@ func (t *discovery) reach(ctx context.Context) bool {
 	e := t.endpoint
 	if err := operator.CheckBase(t.BaseURL, e.FHIRBase, e.Mode); err != nil {
 		t.add(Address, Failed, exchange{}, fault.Of(err).Public,
-			"Ask the health system for the address of its FHIR R4 server.")
+			"Ask the health system for the URL of its FHIR R4 server.")
 		return false
 	}
 	if e.Status != catalog.EndpointActive {
 		t.add(Address, Warning, exchange{},
-			"The endpoint is not active: no patient can start here, whatever else is found.", "")
+			"The endpoint is not active, so patients can't connect, whatever the other checks report.", "")
 	}
 	stated, err := smart.ReadStated(ctx, t.web, e.FHIRBase)
 	t.asked, t.stated, t.isStated = t.web.last, stated, err == nil
@@ -31,7 +31,7 @@ func (t *discovery) reach(ctx context.Context) bool {
 		t.add(Address, Failed, t.asked, found, do)
 		return false
 	}
-	t.add(Address, OK, t.asked, "A server answers there.", "")
+	t.add(Address, OK, t.asked, "The server responds.", "")
 	return true
 }
 
@@ -43,25 +43,25 @@ func (t *discovery) discover(ctx context.Context) bool {
 	asked := t.asked
 	switch {
 	case t.isStated && err != nil && refusesS256(t.stated):
-		t.add(Discovery, OK, asked, "The SMART configuration can be read.", "")
+		t.add(Discovery, OK, asked, "The SMART configuration is readable.", "")
 		t.checkPKCE()
 		return false
 	case t.isStated && err != nil:
 		t.add(Discovery, Failed, asked,
 			"The SMART configuration names no authorization or token endpoint that can be used. "+t.flaws(),
-			"Ask the health system to name both by public https addresses.")
+			"Ask the health system to publish both as public https URLs.")
 		return false
 	case err != nil:
 		t.add(Discovery, Failed, asked, "There is no SMART configuration: "+described(asked)+
 			". The CapabilityStatement names no endpoints either.",
-			"Ask the health system for the FHIR base below which .well-known/smart-configuration is, or whether its server "+
-				"supports SMART App Launch.")
+			"Ask the health system for the FHIR base URL that serves .well-known/smart-configuration, and whether "+
+				"its server supports SMART App Launch.")
 		return false
 	case !t.isStated:
 		t.add(Discovery, Warning, asked, "There is no SMART configuration: "+described(asked)+
 			". The CapabilityStatement names the endpoints instead, and says less.",
-			"Patients can connect, without iss, keys of id_tokens and a list of scopes. Ask the health system for a SMART "+
-				"configuration.")
+			"Patients can connect, but without iss, id_token keys and a list of scopes. Ask the health system for a "+
+				"SMART configuration.")
 	default:
 		t.checkConfiguration(asked)
 	}
@@ -77,14 +77,14 @@ func (t *discovery) checkConfiguration(asked exchange) {
 	isJSON := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
 	if !isJSON {
 		t.add(Discovery, Warning, asked, fmt.Sprintf(
-			"The SMART configuration is not sent as JSON, but as %s; it is read all the same.", plain(asked.mediaType)),
-			"Tell the health system: other apps may not read it.")
+			"The SMART configuration's content type is %s instead of JSON; we accept it.", plain(asked.mediaType)),
+			"Tell the health system: other apps may reject it.")
 	}
 	if flaws := t.flaws(); flaws != "" {
-		t.add(Discovery, Warning, asked, flaws, "Tell the health system. What is missing or not used is done without.")
+		t.add(Discovery, Warning, asked, flaws, "Tell the health system. We work around what is missing or unused.")
 	}
 	if isJSON && t.flaws() == "" {
-		t.add(Discovery, OK, asked, "The SMART configuration has what SMART App Launch 2.2 asks for.", "")
+		t.add(Discovery, OK, asked, "The SMART configuration has everything that SMART App Launch 2.2 requires.", "")
 	}
 }
 
@@ -114,10 +114,10 @@ func (t *discovery) checkPKCE() {
 			"Ask the health system to support S256 (SMART App Launch 2.2 requires it).")
 	case len(t.stated.ChallengeMethods) == 0:
 		t.add(PKCE, Warning, exchange{},
-			"Discovery does not say that challenges (PKCE) are checked. One is sent all the same, unless the platform's "+
-				"profile knows that it is refused.", "")
+			"Discovery doesn't advertise PKCE. We send a challenge anyway, unless the platform's profile says the "+
+				"server rejects it.", "")
 	default:
-		t.add(PKCE, OK, exchange{}, "S256 challenges are checked.", "")
+		t.add(PKCE, OK, exchange{}, "S256 challenges are supported.", "")
 	}
 }
 
@@ -128,7 +128,7 @@ func (t *discovery) checkGrants() {
 	case !slices.Contains(t.stated.Grants, "authorization_code"):
 		t.add(GrantTypes, Warning, exchange{}, "Discovery lists the grant types "+listed(t.stated.Grants)+
 			", and not authorization_code, by which patients sign in.",
-			"Ask the health system whether this server is the one for patients' apps.")
+			"Ask the health system whether this server is for patient-facing apps.")
 	default:
 		t.add(GrantTypes, OK, exchange{}, "Discovery lists "+listed(t.stated.Grants)+".", "")
 	}
@@ -152,8 +152,8 @@ func (t *discovery) checkCapabilities() {
 	}
 	if len(lacking) > 0 {
 		t.add(Capabilities, Warning, exchange{}, "Discovery does not list "+strings.Join(lacking, ", ")+".",
-			"Ask the health system which of them its server for patients' apps has.")
+			"Ask the health system which capabilities its server for patient-facing apps has.")
 		return
 	}
-	t.add(Capabilities, OK, exchange{}, "A standalone launch of a patient's app with offline access is listed.", "")
+	t.add(Capabilities, OK, exchange{}, "Standalone launch of patient-facing apps with offline access is listed.", "")
 }

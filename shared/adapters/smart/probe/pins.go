@@ -15,19 +15,22 @@ func (t *discovery) checkIssuer() {
 	switch {
 	case t.stated.IssParameter && a.Issuer == "":
 		t.add(Issuer, Warning, exchange{},
-			"Discovery promises iss on every return, but names no issuer: what sign-in and tokens lie below is taken for it.",
-			"Ask the health system to name its issuer.")
+			"Discovery advertises iss in authorization responses, but names no issuer. We expect the common base of "+
+				"the authorization and token endpoints.",
+			"Ask the health system to publish its issuer.")
 	case a.Issuer == "":
 		t.add(Issuer, Warning, exchange{},
-			"Discovery names no issuer. That a return is this server's is told by the callback address, and by iss if there "+
-				"is one: what sign-in and tokens lie below.", "")
+			"Discovery names no issuer. Authorization responses are matched by callback URL and, if present, by iss, "+
+				"which must be the common base of the authorization and token endpoints.", "")
 	case a.IssRequired:
 		t.add(Issuer, OK, exchange{}, fmt.Sprintf(
-			"The issuer is %q. Discovery promises iss on every return: one without it, or with another, is refused.",
+			"The issuer is %q. Discovery advertises iss in authorization responses, so a response with no iss or a "+
+				"different one is rejected.",
 			plain(a.Issuer)), "")
 	default:
 		t.add(Issuer, OK, exchange{}, fmt.Sprintf(
-			"The issuer is %q. Discovery promises no iss on returns: one that has it must be this.", plain(a.Issuer)), "")
+			"The issuer is %q. Discovery doesn't advertise iss in authorization responses; if a response has one, it "+
+				"must match.", plain(a.Issuer)), "")
 	}
 }
 
@@ -45,7 +48,7 @@ func (t *discovery) checkPins() {
 	switch {
 	case len(ours) > 0:
 		t.add(Pins, Failed, exchange{}, "Discovery names an address of this service itself: "+departed(ours)+".",
-			"No health system has a reason to do so. Do not go on.")
+			"No health system has a reason to do so. Do not continue.")
 	case len(left) > 0 && t.authority.Substitute:
 		t.add(Pins, Failed, exchange{}, "The server does not say now what it said when its pins were approved ("+
 			departed(left)+"), since its SMART configuration "+
@@ -60,13 +63,13 @@ func (t *discovery) checkPins() {
 			"Ask the institution whether that is theirs; then: endpoint create …"+approval(left))
 	case t.subject.Stored && e.Pins == (catalog.Pins{}):
 		t.add(Pins, Warning, exchange{},
-			"The endpoint has no pins, so that only its FHIR base's origin and the vendor's own are trusted. All that "+
-				"discovery names is there.",
+			"The endpoint has no pins, so only its FHIR base's origin and the vendor's origins are trusted. Every "+
+				"URL in discovery has one of these origins.",
 			"endpoint approve -id "+e.ID)
 	case t.subject.Stored:
-		t.add(Pins, OK, exchange{}, "Discovery names nothing but what is pinned.", "")
+		t.add(Pins, OK, exchange{}, "Discovery names only pinned URLs.", "")
 	default:
-		t.add(Pins, OK, exchange{}, "All that discovery names is at the FHIR base's origin or the vendor's own.", "")
+		t.add(Pins, OK, exchange{}, "Every URL in discovery has the FHIR base's origin or one of the vendor's.", "")
 	}
 	if len(left) > 0 {
 		t.endpoint.Pins = catalog.PinsOf(named)

@@ -83,7 +83,7 @@ func (t *signIn) rehearse(ctx context.Context) bool {
 	started, err := starter.Start(ctx, flow.Request{Caller: org.Caller{Tenant: tenant}, EndpointID: endpoint.ID})
 	if err != nil {
 		t.add(Authorize, Failed, exchange{}, "A sign-in cannot begin: "+fault.Of(err).Public,
-			"Look at the steps above, and at endpoint show.")
+			"See the checks above, and run endpoint show.")
 		return false
 	}
 	t.attempt, t.address = stage.begun, started.URL

@@ -23,7 +23,8 @@ func (t *conformance) readStatement(ctx context.Context) {
 	if err != nil {
 		found, do, ok := unanswered(err)
 		if !ok {
-			found, do = "No CapabilityStatement can be read: "+described(seen)+".", "Ask the health system for it."
+			found, do = "No CapabilityStatement can be read: "+described(seen)+".", "Ask the health system for its "+
+				"CapabilityStatement."
 		}
 		t.add(CapabilityStatement, Warning, seen, found+" An export then asks for every type there is, and takes longer.", do)
 		return
@@ -38,16 +39,16 @@ func (t *conformance) readStatement(ctx context.Context) {
 		odd = append(odd, "It lists the formats "+listed(c.Formats)+", and no JSON.")
 	}
 	if !slices.ContainsFunc(c.Resources, func(r fhir.CapabilityResource) bool { return r.Type == "Patient" }) {
-		odd = append(odd, "It lists no Patient, without which no record is exported.")
+		odd = append(odd, "It doesn't list Patient, which every export requires.")
 	}
 	if len(odd) > 0 {
 		t.add(CapabilityStatement, Warning, seen, strings.Join(odd, " "),
-			"Ask the health system whether this is the FHIR base for patients' apps, and the one of R4.")
+			"Ask the health system whether this FHIR base URL is for patient-facing apps and for R4.")
 		return
 	}
-	security := "It names no OAuth endpoints of its own."
+	security := "It lists no OAuth endpoints."
 	if c.OAuth.Token != "" {
-		security = "It names OAuth endpoints (rest.security), too."
+		security = "It also lists OAuth endpoints (rest.security)."
 	}
 	t.add(CapabilityStatement, OK, seen, fmt.Sprintf("FHIR %s, %d resource types. %s", plain(c.FHIRVersion),
 		len(c.Resources), security), "")
@@ -71,8 +72,8 @@ func (t *client) findPlatform() string {
 func (t *conformance) checkPlan() {
 	asking, err := t.Platforms.Asking(t.endpoint)
 	if err != nil || len(t.capability.Resources) == 0 {
-		t.skip(ResourceTypes, "There is no CapabilityStatement to plan by.")
-		t.skip(Searches, "There is no CapabilityStatement to plan by.")
+		t.skip(ResourceTypes, "There is no CapabilityStatement to plan exports from.")
+		t.skip(Searches, "There is no CapabilityStatement to plan exports from.")
 		return
 	}
 	facts := plan.Facts{Capability: t.capability, Profile: asking, PatientID: "example"}
@@ -109,7 +110,7 @@ func (t *conformance) checkTypes(made plan.Plan) {
 	switch {
 	case len(searched) == 0:
 		t.add(ResourceTypes, Failed, exchange{}, "An export would search no type at all. "+found,
-			"Ask the health system what a patient's app may search.")
+			"Ask the health system which types a patient-facing app may search.")
 	case len(made.Denied) > 0:
 		t.add(ResourceTypes, Warning, exchange{},
 			found+" Not covered by the scopes that are asked for: "+listed(made.Denied)+".",

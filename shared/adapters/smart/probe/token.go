@@ -21,7 +21,7 @@ const maxIgnored = 4 << 10
 // checkTokenEndpoint looks whether anybody is at the token endpoint, with a request that says nothing of us.
 func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	if !t.trusted {
-		t.skip(TokenEndpoint, "Nobody has approved where it is.")
+		t.skip(TokenEndpoint, "The token endpoint has not been approved.")
 		return
 	}
 	t.web.forget()
@@ -43,7 +43,7 @@ func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 		t.add(TokenEndpoint, Warning, seen, answered, "-token-request tells how it answers a POST.")
 	default:
 		t.add(TokenEndpoint, OK, seen, fmt.Sprintf(
-			"Somebody answers there, to a GET, which token endpoints do not take, with status %d.", seen.status), "")
+			"The host responds: status %d to a GET, which token endpoints don't accept.", seen.status), "")
 	}
 }
 
@@ -69,7 +69,7 @@ func (t *tokenRequest) requestTokens(ctx context.Context) error {
 		ClientID:      a.ClientID, ClientAuthID: a.ClientAuthID, RawBasic: a.RawBasic,
 	})
 	if refused := t.judge(TokenRefresh, "refresh_token", err); refused {
-		t.skip(TokenCode, "The client was not accepted, and a second failed request would be counted, too.")
+		t.skip(TokenCode, "The client was rejected, and a second failed request would also be counted.")
 		return nil
 	}
 	code, err := t.random()
@@ -92,13 +92,13 @@ func (t *tokenRequest) requestTokens(ctx context.Context) error {
 func (t *tokenRequest) noTokenRequest() string {
 	switch {
 	case !t.subject.TokenRequest:
-		return "No token request was made: it must fail, and some health systems count failed ones or lock the client. " +
-			"-token-request makes it."
+		return "No token request was made: it is meant to fail, and some health systems count failures or lock the " +
+			"client. To make it, use -token-request."
 	case !t.trusted:
-		return "No token request was made: nobody has approved where the token endpoint is, and nothing of our client is " +
-			"shown there."
+		return "No token request was made: the token endpoint has not been approved, so our client's credentials are " +
+			"not sent to it."
 	case !t.registered:
-		return "No token request was made: there is no registration."
+		return "No token request was made: no client is registered."
 	}
 	return ""
 }
@@ -111,7 +111,7 @@ func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) 
 	switch {
 	case err == nil:
 		t.add(step, Failed, seen, "The server gave tokens for a made-up "+grant+". They were thrown away.",
-			"Tell the health system at once; do not go on.")
+			"Tell the health system at once; do not continue.")
 	case said.code != "":
 		return t.judgeCode(step, grant, said)
 	case isUnanswered:
@@ -121,26 +121,27 @@ func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) 
 			"client origins, client rotate, or the permissions of who runs this command (kms:Decrypt, kms:Sign).")
 		return true
 	case seen.status == http.StatusTooManyRequests:
-		t.add(step, Warning, seen, "The token endpoint wants fewer requests (429), and has not looked at our client.",
+		t.add(step, Warning, seen, "The token endpoint is rate limiting (429) and has not checked our client.",
 			"Try again later.")
 	case seen.status >= http.StatusInternalServerError && step == TokenCode && t.accepted:
 		t.add(step, Warning, seen, "The token endpoint answers a made-up code with "+described(seen)+
 			". Our client was accepted there a moment before, so that it may exchange a real code all the same.",
-			"Only a sign-in will tell. Tell the health system: an unknown code is invalid_grant (RFC 6749 section 5.2).")
+			"Only a real sign-in can show whether this works. Tell the health system: an unknown code is "+
+				"invalid_grant (RFC 6749 section 5.2).")
 	case seen.status >= http.StatusInternalServerError:
 		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+".",
-			"Try again later; if it stays, ask the health system.")
+			"Try again later. If this persists, ask the health system.")
 	case seen.status == http.StatusNotFound:
-		t.add(step, Failed, seen, "There is nothing at the token endpoint that discovery names (404).",
-			"Ask the health system where its token endpoint is.")
+		t.add(step, Failed, seen, "The token endpoint from discovery returned 404.",
+			"Ask the health system for its token endpoint.")
 	case seen.status == http.StatusUnauthorized || seen.status == http.StatusForbidden:
 		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+
 			", and no OAuth error: a gateway before it, or a client that it does not know.",
-			"Ask the health system to let token requests of ours through, and whether our client id is active.")
+			"Ask the health system to allow our token requests, and whether our client ID is active.")
 		return true
 	default:
 		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+
-			", and neither a token nor an OAuth error.", "Ask the health system what answers there.")
+			", and neither a token nor an OAuth error.", "Ask the health system which server this is.")
 	}
 	return false
 }
@@ -172,15 +173,16 @@ func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused
 		t.add(step, Failed, seen, found, do)
 		return true
 	case "unauthorized_client", "unsupported_grant_type":
-		result, do := Failed, "Ask the health system to allow our client the authorization code grant."
+		result, do := Failed, "Ask the health system to allow the authorization code grant for our client."
 		if step == TokenRefresh {
-			result, do = Warning, "Ask the health system for offline access (refresh tokens); without it a connection ends "+
-				"with its access token."
+			result, do = Warning, "Ask the health system for offline access (refresh tokens). Without it, a "+
+				"connection ends when its access token expires."
 		}
 		t.add(step, result, seen, "Our client may not use the grant "+grant+" ("+said.code+").", do)
 	default:
 		t.add(step, Warning, seen, "The request was refused before anything was said of our client ("+said.code+").",
-			"Only a sign-in will tell. Compare what the platform's profile sends with the health system's documents.")
+			"Only a real sign-in can show whether this works. Compare the parameters in the platform's profile with "+
+				"the health system's documentation.")
 	}
 	return false
 }
@@ -190,25 +192,25 @@ func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 	auth := t.used.Auth
 	switch {
 	case said.ambiguous && t.attempt.RawBasic:
-		return "Our client was not accepted (invalid_client): the client id or the secret is wrong or not active yet; or " +
-				"the server does decode HTTP Basic, while the endpoint says that it does not.",
-			"Compare id and secret; else take client: {basic: raw} back (endpoint override)."
+		return "Our client was rejected (invalid_client). Either the client ID or secret is wrong or not yet active, " +
+				"or the server decodes HTTP Basic although the endpoint is configured otherwise.",
+			"Compare the client ID and secret. If they are right, remove client: {basic: raw} with endpoint override."
 	case said.ambiguous:
-		return "Our client was not accepted (invalid_client): the client id or the secret is wrong or not active yet; or " +
-				"the server does not decode HTTP Basic, " +
-				"as many do not: the secret has characters that look different then.",
+		return "Our client was rejected (invalid_client). Either the client ID or secret is wrong or not yet active, " +
+				"or the server doesn't decode HTTP Basic, which is common, and the secret has characters that encoding " +
+				"changes.",
 			"Compare id and secret; else: endpoint override -endpoint " + t.endpoint.ID +
 				" -override 'client: {basic: raw}' (together with what is said there already)."
 	case auth.ID == "":
-		return "Our client was not accepted (invalid_client): the client id is unknown or not active yet, or public " +
-				"clients have to prove who they are here.",
-			"Compare the client id; ask the health system whether it is registered as a public client."
+		return "Our client was rejected (invalid_client). Either the client ID is unknown or not yet active, or the " +
+				"server requires public clients to authenticate.",
+			"Compare the client ID. Ask the health system whether it is registered as a public client."
 	case auth.Method == catalog.AuthPrivateKey:
-		return "Our client was not accepted (invalid_client): the client id is unknown or not active yet, or the server " +
-				"does not have our key (fetching or taking it over can take a day).",
-			"Compare the client id; give the health system the keys inline (keys jwks)."
+		return "Our client was rejected (invalid_client). Either the client ID is unknown or not yet active, or the " +
+				"server doesn't have our key yet, which can take a day.",
+			"Compare the client ID. Give the health system the keys inline (keys jwks)."
 	}
-	return "Our client was not accepted (invalid_client): the client id or the secret is wrong or not active yet.",
+	return "Our client was rejected (invalid_client). The client ID or secret is wrong or not yet active.",
 		"Compare both; client rotate -id " + auth.ID + " -secret-file FILE."
 }
 

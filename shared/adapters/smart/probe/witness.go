@@ -59,32 +59,34 @@ func unanswered(err error) (found, do string, ok bool) {
 	}
 	switch failure.Class {
 	case safehttp.DNS:
-		return "The name of the host has no address.",
-			"Look for a mistake in the name; ask the health system for the public one.", true
+		return "The host name doesn't resolve.",
+			"Check the name for a typo; ask the health system for the public one.", true
 	case safehttp.Connect:
-		return "The host does not take the connection.",
-			"Ask the health system whether its server is up and open to the internet.", true
+		return "The host refuses the connection.",
+			"Ask the health system whether its server is running and reachable from the internet.", true
 	case safehttp.TLS:
-		return "No secure connection comes about: the certificate is not one that everybody trusts and of this host, or " +
-				"TLS is older than 1.2.",
-			"Ask the health system to repair its certificate; an intermediate one is often missing.", true
+		return "The TLS handshake failed: the certificate is untrusted or for another host, or the server's TLS is " +
+				"older than 1.2.",
+			"Ask the health system to fix its certificate; often an intermediate certificate is missing.", true
 	case safehttp.Timeout:
-		return "No answer came in time.", "Try again; ask the health system whether a firewall drops us.", true
+		return "The request timed out.", "Try again. Ask the health system whether a firewall blocks us.", true
 	case safehttp.BlockedAddress:
-		return "The host is at a private or otherwise forbidden address, or a port other than 443, and this service never " +
-				"goes there.",
-			"Use the address that the health system has on the internet, at port 443.", true
+		return "The host has a private or otherwise forbidden IP address, or the port is not 443. This service " +
+				"doesn't connect to it.",
+			"Use the health system's public URL, on port 443.", true
 	case safehttp.BadURL:
-		return "The address does not mean the same to all programs, and nothing was sent.",
-			"Ask the health system for a plain https address.", true
+		return "The URL is ambiguous between URL parsers, so nothing was sent.",
+			"Ask the health system for a plain https URL.", true
 	case safehttp.BadAnswer:
-		return "The connection broke, or what came was no HTTP.", "Ask the health system what answers at this address.", true
+		return "The connection broke, or the response was not HTTP.", "Ask the health system which server is at this " +
+			"URL.", true
 	case safehttp.TooLarge:
-		return "The answer is larger than any of its kind.", "Ask the health system what answers at this address.", true
+		return "The response exceeds the size limit for its " +
+			"kind.", "Ask the health system which server is at this URL.", true
 	case safehttp.Canceled:
-		return "The test was ended.", "Repeat it.", true
+		return "The check was cancelled.", "Run it again.", true
 	}
-	return fmt.Sprintf("No answer came (%s).", failure.Class), "", true
+	return fmt.Sprintf("There was no response (%s).", failure.Class), "", true
 }
 
 // described says in a few words what kind of answer came that is not the one that was asked for.

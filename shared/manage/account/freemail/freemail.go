@@ -55,7 +55,7 @@ func isIn(list, domain string) bool {
 // Refused is what somebody with such an address is told.
 func Refused() error {
 	return fault.BadRequest(
-		"Use the address that you have at your organisation. Anybody can get one at this domain.").About("email")
+		"Use your work e-mail address; personal addresses aren't accepted.").About("email")
 }
 
 // families have a domain in many countries.

@@ -61,8 +61,7 @@ func (d Service) claimable(ctx context.Context, founder account.Account) (string
 		return "", fmt.Errorf("read membership: %w", err)
 	}
 	if err != nil || m.Role != account.Owner {
-		return "", conflict("There is an organisation at the domain of your address already. Ask one of its owners to " +
-			"invite you.")
+		return "", conflict("Your e-mail domain already has an organisation. Ask one of its owners to invite you.")
 	}
 	return "", nil
 }
@@ -74,7 +73,7 @@ func (d Service) hasRoom(ctx context.Context, accountID string) error {
 		return fmt.Errorf("list memberships: %w", err)
 	}
 	if len(all) >= account.MaxOrganisations {
-		return conflict(fmt.Sprintf("An account can be a member of %d organisations.", account.MaxOrganisations))
+		return conflict(fmt.Sprintf("An account can belong to at most %d organisations.", account.MaxOrganisations))
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func (d Service) invitable(ctx context.Context, orgID, email string) error {
 	}
 	for _, m := range members {
 		if account.Fold(m.Email) == account.Fold(email) {
-			return conflict("This address is a member's already.")
+			return conflict("This address already belongs to a member.")
 		}
 	}
 	invited, err := d.Rows.Invitations(ctx, orgID)
@@ -102,13 +102,14 @@ func (d Service) invitable(ctx context.Context, orgID, email string) error {
 				return fmt.Errorf("remove invitation: %w", err)
 			}
 		case account.Fold(i.Email) == account.Fold(email):
-			return conflict("This address is invited already. Withdraw that invitation to send another one.")
+			return conflict("This address has already been invited. Withdraw that invitation to send another one.")
 		default:
 			open++
 		}
 	}
 	if open >= maxInvitations || len(members) >= account.MaxMembers {
-		return conflict(fmt.Sprintf("An organisation can have %d members and %d open invitations.", account.MaxMembers,
+		return conflict(fmt.Sprintf("An organisation can have at most %d members and %d open "+
+			"invitations.", account.MaxMembers,
 			maxInvitations))
 	}
 	return nil
@@ -133,7 +134,7 @@ func (d Service) Invitations(ctx context.Context, orgID string) ([]account.Invit
 func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	found, err := d.Rows.Invitation(ctx, orgID, id)
 	if errors.Is(err, fault.NotFound) {
-		return fault.Missing("There is no such invitation.").Because(err)
+		return fault.Missing("Invitation not found.").Because(err)
 	}
 	if err != nil {
 		return fmt.Errorf("read invitation: %w", err)
@@ -150,7 +151,7 @@ func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 // Accept makes an account a member by what stands in the e-mail. It has to be the account of the address that was
 // invited, and who has invited has to be allowed to still.
 func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
-	unknown := fault.Missing("This invitation does not work any more. Ask for another one.")
+	unknown := fault.Missing("This invitation is no longer valid. Ask for another one.")
 	orgID, id, value, ok := readToken(token)
 	if !ok {
 		return account.Membership{}, unknown
@@ -172,7 +173,7 @@ func (d Service) Accept(ctx context.Context, accountID string, token secret.Text
 	}
 	if account.Fold(guest.Email) != account.Fold(found.Email) {
 		return account.Membership{}, fault.New(fault.Forbidden, fault.CodeForbidden,
-			"This invitation is for another address. Sign in with that one.")
+			"This invitation is for another address. Sign in with that address.")
 	}
 	if err := d.stands(ctx, found); err != nil {
 		return account.Membership{}, err
@@ -190,7 +191,7 @@ func (d Service) stands(ctx context.Context, i account.Invitation) error {
 		return fmt.Errorf("read membership: %w", err)
 	}
 	if err != nil || !host.Role.May(i.Role.Assign()) {
-		return fault.Missing("This invitation does not work any more. Ask for another one.").Because(err)
+		return fault.Missing("This invitation is no longer valid. Ask for another one.").Because(err)
 	}
 	return nil
 }
@@ -198,7 +199,7 @@ func (d Service) stands(ctx context.Context, i account.Invitation) error {
 func (d Service) join(ctx context.Context, guest account.Account, i account.Invitation) (account.Membership, error) {
 	_, err := d.Rows.Membership(ctx, i.OrgID, guest.ID)
 	if err == nil {
-		return account.Membership{}, conflict("You are a member of this organisation already.")
+		return account.Membership{}, conflict("You are already a member of this organisation.")
 	}
 	if !errors.Is(err, fault.NotFound) {
 		return account.Membership{}, fmt.Errorf("read membership: %w", err)
@@ -238,7 +239,7 @@ func (d Service) unclaimed(ctx context.Context, a account.Account) (string, erro
 
 func (d Service) mail(ctx context.Context, i account.Invitation, l mailtext.Message) error {
 	if d.Mailer == nil {
-		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
+		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mail.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailTime)
 	defer cancel()
@@ -260,8 +261,8 @@ func invitation(dashboard, host string, i account.Invitation, token string) mail
 			{Name: "Good until", Value: i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")},
 		},
 		Link: mailtext.Link{Label: "Accept", Address: dashboard + "#/invitation/" + token},
-		Closing: []string{"Sign in with this address to accept. It works once. If you did not expect it, you need not do " +
-			"anything."},
+		Closing: []string{"To accept, sign in with this address. The invitation works once. If you didn't expect it, " +
+			"you can ignore this e-mail."},
 	}
 }
 

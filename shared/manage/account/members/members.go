@@ -80,7 +80,8 @@ func Operator(actor string) By {
 func (b By) may(roles ...account.Role) error {
 	for _, role := range roles {
 		if !b.Role.May(role.Assign()) {
-			return fault.New(fault.Forbidden, fault.CodeForbidden, "Only an owner can make somebody an owner, or change one.")
+			return fault.New(fault.Forbidden, fault.CodeForbidden, "Only an owner can grant the owner role or change "+
+				"an owner.")
 		}
 	}
 	return nil
@@ -196,7 +197,7 @@ func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) err
 func (d Service) member(ctx context.Context, orgID, accountID string) (account.Membership, error) {
 	m, err := d.Rows.Membership(ctx, orgID, accountID)
 	if errors.Is(err, fault.NotFound) {
-		return account.Membership{}, fault.Missing("There is no such member.").Because(err)
+		return account.Membership{}, fault.Missing("Member not found.").Because(err)
 	}
 	if err != nil {
 		return account.Membership{}, fmt.Errorf("read membership: %w", err)
@@ -215,7 +216,7 @@ func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) er
 			return nil
 		}
 	}
-	return conflict("The last owner has to stay one. Make somebody else an owner first.")
+	return conflict("The last owner must remain an owner. Make another member an owner first.")
 }
 
 // record writes the audit row of a change that has been made.

@@ -26,7 +26,8 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") ||
 		strings.ContainsFunc(reason, unicode.IsControl) {
 		return account.Recovery{}, fault.BadRequest(
-			fmt.Sprintf("A recovery needs a reason of at most %d characters, without addresses.", maxReason)).About("reason")
+			fmt.Sprintf("A recovery needs a reason of at most %d characters without URLs or e-mail "+
+				"addresses.", maxReason)).About("reason")
 	}
 	all, err := d.List(ctx, orgID)
 	if err != nil {
@@ -37,21 +38,22 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 			m.Role == account.Owner
 	})
 	if i < 0 {
-		return account.Recovery{}, fault.Missing("The organisation has no owner of this address.").About("email")
+		return account.Recovery{}, fault.Missing("The organisation has no owner with this address.").About("email")
 	}
 	owner, err := d.Rows.Account(ctx, all[i].AccountID)
 	if err != nil {
 		return account.Recovery{}, fmt.Errorf("read account: %w", err)
 	}
 	if !owner.HasSecondFactor() {
-		return account.Recovery{}, conflict("The account has no second factor. Its owner can sign in with a code by e-mail.")
+		return account.Recovery{}, conflict("The account has no second factor. Its owner can sign in with an " +
+			"e-mailed code.")
 	}
 	r, err := account.OpenRecovery(ctx, d.Rows, owner.ID)
 	if err != nil {
 		return account.Recovery{}, err
 	}
 	if r.IsOpen() {
-		return account.Recovery{}, conflict("The account's recovery has begun already.")
+		return account.Recovery{}, conflict("The account's recovery has already started.")
 	}
 	now := d.Now()
 	r.Actor, r.RequestedAt, r.AppliesAt = by.Actor, now, now.Add(account.RecoveryWait)
@@ -63,7 +65,7 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	}
 	if sent == 0 {
 		return account.Recovery{}, fault.New(fault.Unavailable, fault.CodeUnavailable,
-			"No e-mail about the recovery could be sent, so it was not begun.")
+			"The recovery was not started because no e-mail about it could be sent.")
 	}
 	if err := d.Rows.SaveRecovery(ctx, r); err != nil {
 		return account.Recovery{}, fmt.Errorf("store recovery: %w", err)
@@ -84,7 +86,7 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 		return err
 	}
 	if !r.IsOpen() {
-		return fault.Missing("No recovery of this account is under way.")
+		return fault.Missing("This account has no recovery in progress.")
 	}
 	owner, err := d.Rows.Account(ctx, accountID)
 	if err != nil {
@@ -130,17 +132,17 @@ func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, 
 func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: an owner's account will be recovered",
-		Opening: []string{"Whoever runs Recordbridge for you was told that the owner of this account has lost all second " +
-			"factors. At the time below, they will be removed, and a code sent to the account's e-mail address will be enough " +
-			"to sign in."},
+		Opening: []string{"Your Recordbridge operator was told that this account's owner has lost all second " +
+			"factors. At the time below, they will be removed. After that, a code sent to the account's e-mail " +
+			"address is enough to sign in."},
 		Facts: []mailtext.Fact{
 			{Name: "Account", Value: of.Email},
 			{Name: "Time", Value: r.AppliesAt.UTC().Format("2006-01-02 15:04 UTC")},
 		},
 		Link: mailtext.Link{Label: "Open the dashboard", Address: dashboard},
 		Closing: []string{
-			"If this is your account and you did not ask for this, stop it: sign in with your passkey, authenticator app or a " +
-				"recovery code.",
+			"If this is your account and you did not request this, stop it: sign in with your passkey, authenticator " +
+				"app or a recovery code.",
 			"If you are another owner and did not expect this, stop it in the dashboard, under Members.",
 		},
 		Reason: recoveryReason,
@@ -150,12 +152,12 @@ func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mai
 func recoveryStopped(dashboard string, of account.Account) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: the recovery of an owner's account was stopped",
-		Opening: []string{"The recovery of this account was stopped. Its second factors stay."},
+		Opening: []string{"The recovery of this account was stopped. Its second factors remain."},
 		Facts:   []mailtext.Fact{{Name: "Account", Value: of.Email}},
 		Link:    mailtext.Link{Label: "Open the dashboard", Address: dashboard},
 		Reason:  recoveryReason,
 	}
 }
 
-const recoveryReason = "This goes to all members of the account's organisations and to their verified addresses for " +
+const recoveryReason = "We send this to all members of the account's organisations and to the verified addresses for " +
 	"notices."

@@ -66,7 +66,7 @@ func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Sessi
 		return Entered{}, err
 	}
 	if account.Fold(a.Email) == account.Fold(to.String()) {
-		return Entered{}, fault.BadRequest("The account has this address.").About("email")
+		return Entered{}, fault.BadRequest("The account already has this address.").About("email")
 	}
 	value, err := account.NewToken(d.random)
 	if err != nil {
@@ -82,7 +82,8 @@ func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Sessi
 	a.Epoch++
 	if err := d.accounts.MoveAccount(ctx, a); err != nil {
 		if errors.Is(err, fault.Conflict) {
-			return Entered{}, fault.New(fault.Conflict, fault.CodeConflict, "This address has an account already.").Because(err)
+			return Entered{}, fault.New(fault.Conflict, fault.CodeConflict, "This address already has an "+
+				"account.").Because(err)
 		}
 		return Entered{}, fmt.Errorf("move account: %w", err)
 	}
@@ -98,7 +99,7 @@ func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Sessi
 func (d Addresses) changeable(a account.Account) error {
 	if d.now().Before(a.Former.Until) {
 		return fault.New(fault.Conflict, fault.CodeConflict,
-			"The address was changed within the last three days. It can be changed again after that.")
+			"The address was changed within the last three days. Try again after that.")
 	}
 	return nil
 }
@@ -106,7 +107,7 @@ func (d Addresses) changeable(a account.Account) error {
 // RestoreAddress takes a change of address back, for who has the link in the e-mail to the former one. Whoever made the
 // change is out: all sessions end, and passkeys, a generator and recovery codes that were added since are gone.
 func (d Addresses) RestoreAddress(ctx context.Context, token secret.Text) error {
-	const unknown = "This link does not work any more."
+	const unknown = "This link is no longer valid."
 	id, value, _ := strings.Cut(token.Reveal(), ".")
 	id, ok := ids.ParseUUID(id)
 	if !ok {

@@ -98,8 +98,8 @@ func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (acc
 			return nil
 		case err == nil && now.Before(place.FormerUntil):
 			return fault.New(fault.Conflict, fault.CodeConflict,
-				"Your account has another address since a few days ago. Sign in with that, or take the change back by the link "+
-					"in our e-mail.")
+				"Your account's address changed a few days ago. Sign in with the new address, or undo the change "+
+					"with the link in our e-mail.")
 		case err != nil && !errors.Is(err, fault.NotFound):
 			return fmt.Errorf("find account: %w", err)
 		}
@@ -137,7 +137,7 @@ func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID 
 	if err == nil && c.AccountID != accountID {
 		err = fault.NotFound
 	}
-	return c, refused(err, "This took too long, or was done already. Begin again.")
+	return c, refused(err, "This step has expired or is already complete. Start again.")
 }
 
 // ByPasskey lets in who has a passkey, which proves both factors: what its person has, and who that is.
@@ -150,7 +150,7 @@ func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) 
 	if err != nil {
 		return Entered{}, err
 	}
-	const nothing = "The passkey proves nothing. Try again, or sign in in another way."
+	const nothing = "The passkey could not be verified. Try again, or sign in another way."
 	a, err := d.accounts.Account(ctx, claim.AccountID)
 	if err != nil {
 		return Entered{}, refused(err, nothing)
@@ -178,7 +178,7 @@ func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, di
 		return Entered{}, fmt.Errorf("read account: %w", err)
 	}
 	if a.TOTP.Sealed == nil {
-		return Entered{}, fault.BadRequest("The account has no generator of codes.")
+		return Entered{}, fault.BadRequest("The account has no authenticator app.")
 	}
 	if a.TOTP.Step, err = d.matchTOTP(ctx, a, a.TOTP.Sealed, a.TOTP.Step, digits); err != nil {
 		return Entered{}, err
@@ -189,7 +189,7 @@ func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, di
 	return d.enterWhole(ctx, a, b)
 }
 
-const wrongCode = "This is not the code that the generator shows now. Wait for the next one and try again."
+const wrongCode = "This is not the code that your authenticator app shows now. Wait for the next one and try again."
 
 // triesOfTOTP is how many codes of a generator may be tried: of a million, three are right at a time.
 func triesOfTOTP() ratelimit.Limit {
@@ -206,7 +206,7 @@ func (d TOTPFactor) matchTOTP(ctx context.Context, a account.Account, sealed []b
 	}
 	if !decision.Allowed {
 		return 0, fault.New(fault.Limited, fault.CodeRateLimited,
-			"Too many codes were tried. Please wait, or use a passkey.").After(decision.RetryAfter)
+			"Too many attempts. Please wait, or use a passkey.").After(decision.RetryAfter)
 	}
 	key, err := d.vault.Open(ctx, org.Tenant{}, bindingOf(a), sealed)
 	if err != nil {

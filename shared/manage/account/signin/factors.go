@@ -51,7 +51,7 @@ func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, er
 func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
 	return d.recovery.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
-			return fault.BadRequest("Ask for a generator's secret first.")
+			return fault.BadRequest("Request a secret for the authenticator app first.")
 		}
 		step, err := d.matchTOTP(ctx, *a, a.TOTP.Offer, 0, digits)
 		a.TOTP = account.TOTP{Sealed: a.TOTP.Offer, Since: d.now(), Step: step, Offer: nil}
@@ -63,7 +63,7 @@ func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Sessio
 func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (Entered, error) {
 	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
 		if a.TOTP.Sealed == nil {
-			return fault.Missing("The account has no generator of codes.")
+			return fault.Missing("The account has no authenticator app.")
 		}
 		a.TOTP = account.TOTP{Sealed: nil, Since: a.TOTP.Since, Step: a.TOTP.Step, Offer: nil}
 		return nil
@@ -99,7 +99,7 @@ func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Sess
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > maxName {
 		return Entered{},
-			fault.BadRequest(fmt.Sprintf("A passkey has a name of at most %d characters.", maxName)).About("name")
+			fault.BadRequest(fmt.Sprintf("A passkey's name can have at most %d characters.", maxName)).About("name")
 	}
 	claim, err := d.party.Claim(answer)
 	if err != nil {
@@ -158,7 +158,7 @@ func (d PasskeyFactor) RemovePasskey(ctx context.Context, b Browser, s account.S
 		before := len(a.Passkeys)
 		a.Passkeys = slices.DeleteFunc(a.Passkeys, func(k account.Passkey) bool { return k.ID == id })
 		if len(a.Passkeys) == before {
-			return fault.Missing("There is no such passkey.")
+			return fault.Missing("Passkey not found.")
 		}
 		return nil
 	})

@@ -12,46 +12,44 @@ const language = "en" // the dashboard's
 func newDevice(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
 		Language: language, Subject: product + ": a sign-in in a new browser",
-		Opening: []string{"Somebody, most likely you, has signed in to the dashboard with your account in a browser that " +
-			"it was not used in before."},
-		Facts: []mailtext.Fact{{Name: "Time", Value: moment(at)}},
-		Link:  mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
-		Closing: []string{"If it was you, you need not do anything. If not, sign in, end all sessions on that page, and " +
-			"add a passkey: whoever it was can read your e-mails."},
+		Opening: []string{"Someone, probably you, signed in to your dashboard account in a new browser."},
+		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
+		Link:    mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
+		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, end all sessions on that " +
+			"page and add a passkey: someone else can read your e-mail."},
 	}
 }
 
 func addressChanges(dashboard, to, token string, until time.Time) mailtext.Message {
 	return mailtext.Message{
 		Language: language, Subject: product + ": your account gets another address",
-		Opening: []string{"Somebody, most likely you, gives your account of the dashboard another e-mail address. Codes to " +
-			"sign in with will go there."},
+		Opening: []string{"Someone, probably you, is changing the e-mail address of your dashboard account. Sign-in " +
+			"codes will go to the new address."},
 		Facts: []mailtext.Fact{{Name: "New address", Value: to}, {Name: "Can be taken back until", Value: moment(until)}},
 		Link:  mailtext.Link{Label: "Take it back", Address: dashboard + "#/restore/" + token},
-		Closing: []string{"If it was you, you need not do anything. If not, take it back: all sessions of your account " +
-			"end, and what was added to sign in with since then goes."},
+		Closing: []string{"If this was you, you don't need to do anything. If not, undo the change. That ends all " +
+			"your account's sessions and removes any sign-in method added since then."},
 	}
 }
 
 func addressGiven(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
 		Language: language, Subject: product + ": this is your account's address now",
-		Opening: []string{"Your account of the dashboard has this address from now on. Codes to sign in with come here, " +
-			"and all its other sessions have ended."},
+		Opening: []string{"This is now the e-mail address of your dashboard account. Sign-in codes will come here, " +
+			"and all other sessions have ended."},
 		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
 		Link:    mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
-		Closing: []string{"If you know nothing of this account, answer this e-mail."},
+		Closing: []string{"If you don't know this account, reply to this e-mail."},
 	}
 }
 
 func addressBack(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
 		Language: language, Subject: product + ": your account has its address again",
-		Opening: []string{"The change of your account's address was taken back, and all its sessions have ended."},
+		Opening: []string{"The change of your account's address was undone, and all its sessions have ended."},
 		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
 		Link:    mailtext.Link{Label: "Sign in", Address: dashboard},
-		Closing: []string{"Sign in and look at what your organisations have: their audit logs tell what was done in your " +
-			"name."},
+		Closing: []string{"Sign in and check your organisations: their audit logs show what was done in your name."},
 	}
 }
 
@@ -60,16 +58,16 @@ type factor struct{ name, added, removed string }
 
 func passkeyFactor() factor {
 	return factor{
-		"passkey", "A passkey was added to your account of the dashboard. It signs in from now on.",
-		"A passkey was removed from your account of the dashboard. It does not sign in any more.",
+		"passkey", "A passkey was added to your dashboard account. You can now sign in with it.",
+		"A passkey was removed from your dashboard account. It no longer works for signing in.",
 	}
 }
 
 func generatorFactor() factor {
 	return factor{
-		"generator of codes", "A generator of codes was added to your account of the dashboard. Signing in takes one of " +
-			"its codes from now on.",
-		"The generator of codes was removed from your account of the dashboard. Its codes are asked for no more.",
+		"generator of codes", "An authenticator app was added to your dashboard account. Signing in now requires one " +
+			"of its codes.",
+		"The authenticator app was removed from your dashboard account. Its codes are no longer required.",
 	}
 }
 
@@ -80,9 +78,9 @@ func recoveryCodeUsed(dashboard string, left int, at time.Time) mailtext.Message
 			"recovery codes."},
 		Facts: []mailtext.Fact{{Name: "Time", Value: moment(at)}, {Name: "Recovery codes left", Value: strconv.Itoa(left)}},
 		Link:  mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
-		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, create new recovery codes, and " +
-			"end all sessions on that page. If you cannot sign in, have an owner of your organisation remove you from it at " +
-			"once."},
+		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, create new recovery " +
+			"codes, and end all sessions on that page. If you can't sign in, have an owner of your organisation " +
+			"remove you from it at once."},
 	}
 }
 
@@ -92,21 +90,21 @@ func recoveryCodesMade(dashboard string, at time.Time) mailtext.Message {
 		Opening: []string{"New recovery codes were created for your dashboard account. The old ones no longer work."},
 		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
 		Link:    mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
-		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, create new recovery codes, and " +
-			"end all sessions on that page. If you cannot sign in, have an owner of your organisation remove you from it at " +
-			"once."},
+		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, create new recovery " +
+			"codes, and end all sessions on that page. If you can't sign in, have an owner of your organisation " +
+			"remove you from it at once."},
 	}
 }
 
 func recovered(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
 		Language: language, Subject: product + ": your account was recovered",
-		Opening: []string{"The second factors of your dashboard account were removed, as announced three days ago, and all " +
-			"its sessions ended. Signing in takes a code from your e-mail alone until you add a new one."},
+		Opening: []string{"Your dashboard account's second factors were removed, as announced three days ago, and " +
+			"all its sessions ended. Until you add a new one, an e-mailed code is enough to sign in."},
 		Facts: []mailtext.Fact{{Name: "Time", Value: moment(at)}},
 		Link:  mailtext.Link{Label: "Add a passkey", Address: dashboard + "#/account"},
-		Closing: []string{"If this was not you, whoever it was can read your e-mails. Have another owner of your " +
-			"organisation remove you from it at once, or answer this e-mail."},
+		Closing: []string{"If this was not you, someone else can read your e-mail. Have another owner of your " +
+			"organisation remove you from it at once, or reply to this e-mail."},
 	}
 }
 

@@ -221,7 +221,7 @@ const mailTime = 6 * time.Second
 
 func (d post) mail(ctx context.Context, address string, l mailtext.Message) error {
 	if d.mailer == nil {
-		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mails.")
+		return fault.New(fault.Unavailable, fault.CodeUnavailable, "This service is not set up to send e-mail.")
 	}
 	counted := maillimit.Mail{Purpose: maillimit.Account, From: maillimit.From{Account: "", Organisation: ""}, To: address}
 	if err := d.limits.Take(ctx, counted); err != nil {

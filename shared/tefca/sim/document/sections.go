@@ -66,7 +66,7 @@ func (d Document) assessment() section {
 
 func (d Document) plan() section {
 	return prose("2.16.840.1.113883.10.20.22.2.10", "2014-06-09", Code{LOINC, "18776-5", "Plan of treatment"},
-		"Continue as before, and come again in three months.")
+		"Continue as before, and return in three months.")
 }
 
 // notes has the clinician's own words.

@@ -31,7 +31,7 @@ class Stop extends Error {
 const SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 const missing = (): never => {
-  throw new Stop(404, "svc_not_found", "There is no such record.");
+  throw new Stop(404, "svc_not_found", "Record not found.");
 };
 
 export class Fake {
@@ -202,11 +202,11 @@ export class Fake {
       ["GET O", () => w.organisation],
       ["PATCH O", ({ body }) => Object.assign(w.organisation, body)],
       ["GET O/deletion", () => w.deletion ?? missing()],
-      ["POST O/deletion", ({ body }) => (body["name"] === w.organisation.name ? (w.deletion = { stage: "waiting", requested_at: before(0), begins_at: before(-10080), can_cancel: true }) : stop(400, "svc_invalid_request", "Repeat the organisation's exact name to delete it."))],
+      ["POST O/deletion", ({ body }) => (body["name"] === w.organisation.name ? (w.deletion = { stage: "waiting", requested_at: before(0), begins_at: before(-10080), can_cancel: true }) : stop(400, "svc_invalid_request", "To delete the organisation, repeat its exact name."))],
       ["DELETE O/deletion", () => { w.deletion = undefined; }],
       ["POST O/emails", () => ({ verification_id: id(8), expires_at: before(-10), resend_after: before(-1) })],
       ["PUT O/emails", ({ body }) => {
-        if (body["code"] !== "123456") stop(400, "svc_invalid_request", "This is not the code that was sent. Check it and try again.");
+        if (body["code"] !== "123456") stop(400, "svc_invalid_request", "The code is wrong. Check it and try again.");
         return Object.assign(w.organisation, { verified_emails: [...w.organisation.verified_emails, String(body["email"])] });
       }],
       ["GET O/live-access", () => w.live],
