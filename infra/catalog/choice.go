@@ -41,7 +41,7 @@ const (
 // ParseChoice reads one. The error lists what there is.
 func ParseChoice(text string) (Choice, error) {
 	if known := []Choice{None, Sandbox, US}; !slices.Contains(known, Choice(text)) {
-		return "", fmt.Errorf("there is no such catalogue, only %v", known)
+		return "", fmt.Errorf("unknown catalogue; known are %v", known)
 	}
 	return Choice(text), nil
 }
@@ -61,8 +61,8 @@ func (c Choice) Lists(sandbox string) []List {
 	}
 	byHand := intake.Source{Mode: "test", Format: listing.YAML, Priority: 100}
 	own, theirs := byHand, byHand
-	own.ID, own.Name = "sandbox", "The sandbox of this stack"
-	theirs.ID, theirs.Name = "vendors", "Sandboxes of vendors"
+	own.ID, own.Name = "sandbox", "This stack's sandbox"
+	theirs.ID, theirs.Name = "vendors", "Vendors' sandboxes"
 	lists := []List{
 		{own, strings.NewReader(strings.ReplaceAll(sandboxes, sandboxAddress, sandbox))},
 		{theirs, strings.NewReader(vendors)},

@@ -21,28 +21,28 @@ func auditCommands() []command {
 	return []command{
 		{
 			name: "audit list", flags: "[-org ID] [-before N] [-limit N]", declare: listAudit,
-			help: "Lists who has changed what of an organisation, or without -org of what is everybody's, newest first",
+			help: "Lists an organisation's audit log, or without -org the log of shared resources, newest first",
 		},
 		{
 			name: "audit export", flags: "[-org ID]", declare: exportAudit,
-			help: "Prints the whole chain of audit rows as lines of JSON, with its head as the last",
+			help: "Prints the whole audit chain as JSON lines, ending with its head",
 		},
 		{
 			name: "audit verify", flags: "[-org ID] [-head SEQ:HASH ...]\n-file FILE [-head SEQ:HASH ...]", offline: true,
 			declare: verifyAudit,
-			help: "Finds rows that are missing, changed, added, exchanged or cut off, in the table or in what audit export " +
-				"has written; a -head is one that was told earlier",
+			help: "Verifies an audit chain, in the table or in a file from audit export, and reports missing, " +
+				"changed, added, swapped or truncated rows; -head is an earlier head to check against",
 		},
 	}
 }
 
 // chainFlag adds the flag that names a chain.
 func chainFlag(flags *flag.FlagSet) func() (orgID string, err error) {
-	id := flags.String("org", "", "organisation `id` (default: what is everybody's)")
+	id := flags.String("org", "", "organisation `id` (default: shared resources)")
 	return func() (string, error) {
 		parsed, ok := ids.ParseUUID(*id)
 		if *id != "" && !ok {
-			return "", misused("-org must be an organisation's id, as organisation list shows them")
+			return "", misused("-org must be an organisation's ID, as organisation list prints it")
 		}
 		return parsed, nil
 	}
@@ -60,8 +60,8 @@ type auditShown struct {
 
 func listAudit(flags *flag.FlagSet) action {
 	chain := chainFlag(flags)
-	before := flags.Int64("before", 0, "go on in front of this `number`: next of the page before")
-	limit := flags.Int("limit", 50, "how many, 1 to 100")
+	before := flags.Int64("before", 0, "continue before this `number`: next from the previous page")
+	limit := flags.Int("limit", 50, "maximum number of rows, 1 to 100")
 	return func(ctx context.Context, s session) (any, error) {
 		orgID, err := chain()
 		if err != nil {
@@ -71,7 +71,7 @@ func listAudit(flags *flag.FlagSet) action {
 			return nil, misused("-limit must be from 1 to 100")
 		}
 		if *before < 0 {
-			return nil, misused("-before must be a row's number")
+			return nil, misused("-before must be a row number")
 		}
 		rows, next, err := wiring.AuditLog(s.stack.Config, s.stack.Outputs).List(ctx, orgID, *before, *limit)
 		shown := make([]auditShown, 0, len(rows))
@@ -97,12 +97,12 @@ func exportAudit(flags *flag.FlagSet) action {
 }
 
 func verifyAudit(flags *flag.FlagSet) action {
-	chain, file := chainFlag(flags), flags.String("file", "", "what audit export has written, a `file`; - is the input")
+	chain, file := chainFlag(flags), flags.String("file", "", "`file` written by audit export; - for standard input")
 	var told heads
-	flags.Var(&told, "head", "`SEQ:HASH`, a head that doctor, an export or an earlier look has told")
+	flags.Var(&told, "head", "`SEQ:HASH`, a head reported earlier by doctor, audit export or audit verify")
 	return func(ctx context.Context, s session) (any, error) {
 		if given(flags, "file") && given(flags, "org") {
-			return nil, misused("-file and -org exclude one another")
+			return nil, misused("-file and -org can't be combined")
 		}
 		report, err := s.verified(ctx, chain, *file, told)
 		if err == nil && !report.Whole() {

@@ -16,55 +16,57 @@ func catalogCommands() []command {
 	return append(append(sourceCommands(), hostCommands()...), []command{
 		{
 			name: "catalog diff", flags: "-mode test|live [-host HOST] [-source SOURCE] [-limit N]", declare: previewCatalog,
-			help: "Tells what publishing would change and which hosts wait for an operator, and changes nothing",
+			help: "Shows what publishing would change and which hosts need an operator's decision; changes nothing",
 		},
 		{
 			name: "catalog approve", flags: "-id SOURCE\n-mode test|live", declare: approveCatalog,
-			help: "Accepts the list that a source waits with, or says yes to what a mode's publication asks",
+			help: "Accepts a source's pending list, or approves a mode's pending publication",
 		},
 		{
 			name: "catalog publish", flags: "-mode test|live [-resume]", declare: publishCatalog,
-			help: "Makes what is accepted the catalogue that patients search",
+			help: "Publishes the accepted lists as the catalogue that patients search",
 		},
 		{
 			name: "catalog rollback", flags: "-mode test|live -version VERSION", needs: []string{"version"},
 			declare: rollbackCatalog,
-			help:    "Makes an earlier version live again, and pauses publishing",
+			help:    "Rolls the catalogue back to an earlier version and pauses publishing",
 		},
 		{
 			name: "catalog search", flags: "-mode test|live [-text TEXT] [-state CODE ...] [-platform TYPE ...] [-zip ZIP " +
 				"...] [-limit N]", declare: searchCatalog,
-			help: "Searches as patients do",
+			help: "Searches the catalogue as patients do",
 		},
 		{
 			name: "catalog show", flags: "-mode test|live -id ID",
-			help: "Shows a brand, a portal or an endpoint of the catalogue", needs: record, declare: showRecord,
+			help: "Shows a brand, portal or endpoint of the catalogue", needs: record, declare: showRecord,
 		},
 		{
-			name: "catalog hide", flags: "-mode test|live -id BRAND", help: "Keeps an institution from being found",
+			name: "catalog hide", flags: "-mode test|live -id BRAND", help: "Hides an institution from search",
 			needs: record, declare: hideBrand,
 		},
 		{
-			name: "catalog unhide", flags: "-mode test|live -id BRAND", help: "Lets a hidden institution be found",
+			name: "catalog unhide", flags: "-mode test|live -id BRAND", help: "Shows a hidden institution in search " +
+				"again",
 			needs: record, declare: unhideBrand,
 		},
 		{
 			name: "catalog merge", flags: "-mode test|live -id BRAND (-into BRAND | -undo)", needs: record, declare: mergeBrand,
-			help: "Makes one institution of two",
+			help: "Merges two institutions",
 		},
 		{
 			name: "catalog alias", flags: "-mode test|live -id BRAND -alias NAME [-remove]", needs: []string{"id", "alias"},
 			declare: aliasBrand,
-			help:    "Lets an institution be found by another name, too",
+			help:    "Adds or removes an alternative name for an institution",
 		},
 		{
 			name: "catalog rename", flags: "-mode test|live -id BRAND -name NAME", needs: []string{"id", "name"},
 			declare: renameBrand,
-			help:    "Gives an institution another name than its lists do",
+			help:    "Overrides the name that an institution's lists give it",
 		},
 		{
 			name: "catalog report", flags: "-mode test|live",
-			help: "Tells how the catalogue stands: versions, sources, what waits, what was said", declare: reportCatalog,
+			help: "Shows the catalogue's status: versions, sources, pending approvals, operator " +
+				"decisions", declare: reportCatalog,
 		},
 	}...)
 }
@@ -75,12 +77,12 @@ func modeFlag(flags *flag.FlagSet) *string {
 }
 
 func recordFlag(flags *flag.FlagSet) *string {
-	return flags.String("id", "", "`id` of a record, as catalog search and show tell it")
+	return flags.String("id", "", "`id` of a record, from catalog search or catalog show")
 }
 
 func previewCatalog(flags *flag.FlagSet) action {
 	mode, choice := modeFlag(flags), hostFlags(flags)
-	limit := flags.Int("limit", mostHosts, "how `many` of the hosts that wait are shown, up to 100")
+	limit := flags.Int("limit", mostHosts, "maximum number of waiting hosts to show, up to 100")
 	return func(ctx context.Context, s session) (any, error) {
 		if *limit < 1 || *limit > 100 {
 			return nil, misused("-limit must be from 1 to 100")
@@ -91,11 +93,11 @@ func previewCatalog(flags *flag.FlagSet) action {
 }
 
 func approveCatalog(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "`source` whose list is accepted")
-	mode := flags.String("mode", "", "`test` or live: whose publication waits")
+	id := flags.String("id", "", "`source` whose list to accept")
+	mode := flags.String("mode", "", "`test` or live: the mode whose publication to approve")
 	return func(ctx context.Context, s session) (any, error) {
 		if (*id == "") == (*mode == "") {
-			return nil, misused("either -id or -mode says what is approved; catalog report shows what waits")
+			return nil, misused("set either -id or -mode; to see what is pending, run catalog report")
 		}
 		if *id != "" {
 			row, err := s.CatalogSources.Approve(ctx, *id)
@@ -109,7 +111,7 @@ func approveCatalog(flags *flag.FlagSet) action {
 func publishCatalog(flags *flag.FlagSet) action {
 	mode := modeFlag(flags)
 	resume := flags.Bool("resume", false,
-		"go on after a rollback: what was taken back is published again unless its lists have changed")
+		"resume after a rollback; the rolled-back changes are published again unless their lists have changed")
 	return func(ctx context.Context, s session) (any, error) {
 		out, err := s.Catalog.Publish(ctx, *mode, *resume)
 		return publicationShown(out), err
@@ -118,7 +120,7 @@ func publishCatalog(flags *flag.FlagSet) action {
 
 func rollbackCatalog(flags *flag.FlagSet) action {
 	mode := modeFlag(flags)
-	version := flags.String("version", "", "`version` that becomes live, as catalog report lists them")
+	version := flags.String("version", "", "`version` to make live, from catalog report")
 	return func(ctx context.Context, s session) (any, error) {
 		out, err := s.Catalog.Rollback(ctx, *mode, *version)
 		return publicationShown(out), err
@@ -132,7 +134,7 @@ func publicationShown(out publish.Outcome) map[string]any {
 		"pinned": out.Pinned, "composed": out.Composed,
 	}
 	if out.Paused {
-		shown["paused"] = "a rollback keeps what is live as it is; catalog publish -resume goes on"
+		shown["paused"] = "a rollback pauses publishing; to resume, run catalog publish -resume"
 	}
 	if out.Question.ID != "" {
 		shown["waits_for_approval"] = out.Question
@@ -144,11 +146,11 @@ func searchCatalog(flags *flag.FlagSet) action {
 	var states, platforms, zips texts
 	mode := modeFlag(flags)
 	q := search.Query{}
-	flags.StringVar(&q.Text, "text", "", "what a patient types (default: all, by name)")
-	flags.Var(&states, "state", "a state's `code`, as TN; may be repeated")
-	flags.Var(&platforms, "platform", "a platform `type`; may be repeated")
-	flags.Var(&zips, "zip", "the `ZIP` that the nearest are wanted to; may be repeated")
-	flags.IntVar(&q.Size, "limit", 10, "how `many` are shown, up to 100")
+	flags.StringVar(&q.Text, "text", "", "search text, as a patient would type it (default: all, by name)")
+	flags.Var(&states, "state", "state `code`, such as TN; may be repeated")
+	flags.Var(&platforms, "platform", "platform `type`; may be repeated")
+	flags.Var(&zips, "zip", "`ZIP` code to sort by distance from; may be repeated")
+	flags.IntVar(&q.Size, "limit", 10, "maximum number of results, up to 100")
 	return func(ctx context.Context, s session) (any, error) {
 		if q.Size < 1 || q.Size > search.MaxSize {
 			return nil, misused("-limit must be from 1 to %d", search.MaxSize)
@@ -189,11 +191,11 @@ func unhideBrand(flags *flag.FlagSet) action {
 
 func mergeBrand(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
-	into := flags.String("into", "", "`id` of the one that stays")
-	undo := flags.Bool("undo", false, "take the merge back")
+	into := flags.String("into", "", "`id` of the institution to keep")
+	undo := flags.Bool("undo", false, "undo the merge")
 	return func(ctx context.Context, s session) (any, error) {
 		if (*into == "") != *undo {
-			return nil, misused("either -into or -undo says what is to become of it")
+			return nil, misused("set either -into or -undo")
 		}
 		if *undo {
 			return saidShown(*mode, *id, map[string]string{"merged_into": ""}), s.CatalogOverrides.Unmerge(ctx, *mode, *id)
@@ -206,8 +208,8 @@ func mergeBrand(flags *flag.FlagSet) action {
 
 func aliasBrand(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
-	alias := flags.String("alias", "", "the other `name`")
-	remove := flags.Bool("remove", false, "take it back")
+	alias := flags.String("alias", "", "alternative `name`")
+	remove := flags.Bool("remove", false, "remove the name")
 	return func(ctx context.Context, s session) (any, error) {
 		if *remove {
 			return saidShown(
@@ -221,7 +223,7 @@ func aliasBrand(flags *flag.FlagSet) action {
 func renameBrand(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
 	var name mayBeEmpty
-	flags.Var(&name, "name", "the `name` that patients see; '' for that of its lists")
+	flags.Var(&name, "name", "`name` that patients see; '' for the name from its lists")
 	return func(ctx context.Context, s session) (any, error) {
 		return saidShown(*mode, *id, map[string]string{"name": name.String()}), s.CatalogOverrides.Rename(
 			ctx, *mode, *id, name.String(),
@@ -246,7 +248,7 @@ func reportCatalog(flags *flag.FlagSet) action {
 		}
 		shown := map[string]any{
 			"mode": *mode, "live": r.Pointer.Live, "kept": r.Pointer.Kept, "sources": sources, "overrides": said,
-			"paused": r.Publication.Paused, "state": cmp.Or(string(r.Publication.Phase), "at rest"),
+			"paused": r.Publication.Paused, "state": cmp.Or(string(r.Publication.Phase), "idle"),
 		}
 		if r.Publication.Waits.ID != "" {
 			shown["hosts_wait"] = r.Publication.Waits

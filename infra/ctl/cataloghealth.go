@@ -14,8 +14,8 @@ func catalogHealthCommands() []command {
 	return []command{{
 		name: "catalog health", flags: "-mode test|live [-state ok|degraded|down|unknown] [-abroad] [-bundles] [-limit N]",
 		declare: showEndpointHealth,
-		help: "Tells how the catalogue's endpoints fare, by state and cause; lists those of a state, those whose discovery " +
-			"leads where nobody has approved, and the bundles that they name and no source fetches",
+		help: "Shows the health of the catalogue's endpoints by state and cause; lists endpoints in one state, " +
+			"endpoints whose discovery names unapproved origins, and bundles that endpoints name but no source fetches",
 	}}
 }
 
@@ -28,10 +28,10 @@ const (
 func showEndpointHealth(flags *flag.FlagSet) action {
 	mode := flags.String("mode", string(org.Test), "`test` or live")
 	state := flags.String("state", "", "list the endpoints in this `state`: ok, degraded, down or unknown")
-	abroad := flags.Bool("abroad", false, "list the endpoints whose discovery leads where nobody has approved")
+	abroad := flags.Bool("abroad", false, "list the endpoints whose discovery names unapproved origins")
 	bundles := flags.Bool("bundles", false,
-		"list the bundles that endpoints say their institutions publish of themselves, and that are no source yet")
-	limit := flags.Int("limit", healthShown, "list no more than these, those that have been so for longest")
+		"list the bundles that endpoints publish about their institutions and that are not yet a source")
+	limit := flags.Int("limit", healthShown, "maximum number of endpoints, those longest in their state first")
 	return func(ctx context.Context, s session) (any, error) {
 		if *limit < 1 || *limit > mostHealthShown {
 			return nil, misused("-limit must be from 1 to %d", mostHealthShown)
@@ -89,7 +89,7 @@ func bundlesShown(mode string, all []operator.Bundle, limit int) []map[string]an
 	for _, b := range all[:min(len(all), limit)] {
 		row := endpointNamed(b.Endpoints[0])
 		row["bundle"], row["endpoints"] = b.Address, len(b.Endpoints)
-		row["do"] = "look at it, then: catalog source set -id ID -mode " + mode +
+		row["do"] = "check it, then: catalog source set -id ID -mode " + mode +
 			" -format brands -url URL -brand-system URI -brand VALUE"
 		rows = append(rows, row)
 	}

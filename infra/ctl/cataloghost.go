@@ -18,12 +18,12 @@ func hostCommands() []command {
 		{
 			name: "catalog allow", flags: "-mode test|live (-host HOST [-source SOURCE] | -source SOURCE | -host HOST " +
 				"-every-brand | -host HOST -undo)", declare: allowHosts,
-			help: "Lets in what waits now at a host, or at all hosts that a source names",
+			help: "Approves what is waiting at a host, or at all hosts that a source names",
 		},
 		{
 			name: "catalog refuse", flags: "-mode test|live (-host HOST | -source SOURCE | -host HOST -undo)",
 			declare: refuseHosts,
-			help:    "Keeps a host, or all hosts that wait because of a source, out of the catalogue",
+			help:    "Rejects a host, or all hosts that are waiting because of a source",
 		},
 	}
 }
@@ -39,15 +39,15 @@ func hostFlags(flags *flag.FlagSet) *operator.HostChoice {
 func allowHosts(flags *flag.FlagSet) action {
 	mode, choice := modeFlag(flags), hostFlags(flags)
 	every := flags.Bool("every-brand", false,
-		"let every institution have servers at the host, now and later: for a vendor's host")
-	undo := flags.Bool("undo", false, "take back all that was said of the host; what was published with it stays")
+		"let every institution have servers at the host, now and later; for a vendor's host")
+	undo := flags.Bool("undo", false, "remove all decisions about the host; what was published stays")
 	return func(ctx context.Context, s session) (any, error) {
 		shown := map[string]any{"mode": *mode, "next": "catalog publish"}
 		switch {
 		case *choice == (operator.HostChoice{}):
-			return nil, misused("-host or -source says what is let in; catalog diff shows what waits")
+			return nil, misused("set -host or -source; to see what is waiting, run catalog diff")
 		case (*every || *undo) && (choice.Host == "" || choice.Source != "") || *every && *undo:
-			return nil, misused("-every-brand and -undo go with -host alone")
+			return nil, misused("-every-brand and -undo can be used only with -host")
 		case *every:
 			shown["every_brand"] = choice.Host
 			return shown, s.CatalogOverrides.AllowEveryBrand(ctx, *mode, choice.Host)
@@ -63,14 +63,14 @@ func allowHosts(flags *flag.FlagSet) action {
 
 func refuseHosts(flags *flag.FlagSet) action {
 	mode, choice := modeFlag(flags), hostFlags(flags)
-	undo := flags.Bool("undo", false, "take back all that was said of the host")
+	undo := flags.Bool("undo", false, "remove all decisions about the host")
 	return func(ctx context.Context, s session) (any, error) {
 		shown := map[string]any{"mode": *mode, "next": "catalog publish"}
 		switch {
 		case *choice == (operator.HostChoice{}):
-			return nil, misused("-host or -source says what is refused; catalog diff shows what waits")
+			return nil, misused("set -host or -source; to see what is waiting, run catalog diff")
 		case *undo && (choice.Host == "" || choice.Source != ""):
-			return nil, misused("-undo goes with -host alone")
+			return nil, misused("-undo can be used only with -host")
 		case *undo:
 			shown["forgotten"] = choice.Host
 			return shown, s.CatalogOverrides.ForgetHost(ctx, *mode, choice.Host)
@@ -90,7 +90,7 @@ func hostsShown(shown map[string]any, waiting []compose.Wait, choice *operator.H
 	hosts := publish.ByHost(waiting)
 	shown["hosts_wait"] = map[string]any{
 		"hosts": len(hosts), "servers": len(waiting), "first": hosts[:min(limit, len(hosts))],
-		"do": "catalog allow -host HOST, or -source SOURCE for all that a list names; catalog refuse for what is wrong",
+		"do": "catalog allow -host HOST, or -source SOURCE for every host in a list; catalog refuse for wrong ones",
 	}
 	return shown
 }

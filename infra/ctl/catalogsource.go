@@ -20,26 +20,26 @@ func sourceCommands() []command {
 	return []command{
 		{
 			name: "catalog source set", declare: setSource,
-			help: "Makes a source of a published list, as it is known or as it is said, or changes what is named of it",
+			help: "Creates a source from a known list or from flags, or changes the given settings of a source",
 			flags: "(-id ID | -known ID) [-name NAME] [-mode test|live] [-format FORMAT] [-url URL] [-every TIME] [-platform " +
 				"TYPE] [-priority N] [-license TEXT] " +
 				"[-brand-system URI -brand VALUE]",
 		},
 		{
-			name: "catalog source list", flags: "[-mode test|live]", help: "Lists the sources, and how they stand",
+			name: "catalog source list", flags: "[-mode test|live]", help: "Lists the sources and their status",
 			declare: listSources,
 		},
 		{
-			name: "catalog source show", flags: "-id ID", help: "Shows a source: what was read of it, and what waits",
+			name: "catalog source show", flags: "-id ID", help: "Shows a source, its last import and its pending list",
 			needs: []string{"id"}, declare: showSource,
 		},
 		{
 			name: "catalog source remove", flags: "-id ID", needs: []string{"id"}, declare: removeSource,
-			help: "Removes a source; what it alone has said goes with the next publication",
+			help: "Removes a source; data from this source alone goes with the next publication",
 		},
 		{
 			name: "catalog import", flags: "-id ID\n-file FILE -format FORMAT -mode test|live [-id ID]", declare: importList,
-			help: "Reads a source now, or a file of a list, and reports what came of it",
+			help: "Imports a source or a list file now, and reports the result",
 		},
 	}
 }
@@ -53,27 +53,27 @@ func formatFlag(flags *flag.FlagSet) *string {
 }
 
 func setSource(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "`id` of the source: lower case letters, digits and hyphens (default: that of the "+
-		"known one)")
+	id := flags.String("id", "", "`id` of the source: lower-case letters, digits and hyphens (default: the known "+
+		"list's ID)")
 	known := flags.String("known", "",
-		"take all that is not said otherwise from the published list with this `id` in infra/catalog/sources.yaml")
-	flags.String("name", "", "`name` for people (default: the id)")
-	flags.String("mode", "", "`test` or live; a source stays in its mode")
+		"take defaults from the published list with this `id` in infra/catalog/sources.yaml")
+	flags.String("name", "", "display `name` (default: the ID)")
+	flags.String("mode", "", "`test` or live; can't be changed later")
 	formatFlag(flags)
-	flags.String("url", "", "`address` of the list; without one it is only imported from files")
-	every := flags.Duration("every", 0, "how `often` it is fetched, as 24h; 0 for only when an operator says so")
-	flags.String("platform", "", "EHR platform `type` of endpoints of which the list does not say it")
-	priority := flags.Int("priority", 0, "of two sources that differ, the greater `number` is believed")
-	flags.String("license", "", "under which the list may be used, as `text`")
+	flags.String("url", "", "`URL` of the list; without it, the list is imported only from files")
+	every := flags.Duration("every", 0, "fetch `interval`, such as 24h; 0 for only on request")
+	flags.String("platform", "", "default EHR platform `type` for endpoints whose platform the list doesn't give")
+	priority := flags.Int("priority", 0, "priority `number`: if two sources differ, the higher one wins")
+	flags.String("license", "", "license `text` of the list")
 	system := flags.String("brand-system", "",
-		"`system` of the identifier of the one brand that the list is about, and of which alone it is believed")
+		"identifier `system` of the one brand that the list covers; other brands in it are ignored")
 	brand := flags.String("brand", "", "`value` of that identifier")
 	return func(ctx context.Context, s session) (any, error) {
 		if (*system == "") != (*brand == "") {
-			return nil, misused("-brand and -brand-system go together")
+			return nil, misused("-brand and -brand-system must be used together")
 		}
 		if *id = cmp.Or(*id, *known); *id == "" {
-			return nil, misused("either -id or -known says which source")
+			return nil, misused("set either -id or -known")
 		}
 		from, err := knownSource(*known)
 		if err != nil {
@@ -118,7 +118,7 @@ func knownSource(id string) (intake.Source, error) {
 		}
 		ids = append(ids, source.ID)
 	}
-	return intake.Source{}, misused("-known: there is no %q; known are %s", id, strings.Join(ids, ", "))
+	return intake.Source{}, misused("-known: unknown list %q; known lists: %s", id, strings.Join(ids, ", "))
 }
 
 // named takes what the flags say in words, and leaves the rest as it is.
@@ -144,7 +144,7 @@ func sourceShown(row intake.Row) map[string]any {
 	shown := map[string]any{"source": row.Source, "state": row.State}
 	switch {
 	case row.State.Pending != nil:
-		shown["do"] = "look at state.pending.diff, then: catalog approve -id " + row.Source.ID
+		shown["do"] = "check state.pending.diff, then: catalog approve -id " + row.Source.ID
 	case row.State.Unpublished:
 		shown["do"] = "catalog publish -mode " + row.Source.Mode
 	}
@@ -155,7 +155,7 @@ func sourceShown(row intake.Row) map[string]any {
 }
 
 func listSources(flags *flag.FlagSet) action {
-	mode := flags.String("mode", "", "only those in this mode, `test` or live (default: both)")
+	mode := flags.String("mode", "", "only sources in this mode, `test` or live (default: both)")
 	return func(ctx context.Context, s session) (any, error) {
 		if given(flags, "mode") {
 			if _, err := modeOf(*mode); err != nil {
@@ -198,14 +198,14 @@ func removeSource(flags *flag.FlagSet) action {
 }
 
 func importList(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "`id` of the source (default, with -file: made of the file's name)")
-	file := flags.String("file", "", "`file` with the list, which may be gzipped; its source is made if it is not there")
+	id := flags.String("id", "", "`id` of the source (default, with -file: derived from the file name)")
+	file := flags.String("file", "", "`file` with the list, plain or gzipped; creates its source if needed")
 	format := formatFlag(flags)
-	mode := flags.String("mode", "", "`test` or live, of a source that is made")
+	mode := flags.String("mode", "", "mode of a newly created source, `test` or live")
 	return func(ctx context.Context, s session) (any, error) {
 		if *file == "" {
 			if *id == "" {
-				return nil, misused("either -id or -file says what is read")
+				return nil, misused("set either -id or -file")
 			}
 			row, outcome, err := s.CatalogSources.Import(ctx, *id, nil)
 			return importShown(row, outcome), err

@@ -28,19 +28,19 @@ func ccdaCommands() []command {
 // convertDocuments prints the resources of documents as what belongs together, one a line, and the
 // report on standard error.
 func convertDocuments(flags *flag.FlagSet) action {
-	report := flags.String("report", "", "`file` for the report in place of standard error")
+	report := flags.String("report", "", "`file` for the report (default: standard error)")
 	diff := flags.Bool("diff", false,
-		"compare the clinical facts of two files, each a document or resources that were printed before, or count by kind "+
-			"what differs between the *.xml and *.ndjson of two folders; exits with 1 if they differ")
+		"compare the clinical facts of two files, each a document or printed resources, or count the differences "+
+			"between the *.xml and *.ndjson files of two folders by kind; exits with 1 if they differ")
 	return func(_ context.Context, s session) (any, error) {
 		files := flags.Args()
 		switch {
 		case *diff && (len(files) != 2 || *report != ""):
-			return nil, misused("-diff compares two files or two folders, and nothing else")
+			return nil, misused("-diff needs exactly two files or two folders")
 		case *diff:
 			return compare(files[0], files[1])
 		case len(files) == 0:
-			return nil, misused("no file; usage: ctl ccda FILE ...")
+			return nil, misused("a file is required; usage: ctl ccda FILE ...")
 		}
 		told, err := convertFiles(files, s.out)
 		if len(told.Documents) == 0 {
@@ -97,7 +97,7 @@ func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 type differentError struct{ found clinical.Difference }
 
 func (d *differentError) Error() string {
-	return fmt.Sprintf("they differ: %d added, %d removed, %d changed", len(d.found.Added), len(d.found.Removed),
+	return fmt.Sprintf("the files differ: %d added, %d removed, %d changed", len(d.found.Added), len(d.found.Removed),
 		len(d.found.Changed))
 }
 

@@ -15,7 +15,7 @@ import (
 type differentFoldersError struct{ found *clinical.Summary }
 
 func (d *differentFoldersError) Error() string {
-	return fmt.Sprintf("%d of %d documents differ, %d are in one folder alone", d.found.Different, d.found.Documents,
+	return fmt.Sprintf("%d of %d documents differ, %d are in only one folder", d.found.Different, d.found.Documents,
 		len(d.found.OnlyBefore)+len(d.found.OnlyAfter))
 }
 
@@ -28,7 +28,7 @@ func compare(before, after string) (any, error) {
 	case first && second:
 		return compareFolders(before, after)
 	case first || second:
-		return nil, misused("-diff compares two files or two folders")
+		return nil, misused("-diff needs two files or two folders")
 	default:
 		return compareFiles(before, after)
 	}
@@ -91,12 +91,12 @@ func documentsIn(folder string) (map[string]string, error) {
 		}
 		name := strings.TrimSuffix(file.Name(), ending)
 		if found[name] != "" {
-			return nil, misused("%s has two files of the name %s", folder, name)
+			return nil, misused("%s has two files named %s", folder, name)
 		}
 		found[name] = filepath.Join(folder, file.Name())
 	}
 	if len(found) == 0 {
-		return nil, misused("%s has no *.xml and no *.ndjson", folder)
+		return nil, misused("%s has no *.xml or *.ndjson files", folder)
 	}
 	return found, nil
 }

@@ -20,27 +20,30 @@ func clientCommands() []command {
 	const owner = " [-org ID -mode test|live]"
 	return []command{
 		{
-			name: "client create", help: "Says how a client of ours proves who it is, for everybody or one organisation",
+			name: "client create", help: "Creates client authentication, shared by all organisations or for one",
 			needs: []string{"method"}, declare: createClient,
 			flags: "-method client_secret_basic|client_secret_post -secret-file FILE|- -origin ORIGIN ..." + owner +
 				"\n-method private_key_jwt [-algorithm RS384|ES384] [-key-id KID]" + owner,
 		},
-		{name: "client list", help: "Lists how our clients prove who they are, without secrets", declare: listClients},
+		{name: "client list", help: "Lists client authentications, without secrets", declare: listClients},
 		{
-			name: "client show", flags: "-id ID" + owner, help: "Shows one, without its secret", needs: []string{"id"},
+			name: "client show", flags: "-id ID" + owner, help: "Shows a client authentication, without its " +
+				"secret", needs: []string{"id"},
 			declare: showClient,
 		},
 		{
 			name: "client rotate", flags: "-id ID -secret-file FILE|-" + owner + "\n-id ID -key-id KID" + owner,
-			help: "Gives a client a new secret or key under the same id", needs: []string{"id"}, declare: rotateClient,
+			help: "Gives a client authentication a new secret or key under the same " +
+				"ID", needs: []string{"id"}, declare: rotateClient,
 		},
 		{
 			name: "client origins", flags: "-id ID -origin ORIGIN ..." + owner, needs: []string{"id", "origin"},
 			declare: setOrigins,
-			help:    "Replaces the origins that a client's secret may be shown to",
+			help:    "Replaces the origins that a client secret may be sent to",
 		},
 		{
-			name: "client remove", flags: "-id ID [-abandon]" + owner, help: "Removes a client that no registration names",
+			name: "client remove", flags: "-id ID [-abandon]" + owner, help: "Removes a client authentication that " +
+				"no registration uses",
 			needs: []string{"id"}, declare: removeClient,
 		},
 	}
@@ -49,11 +52,11 @@ func clientCommands() []command {
 func createClient(flags *flag.FlagSet) action {
 	var made catalog.ClientAuth
 	method := flags.String("method", "", "client_secret_basic, client_secret_post or private_key_jwt")
-	flags.StringVar(&made.Algorithm, "algorithm", "", "of private_key_jwt: `RS384` or ES384 (default RS384)")
+	flags.StringVar(&made.Algorithm, "algorithm", "", "for private_key_jwt: `RS384` or ES384 (default RS384)")
 	flags.StringVar(&made.KeyID, "key-id", "",
-		"of private_key_jwt: sign with this key, a `kid` that keys jwks shows (default: always the current one)")
+		"for private_key_jwt: `kid` of the signing key, from keys jwks (default: always the current one)")
 	flags.Var((*texts)(&made.Origins), "origin",
-		"an `origin` that the client secret may be shown to, a token endpoint's; may be repeated")
+		"token endpoint `origin` that the client secret may be sent to; may be repeated")
 	file := secretFlag(flags)
 	owned := clientOwnerFlags(flags)
 	return func(ctx context.Context, s session) (any, error) {
@@ -117,7 +120,7 @@ func ownerShown(owner org.Tenant) map[string]any {
 func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any,
 	error),
 ) action {
-	id := flags.String("id", "", "what client create printed as client_auth_`id`")
+	id := flags.String("id", "", "`id` that client create printed as client_auth_id")
 	owned := clientOwnerFlags(flags)
 	return func(ctx context.Context, s session) (any, error) {
 		owner, err := owned()
@@ -130,8 +133,8 @@ func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owne
 
 func rotateClient(flags *flag.FlagSet) action {
 	var keyID mayBeEmpty
-	flags.Var(&keyID, "key-id", "of private_key_jwt: `kid` of the key that signs from now on; '' for always the current "+
-		"one")
+	flags.Var(&keyID, "key-id", "for private_key_jwt: `kid` of the key that signs from now on; '' for always the "+
+		"current one")
 	file := secretFlag(flags)
 	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
 		change := operator.Rotation{KeyID: keyID.said}
@@ -146,7 +149,7 @@ func rotateClient(flags *flag.FlagSet) action {
 func setOrigins(flags *flag.FlagSet) action {
 	var origins texts
 	flags.Var(&origins, "origin",
-		"an `origin` that the client secret may be shown to, a token endpoint's; may be repeated, and replaces those before")
+		"token endpoint `origin` that the client secret may be sent to; may be repeated; replaces the previous list")
 	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
 		stored, err := s.Clients.SetOrigins(ctx, owner, id, origins)
 		return map[string]any{"client_auth_id": id, "origins": stored}, err
@@ -155,7 +158,7 @@ func setOrigins(flags *flag.FlagSet) action {
 
 func removeClient(flags *flag.FlagSet) action {
 	abandon := flags.Bool("abandon", false,
-		"go on though there are connections, which can never be refreshed again if they were made with it")
+		"remove it despite connections, which can't be refreshed any more if they were created with it")
 	return forClient(flags, func(ctx context.Context, s session, owner org.Tenant, id string) (any, error) {
 		return map[string]any{"client_auth_id": id, "removed": true}, s.Clients.Remove(ctx, owner, id, *abandon)
 	})
@@ -167,7 +170,7 @@ func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	return func() (org.Tenant, error) {
 		owner, _, err := owned()
 		if err == nil && owner == (org.Tenant{}) && given(flags, "mode") {
-			return org.Tenant{}, misused("-mode goes with -org; a client that all organisations share is for both modes")
+			return org.Tenant{}, misused("-mode requires -org; shared clients are for both modes")
 		}
 		return owner, err
 	}
@@ -175,7 +178,7 @@ func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 
 func secretFlag(flags *flag.FlagSet) *string {
 	return flags.String("secret-file", "",
-		"of client_secret_*: the `file` that holds the client secret, - for standard input")
+		"for client_secret_*: `file` with the client secret, - for standard input")
 }
 
 // maxSecretFile bounds what is read; what a secret may be, the operator package says.
@@ -193,7 +196,7 @@ func readSecret(input io.Reader, name, file string) (secret.Text, error) {
 			err = pathError.Err
 		}
 		if err != nil {
-			return secret.Text{}, fmt.Errorf("-%s names a file that cannot be read: %w", name, err)
+			return secret.Text{}, fmt.Errorf("-%s: can't read the file: %w", name, err)
 		}
 		defer opened.Close()
 		input = opened

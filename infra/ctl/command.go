@@ -60,17 +60,18 @@ func commands() registry {
 // find returns the command of these words; what is wrong with them is a usageError.
 func (r registry) find(words []string) (command, error) {
 	if len(words) == 0 {
-		return command{}, misused("no command\n%s", r.overview())
+		return command{}, misused("a command is required\n%s", r.overview())
 	}
 	group := r.group(words[0])
 	if len(group) == 0 {
-		return command{}, misused("there is no command %q%s; ctl help lists all", words[0], likely(words[0], r.words(0)))
+		return command{}, misused("unknown command %q%s; to list all commands, run ctl "+
+			"help", words[0], likely(words[0], r.words(0)))
 	}
 	if group[0].name == words[0] {
 		return group[0], nil
 	}
 	if len(words) == 1 {
-		return command{}, misused("%s needs another word\n%s", words[0], group.listing())
+		return command{}, misused("%s needs a subcommand\n%s", words[0], group.listing())
 	}
 	for n := min(len(words), mostWords); n > 1; n-- {
 		name := strings.Join(words[:n], " ")
@@ -79,9 +80,9 @@ func (r registry) find(words []string) (command, error) {
 		}
 	}
 	if below := group.below(words[0] + " " + words[1]); len(below) > 0 {
-		return command{}, misused("%s needs another word\n%s", words[0]+" "+words[1], below.listing())
+		return command{}, misused("%s needs a subcommand\n%s", words[0]+" "+words[1], below.listing())
 	}
-	return command{}, misused("there is no command %q%s; ctl help %s lists what there is", words[0]+" "+words[1],
+	return command{}, misused("unknown command %q%s; to list its subcommands, run ctl help %s", words[0]+" "+words[1],
 		likely(words[1], group.words(1)), words[0])
 }
 
@@ -128,15 +129,14 @@ func (r registry) overview() string {
 		fmt.Fprintf(&text, "  %-22s %s\n", c.name, c.help)
 	}
 	text.WriteString(`
-Without -stack and -outputs the stack is that of make run, as ` + localRun +
-		` says; -stack NAME is one on AWS, -outputs FILE
-one whose outputs are in a file. ctl help WORD lists the flags of all commands that begin with the word, ctl COMMAND -h
-explains those of one.
+The default stack is the local one of make run, from ` + localRun +
+		`. Use -stack NAME for a stack on AWS, or -outputs FILE
+for one whose outputs are in a file. ctl help WORD lists the flags of all commands that begin with the word, and
+ctl COMMAND -h explains those of one command.
 
-Clients and registrations are shared by all organisations unless -org names one. A client secret is read from a file, or
-from the input with "-secret-file -", and never from an argument, which others on the machine could see. So are the
-headers that a webhook is to be sent with, a file of lines NAME=VALUE, and an answer to a patient. ` +
-		`Times are like 2026-11-21T09:30:00Z.`)
+Clients and registrations are shared by all organisations unless -org names one. Client secrets, webhook headers (a file
+of lines NAME=VALUE) and replies to patients are read from a file, or from standard input with "-", never from an
+argument, which others on the machine could see. Times are written like 2026-11-21T09:30:00Z.`)
 	return text.String()
 }
 

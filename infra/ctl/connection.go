@@ -14,18 +14,19 @@ import (
 func connectionCommands() []command {
 	return []command{
 		{
-			name: "connection list", help: "Lists the connections of an organisation, newest first", needs: []string{"org"},
+			name: "connection list", help: "Lists an organisation's connections, newest first", needs: []string{"org"},
 			declare: listConnections,
 			flags:   ofTenant + " [-external-id ID] [-endpoint ID] [-status STATUS] [-after POSITION] [-limit N]",
 		},
 		{
-			name: "connection show", flags: ofTenant + " -id ID", help: "Shows how a connection fares, with its latest exports",
+			name: "connection show", flags: ofTenant + " -id ID", help: "Shows a connection's status and its latest " +
+				"exports",
 			needs: []string{"org", "id"}, declare: showConnection,
 		},
 		{
 			name: "connection purge", flags: ofTenant + " -id ID [-apply]", needs: []string{"org", "id"},
 			declare: purgeConnection,
-			help:    "Erases a connection with all that there is of it, and proves it; repeated, says how far that is",
+			help:    "Erases a connection with all its data and verifies the erasure; run again to see its progress",
 		},
 	}
 }
@@ -33,8 +34,8 @@ func connectionCommands() []command {
 // pagingFlags adds the flags that turn the pages of a list. What it returns is called when they are parsed.
 func pagingFlags(flags *flag.FlagSet) func() (operator.Paging, error) {
 	var p operator.Paging
-	flags.StringVar(&p.After, "after", "", "go on after this `position`: next of the page before")
-	flags.IntVar(&p.Limit, "limit", 0, "how many, 1 to 100 (default 50)")
+	flags.StringVar(&p.After, "after", "", "continue after this `position`: next from the previous page")
+	flags.IntVar(&p.Limit, "limit", 0, "page size, 1 to 100 (default 50)")
 	return func() (operator.Paging, error) {
 		if given(flags, "limit") && p.Limit == 0 {
 			return p, misused("-limit must be from 1 to 100")
@@ -46,9 +47,10 @@ func pagingFlags(flags *flag.FlagSet) func() (operator.Paging, error) {
 func listConnections(flags *flag.FlagSet) action {
 	var q operator.ConnectionQuery
 	flags.StringVar(&q.ExternalID, "external-id", "",
-		"only those whose last authorisation had this `id` of the organisation's own")
-	flags.StringVar(&q.EndpointID, "endpoint", "", "only those at the endpoint with this `id`")
-	flags.StringVar((*string)(&q.Status), "status", "", "only `authorized`, revoked or rejected ones")
+		"only connections whose last authorisation had this external `id`")
+	flags.StringVar(&q.EndpointID, "endpoint", "", "only connections to the endpoint with this `id`")
+	flags.StringVar((*string)(&q.Status), "status", "", "only connections with this status: `authorized`, revoked or "+
+		"rejected")
 	paging := pagingFlags(flags)
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		var err error
@@ -83,7 +85,8 @@ func showConnection(flags *flag.FlagSet) action {
 
 func purgeConnection(flags *flag.FlagSet) action {
 	id := flags.String("id", "", "connection `id`: org_connection_id")
-	isMeant := flags.Bool("apply", false, "do it; without it nothing is changed, and what was asked for before is printed")
+	isMeant := flags.Bool("apply", false, "erase it; without this flag, nothing changes and an earlier request's "+
+		"status is printed")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		ask := s.Erasures.Show
 		if *isMeant {

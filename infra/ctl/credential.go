@@ -13,7 +13,8 @@ func credentialCommands() []command {
 	return []command{
 		{
 			name: "credential create", flags: "-org ID -mode test|live -redirect URI ... [-origin ORIGIN ...] [-note TEXT]",
-			help: "Makes a public id with its first private key", needs: []string{"org", "redirect"}, declare: createCredential,
+			help: "Creates a credential: a public ID and its first private " +
+				"key", needs: []string{"org", "redirect"}, declare: createCredential,
 		},
 		{
 			name: "credential list", flags: "-org ID -mode test|live", help: "Lists an organisation's credentials",
@@ -24,23 +25,23 @@ func credentialCommands() []command {
 			needs: []string{"public-id"}, declare: showCredential,
 		},
 		{
-			name: "credential set", help: "Adds and takes away redirect URIs and origins, and changes the note",
+			name: "credential set", help: "Adds and removes redirect URIs and origins, and changes the note",
 			needs: []string{"public-id"}, declare: changeCredential,
 			flags: "-public-id ID [-add-redirect URI ...] [-remove-redirect URI ...] [-add-origin ORIGIN ...] [-remove-origin " +
 				"ORIGIN ... | -any-origin] [-note TEXT]",
 		},
 		{
-			name: "credential add-key", flags: "-public-id ID", help: "Makes a second private key",
+			name: "credential add-key", flags: "-public-id ID", help: "Creates a second private key",
 			needs: []string{"public-id"}, declare: addKey,
 		},
 		{
 			name: "credential revoke", flags: "-public-id ID [-all | -key ID]",
-			help:  "Revokes the oldest live key, another one, or all",
+			help:  "Revokes the oldest live key, a given key, or all keys",
 			needs: []string{"public-id"}, declare: revokeKeys,
 		},
 		{
 			name: "credential remove", flags: "-public-id ID",
-			help:  "Removes a credential without a live key; its public id ends, too",
+			help:  "Removes a credential without a live key, including its public ID",
 			needs: []string{"public-id"}, declare: removeCredential,
 		},
 	}
@@ -48,9 +49,9 @@ func credentialCommands() []command {
 
 func createCredential(flags *flag.FlagSet) action {
 	var redirects, origins texts
-	flags.Var(&redirects, "redirect", "redirect `URI`, may be repeated")
-	flags.Var(&origins, "origin", "allowed `origin`, may be repeated")
-	note := flags.String("note", "", "what it is called by")
+	flags.Var(&redirects, "redirect", "redirect `URI`; may be repeated")
+	flags.Var(&origins, "origin", "allowed `origin`; may be repeated")
+	note := flags.String("note", "", "note that identifies the credential")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		draft := operator.CredentialDraft{Tenant: tenant, Note: *note, Redirects: redirects, Origins: origins}
 		credential, private, err := s.Credentials.Create(ctx, draft)
@@ -113,16 +114,17 @@ func showCredential(flags *flag.FlagSet) action {
 func changeCredential(flags *flag.FlagSet) action {
 	publicID := publicIDFlag(flags)
 	var change operator.CredentialChange
-	flags.Var((*texts)(&change.AddRedirects), "add-redirect", "one more redirect `URI`, may be repeated")
-	flags.Var((*texts)(&change.RemoveRedirects), "remove-redirect", "redirect `URI` to take away, may be repeated")
-	flags.Var((*texts)(&change.AddOrigins), "add-origin", "one more allowed `origin`, may be repeated")
-	flags.Var((*texts)(&change.RemoveOrigins), "remove-origin", "allowed `origin` to take away, may be repeated")
+	flags.Var((*texts)(&change.AddRedirects), "add-redirect", "redirect `URI` to add; may be repeated")
+	flags.Var((*texts)(&change.RemoveRedirects), "remove-redirect", "redirect `URI` to remove; may be repeated")
+	flags.Var((*texts)(&change.AddOrigins), "add-origin", "allowed `origin` to add; may be repeated")
+	flags.Var((*texts)(&change.RemoveOrigins), "remove-origin", "allowed `origin` to remove; may be repeated")
 	var note mayBeEmpty
-	flags.Var(&note, "note", "what it is called by; empty for nothing")
-	flags.BoolVar(&change.AnyOrigin, "any-origin", false, "take all origins away: pages of any may use the public id")
+	flags.Var(&note, "note", "note that identifies the credential; '' removes it")
+	flags.BoolVar(&change.AnyOrigin, "any-origin", false, "remove all origins, so that pages of any origin can use "+
+		"the public ID")
 	return func(ctx context.Context, s session) (any, error) {
 		if flags.NFlag() < 2 {
-			return nil, misused("nothing is to be changed: name it with -add-redirect, -remove-redirect, -add-origin, " +
+			return nil, misused("nothing to change: set -add-redirect, -remove-redirect, -add-origin, " +
 				"-remove-origin, -any-origin or -note")
 		}
 		change.Note = note.said
@@ -142,8 +144,8 @@ func addKey(flags *flag.FlagSet) action {
 
 func revokeKeys(flags *flag.FlagSet) action {
 	publicID := publicIDFlag(flags)
-	all := flags.Bool("all", false, "all keys, not only the oldest")
-	key := flags.String("key", "", "the key with this `id`, not the oldest")
+	all := flags.Bool("all", false, "revoke all keys instead of the oldest")
+	key := flags.String("key", "", "`id` of the key to revoke instead of the oldest")
 	return func(ctx context.Context, s session) (any, error) {
 		revoked := map[string]any{"public_id": *publicID, "revoked": true}
 		if *key != "" {
@@ -163,12 +165,12 @@ func removeCredential(flags *flag.FlagSet) action {
 func keyCommands() []command {
 	return []command{{
 		name: "keys jwks", flags: "[-rsa]", declare: showKeys,
-		help: "Prints the running service's public keys, for a registration that takes them inline",
+		help: "Prints the running service's public keys, for registrations that need them inline",
 	}}
 }
 
 // showKeys prints the public keys of our client as health systems take them.
 func showKeys(flags *flag.FlagSet) action {
-	rsa := flags.Bool("rsa", false, "only RSA keys, for platforms that take no others")
+	rsa := flags.Bool("rsa", false, "only RSA keys, for platforms that accept no others")
 	return func(ctx context.Context, s session) (any, error) { return s.ClientKeys.PublicKeys(ctx, *rsa) }
 }

@@ -14,21 +14,21 @@ import (
 func deliveryCommands() []command {
 	return []command{
 		{
-			name: "webhook log", help: "Searches the delivery log of 15 days, newest first",
+			name: "webhook log", help: "Searches the last 15 days of the delivery log, newest first",
 			needs: []string{"org"}, declare: listDeliveries,
 			flags: ofTenant + " [-id ID] [-delivery ID] [-type TYPE] [-status STATUS] [-from TIME] [-to TIME] [-after " +
 				"POSITION] [-limit N]",
 		},
 		{
-			name: "webhook delivery", flags: ofTenant + " -delivery ID", help: "Shows one delivery with every attempt",
+			name: "webhook delivery", flags: ofTenant + " -delivery ID", help: "Shows a delivery with every attempt",
 			needs: []string{"org", "delivery"}, declare: showDelivery,
 		},
 		{
-			name: "webhook replay", help: "Delivers again", needs: []string{"org"}, declare: replayWebhook,
+			name: "webhook replay", help: "Sends deliveries again", needs: []string{"org"}, declare: replayWebhook,
 			flags: ofTenant + " (-delivery ID | -id ID -failed-since TIME | -id ID -from TIME -to TIME)",
 		},
 		{
-			name: "webhook simulate", flags: ofTenant + " -type TYPE [-id ID]", help: "Sends an event with made-up data",
+			name: "webhook simulate", flags: ofTenant + " -type TYPE [-id ID]", help: "Sends an event with sample data",
 			needs: []string{"org", "type"}, declare: simulateEvent,
 		},
 		{
@@ -41,16 +41,16 @@ func deliveryCommands() []command {
 // listDeliveries searches the delivery log, newest first.
 func listDeliveries(flags *flag.FlagSet) action {
 	var q deliverylog.Query
-	flags.StringVar(&q.ID, "delivery", "", "`id` of one delivery, or of the event whose deliveries are meant")
+	flags.StringVar(&q.ID, "delivery", "", "`id` of a delivery, or of an event to list all its deliveries")
 	flags.StringVar((*string)(&q.Type), "type", "", "event `type`")
 	flags.StringVar((*string)(&q.Status), "status", "", "`scheduled`, inflight, delivered, exhausted or held")
-	flags.TextVar(&q.From, "from", time.Time{}, "only those made at this `time` or later")
-	flags.TextVar(&q.To, "to", time.Time{}, "only those made before this `time`")
-	flags.StringVar(&q.After, "after", "", "go on after this `position`: next of the page before")
-	flags.IntVar(&q.Limit, "limit", 0, "how many, 1 to 100 (default 50)")
+	flags.TextVar(&q.From, "from", time.Time{}, "only deliveries created at or after this `time`")
+	flags.TextVar(&q.To, "to", time.Time{}, "only deliveries created before this `time`")
+	flags.StringVar(&q.After, "after", "", "continue after this `position`: next from the previous page")
+	flags.IntVar(&q.Limit, "limit", 0, "page size, 1 to 100 (default 50)")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		if _, ok := webhook.ParseType(string(q.Type)); q.Type != "" && !ok {
-			return nil, misused("-type: there is no event type %q", q.Type)
+			return nil, misused("-type: unknown event type %q", q.Type)
 		}
 		if given(flags, "limit") && q.Limit == 0 {
 			return nil, misused("-limit must be from 1 to 100")
@@ -67,7 +67,7 @@ func listDeliveries(flags *flag.FlagSet) action {
 
 // showDelivery prints one delivery with all of its attempts: what was sent and what was answered.
 func showDelivery(flags *flag.FlagSet) action {
-	id := flags.String("delivery", "", "what webhook log printed as `id`")
+	id := flags.String("delivery", "", "webhook `id`, from webhook log")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		detail, err := s.Log.Show(ctx, tenant, *id)
 		if err != nil {
@@ -85,9 +85,9 @@ func showDelivery(flags *flag.FlagSet) action {
 
 func replayWebhook(flags *flag.FlagSet) action {
 	delivery := flags.String("delivery", "", "`id` of one delivery, whatever its status")
-	since := timeFlag(flags, "failed-since", "the deliveries made since this `time` that have failed or are held")
-	from := timeFlag(flags, "from", "the deliveries made at this `time` or later, delivered or not")
-	to := timeFlag(flags, "to", "only those made before this `time`")
+	since := timeFlag(flags, "failed-since", "deliveries created since this `time` that failed or are held")
+	from := timeFlag(flags, "from", "deliveries created at or after this `time`, delivered or not")
+	to := timeFlag(flags, "to", "only deliveries created before this `time`")
 	id := flags.String("id", "", "`id` of the webhook")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		isOne, isSince, isRange := *delivery != "", *id != "" && !since.IsZero(), *id != "" && !from.IsZero() && !to.IsZero()
@@ -107,12 +107,12 @@ func replayWebhook(flags *flag.FlagSet) action {
 				return map[string]any{"replayed": count}, err
 			}
 		}
-		return nil, misused("say what is to be replayed: -delivery, or -id with -failed-since, or -id with -from and -to")
+		return nil, misused("nothing to replay: set -delivery, -id with -failed-since, or -id with -from and -to")
 	})
 }
 
 func simulateEvent(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "`id` of the webhook (default: all that are subscribed to the type)")
+	id := flags.String("id", "", "webhook `id` (default: all webhooks subscribed to the type)")
 	name := flags.String("type", "", "event `type`")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		types, err := typesOf([]string{*name})

@@ -10,8 +10,8 @@ import (
 func doctorCommands() []command {
 	return []command{{
 		name: "doctor", offline: true, declare: examine,
-		help: "Checks a deployment: keys, queues, alarms, clock, names of organisations, webhooks, connections without a " +
-			"patient, institutions, URLs, audit rows, mail; exit code 1 with what to do",
+		help: "Checks a deployment: keys, queues, alarms, clock, organisations' names, webhooks, connections without " +
+			"a patient, institutions, URLs, audit rows, mail; exits with 1 and suggests fixes if a check fails",
 	}}
 }
 
@@ -70,7 +70,8 @@ func examine(*flag.FlagSet) action {
 			look := c.look
 			if closed != nil && c.byRules {
 				look = func(context.Context, session) []finding {
-					return []finding{amiss("Mend the outputs and KeyHashingSecret first.", "Nobody can look: %v.", closed)}
+					return []finding{amiss("Fix the outputs and KeyHashingSecret first.", "The check can't run: "+
+						"%v.", closed)}
 				}
 			}
 			for _, f := range look(ctx, s) {
@@ -91,7 +92,7 @@ func examine(*flag.FlagSet) action {
 type sickError struct{ found any }
 
 func (*sickError) Error() string {
-	return "something is wrong with the deployment: see what is printed"
+	return "the deployment has problems: see the findings above"
 }
 
 func (s *sickError) shown() any { return s.found }

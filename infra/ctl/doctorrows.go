@@ -19,14 +19,15 @@ const failingFor = time.Hour
 func checkWebhooks(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {
-		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
+		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations can't be listed: %v.", err)}
 	}
 	var found []finding
 	count := 0
 	for _, owner := range all {
 		webhooks, err := s.Webhooks.List(ctx, owner.Tenant)
 		if err != nil {
-			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The webhooks of %s in %s mode cannot be read: %v.",
+			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The webhooks of %s in %s mode can't be "+
+				"read: %v.",
 				owner.Tenant.OrgID, owner.Tenant.Mode, err))
 			continue
 		}
@@ -35,10 +36,11 @@ func checkWebhooks(ctx context.Context, s session) []finding {
 			of := fmt.Sprintf("-org %s -mode %s -id %s", owner.Tenant.OrgID, owner.Tenant.Mode, w.ID)
 			switch {
 			case w.Disabled:
-				found = append(found, amiss("Tell its organisation, then ctl webhook enable "+of+".",
+				found = append(found, amiss("Tell the organisation, then run ctl webhook enable "+of+".",
 					"Webhook %s was disabled at %s: %s.", w.ID, w.DisabledAt.Format(time.RFC3339), w.DisabledFor))
 			case w.Health.Failures > 0 && time.Since(w.Health.FailingSince) > failingFor:
-				found = append(found, amiss("ctl webhook log "+of+".", "Webhook %s has failed since %s, %d times.", w.ID,
+				found = append(found, amiss("ctl webhook log "+of+".", "Webhook %s has been failing since %s, %d "+
+					"times.", w.ID,
 					w.Health.FailingSince.Format(time.RFC3339), w.Health.Failures))
 			}
 		}
@@ -55,11 +57,11 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 		report, err := s.EndpointHealth.Report(ctx, mode, operator.HealthQuestion{})
 		switch {
 		case errors.Is(err, fault.NotFound), err == nil && len(report.States) == 0:
-			found = append(found, unseen("ctl catalog publish, when patients are to find institutions.",
+			found = append(found, unseen("To let patients find institutions, run ctl catalog publish.",
 				"Nothing is published in %s mode.", mode))
 		case err != nil:
 			found = append(found, amiss("docs/operate/runbooks/tables.md.",
-				"How endpoints fare in %s mode cannot be read: %v.", mode, err))
+				"The health of endpoints in %s mode can't be read: %v.", mode, err))
 		case report.States[health.Down] > 0:
 			found = append(found, amiss("ctl catalog health -mode "+mode+" -state down.", "%d endpoints in %s mode are down.",
 				report.States[health.Down], mode))
@@ -74,7 +76,7 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 func checkAudit(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {
-		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
+		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations can't be listed: %v.", err)}
 	}
 	chains := []string{""}
 	for _, owner := range all {
@@ -91,14 +93,15 @@ func checkAudit(ctx context.Context, s session) []finding {
 		report, err := log.Verify(ctx, id)
 		switch {
 		case err != nil:
-			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The audit rows of %s cannot be read: %v.", name, err))
+			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The audit rows of %s can't be read: "+
+				"%v.", name, err))
 		case !report.Whole():
 			found = append(found, amiss("ctl audit verify"+flags+", then docs/operate/operations.md, Who changed what.",
 				"The chain of %s is broken at row %d: %s.", name, report.Breaks[0].Seq, report.Breaks[0].What))
 		case report.Head.Seq == 0:
 			found = append(found, fine("%s has no audit rows.", name))
 		default:
-			found = append(found, fine("The chain of %s is whole; keep its head %d:%s.", name, report.Head.Seq,
+			found = append(found, fine("The chain of %s is intact; save its head %d:%s.", name, report.Head.Seq,
 				report.Head.Hash))
 		}
 	}

@@ -37,21 +37,21 @@ func checkOutputs(_ context.Context, s session) []finding {
 		}
 	}
 	if len(missing) > 0 {
-		return []finding{amiss("Deploy the stack's present template.", "The stack has no outputs %s.",
+		return []finding{amiss("Deploy the stack's current template.", "The stack has no outputs %s.",
 			strings.Join(missing, ", "))}
 	}
-	return []finding{fine("All outputs are there.")}
+	return []finding{fine("All outputs are present.")}
 }
 
 // checkKeys reads the one secret that operators may read, and seals and opens with the one key that they may use.
 func checkKeys(ctx context.Context, s session) []finding {
-	found := []finding{unseen("Their functions refuse to start when they cannot read them: look for start.failed in the "+
-		"logs.",
-		"CursorSecret, DownloadSecret and LimitSecret, TokensKey and FilesKey are not for operators.")}
+	found := []finding{unseen("Their functions don't start if they can't read them: search the logs for start.failed.",
+		"Operators can't read CursorSecret, DownloadSecret, LimitSecret, TokensKey or FilesKey.")}
 	if _, err := awssecret.Keyring(ctx, s.stack.Config, time.Now, s.stack.Outputs["KeyHashingSecret"]); err != nil {
-		found = append(found, amiss("docs/operate/operations.md, Rotating a secret.", "KeyHashingSecret cannot be read: %v.", err))
+		found = append(found, amiss("docs/operate/operations.md, Rotating a secret.", "KeyHashingSecret can't be "+
+			"read: %v.", err))
 	} else {
-		found = append(found, fine("KeyHashingSecret is readable, and has its current version."))
+		found = append(found, fine("KeyHashingSecret is readable and has its current version."))
 	}
 	sealer := kms.New(awskms.NewFromConfig(s.stack.Config), s.stack.Outputs["SecretsKey"],
 		catalog.ClientSecretPurpose, time.Now)
@@ -60,17 +60,17 @@ func checkKeys(ctx context.Context, s session) []finding {
 		_, err = sealer.Open(ctx, org.Tenant{}, "doctor", sealed)
 	}
 	if err != nil {
-		return append(found, amiss("docs/operate/runbooks/keys.md: see that the key is enabled.",
-			"SecretsKey does not seal and open: %v.", err))
+		return append(found, amiss("docs/operate/runbooks/keys.md: check that the key is enabled.",
+			"SecretsKey can't encrypt and decrypt: %v.", err))
 	}
 	if s.Operator == nil {
-		return append(found, fine("SecretsKey seals and opens."))
+		return append(found, fine("SecretsKey encrypts and decrypts."))
 	}
 	if _, err = s.ClientKeys.PublicKeys(ctx, false); err != nil {
-		return append(found, amiss("docs/operate/runbooks/keys.md: see that the client keys are enabled.",
+		return append(found, amiss("docs/operate/runbooks/keys.md: check that the client keys are enabled.",
 			"The service publishes no client keys: %v.", err))
 	}
-	return append(found, fine("SecretsKey seals and opens, and the service publishes its client keys."))
+	return append(found, fine("SecretsKey encrypts and decrypts, and the service publishes its client keys."))
 }
 
 // tolerated is how far two clocks may be apart. AWS refuses signatures from 5 minutes on, portals assertions earlier.
@@ -81,7 +81,7 @@ func checkService(ctx context.Context, s session) []finding {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		s.stack.Outputs["BaseUrl"]+"/.well-known/jwks.json", http.NoBody)
 	if err != nil {
-		return []finding{amiss("Deploy the stack with a right address.", "BaseUrl is no address: %v.", err)}
+		return []finding{amiss("Deploy the stack with a valid BaseUrl.", "BaseUrl is not a valid URL: %v.", err)}
 	}
 	client := http.Client{
 		Timeout:       maxAnswer,
@@ -90,22 +90,22 @@ func checkService(ctx context.Context, s session) []finding {
 	before := time.Now()
 	response, err := client.Do(request)
 	if err != nil {
-		return []finding{amiss("docs/operate/runbooks/api-errors.md.", "The service does not answer: %v.", err)}
+		return []finding{amiss("docs/operate/runbooks/api-errors.md.", "The service does not respond: %v.", err)}
 	}
 	_ = response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return []finding{amiss("docs/operate/runbooks/api-errors.md; a parameter that is missing is a start.failed in the log.",
-			"The service answers %d.", response.StatusCode)}
+		return []finding{amiss("docs/operate/runbooks/api-errors.md; a missing parameter is logged as start.failed.",
+			"The service responds with status %d.", response.StatusCode)}
 	}
 	there, err := http.ParseTime(response.Header.Get("Date"))
 	if err != nil {
-		return []finding{fine("The service answers."), unseen("", "The service does not tell its time.")}
+		return []finding{fine("The service responds."), unseen("", "The service's response has no Date header.")}
 	}
 	if skew := there.Sub(before.Add(time.Since(before) / 2)).Abs(); skew > tolerated {
-		return []finding{amiss("Set this machine's clock (NTP): AWS refuses what is signed minutes off.",
-			"This machine and the service are %v apart.", skew.Round(time.Second))}
+		return []finding{amiss("Set this machine's clock (NTP): AWS rejects signatures that are minutes off.",
+			"The clocks of this machine and the service differ by %v.", skew.Round(time.Second))}
 	}
-	return []finding{fine("The service answers, and the clocks agree.")}
+	return []finding{fine("The service responds, and the clocks agree.")}
 }
 
 const maxAnswer = 20 * time.Second
@@ -121,13 +121,15 @@ func checkQueues(ctx context.Context, s session) []finding {
 				AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages},
 			})
 			if err != nil {
-				found = append(found, unseen("Allow sqs:GetQueueAttributes on it.", "The queue %s%s: %v.", name, suffix, err))
+				found = append(found, unseen("Allow sqs:GetQueueAttributes on the "+
+					"queue.", "The queue %s%s can't be read: "+
+					"%v.", name, suffix, err))
 				continue
 			}
 			n, _ := strconv.Atoi(out.Attributes[string(types.QueueAttributeNameApproximateNumberOfMessages)])
 			if suffix == "DeadLetterQueueUrl" && n > 0 {
 				found = append(found, amiss("docs/operate/runbooks/dead-letters.md, then ctl redrive -queue "+word+".",
-					"%d dead letters of %s.", n, word))
+					"%d dead letters in %s.", n, word))
 			} else {
 				found = append(found, fine("%s%s: %d messages.", name, strings.TrimSuffix(suffix, "Url"), n))
 			}
@@ -139,9 +141,9 @@ func checkQueues(ctx context.Context, s session) []finding {
 
 // checkAlarms asks CloudWatch, which there is on AWS alone (Amazon CloudWatch API Reference, DescribeAlarms).
 func checkAlarms(ctx context.Context, s session) []finding {
-	const look = "Look at the alarms in CloudWatch."
+	const look = "Check the alarms in CloudWatch."
 	if s.at.stack == "" {
-		return []finding{unseen(look, "Alarms are found by the stack's name: -stack NAME.")}
+		return []finding{unseen(look, "Alarms are found by stack name: -stack NAME.")}
 	}
 	var described struct {
 		Alarms []struct{ AlarmName string } `xml:"DescribeAlarmsResult>MetricAlarms>member"`
@@ -161,11 +163,12 @@ func checkAlarms(ctx context.Context, s session) []finding {
 		},
 	})
 	if err != nil {
-		return []finding{unseen(look+" Allow cloudwatch:DescribeAlarms.", "Alarms: %v.", err)}
+		return []finding{unseen(look+" Allow cloudwatch:DescribeAlarms.", "Alarms can't be read: %v.", err)}
 	}
 	found := make([]finding, 0, len(described.Alarms))
 	for _, alarm := range described.Alarms {
-		found = append(found, amiss("docs/operate/operations.md, Alarms, names its runbook.", "%s is in ALARM.", alarm.AlarmName))
+		found = append(found, amiss("See its runbook in docs/operate/operations.md, "+
+			"Alarms.", "%s is in ALARM.", alarm.AlarmName))
 	}
 	if len(found) == 0 {
 		return []finding{fine("No alarm is in ALARM.")}
@@ -180,16 +183,18 @@ func checkMail(ctx context.Context, s session) []finding {
 	client := ses.NewFromConfig(s.stack.Config)
 	quota, err := client.GetSendQuota(ctx, &ses.GetSendQuotaInput{})
 	if err != nil {
-		return []finding{unseen("Look at SES's account dashboard, and whether MailFrom is a verified identity; or allow "+
-			"ses:GetSendQuota.", "SES: %v.", summary(err))}
+		return []finding{unseen("Check SES's account dashboard, and whether MailFrom is a verified identity; or "+
+			"allow ses:GetSendQuota.", "SES can't be read: %v.", summary(err))}
 	}
-	found := []finding{unseen("Look whether MailFrom is a verified identity.",
-		"Which address mails come from is a parameter of the stack, which is not told.")}
+	found := []finding{unseen("Check whether MailFrom is a verified identity.",
+		"The sender address (the stack's MailFrom parameter) is not among the outputs.")}
 	if quota.Max24HourSend <= sandboxQuota {
-		return append(found, amiss("Ask AWS for production access: in the sandbox mails reach verified addresses alone.",
-			"SES is in its sandbox (%v mails in 24 hours).", quota.Max24HourSend))
+		return append(found, amiss("Ask AWS for production access: in the sandbox, e-mails reach only verified "+
+			"addresses.",
+			"The SES account is in the sandbox (%v e-mails in 24 hours).", quota.Max24HourSend))
 	}
-	return append(found, fine("SES is out of its sandbox; %v of %v mails were sent in 24 hours.", quota.SentLast24Hours,
+	return append(found, fine("The SES account is out of the sandbox; %v of %v e-mails were sent in 24 "+
+		"hours.", quota.SentLast24Hours,
 		quota.Max24HourSend))
 }
 

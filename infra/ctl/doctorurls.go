@@ -22,24 +22,24 @@ import (
 func checkURLs(ctx context.Context, s session) []finding {
 	own, err := wiring.OwnURLs(s.stack.Outputs)
 	if err != nil {
-		return []finding{amiss("Deploy the stack's present template.", "The service's own URLs are not known: %v.", err)}
+		return []finding{amiss("Deploy the stack's current template.", "The service's own URLs are unknown: %v.", err)}
 	}
 	all, err := s.Organisations.List(ctx)
 	if err != nil {
-		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations cannot be listed: %v.", err)}
+		return []finding{amiss("docs/operate/runbooks/tables.md.", "Organisations can't be listed: %v.", err)}
 	}
 	checked := &urlCheck{own: own}
 	for _, one := range all {
 		checked.organisation(one)
 		if err := checked.rows(ctx, s, one.Tenant); err != nil {
 			checked.found = append(checked.found, amiss("docs/operate/runbooks/tables.md.",
-				"The URLs of %s in %s mode cannot be read: %v.", one.Tenant.OrgID, one.Tenant.Mode, err))
+				"The URLs of %s in %s mode can't be read: %v.", one.Tenant.OrgID, one.Tenant.Mode, err))
 		}
 	}
 	for _, mode := range []string{"test", "live"} {
 		if err := checked.catalogue(ctx, s, mode); err != nil {
 			checked.found = append(checked.found, amiss("docs/operate/runbooks/tables.md.",
-				"The catalogue of %s mode cannot be read: %v.", mode, err))
+				"The catalogue of %s mode can't be read: %v.", mode, err))
 		}
 	}
 	if len(checked.found) == 0 {
@@ -66,8 +66,8 @@ func (c *urlCheck) web(row, field, text string) {
 func (c *urlCheck) note(row, field string, err error) {
 	c.count++
 	if err != nil {
-		c.found = append(c.found, amiss("Ask who gave it, and replace it; until then it is neither shown nor used.",
-			"%s: the %s leads to this service, or is no URL that every browser reads alike.", row, field))
+		c.found = append(c.found, amiss("Ask its owner to replace it. Until then, it is neither shown nor used.",
+			"%s: the %s leads to this service, or browsers interpret the URL differently.", row, field))
 	}
 }
 
@@ -127,7 +127,7 @@ func (c *urlCheck) catalogue(ctx context.Context, s session, mode string) error 
 		b := published.Brands[id]
 		c.web("Brand "+id, "website", b.BrandWebsite)
 		c.web("Brand "+id, "logo", b.LogoURI)
-		c.web("Brand "+id, "logo's licence", b.LogoLicense)
+		c.web("Brand "+id, "logo licence", b.LogoLicense)
 	}
 	for _, id := range slices.Sorted(maps.Keys(published.Portals)) {
 		p := published.Portals[id]

@@ -14,7 +14,8 @@ func endpointCommands() []command {
 	one, renamed := []string{"id"}, []string{"id", "name"}
 	return []command{
 		{
-			name: "endpoint create", help: "Makes an institution connectable for every organisation",
+			name: "endpoint create", help: "Creates an endpoint, so that patients of every organisation can connect " +
+				"to an institution",
 			needs: []string{"fhir-base", "name"}, declare: createEndpoint,
 			flags: "-fhir-base URL -mode test|live -name NAME [-platform TYPE] [-fhir-version VERSION] [-origin ORIGIN ...] " +
 				"[-issuer ISSUER] " +
@@ -29,27 +30,28 @@ func endpointCommands() []command {
 		{
 			name: "endpoint approve", flags: "-id ID [-origin ORIGIN ...] [-issuer ISSUER]", needs: one,
 			declare: approveEndpoint,
-			help:    "Discovers anew and pins what it finds, if all that has changed is named",
+			help:    "Repeats discovery and pins the result, if every change is named",
 		},
 		{
 			name: "endpoint override", flags: "-endpoint ID -override YAML", needs: []string{"endpoint", "override"},
 			declare: overrideEndpoint,
-			help:    "Says what is different there from the platform's profile",
+			help:    "Sets the endpoint's overrides of the platform's profile",
 		},
 		{
-			name: "endpoint test", help: "Tests everything of an endpoint short of a patient", declare: testEndpoint,
+			name: "endpoint test", help: "Tests an endpoint, except for a patient's sign-in", declare: testEndpoint,
 			flags: "(-id ID | -fhir-base URL [-platform TYPE]) -mode test|live [-org ID] [-token-request]",
 		},
 		{
-			name: "endpoint disable", flags: "-id ID", help: "Lets no patient begin there; connections go on", needs: one,
+			name: "endpoint disable", flags: "-id ID", help: "Blocks new connections to an endpoint; existing ones " +
+				"keep working", needs: one,
 			declare: disableEndpoint,
 		},
 		{
-			name: "endpoint enable", flags: "-id ID", help: "Lets patients begin there again", needs: one,
+			name: "endpoint enable", flags: "-id ID", help: "Allows new connections to an endpoint again", needs: one,
 			declare: enableEndpoint,
 		},
 		{
-			name: "endpoint remove", flags: "-id ID", help: "Removes a disabled endpoint that nobody is connected to",
+			name: "endpoint remove", flags: "-id ID", help: "Removes a disabled endpoint without connections",
 			needs: one, declare: removeEndpoint,
 		},
 	}
@@ -61,20 +63,21 @@ func createEndpoint(flags *flag.FlagSet) action {
 	flags.StringVar(&e.FHIRBase, "fhir-base", "", "FHIR base `URL`")
 	flags.StringVar(&e.Name, "name", "", "institution's `name`")
 	flags.StringVar(&e.PlatformType, "platform", "",
-		"EHR platform `type`, as platform list shows them (default: found out from the server)")
+		"EHR platform `type`, from platform list (default: detected from the server)")
 	flags.StringVar(&e.FHIRVersion, "fhir-version", "4.0.1", "FHIR `version`")
 	flags.StringVar(&e.Mode, "mode", string(org.Test), "`test` or live")
 	flags.StringVar(&r.ClientID, "client-id", "", "our client `id` there (default: the one registered at the platform)")
 	flags.StringVar(&r.AuthID, "client-auth", "",
-		"`id` of how the client proves who it is, from client create (default: a public client)")
+		"client authentication `id`, from client create (default: a public client)")
 	flags.StringVar(&r.Scope, "scope", "",
-		"`scopes` to ask for, separated by spaces (default: as the platform and its discovery say)")
+		"space-separated `scopes` to request (default: from the platform and its discovery)")
 	flags.StringVar(&e.Overrides, "override", "",
-		"what is different there from the platform's profile, as `YAML`: 'authorize: {aud: none}'")
+		"overrides of the platform's profile, as `YAML`: 'authorize: {aud: none}'")
 	flags.StringVar(&wanted.Access, "access", "",
-		"instead of -scope: the platform's scopes with reading spelt `rs` (version 2) or read (version 1)")
-	flags.BoolVar(&wanted.Unpinned, "unpinned", false, "go on even if the server's discovery cannot be read now")
-	flags.BoolVar(&wanted.Again, "again", false, "make a second endpoint with the same FHIR base")
+		"instead of -scope: the platform's scopes with read access as `rs` (version 2) or read (version 1)")
+	flags.BoolVar(&wanted.Unpinned, "unpinned", false, "create the endpoint even if the server's discovery can't be "+
+		"read now")
+	flags.BoolVar(&wanted.Again, "again", false, "create a second endpoint with the same FHIR base")
 	approved := approvalFlags(flags)
 	return func(ctx context.Context, s session) (any, error) {
 		wanted.Approved = approved()
@@ -96,9 +99,9 @@ func createEndpoint(flags *flag.FlagSet) action {
 // approvalFlags adds the flags that name what is right of a discovery.
 func approvalFlags(flags *flag.FlagSet) func() operator.Approval {
 	var origins texts
-	flags.Var(&origins, "origin", "an `origin` that discovery names and that is the institution's; may be repeated")
+	flags.Var(&origins, "origin", "the institution's `origin` from discovery; may be repeated")
 	var issuer mayBeEmpty
-	flags.Var(&issuer, "issuer", "the `issuer` that discovery names, exactly; '' when it names none any more")
+	flags.Var(&issuer, "issuer", "the exact `issuer` from discovery; '' if it no longer names one")
 	return func() operator.Approval { return operator.Approval{Origins: origins, Issuer: issuer.said} }
 }
 
@@ -130,7 +133,7 @@ func showEndpoint(flags *flag.FlagSet) action {
 }
 
 func listEndpoints(flags *flag.FlagSet) action {
-	mode := flags.String("mode", "", "only those in this mode, `test` or live (default: both)")
+	mode := flags.String("mode", "", "only sources in this mode, `test` or live (default: both)")
 	return func(ctx context.Context, s session) (any, error) {
 		if given(flags, "mode") {
 			if _, err := modeOf(*mode); err != nil {
@@ -181,7 +184,7 @@ func overrideEndpoint(flags *flag.FlagSet) action {
 	id := flags.String("endpoint", "", "endpoint `id`")
 	var overrides mayBeEmpty
 	flags.Var(&overrides, "override",
-		"what is different there from the platform's profile, as `YAML`; '' takes back what was said before")
+		"overrides of the platform's profile, as `YAML`; '' removes earlier ones")
 	return func(ctx context.Context, s session) (any, error) {
 		return map[string]any{"endpoint_id": *id, "overrides": overrides.String()},
 			s.Endpoints.Override(ctx, *id, overrides.String())

@@ -23,7 +23,7 @@ type failedTestError struct {
 }
 
 // Error implements error.
-func (f *failedTestError) Error() string { return fmt.Sprintf("checks that have failed: %d", f.failed) }
+func (f *failedTestError) Error() string { return fmt.Sprintf("failed checks: %d", f.failed) }
 
 func (f *failedTestError) shown() any { return f.checks }
 
@@ -31,19 +31,19 @@ func (f *failedTestError) shown() any { return f.checks }
 func testEndpoint(flags *flag.FlagSet) action {
 	owned := ownerFlags(flags)
 	id := endpointFlag(flags)
-	base := flags.String("fhir-base", "", "or one that is not made yet: its FHIR base `URL`")
+	base := flags.String("fhir-base", "", "FHIR base `URL`, for an endpoint that isn't created yet")
 	platformType := flags.String("platform", "",
-		"of one that is not made yet: its EHR platform `type` (default: found out from the server)")
+		"EHR platform `type`, for an endpoint that isn't created yet (default: detected from the server)")
 	var subject probe.Subject
 	flags.BoolVar(&subject.TokenRequest, "token-request", false,
-		"make two token requests that must fail, to see whether our client is accepted; some health systems count "+
-			"failed ones")
+		"make two token requests that must fail, to check whether our client is accepted; some health systems count "+
+			"failures")
 	return func(ctx context.Context, s session) (any, error) {
 		if (*id == "") == (*base == "") {
-			return nil, misused("name one of them: -id for an endpoint that is there, -fhir-base for one that is not made yet")
+			return nil, misused("set -id for an existing endpoint, or -fhir-base for a new one")
 		}
 		if *id != "" && *platformType != "" {
-			return nil, misused("-platform goes with -fhir-base; an endpoint that is there has its platform")
+			return nil, misused("-platform can be used only with -fhir-base; an existing endpoint has a platform")
 		}
 		owner, mode, err := owned()
 		if err != nil {
@@ -55,7 +55,7 @@ func testEndpoint(flags *flag.FlagSet) action {
 		}
 		if *platformType != "" {
 			if subject.Stored {
-				return nil, fmt.Errorf("there is endpoint %s with this -fhir-base, of platform %s; test it with -id",
+				return nil, fmt.Errorf("endpoint %s already has this -fhir-base, on platform %s; test it with -id",
 					subject.Endpoint.ID, subject.Endpoint.PlatformType)
 			}
 			if subject.Endpoint.PlatformType, err = platformOf(*platformType); err != nil {
@@ -111,7 +111,7 @@ func findSubject(
 	case err != nil:
 		return catalog.Endpoint{}, false, err
 	case e.Mode != mode:
-		return catalog.Endpoint{}, false, fmt.Errorf("the endpoint is in %s mode: -mode %s", e.Mode, e.Mode)
+		return catalog.Endpoint{}, false, fmt.Errorf("the endpoint is in %s mode: use -mode %s", e.Mode, e.Mode)
 	}
 	return e, true, nil
 }

@@ -17,7 +17,7 @@ import (
 func explainCommands() []command {
 	return []command{{
 		name: "explain", flags: "[-line FILE|-]", offline: true, declare: explainLines,
-		help: "Says of log lines what has failed, whose, where and what to do",
+		help: "Explains log lines: what failed, for whom, where, and what to do",
 	}}
 }
 
@@ -26,7 +26,7 @@ const longestLine = 1 << 20
 
 // explainLines prints as it reads: what comes in may have no end.
 func explainLines(flags *flag.FlagSet) action {
-	file := flags.String("line", "-", "`file` of log lines, - for standard input")
+	file := flags.String("line", "-", "`file` with log lines, - for standard input")
 	return func(ctx context.Context, s session) (any, error) {
 		table, err := explain.NewTable(docs.Failures())
 		if err != nil {
@@ -56,7 +56,7 @@ func explainLines(flags *flag.FlagSet) action {
 				}
 			}
 		}
-		fmt.Fprintf(s.said, "ctl: explained %d, without a failure %d, broken %d\n", told, other, broken)
+		fmt.Fprintf(s.said, "ctl: %d explained, %d without a failure, %d malformed\n", told, other, broken)
 		if err := lines.Err(); err != nil {
 			return nil, fmt.Errorf("read -line: %w", err)
 		}
@@ -75,7 +75,7 @@ func (s session) reader(file string) (io.ReadCloser, error) {
 		err = pathError.Err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("-line names a file that cannot be read: %w", err)
+		return nil, fmt.Errorf("-line: can't read the file: %w", err)
 	}
 	return opened, nil
 }

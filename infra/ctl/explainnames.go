@@ -45,7 +45,7 @@ func (n *names) opens(ctx context.Context) bool {
 	n.isTried = true
 	opened, err := n.session.open(ctx)
 	if err != nil {
-		fmt.Fprintf(n.session.said, "ctl: names are left out: %v\n", err)
+		fmt.Fprintf(n.session.said, "ctl: names are omitted: %v\n", err)
 		return false
 	}
 	n.session = opened
@@ -57,7 +57,7 @@ func (n *names) put(beside map[string]string, kind, id string, ask func() (strin
 	if !isKnown {
 		var err error
 		if name, err = ask(); err != nil {
-			fmt.Fprintf(n.session.said, "ctl: the name of %s %s is left out: %v\n", kind, id, err)
+			fmt.Fprintf(n.session.said, "ctl: the name of %s %s is omitted: %v\n", kind, id, err)
 		}
 		n.known[id] = name
 	}

@@ -14,12 +14,13 @@ import (
 func exportCommands() []command {
 	return []command{
 		{
-			name: "export list", help: "Lists the exports of an organisation, newest first", needs: []string{"org"},
+			name: "export list", help: "Lists an organisation's exports, newest first", needs: []string{"org"},
 			declare: listExports,
 			flags:   ofTenant + " [-connection ID] [-status STATUS] [-after POSITION] [-limit N]",
 		},
 		{
-			name: "export show", flags: ofTenant + " -id TASK", help: "Shows how an export went, and what came of telling it",
+			name: "export show", flags: ofTenant + " -id TASK", help: "Shows an export's result and the delivery of " +
+				"its event",
 			needs: []string{"org", "id"}, declare: showExport,
 		},
 	}
@@ -27,8 +28,8 @@ func exportCommands() []command {
 
 func listExports(flags *flag.FlagSet) action {
 	var q operator.ExportQuery
-	flags.StringVar(&q.ConnectionID, "connection", "", "only those of the connection with this `id`")
-	flags.StringVar((*string)(&q.Status), "status", "", "only `pending`, success or failed ones")
+	flags.StringVar(&q.ConnectionID, "connection", "", "only exports of the connection with this `id`")
+	flags.StringVar((*string)(&q.Status), "status", "", "only exports with this status: `pending`, success or failed")
 	paging := pagingFlags(flags)
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		var err error
@@ -45,7 +46,7 @@ func listExports(flags *flag.FlagSet) action {
 }
 
 func showExport(flags *flag.FlagSet) action {
-	id := flags.String("id", "", "`task` id: task_id")
+	id := flags.String("id", "", "export `task`: task_id")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		e, err := s.Exports.Show(ctx, tenant, *id)
 		if err != nil {

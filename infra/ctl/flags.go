@@ -33,7 +33,7 @@ func parse(flags *flag.FlagSet, args []string, operands bool) error {
 		return err
 	}
 	if flags.NArg() > 0 && !operands {
-		return fmt.Errorf("%s: something is left over after the flags (%d); every value needs its flag", flags.Name(),
+		return fmt.Errorf("%s: unexpected arguments after the flags (%d); every value needs its flag", flags.Name(),
 			flags.NArg())
 	}
 	return stated(flags)
@@ -44,7 +44,7 @@ func stated(flags *flag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *flag.Flag) {
 		if _, may := f.Value.(*mayBeEmpty); !may && strings.TrimSpace(f.Value.String()) == "" {
-			err = misused("-%s is empty; is a variable of the shell not set?", f.Name)
+			err = misused("-%s is empty; is a shell variable not set?", f.Name)
 		}
 	})
 	return err
@@ -55,7 +55,7 @@ func needed(flags *flag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if !given(flags, name) {
 			_, usage := flag.UnquoteUsage(flags.Lookup(name))
-			return misused("-%s is missing: %s", name, usage)
+			return misused("-%s is required: %s", name, usage)
 		}
 	}
 	return nil
@@ -109,7 +109,7 @@ func forOrganisation(flags *flag.FlagSet,
 // ownerFlags adds the flags that say whose something is: an organisation's in a mode, or without -org everybody's, for
 // which it returns the zero tenant.
 func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err error) {
-	id := flags.String("org", "", "`id` of the organisation that it belongs to (default: shared by all)")
+	id := flags.String("org", "", "`id` of the organisation that owns it (default: shared by all)")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
 	return func() (org.Tenant, string, error) {
 		if *id != "" {
@@ -124,7 +124,7 @@ func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err 
 func tenantOf(id, mode string) (org.Tenant, error) {
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
-		return org.Tenant{}, misused("-org must be an organisation's id, as organisation list shows them")
+		return org.Tenant{}, misused("-org must be an organisation's ID, as organisation list prints it")
 	}
 	m, err := modeOf(mode)
 	return org.Tenant{Mode: m, OrgID: parsed}, err

@@ -49,7 +49,7 @@ func TestAWrongCommandLineSaysWhatWasMeantAndTriesNothing(t *testing.T) {
 		"-output x organisation list": "flag provided but not defined: -output; the flags of ctl itself are -stack " +
 			"and -outputs",
 		"-stack= organisation list":         "-stack is empty",
-		"-stack a -outputs b platform list": "-stack and -outputs exclude one another",
+		"-stack a -outputs b platform list": "-stack and -outputs can't be combined",
 		"endpoint create -nme X":            "flag provided but not defined: -nme\nusage: ctl endpoint create",
 		"endpoint create -name X":           "-fhir-base is missing: FHIR base URL\nusage: ctl endpoint create",
 		"endpoint create left over":         "something is left over after the flags (2)",

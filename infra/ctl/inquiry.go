@@ -19,18 +19,18 @@ func inquiryCommands() []command {
 		},
 		{
 			name: "inquiry show", flags: ofTenant + " -id ID",
-			help:  "Shows what a patient has written, which is personal, and the answers",
+			help:  "Shows an inquiry's text, which is personal data, and the replies",
 			needs: []string{"org", "id"}, declare: showInquiry,
 		},
 		{
 			name: "inquiry answer", flags: ofTenant + " -id ID -text-file FILE [-as-operator]",
 			needs: []string{"org", "id", "text-file"}, declare: answerInquiry,
-			help: "Answers by e-mail for an organisation or as the operator, once however often it is repeated",
+			help: "Replies to an inquiry by e-mail, for an organisation or as the operator; safe to repeat",
 		},
 		{
 			name: "inquiry status", flags: ofTenant + " -id ID -status STATUS", needs: []string{"org", "id", "status"},
 			declare: moveInquiry,
-			help:    "Gives an inquiry a status",
+			help:    "Sets an inquiry's status",
 		},
 	}
 }
@@ -42,8 +42,8 @@ const (
 
 func listInquiries(flags *flag.FlagSet) action {
 	var q operator.InquiryQuery
-	flags.StringVar((*string)(&q.Status), "status", "", "only those that are "+statusHelp)
-	flags.StringVar((*string)(&q.Kind), "kind", "", "only `support` or health_system")
+	flags.StringVar((*string)(&q.Status), "status", "", "only inquiries with this status: "+statusHelp)
+	flags.StringVar((*string)(&q.Kind), "kind", "", "only `support` or health_system inquiries")
 	paging := pagingFlags(flags)
 	ofOne := forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		page, err := s.Inquiries.List(ctx, tenant, q)
@@ -99,9 +99,9 @@ func showInquiry(flags *flag.FlagSet) action {
 
 func answerInquiry(flags *flag.FlagSet) action {
 	id := flags.String("id", "", inquiryIDHelp)
-	file := flags.String("text-file", "", "the `file` that holds the answer, - for standard input")
+	file := flags.String("text-file", "", "`file` with the reply, - for standard input")
 	asOperator := flags.Bool("as-operator", false,
-		"answer in the name of whoever runs the stack; replies go to SupportMail")
+		"reply as the operator of the stack; the patient's reply goes to SupportMail")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		text, err := readSecret(s.input, "text-file", *file)
 		if err != nil {

@@ -12,7 +12,7 @@ func liveAccessCommands() []command {
 	return []command{
 		{
 			name: "organisation requests", declare: listLiveRequests,
-			help: "Lists requests for live mode, with what looks like each organisation",
+			help: "Lists requests for live mode, with similar organisations",
 		},
 		{
 			name: "organisation approve", flags: "-org ID [-compared]", needs: []string{"org"}, declare: approveLive,
@@ -25,7 +25,7 @@ func liveAccessCommands() []command {
 		{
 			name: "organisation withdraw", flags: "-org ID -reason TEXT", needs: []string{"org", "reason"},
 			declare: withdrawLive,
-			help:    "Takes live mode from an organisation",
+			help:    "Withdraws an organisation's live mode",
 		},
 	}
 }
@@ -63,21 +63,21 @@ func alikeShown(all []operator.Alike) []map[string]any {
 
 func approveLive(flags *flag.FlagSet) action {
 	compared := flags.Bool("compared", false,
-		"approve it although others look like it: you have compared them (organisation requests)")
+		"approve it despite similar organisations; compare them first (organisation requests)")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return decidedShown(s.LiveReviews.Approve(ctx, tenant, *compared))
 	})
 }
 
 func refuseLive(flags *flag.FlagSet) action {
-	reason := flags.String("reason", "", "`text` that the organisation's members read in the dashboard")
+	reason := flags.String("reason", "", "`text` that the organisation's members see in the dashboard")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return decidedShown(s.LiveReviews.Refuse(ctx, tenant, *reason))
 	})
 }
 
 func withdrawLive(flags *flag.FlagSet) action {
-	reason := flags.String("reason", "", "`text` that the organisation's members read in the dashboard")
+	reason := flags.String("reason", "", "`text` that the organisation's members see in the dashboard")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return decidedShown(s.LiveReviews.Withdraw(ctx, tenant, *reason))
 	})

@@ -62,13 +62,14 @@ func run(ctx context.Context, args []string, s streams) error {
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		help = true
 	} else if err != nil {
-		return misused("%w; the flags of ctl itself are -stack and -outputs, those of a command come after it", err)
+		return misused("%w; ctl itself has only the flags -stack and -outputs, and other flags come after the "+
+			"command", err)
 	}
 	if err := stated(flags); err != nil {
 		return err
 	}
 	if at.stack != "" && at.outputs != "" {
-		return misused("-stack and -outputs exclude one another")
+		return misused("-stack and -outputs can't be combined")
 	}
 	words := flags.Args()
 	if len(words) > 0 && asks(words[0]) {
@@ -130,7 +131,7 @@ func located(err error) error {
 	at := fault.SpotOf(err)
 	switch {
 	case at.Row != "":
-		return fmt.Errorf("row %s cannot be read at %s (%s): %w", at.Row, at.Attribute, at.Operation, err)
+		return fmt.Errorf("row %s can't be read at %s (%s): %w", at.Row, at.Attribute, at.Operation, err)
 	case at.Table == "":
 		return err
 	case slices.Contains([]string{
@@ -167,7 +168,7 @@ type unfinishedError struct {
 }
 
 func (u *unfinishedError) Error() string {
-	return "what is printed was made, but a later step failed: " + u.cause.Error()
+	return "the printed result was created, but a later step failed: " + u.cause.Error()
 }
 
 func (u *unfinishedError) Unwrap() error { return u.cause }

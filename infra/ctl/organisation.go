@@ -16,55 +16,56 @@ import (
 func organisationCommands() []command {
 	return []command{
 		{
-			name: "organisation create", help: "Makes an organisation, with live mode unless you say otherwise",
+			name: "organisation create", help: "Creates an organisation, with live mode by default",
 			needs: []string{"name"}, declare: createOrganisation,
 			flags: "-name NAME [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent COLOUR] " +
 				"[-email ADDRESS ...] [-without-live]",
 		},
 		{name: "organisation list", help: "Lists all organisations in both modes", declare: listOrganisations},
 		{
-			name: "organisation show", flags: "-org ID", help: "Shows an organisation and where its notices go",
+			name: "organisation show", flags: "-org ID", help: "Shows an organisation and its addresses for notices",
 			needs: []string{"org"}, declare: showOrganisation,
 		},
 		{
-			name: "organisation set", help: "Changes what is named of an organisation", needs: []string{"org"},
+			name: "organisation set", help: "Changes the given settings of an organisation", needs: []string{"org"},
 			declare: changeOrganisation,
 			flags: "-org ID [-name NAME] [-plan free|paid] [-website URL] [-privacy URL] [-terms URL] [-logo URL] [-accent " +
 				"COLOUR] [-without website|privacy|terms|logo|accent ...]",
 		},
 		{
 			name: "organisation emails", flags: "-org ID [-email ADDRESS ... | -none]", needs: []string{"org"}, declare: emails,
-			help: "Shows the addresses of an organisation's notices, replaces them, or takes all away",
+			help: "Shows, replaces or removes an organisation's addresses for notices",
 		},
 		{
 			name: "organisation owner", flags: "-org ID -email ADDRESS", needs: []string{"org"}, declare: inviteOwner,
-			help: "Invites an owner by e-mail, the first one or another",
+			help: "Invites an owner by e-mail",
 		},
 		{
 			name: "organisation recover", flags: "-org ID -email ADDRESS -reason TEXT\n-org ID -email ADDRESS -stop",
 			needs: []string{"org", "email"}, declare: recoverOwner,
-			help: "Begins the recovery of an owner who has lost every second factor, or stops it",
+			help: "Starts the recovery of an owner who has lost every second factor, or stops it",
 		},
 		{
 			name: "organisation suspend", flags: "-org ID", needs: []string{"org"}, declare: suspendOrganisation,
-			help: "Stops an organisation's public ids and keys, in both modes",
+			help: "Disables an organisation's public IDs and keys, in both modes",
 		},
 		{
 			name: "organisation resume", flags: "-org ID", needs: []string{"org"}, declare: resumeOrganisation,
-			help: "Makes a suspended organisation work again",
+			help: "Reactivates a suspended organisation",
 		},
 		{
 			name: "organisation delete", flags: "-org ID -name NAME", needs: []string{"org", "name"},
 			declare: deleteOrganisation,
-			help:    "Has an organisation deleted with everything that it has, after seven days, or shows the deletion's status",
+			help: "Schedules the deletion of an organisation and all its data in seven days, or shows the " +
+				"deletion's status",
 		},
 		{
 			name: "organisation keep", flags: "-org ID", needs: []string{"org"}, declare: keepOrganisation,
-			help: "Cancels the deletion of an organisation before it begins",
+			help: "Cancels an organisation's deletion before it starts",
 		},
 		{
 			name: "organisation remove", flags: "-org ID", needs: []string{"org"}, declare: removeOrganisation,
-			help: "Removes a suspended organisation that nothing belongs to",
+			help: "Removes a suspended organisation that owns nothing",
 		},
 	}
 }
@@ -76,11 +77,12 @@ func createOrganisation(flags *flag.FlagSet) action {
 	flags.StringVar(&made.PrivacyPolicyURI, "privacy", "", "https `URL`")
 	flags.StringVar(&made.TermsURI, "terms", "", "https `URL`")
 	flags.StringVar(&made.LogoURI, "logo", "", "https `URL`")
-	flags.StringVar(&made.Accent, "accent", "", "`colour` of its pages, such as #1a5fb4")
+	flags.StringVar(&made.Accent, "accent", "", "accent `colour` of its pages, such as #1a5fb4")
 	plan := flags.String("plan", string(org.Free), "`free` or paid")
 	var emails texts
-	flags.Var(&emails, "email", "`address` where notices go, may be repeated")
-	withoutLive := flags.Bool("without-live", false, "in test mode alone, until it requests live mode and you approve it")
+	flags.Var(&emails, "email", "`address` for notices; may be repeated")
+	withoutLive := flags.Bool("without-live", false, "create it in test mode only; it can request live mode, which "+
+		"you approve")
 	return func(ctx context.Context, s session) (any, error) {
 		made.LiveAccess = org.LiveGranted
 		if *withoutLive {
@@ -97,7 +99,7 @@ func createOrganisation(flags *flag.FlagSet) action {
 
 // inviteOwner shows nothing of what makes the invitation work: the e-mail alone has that.
 func inviteOwner(flags *flag.FlagSet) action {
-	email := flags.String("email", "", "`address` of the owner, at the organisation's own domain")
+	email := flags.String("email", "", "owner's `address`, at the organisation's own domain")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		made, err := s.Members.InviteOwner(ctx, tenant, *email)
 		return map[string]any{"invitation": made.ID, "email": made.Email, "expires_at": made.ExpiresAt}, err
@@ -107,11 +109,11 @@ func inviteOwner(flags *flag.FlagSet) action {
 func recoverOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "`address` of the owner's account")
 	reason := flags.String("reason", "",
-		"`text` for the audit log: how you know that it is the owner; no names or addresses")
-	stop := flags.Bool("stop", false, "stop a recovery that was begun")
+		"`text` for the audit log: how you verified the owner; no names or addresses")
+	stop := flags.Bool("stop", false, "stop a recovery in progress")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		if *stop == (*reason != "") {
-			return nil, misused("give either -reason or -stop")
+			return nil, misused("set either -reason or -stop")
 		}
 		if *stop {
 			return map[string]any{"org": tenant.OrgID, "stopped": true}, s.Members.StopRecovery(ctx, tenant, *email)
@@ -161,7 +163,7 @@ func deletionShown(d deletion.Deletion) map[string]any {
 }
 
 func deleteOrganisation(flags *flag.FlagSet) action {
-	name := flags.String("name", "", "the organisation's exact `name`, to confirm")
+	name := flags.String("name", "", "the organisation's exact `name`, as confirmation")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		d, err := s.Deletions.Request(ctx, tenant, *name)
 		return map[string]any{"org": tenant.OrgID, "deletion": deletionShown(d)}, err
@@ -203,12 +205,12 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	for name, usage := range map[string]string{
 		"name": "display `name`", "plan": "`free` or paid", "website": "https `URL`", "privacy": "https `URL`",
 		"terms": "https `URL`",
-		"logo":  "https `URL`", "accent": "`colour` of its pages, such as #1a5fb4",
+		"logo":  "https `URL`", "accent": "accent `colour` of its pages, such as #1a5fb4",
 	} {
 		_ = flags.String(name, "", usage)
 	}
 	var without texts
-	flags.Var(&without, "without", "have none from now on: `website`, privacy, terms, logo or accent; may be repeated")
+	flags.Var(&without, "without", "remove this setting: `website`, privacy, terms, logo or accent; may be repeated")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		change := operator.OrganisationChange{
 			Name: optional(flags, "name"), Plan: optional(flags, "plan"), Website: optional(flags, "website"),
@@ -221,14 +223,14 @@ func changeOrganisation(flags *flag.FlagSet) action {
 				"accent": &change.Accent,
 			}[name]
 			if !ok || *field != nil {
-				return nil, misused("-without must be website, privacy, terms, logo or accent, and none that is set at the same " +
-					"time")
+				return nil, misused("-without must be website, privacy, terms, logo or accent, and can't be combined " +
+					"with the setting's flag")
 			}
 			*field = new(string)
 		}
 		if reflect.ValueOf(change).IsZero() {
-			return nil, misused("nothing is to be changed: name it with -name, -plan, -website, -privacy, -terms, -logo, " +
-				"-accent or -without")
+			return nil, misused("nothing to change: set -name, -plan, -website, -privacy, -terms, -logo, -accent or " +
+				"-without")
 		}
 		changed, err := s.Organisations.Change(ctx, tenant, change)
 		return organisationShown(changed), err
@@ -238,11 +240,11 @@ func changeOrganisation(flags *flag.FlagSet) action {
 // emails shows where an organisation's notices go, or changes it. What is left out changes nothing.
 func emails(flags *flag.FlagSet) action {
 	var named texts
-	flags.Var(&named, "email", "`address` where notices go from now on, may be repeated; without it they are shown")
-	none := flags.Bool("none", false, "notices go nowhere from now on")
+	flags.Var(&named, "email", "new `address` for notices; may be repeated (default: show the current ones)")
+	none := flags.Bool("none", false, "remove all addresses for notices")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		if *none && len(named) > 0 {
-			return nil, misused("-none and -email do not go together")
+			return nil, misused("-none and -email can't be combined")
 		}
 		if *none || len(named) > 0 {
 			if err := s.Organisations.SetEmails(ctx, tenant, named); err != nil {

@@ -10,9 +10,9 @@ import (
 
 func platformCommands() []command {
 	return []command{
-		{name: "platform list", help: "Lists the EHR platforms that are known", declare: listPlatforms},
+		{name: "platform list", help: "Lists the known EHR platforms", declare: listPlatforms},
 		{
-			name: "platform show", flags: "-platform TYPE", help: "Shows what is known of an EHR platform",
+			name: "platform show", flags: "-platform TYPE", help: "Shows the profile of an EHR platform",
 			needs: []string{"platform"}, declare: showPlatform,
 		},
 	}

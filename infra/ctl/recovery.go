@@ -13,16 +13,15 @@ import (
 func restoreCommands() []command {
 	return []command{{
 		name: "restore tokens", flags: ofTenant + " -table TABLE -moment TIME [-apply]",
-		help: "Puts token sets back that were lost, from a table that was restored to a moment, but none that may have " +
-			"been used since",
+		help:  "Restores lost token sets from a restored table, except those that may have been used since",
 		needs: []string{"org", "table", "moment"}, declare: restoreTokens,
 	}}
 }
 
 func restoreTokens(flags *flag.FlagSet) action {
-	table := flags.String("table", "", "`name` of the table that DynamoDB has restored")
-	moment := timeFlag(flags, "moment", "the `time` to which it was restored")
-	isMeant := flags.Bool("apply", false, "do it; without it nothing is changed, and what would be is printed")
+	table := flags.String("table", "", "`name` of the table that DynamoDB restored")
+	moment := timeFlag(flags, "moment", "`time` to which it was restored")
+	isMeant := flags.Bool("apply", false, "restore them; without this flag, nothing changes and the plan is printed")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		rows, err := wiring.Restore(ctx, s.stack.Config, s.stack.Outputs, *table)
 		if err != nil {
@@ -47,16 +46,16 @@ func restoredShown(done operator.Restored, isMeant bool) map[string]any {
 func resealCommands() []command {
 	return []command{{
 		name: "reseal", flags: "[-apply]", declare: reseal,
-		help: "Seals webhooks' secrets, keys and headers and client secrets anew, so that nothing stands under an old " +
-			"version of SecretsKey",
+		help: "Re-encrypts webhooks' secrets, keys and headers, and client secrets, with the current version of " +
+			"SecretsKey",
 	}}
 }
 
 func reseal(flags *flag.FlagSet) action {
-	isMeant := flags.Bool("apply", false, "do it; without it nothing is changed")
+	isMeant := flags.Bool("apply", false, "make the changes; without this flag, nothing changes")
 	return func(ctx context.Context, s session) (any, error) {
 		if !*isMeant {
-			return nil, misused("reseal changes every webhook and client that has a secret; say -apply")
+			return nil, misused("reseal changes every webhook and client that has a secret; to confirm, use -apply")
 		}
 		done, err := s.Reseals.All(ctx)
 		if err != nil {

@@ -20,7 +20,7 @@ func redriveCommands() []command {
 	return []command{{
 		name: "redrive", flags: "-queue exports|deliveries|refreshes|tefca [-apply]", needs: []string{"queue"},
 		declare: redrive,
-		help:    "Shows which rows the dead letters of a queue point to, and has workers look at them again",
+		help:    "Shows the rows behind a queue's dead letters, and with -apply has workers process them again",
 	}}
 }
 
@@ -63,7 +63,7 @@ const mostLetters = 1000
 
 func redrive(flags *flag.FlagSet) action {
 	name := flags.String("queue", "", "`exports`, deliveries, refreshes or tefca")
-	isMeant := flags.Bool("apply", false, "send them; without it they are only shown")
+	isMeant := flags.Bool("apply", false, "redrive them; without this flag, they are only shown")
 	return func(ctx context.Context, s session) (any, error) {
 		all := letters(sqs.NewFromConfig(s.stack.Config), s.stack.Outputs)
 		chosen, ok := all[*name]

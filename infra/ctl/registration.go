@@ -13,22 +13,23 @@ func registrationCommands() []command {
 	const place, owner = "(-endpoint ID | -platform TYPE) -mode test|live", " [-org ID]"
 	return []command{
 		{
-			name: "registration set", help: "Makes a registration, or changes what is named of it", declare: setRegistration,
+			name: "registration set", help: "Creates a registration, or changes its given " +
+				"settings", declare: setRegistration,
 			flags: place + " -client-id ID [-client-auth ID | -public] [-scope SCOPES] [-own-callback]" + owner,
 		},
 		{name: "registration list", help: "Lists all registrations", declare: listRegistrations},
 		{
 			name: "registration show", flags: place + owner, declare: showRegistration,
-			help: "Shows the registration that is used there, whosever it is",
+			help: "Shows the registration in use for an endpoint or platform, whoever owns it",
 		},
 		{
 			name: "registration callback", flags: "(-endpoint ID | -fhir-base URL | -platform TYPE) -mode test|live" + owner,
 			declare: showCallback,
-			help:    "Shows the callback address to register at the health system",
+			help:    "Shows the callback URL to register at the health system",
 		},
 		{
 			name: "registration remove", flags: place + owner, declare: removeRegistration,
-			help: "Removes the registration of exactly this place and owner",
+			help: "Removes the registration of exactly this endpoint or platform and owner",
 		},
 	}
 }
@@ -36,25 +37,25 @@ func registrationCommands() []command {
 func setRegistration(flags *flag.FlagSet) action {
 	_ = flags.String("client-id", "", "our client `id` there")
 	_ = flags.String("client-auth", "",
-		"`id` of how the client proves who it is, from client create (default: as it is, at first a public client)")
+		"client authentication `id`, from client create (default: unchanged; a public client for a new registration)")
 	var scope mayBeEmpty
-	flags.Var(&scope, "scope", "`scopes` to ask for, separated by spaces; '' for what the platform and its discovery "+
-		"say (default: as it is)")
-	public := flags.Bool("public", false, "make it a public client, which does not prove who it is")
+	flags.Var(&scope, "scope", "space-separated `scopes` to request; '' for the default from the platform and its "+
+		"discovery (default: unchanged)")
+	public := flags.Bool("public", false, "make it a public client, which doesn't authenticate")
 	own := flags.Bool("own-callback", false,
-		"use a callback address of its own from now on; the health system must know it already")
+		"use a separate callback URL from now on; register it at the health system first")
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		change := operator.Change{
 			ClientID: optional(flags, "client-id"), AuthID: optional(flags, "client-auth"), Scope: scope.said, OwnCallback: *own,
 		}
 		if *public {
 			if change.AuthID != nil {
-				return nil, misused("-public and -client-auth exclude one another")
+				return nil, misused("-public and -client-auth can't be combined")
 			}
 			change.AuthID = new(string)
 		}
 		if change == (operator.Change{}) {
-			return nil, misused("nothing is to be set: name it with -client-id, -client-auth, -public, -scope or -own-callback")
+			return nil, misused("nothing to set: use -client-id, -client-auth, -public, -scope or -own-callback")
 		}
 		set, err := s.Registrations.Set(ctx, owner, place, change)
 		return registrationShown(set), err
@@ -80,11 +81,11 @@ func listRegistrations(*flag.FlagSet) action {
 
 // showCallback prints the address that a health system wants to know before it gives out a client id.
 func showCallback(flags *flag.FlagSet) action {
-	base := flags.String("fhir-base", "", "or at an endpoint that is not made yet: its FHIR base `URL`")
+	base := flags.String("fhir-base", "", "FHIR base `URL`, for an endpoint that isn't created yet")
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		if *base != "" {
 			if place.EndpointID != "" {
-				return nil, misused("-fhir-base and -endpoint exclude one another")
+				return nil, misused("-fhir-base and -endpoint can't be combined")
 			}
 			var err error
 			if place.EndpointID, err = operator.EndpointID(place.Mode, *base); err != nil {
@@ -118,9 +119,9 @@ func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner
 	error),
 ) action {
 	owned := ownerFlags(flags)
-	endpoint := flags.String("endpoint", "", "at one endpoint: its `id`")
+	endpoint := flags.String("endpoint", "", "endpoint `id`")
 	platformType := flags.String("platform", "",
-		"or at all endpoints of an EHR platform: its `type`, as platform list shows them")
+		"EHR platform `type`, from platform list, for all its endpoints")
 	return func(ctx context.Context, s session) (any, error) {
 		owner, mode, err := owned()
 		if err != nil {
@@ -141,7 +142,7 @@ func registrationShown(r operator.Registered) map[string]any {
 		shown["of"] = r.Owner.OrgID
 	}
 	if r.Registration.Scope == "" {
-		shown["scope"] = "as the platform and its discovery say"
+		shown["scope"] = "from the platform and its discovery"
 	}
 	for name, value := range map[string]string{
 		"client_auth_id": r.Registration.AuthID, "algorithm": r.Auth.Algorithm, "key_id": r.Auth.KeyID,

@@ -35,7 +35,7 @@ func TestARegistrationIsUsedWhereAndForWhomItWasMade(t *testing.T) {
 	atEndpoint := map[string]any{
 		"place": map[string]any{"endpoint_id": endpoint}, "of": id, "client_id": "its own", "client_auth_id": own,
 		"method":    "private_key_jwt",
-		"algorithm": "RS384", "scope": "as the platform and its discovery say",
+		"algorithm": "RS384", "scope": "from the platform and its discovery",
 	}
 	wantShown(t, "setting an organisation's own",
 		done("registration", "set", "-endpoint", endpoint, "-org", id, "-client-id", "its own", "-client-auth",

@@ -18,12 +18,12 @@ func webhookCommands() []command {
 	one, moved := []string{"org", "id"}, []string{"org", "id", "url"}
 	return []command{
 		{
-			name: "webhook create", help: "Makes a webhook and prints its secret, once", needs: []string{"org", "url"},
+			name: "webhook create", help: "Creates a webhook and prints its secret once", needs: []string{"org", "url"},
 			declare: createWebhook,
 			flags:   ofTenant + " -url URL [-note TEXT] [-type TYPE ...] [-rate N] [-signing-key] [-header-file FILE|-]",
 		},
 		{
-			name: "webhook list", flags: ofTenant, help: "Lists webhooks, with how they fare", needs: one[:1],
+			name: "webhook list", flags: ofTenant, help: "Lists webhooks and their status", needs: one[:1],
 			declare: listWebhooks,
 		},
 		{
@@ -32,23 +32,24 @@ func webhookCommands() []command {
 		},
 		{
 			name: "webhook types", flags: ofTenant + " -id ID [-type TYPE ... | -none]", needs: one, declare: webhookTypes,
-			help: "Shows a webhook's event types, replaces the optional ones, or takes those away",
+			help: "Shows, replaces or removes a webhook's optional event types",
 		},
 		{
 			name: "webhook url", flags: ofTenant + " -id ID -url URL", needs: moved, declare: moveWebhook,
-			help: "Has a webhook's events sent to another address",
+			help: "Changes a webhook's URL",
 		},
 		{
 			name: "webhook rotate", flags: ofTenant + " -id ID [-expire-now]",
-			help:  "Makes a new signing secret and prints it, once",
+			help:  "Creates a new signing secret and prints it once",
 			needs: one, declare: rotateWebhook,
 		},
 		{
-			name: "webhook disable", flags: ofTenant + " -id ID", help: "Stops everything to a webhook; its events are held",
+			name: "webhook disable", flags: ofTenant + " -id ID", help: "Disables a webhook; its events are held",
 			needs: one, declare: disableWebhook,
 		},
 		{
-			name: "webhook enable", flags: ofTenant + " -id ID", help: "Enables a disabled webhook and tells what it has missed",
+			name: "webhook enable", flags: ofTenant + " -id ID", help: "Enables a disabled webhook and reports the " +
+				"events it missed",
 			needs: one, declare: enableWebhook,
 		},
 		{
@@ -60,11 +61,12 @@ func webhookCommands() []command {
 
 func createWebhook(flags *flag.FlagSet) action {
 	var made webhook.Draft
-	flags.StringVar(&made.URL, "url", "", "`URL` that events are sent to")
-	flags.StringVar(&made.Note, "note", "", "what it is called by")
+	flags.StringVar(&made.URL, "url", "", "`URL` to send events to")
+	flags.StringVar(&made.Note, "note", "", "note that identifies the credential")
 	flags.IntVar(&made.Rate, "rate", 0, "attempts per second, 1 to 1000 (default 50)")
-	flags.BoolVar(&made.SigningKey, "signing-key", false, "sign with an ed25519 key as well, whose public half is printed")
-	file := flags.String("header-file", "", "send these headers, too: a `file` of lines NAME=VALUE, - for standard input")
+	flags.BoolVar(&made.SigningKey, "signing-key", false, "also sign with an ed25519 key, and print its public key")
+	file := flags.String("header-file", "", "custom headers to send: a `file` of lines NAME=VALUE, - for standard "+
+		"input")
 	typed := typeFlags(flags)
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		if given(flags, "rate") && made.Rate == 0 {
@@ -116,7 +118,7 @@ func webhookTypes(flags *flag.FlagSet) action {
 			return nil, err
 		}
 		if *none && len(wanted) > 0 {
-			return nil, misused("-none and -type do not go together")
+			return nil, misused("-none and -type can't be combined")
 		}
 		var sub webhook.Subscription
 		if *none || len(wanted) > 0 {
@@ -129,7 +131,7 @@ func webhookTypes(flags *flag.FlagSet) action {
 }
 
 func moveWebhook(flags *flag.FlagSet) action {
-	address := flags.String("url", "", "`URL` that events are sent to from now on")
+	address := flags.String("url", "", "new `URL` to send events to")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		sub, err := s.Webhooks.SetURL(ctx, tenant, id, *address)
 		return webhookShown(sub), err
@@ -137,7 +139,8 @@ func moveWebhook(flags *flag.FlagSet) action {
 }
 
 func rotateWebhook(flags *flag.FlagSet) action {
-	atOnce := flags.Bool("expire-now", false, "end the old secrets now and not in 24 hours; do so when one has leaked")
+	atOnce := flags.Bool("expire-now", false, "revoke the old secrets immediately instead of in 24 hours; use this "+
+		"if one has leaked")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		sub, signing, err := s.Webhooks.Rotate(ctx, tenant, id, *atOnce)
 		return showing(map[string]any{"id": sub.ID, "secret": signing.Reveal(), "old_secrets_end": oldSecretsEnd(sub)},
@@ -168,7 +171,7 @@ func removeWebhook(flags *flag.FlagSet) action {
 func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant, id string) (any,
 	error),
 ) action {
-	id := flags.String("id", "", "what webhook create printed as `id`")
+	id := flags.String("id", "", "webhook `id`, from webhook create")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
 		return do(ctx, s, tenant, *id)
 	})
@@ -177,7 +180,7 @@ func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, ten
 // typeFlags adds the flag for optional event types.
 func typeFlags(flags *flag.FlagSet) func() ([]webhook.Type, error) {
 	var names texts
-	flags.Var(&names, "type", fmt.Sprintf("event `type` besides the required ones, may be repeated; required are %v",
+	flags.Var(&names, "type", fmt.Sprintf("optional event `type`; may be repeated; always included: %v",
 		webhook.Required()))
 	return func() ([]webhook.Type, error) { return typesOf(names) }
 }
@@ -187,7 +190,7 @@ func typesOf(names []string) ([]webhook.Type, error) {
 	for _, name := range names {
 		t, ok := webhook.ParseType(name)
 		if !ok {
-			return nil, misused("-type: there is no event type %q", name)
+			return nil, misused("-type: unknown event type %q", name)
 		}
 		types = append(types, t)
 	}
@@ -204,7 +207,7 @@ func readHeaders(input io.Reader, file string) (map[string]string, error) {
 	for number, line := range strings.Split(content.Reveal(), "\n") {
 		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\r"), "=")
 		if _, twice := headers[name]; !ok || twice {
-			return nil, fmt.Errorf("line %d of -header-file is not NAME=VALUE, or names a header again", number+1)
+			return nil, fmt.Errorf("line %d of -header-file is not NAME=VALUE, or repeats a header", number+1)
 		}
 		headers[name] = value
 	}

@@ -12,13 +12,13 @@ func webhookSetCommands() []command {
 	return []command{
 		{
 			name: "webhook set", needs: []string{"org", "id"}, declare: changeWebhook,
-			help: "Changes a webhook's note, rate, own headers or signing key",
+			help: "Changes a webhook's note, rate, custom headers or signing key",
 			flags: ofTenant + " -id ID [-note TEXT] [-rate N] [-header-file FILE|- | -no-headers] [-signing-key | " +
 				"-no-signing-key]",
 		},
 		{
 			name: "webhook secret", flags: ofTenant + " -id ID", needs: []string{"org", "id"}, declare: revealSecrets,
-			help: "Prints the signing secrets that are in use; the audit log keeps who did so",
+			help: "Prints the active signing secrets; the audit log records this",
 		},
 	}
 }
@@ -27,17 +27,18 @@ func webhookSetCommands() []command {
 func changeWebhook(flags *flag.FlagSet) action {
 	var change operator.WebhookChange
 	var note mayBeEmpty
-	flags.Var(&note, "note", "what it is called by; empty for nothing")
+	flags.Var(&note, "note", "note that identifies the credential; '' removes it")
 	rate := flags.Int("rate", 0, "attempts per second, 1 to 1000; 0 for the default")
-	file := flags.String("header-file", "", "send these headers instead of its own: a `file` of lines NAME=VALUE, "+
-		"- for standard input")
-	noHeaders := flags.Bool("no-headers", false, "send no headers of its own any more")
-	signed := flags.Bool("signing-key", false, "sign with a new ed25519 key as well, whose public half is printed; "+
-		"the one before ends")
-	unsigned := flags.Bool("no-signing-key", false, "sign with no ed25519 key any more")
+	file := flags.String("header-file", "", "custom headers to send instead of the current ones: a `file` of lines "+
+		"NAME=VALUE, - for standard input")
+	noHeaders := flags.Bool("no-headers", false, "remove all custom headers")
+	signed := flags.Bool("signing-key", false, "also sign with a new ed25519 key, and print its public key; replaces "+
+		"the previous key")
+	unsigned := flags.Bool("no-signing-key", false, "remove the ed25519 key")
 	return forWebhook(flags, func(ctx context.Context, s session, tenant org.Tenant, id string) (any, error) {
 		if *noHeaders && *file != "" || *signed && *unsigned {
-			return nil, misused("-header-file and -no-headers, and -signing-key and -no-signing-key, do not go together")
+			return nil, misused("-header-file and -no-headers can't be combined, nor can -signing-key and " +
+				"-no-signing-key")
 		}
 		if change.Edit.Note = note.said; given(flags, "rate") {
 			change.Edit.Rate = rate
@@ -53,8 +54,8 @@ func changeWebhook(flags *flag.FlagSet) action {
 			change.Edit.SigningKey = signed
 		}
 		if e := change.Edit; e.Note == nil && e.Rate == nil && e.Headers == nil && e.SigningKey == nil {
-			return nil, misused("nothing is to be changed: name it with -note, -rate, -header-file, -no-headers, " +
-				"-signing-key or -no-signing-key")
+			return nil, misused("nothing to change: set -note, -rate, -header-file, -no-headers, -signing-key or " +
+				"-no-signing-key")
 		}
 		sub, err := s.Webhooks.Change(ctx, tenant, id, change)
 		return webhookShown(sub), err

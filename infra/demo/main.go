@@ -32,11 +32,11 @@ const maxTime = 2 * time.Minute
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	var w wanted
-	flags.StringVar(&w.runFile, "run-file", ".local/run.json", "what make run or make local-sam wrote")
-	flags.StringVar(&w.name, "stack", "", `which stack it has to be, such as "sam local" (default: any)`)
-	flags.BoolVar(&w.own, "own", false, "start a stack for this run, in place of one that runs")
-	flags.StringVar(&w.runner, "runner", "build/local", "the runner, for a stack of its own")
-	persona := flags.String("persona", "", "whose record (default: the third of the sandbox)")
+	flags.StringVar(&w.runFile, "run-file", ".local/run.json", "run file written by make run or make local-sam")
+	flags.StringVar(&w.name, "stack", "", `required stack, such as "sam local" (default: any)`)
+	flags.BoolVar(&w.own, "own", false, "start a separate stack for this run, even if one is already running")
+	flags.StringVar(&w.runner, "runner", "build/local", "runner program for -own")
+	persona := flags.String("persona", "", "persona whose record is exported (default: the sandbox's third)")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("command line: %w", err)
 	}

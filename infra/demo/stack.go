@@ -45,13 +45,13 @@ func find(ctx context.Context, w wanted, out io.Writer) (stack runfile.Run, stop
 
 // running is the stack of a run file, if it is still there.
 func running(ctx context.Context, file string) (runfile.Run, error) {
-	const advice = "start one with make run or make local-sam, or let the demo start one for itself with -own"
+	const advice = "start one with make run or make local-sam, or use -own to let the demo start one"
 	stack, err := read(file)
 	if err != nil {
 		return runfile.Run{}, fmt.Errorf("no stack: %w; %s", err, advice)
 	}
 	if !answers(ctx, stack) {
-		return runfile.Run{}, fmt.Errorf("the stack of %s does not answer at %s; %s", file, stack.BaseURL, advice)
+		return runfile.Run{}, fmt.Errorf("the stack of %s does not respond at %s; %s", file, stack.BaseURL, advice)
 	}
 	return stack, nil
 }
@@ -63,7 +63,7 @@ func read(file string) (runfile.Run, error) {
 	}
 	var stack runfile.Run
 	if err := json.Unmarshal(body, &stack); err != nil {
-		return runfile.Run{}, fmt.Errorf("%s is no run file: %w", file, err)
+		return runfile.Run{}, fmt.Errorf("%s is not a run file: %w", file, err)
 	}
 	return stack, nil
 }
@@ -99,7 +99,7 @@ func begin(ctx context.Context, runner string, out io.Writer) (runfile.Run, func
 	if err != nil {
 		return runfile.Run{}, nil, fmt.Errorf("log file: %w", err)
 	}
-	fmt.Fprintf(out, "Starting a stack (its log is %s)\n", logFile)
+	fmt.Fprintf(out, "Starting a stack (log: %s)\n", logFile)
 	//nolint:gosec // the person names the runner
 	command := exec.CommandContext(ctx, runner, "-addr", "127.0.0.1:0", "-run-file", file)
 	command.Stdout, command.Stderr = log, log
@@ -123,7 +123,7 @@ func begin(ctx context.Context, runner string, out io.Writer) (runfile.Run, func
 		}
 		select {
 		case <-ended:
-			return runfile.Run{}, nil, fmt.Errorf("the runner ended; see %s", logFile)
+			return runfile.Run{}, nil, fmt.Errorf("the runner exited; see %s", logFile)
 		case <-ctx.Done():
 			stop()
 			return runfile.Run{}, nil, errors.New("the runner did not get ready; see " + logFile)

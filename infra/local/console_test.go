@@ -108,7 +108,7 @@ func TestTheConsoleTellsHowTheStackStands(t *testing.T) {
 	var inbox struct{ Webhooks []webhookState }
 	s.console(t, "inbox", &inbox)
 	if diff := cmp.Diff([]webhookState{
-		{ID: 1, Path: "/_local/inbox/alder", Signature: "unknown", Reason: "no secret is known for this inbox"},
+		{ID: 1, Path: "/_local/inbox/alder", Signature: "unknown", Reason: "this inbox has no known secret"},
 	}, inbox.Webhooks); diff != "" {
 		t.Errorf("webhooks (-want +got):\n%s", diff)
 	}

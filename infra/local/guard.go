@@ -35,7 +35,7 @@ func ourHostOnly(isHost func(host string) bool, next http.Handler) http.Handler 
 		if !isHost(host) {
 			w.WriteHeader(http.StatusMisdirectedRequest)
 			// a client that went away needs no answer
-			_, _ = io.WriteString(w, "This server answers to loopback addresses only.\n")
+			_, _ = io.WriteString(w, "This server accepts requests only for loopback addresses.\n")
 			return
 		}
 		next.ServeHTTP(w, r)

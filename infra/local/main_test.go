@@ -151,7 +151,7 @@ func start(t *testing.T, dir string, arguments ...string) started {
 		_ = command.Wait()
 	})
 	for scanner := bufio.NewScanner(out); scanner.Scan(); {
-		if strings.Contains(scanner.Text(), "Ctrl-C ends it.") {
+		if strings.Contains(scanner.Text(), "Press Ctrl-C to stop.") {
 			break
 		}
 	}

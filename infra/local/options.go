@@ -53,19 +53,20 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	o := options{parameters: parameters{}, catalog: shipped.Sandbox}
 	flags := flag.NewFlagSet("local", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen at; port 0 takes a free one")
+	flags.StringVar(&o.address, "addr", "127.0.0.1:4566", "loopback address to listen on; port 0 chooses a free port")
 	flags.StringVar(&o.data, "data", "", "keep the data in this folder (default: in memory)")
 	chaos := flags.String("faults", "",
-		"fail as AWS does on a bad day, by a number that chooses the faults: 42, or 42:harsh")
-	flags.BoolVar(&o.sam, "sam", false, "run the functions in containers, through sam local start-lambda")
+		"inject faults as AWS has them on a bad day; the number chooses the faults: 42, or 42:harsh")
+	flags.BoolVar(&o.sam, "sam", false, "run the functions in containers with sam local start-lambda")
 	flags.TextVar(&o.host, "container-host", netip.Addr{},
-		"`address` at which containers reach this machine (default: what the container engine says)")
-	flags.StringVar(&o.binaries, "bin", "build", "folder of <function>/bootstrap")
-	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
-	noBuild := flags.Bool("no-build", false, "use the binaries as they are")
-	flags.BoolVar(&o.seed, "seed", true, "create the organisations to try things out with")
-	institutions := "`institutions` to search for in test mode: none, sandbox, or us, a synthetic list as large as the " +
-		"United States' besides (default \"sandbox\")"
+		"`address` at which containers reach this machine (default: from the container engine)")
+	flags.StringVar(&o.binaries, "bin", "build", "folder of the binaries, <function>/bootstrap")
+	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "file that describes the running stack for other "+
+		"programs")
+	noBuild := flags.Bool("no-build", false, "use the existing binaries without building")
+	flags.BoolVar(&o.seed, "seed", true, "create sample organisations")
+	institutions := "`institutions` to search for in test mode: none, sandbox, or us, which adds a synthetic list " +
+		"the size of the United States' (default \"sandbox\")"
 	flags.Func("catalog", institutions, func(text string) (err error) {
 		o.catalog, err = shipped.ParseChoice(text)
 		return err
@@ -75,7 +76,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 		return options{}, fmt.Errorf("command line: %w", err)
 	}
 	if flags.NArg() > 0 {
-		return options{}, fmt.Errorf("command line: %q is no flag", flags.Arg(0))
+		return options{}, fmt.Errorf("command line: %q is not a flag", flags.Arg(0))
 	}
 	if *chaos != "" {
 		var err error
@@ -84,7 +85,8 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 		}
 	}
 	if host, _, err := net.SplitHostPort(o.address); err != nil || !isLoopback(host) {
-		return options{}, fmt.Errorf("-addr %s: want a loopback address and a port, such as 127.0.0.1:4566", o.address)
+		return options{}, fmt.Errorf("-addr %s: must be a loopback address and a port, such as "+
+			"127.0.0.1:4566", o.address)
 	}
 	o.build = !*noBuild
 	return o, nil

@@ -31,13 +31,14 @@ func seeded(ctx context.Context, s *stack, o options, progress io.Writer) (runfi
 		return runfile.Run{}, err
 	case run.BaseURL == "":
 		if o.catalog == shipped.US {
-			fmt.Fprintln(progress, "Publishing some 38,000 synthetic institutions; that takes about a quarter of a minute")
+			fmt.Fprintln(progress, "Publishing about 38,000 synthetic institutions; this takes about 15 seconds")
 		}
 		if run, err = s.plant(ctx, o.catalog); err != nil {
 			return runfile.Run{}, err
 		}
 	case run.BaseURL != s.run.BaseURL || run.InboxURL != s.run.InboxURL:
-		return runfile.Run{}, fmt.Errorf("the data in %s was made for %s: start with the same -addr, or with an empty folder",
+		return runfile.Run{}, fmt.Errorf("the data in %s was created for %s: start with the same -addr, or with an "+
+			"empty folder",
 			o.data, run.BaseURL)
 	}
 	for _, organisation := range run.Organisations {
@@ -61,7 +62,7 @@ func earlier(data, kept string) (runfile.Run, error) {
 		return runfile.Run{}, nil
 	}
 	if err != nil {
-		return runfile.Run{}, fmt.Errorf("read what was seeded: %w", err)
+		return runfile.Run{}, fmt.Errorf("read the seeded data: %w", err)
 	}
 	var run runfile.Run
 	if err := json.Unmarshal(text, &run); err != nil {

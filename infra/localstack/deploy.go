@@ -53,14 +53,14 @@ func (o options) packaged() string { return o.built() + ".yaml" }
 func makeBucket(ctx context.Context, o options) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+o.aws+"/"+bucket, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("make the bucket of the functions: %w", err)
+		return fmt.Errorf("create the functions' bucket: %w", err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("make the bucket of the functions: %w", err)
+		return fmt.Errorf("create the functions' bucket: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("make the bucket of the functions: LocalStack answered %s", response.Status)
+		err = fmt.Errorf("create the functions' bucket: LocalStack returned %s", response.Status)
 	}
 	return errors.Join(err, response.Body.Close())
 }

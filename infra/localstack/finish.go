@@ -28,7 +28,7 @@ func finishUpdate(ctx context.Context, o options) error {
 		return err
 	}
 	if err := restoreStage(ctx, o); err != nil {
-		return fmt.Errorf("give the API its stage back: %w", err)
+		return fmt.Errorf("restore the API's stage: %w", err)
 	}
 	return nil
 }
@@ -171,16 +171,16 @@ func ask(ctx context.Context, o options, service, method, path string, in, out a
 	}
 	answer, err := io.ReadAll(response.Body)
 	if err = errors.Join(err, response.Body.Close()); err != nil {
-		return fmt.Errorf("read LocalStack's answer: %w", err)
+		return fmt.Errorf("read LocalStack's response: %w", err)
 	}
 	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated {
-		return fmt.Errorf("LocalStack answered %s: %.200s", response.Status, answer)
+		return fmt.Errorf("LocalStack returned %s: %.200s", response.Status, answer)
 	}
 	if out == nil {
 		return nil
 	}
 	if err = json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("read LocalStack's answer: %w", err)
+		return fmt.Errorf("read LocalStack's response: %w", err)
 	}
 	return nil
 }

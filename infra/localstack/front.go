@@ -141,7 +141,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" &&
 		(notIP != nil || !ip.IsLoopback() && ip != f.inside) {
 		// no page can make itself ours by its name
-		http.Error(w, "This server answers to names of this machine only.", http.StatusMisdirectedRequest)
+		http.Error(w, "This server accepts requests only for this machine's names.", http.StatusMisdirectedRequest)
 		return
 	}
 	if seen := f.watch.Load(); seen != nil {
@@ -158,7 +158,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.inbox.ServeHTTP(w, r)
 	case path == returnPath:
 		// a client that went away needs no answer
-		_, _ = io.WriteString(w, "The application would be here. What it is given is in the address.\n")
+		_, _ = io.WriteString(w, "This page stands in for the application. Its URL holds the result.\n")
 	case !strings.HasPrefix(path, "/"+stage+"/"):
 		http.NotFound(w, r)
 	case api == nil:
@@ -218,7 +218,7 @@ func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
 		http.Error(w, "The stack is being deployed.", http.StatusServiceUnavailable) // a 404 would be an answer to believe
 		return
 	}
-	http.Error(w, "LocalStack does not answer.", http.StatusBadGateway)
+	http.Error(w, "LocalStack does not respond.", http.StatusBadGateway)
 }
 
 // outside makes a redirect to LocalStack as containers see it one for this machine: addresses of files

@@ -28,21 +28,22 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("localstack", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.address, "addr", "127.0.0.1:4580", "loopback address of the API and the inbox")
-	flags.StringVar(&o.aws, "aws", "127.0.0.1:4566", "loopback address of LocalStack")
-	flags.StringVar(&o.source, "source", ".", "folder of the template that is deployed and of its functions")
+	flags.StringVar(&o.address, "addr", "127.0.0.1:4580", "loopback address for the API and the inbox")
+	flags.StringVar(&o.aws, "aws", "127.0.0.1:4566", "loopback address for LocalStack")
+	flags.StringVar(&o.source, "source", ".", "folder with the template to deploy and its functions")
 	flags.StringVar(&o.previous, "upgrade-from", "",
-		"deploy this folder first, upgrade while there is work, and end when that is seen to be done")
-	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "write there what is running, for other programs")
+		"deploy this folder first, upgrade it with work in progress, and exit once that work is complete")
+	flags.StringVar(&o.runFile, "run-file", ".local/run.json", "file that describes the running stack for other "+
+		"programs")
 	flags.TextVar(&o.host, "container-host", netip.Addr{},
-		"address at which containers reach this machine (default: asks a container)")
+		"address at which containers reach this machine (default: detected with a container)")
 	command := flags.String("command", "",
-		"program that runs LocalStack on this machine, with its arguments (default: its public image in a container)")
+		"command that runs LocalStack on this machine (default: its public image in a container)")
 	if err := flags.Parse(arguments); err != nil {
 		return options{}, fmt.Errorf("command line: %w", err)
 	}
 	if flags.NArg() > 0 {
-		return options{}, fmt.Errorf("command line: %q is no flag", flags.Arg(0))
+		return options{}, fmt.Errorf("command line: %q is not a flag", flags.Arg(0))
 	}
 	var err error
 	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // what it names is seen from other folders, too
@@ -52,7 +53,8 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	for name, address := range map[string]string{"addr": o.address, "aws": o.aws} {
 		host, port, err := net.SplitHostPort(address)
 		if ip, notIP := netip.ParseAddr(host); err != nil || notIP != nil || !ip.IsLoopback() || port == "0" {
-			return options{}, fmt.Errorf("-%s %s: want a loopback address and a port, such as 127.0.0.1:4566", name, address)
+			return options{}, fmt.Errorf("-%s %s: must be a loopback address and a port, such as "+
+				"127.0.0.1:4566", name, address)
 		}
 	}
 	return o, nil

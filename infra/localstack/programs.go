@@ -33,11 +33,11 @@ func findPrograms(o options) error {
 		"go":   "install Go (https://go.dev/dl)",
 	} {
 		if _, err := exec.LookPath(program); err != nil {
-			missing = append(missing, fmt.Errorf("there is no %s here: %s", program, advice))
+			missing = append(missing, fmt.Errorf("%s is not installed: %s", program, advice))
 		}
 	}
 	if _, err := os.Stat(filepath.Join(o.source, "template.yaml")); err != nil {
-		missing = append(missing, fmt.Errorf("-source %s holds no template.yaml: %w", o.source, err))
+		missing = append(missing, fmt.Errorf("-source %s has no template.yaml: %w", o.source, err))
 	}
 	return errors.Join(missing...)
 }

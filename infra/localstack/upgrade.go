@@ -91,13 +91,13 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
 	began := time.Now()
-	fmt.Fprintf(progress, "The previous release, of %s\n", o.previous)
+	fmt.Fprintf(progress, "Deploying the previous release from %s\n", o.previous)
 	d, run, err := raise(ctx, before, host, f, progress)
 	if err != nil {
 		return err
 	}
 	w := newWatch(time.Since(began))
-	fmt.Fprintf(progress, "Deployed after %s\nThis release\n", time.Since(began).Round(time.Second))
+	fmt.Fprintf(progress, "Deployed after %s\nDeploying this release\n", time.Since(began).Round(time.Second))
 	if err = build(ctx, o, host, progress); err != nil {
 		return err
 	}
@@ -122,12 +122,12 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	work := []told{{"the event of the running export", running}, {"the pending delivery", pending}}
 	for _, event := range work {
 		if came, _ := event.among(f.inbox.List()); came > 0 {
-			return fmt.Errorf("%s has come before the upgrade was over, after %s and %d requests of the export", event.name,
+			return fmt.Errorf("%s arrived before the upgrade was complete, after %s and %d export requests", event.name,
 				time.Since(began).Round(time.Second), w.asked.Load())
 		}
 	}
 	close(w.over)
-	fmt.Fprintf(progress, "Upgraded after %s and %d requests of the export\n", time.Since(began).Round(time.Second),
+	fmt.Fprintf(progress, "Upgraded after %s and %d export requests\n", time.Since(began).Round(time.Second),
 		w.asked.Load())
 	return await(ctx, f.inbox, work, progress)
 }
@@ -142,7 +142,7 @@ func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, 
 		task, err = j.Request(ctx, connection)
 	}
 	if err != nil {
-		return "", fmt.Errorf("begin the export whose event is refused: %w", err)
+		return "", fmt.Errorf("start the export whose event is refused: %w", err)
 	}
 	return task, until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals })
 }
@@ -162,9 +162,9 @@ func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (t
 		task, err = j.Request(ctx, connection)
 	}
 	if err != nil {
-		return "", fmt.Errorf("begin the long export: %w", err)
+		return "", fmt.Errorf("start the long export: %w", err)
 	}
-	return task, until(ctx, "the export begins", func() bool { return w.asked.Load() > 0 })
+	return task, until(ctx, "the export starts", func() bool { return w.asked.Load() > 0 })
 }
 
 // await waits until each has come, and wants each to have come once.
@@ -177,15 +177,15 @@ func await(ctx context.Context, from *inbox.Inbox, work []told, progress io.Writ
 		if err := until(ctx, event.name+" comes", genuine); err != nil {
 			return err
 		}
-		fmt.Fprintf(progress, "%s has come, signature verified, after another %s\n", event.name,
+		fmt.Fprintf(progress, "%s arrived, signature verified, after another %s\n", event.name,
 			time.Since(began).Round(time.Second))
 	}
 	for _, event := range work {
 		if came, _ := event.among(from.List()); came != 1 {
-			return fmt.Errorf("%s has come %d times", event.name, came)
+			return fmt.Errorf("%s arrived %d times", event.name, came)
 		}
 	}
-	fmt.Fprintln(progress, "Both have come once")
+	fmt.Fprintln(progress, "Both arrived once")
 	return nil
 }
 

@@ -26,15 +26,16 @@ var (
 func newEndpoint(name, method, path, access string) (endpoint, error) {
 	switch {
 	case !validName.MatchString(name):
-		return endpoint{}, fmt.Errorf("the name %q is not 3 to 40 letters and digits, such as GetSomething", name)
+		return endpoint{}, fmt.Errorf("the name %q must be 3 to 40 letters and digits, such as GetSomething", name)
 	case !validPath.MatchString(path):
-		const wanted = "the path %q is not literal parts in lower case, such as /bridge/something: add variables by hand"
+		const wanted = "the path %q must be lower-case literal segments, such as /bridge/something; add variables by " +
+			"hand"
 		return endpoint{}, fmt.Errorf(wanted, path)
 	case method != "GET":
-		const wanted = "only GET is written, not %q: what changes something needs rules that no template knows"
+		const wanted = "only GET is supported, not %q: endpoints that change data need rules that no template covers"
 		return endpoint{}, fmt.Errorf(wanted, method)
 	case access != "key":
-		return endpoint{}, fmt.Errorf("only endpoints with a key (key) are written, not %q", access)
+		return endpoint{}, fmt.Errorf("only endpoints with an API key (key) are supported, not %q", access)
 	}
 	return endpoint{Folder: strings.ToLower(name), Logical: logical(name), Path: path}, nil
 }

@@ -96,7 +96,7 @@ func (w *writer) after(file, anchor, text string) { w.replace(file, anchor, anch
 func (w *writer) replace(file, old, text string) {
 	all := w.read(file)
 	if n := strings.Count(all, old); n != 1 && w.err == nil {
-		w.failf("%s has %d times, not once: %q", file, n, old)
+		w.failf("%s contains this text %d times instead of once: %q", file, n, old)
 		return
 	}
 	w.put(file, strings.Replace(all, old, text, 1))

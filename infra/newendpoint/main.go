@@ -23,11 +23,11 @@ func main() {
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("newendpoint", flag.ContinueOnError)
 	flags.SetOutput(out)
-	root := flags.String("root", ".", "the repository")
+	root := flags.String("root", ".", "repository folder")
 	name := flags.String("name", "", "name of the function, such as GetSomething or getsomething")
-	method := flags.String("method", "GET", "HTTP method; only GET is written")
+	method := flags.String("method", "GET", "HTTP method; only GET is supported")
 	path := flags.String("path", "", "path below the stage, such as /bridge/something")
-	access := flags.String("access", "key", "who calls it; only key is written")
+	access := flags.String("access", "key", "caller; only key is supported")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("command line: %w", err)
 	}
@@ -52,7 +52,7 @@ func write(root string, files map[string][]byte, out io.Writer) error {
 	for _, name := range names {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // others read source code
-			return fmt.Errorf("make a folder: %w", err)
+			return fmt.Errorf("create folder: %w", err)
 		}
 		if err := os.WriteFile(file, files[name], 0o644); err != nil { //nolint:gosec // source code, which others read
 			return fmt.Errorf("write %s: %w", name, err)

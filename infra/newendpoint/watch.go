@@ -48,7 +48,7 @@ func (w *writer) watch() {
 func (w *writer) extend(alarm string, expression *regexp.Regexp, replacement, metric string) {
 	old := block(w.read(stackFile), alarm)
 	if len(expression.FindAllString(old, -1)) != 1 || len(comparison.FindAllString(old, -1)) != 1 {
-		w.failf("%s: %s has another form than this program knows", stackFile, alarm)
+		w.failf("%s: the format of %s is unknown to this program", stackFile, alarm)
 		return
 	}
 	text := expression.ReplaceAllString(old, replacement)

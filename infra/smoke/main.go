@@ -72,12 +72,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		WebhookSecret: getenv("SMOKE_WEBHOOK_SECRET"),
 	}}
 	flags := flag.NewFlagSet("smoke", flag.ContinueOnError)
-	flags.StringVar(&w.baseURL, "base-url", "", "the API's `address`, which ends in /v1 (default: that of the stack)")
-	flags.StringVar(&w.stack, "stack", "", "`name` of the stack on AWS, for the operator's rules")
-	flags.StringVar(&w.outputs, "outputs", "", "`file` with the stack's outputs, or what make run wrote, for the same")
-	flags.StringVar(&w.endpoint, "endpoint", "", "`id` of an endpoint of test mode (default: the sandbox's)")
+	flags.StringVar(&w.baseURL, "base-url", "", "API base `URL`, which ends in /v1 (default: the stack's)")
+	flags.StringVar(&w.stack, "stack", "", "`name` of the stack on AWS, for operator checks")
+	flags.StringVar(&w.outputs, "outputs", "", "`file` with the stack's outputs or written by make run, for operator "+
+		"checks")
+	flags.StringVar(&w.endpoint, "endpoint", "", "test mode endpoint `id` (default: the sandbox's)")
 	flags.StringVar(&w.inbox, "inbox", "",
-		"`address` that receives webhooks as the inbox of make run does (default: that of the stack, if it has one)")
+		"`URL` that receives webhooks like the inbox of make run (default: the stack's, if it has one)")
 	if err := flags.Parse(args); err != nil {
 		return &unusableError{err}
 	}
@@ -114,7 +115,7 @@ func (w wanted) options(ctx context.Context) (check.Options, string, error) {
 	case w.outputs != "":
 		stack, err = target.Filed(ctx, w.outputs)
 	case o.BaseURL != "" && o.Credential.PublicID != "":
-		return o, "by its address alone", checkAddress(o.BaseURL)
+		return o, "by its URL only", checkAddress(o.BaseURL)
 	default:
 		stack, err = w.running(ctx)
 	}
@@ -133,14 +134,14 @@ func (w wanted) options(ctx context.Context) (check.Options, string, error) {
 func checkAddress(baseURL string) error {
 	base, err := url.Parse(baseURL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return fmt.Errorf("the base URL %q is not an address like https://api.example.org/v1", baseURL)
+		return fmt.Errorf("the base URL %q is not a URL like https://api.example.org/v1", baseURL)
 	}
 	return nil
 }
 
 // running is the stack of make run, if it is the one that is meant.
 func (w wanted) running(ctx context.Context) (target.Stack, error) {
-	const advice = "name the stack (-stack, make smoke STACK=…), or give a credential of test mode (SMOKE_PUBLIC_ID, " +
+	const advice = "name the stack (-stack, make smoke STACK=…), or set a test mode credential (SMOKE_PUBLIC_ID, " +
 		"SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"
 	if _, err := os.Stat(localRun); err != nil {
 		return target.Stack{}, fmt.Errorf("there is no local run here (%s, which make run writes): %s", localRun, advice)

@@ -180,7 +180,7 @@ func extensions() []Kind {
 			},
 		},
 		{
-			Type: AuthorizationEnding, Title: "Authorisation about to end", Default: OptIn, Extension: true,
+			Type: AuthorizationEnding, Title: "Authorisation expires soon", Default: OptIn, Extension: true,
 			When: "Consent will expire in 7 days, according to the portal.",
 			Example: AuthorizationExpiring{
 				OrgConnectionID: exampleConnection, EndpointID: exampleEndpoint, PortalID: examplePortal, BrandID: exampleBrand,

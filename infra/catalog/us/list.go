@@ -19,8 +19,8 @@ import (
 // What the list is called as a source of the catalogue.
 const (
 	Source  = "us-synthetic"
-	Name    = "Synthetic: an invented list of the size of the United States"
-	License = "Synthetic: no institution, person or address in it exists. Apache-2.0, as all of this repository"
+	Name    = "Synthetic: a made-up list the size of the United States"
+	License = "Synthetic: contains no real institution, person or address. Apache-2.0, like the whole repository"
 )
 
 // List is the list in the format lantern-ndjson. It is made while it is read.

@@ -44,7 +44,7 @@ func Read(resources []byte) ([]Fact, error) {
 			break
 		}
 		if err != nil {
-			return nil, fmt.Errorf("resource %d is no JSON object", len(all)+1)
+			return nil, fmt.Errorf("resource %d is not a JSON object", len(all)+1)
 		}
 		all = append(all, resource)
 		known[text(resource, "resourceType")+"/"+text(resource, "id")] = resource

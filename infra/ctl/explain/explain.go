@@ -44,8 +44,8 @@ func (t Table) Explain(line Line) Explanation {
 		told.What, told.Do = row.Name, row.Advice
 		return told
 	}
-	told.What = "a failure that has no row in docs/operate/failures.md: " + line.summary()
-	told.Do = "see what the fields tell (docs/operate/operations.md, What is going on), and the commands"
+	told.What = "no row in docs/operate/failures.md matches this failure: " + line.summary()
+	told.Do = "check the fields (docs/operate/operations.md, What is going on) and the commands"
 	return told
 }
 

@@ -35,7 +35,7 @@ func fieldsOf(name, result string, more ...string) map[string]string {
 
 func TestALineIsToldByTheRowThatFitsBestAndByNoneThatItContradicts(t *testing.T) {
 	t.Parallel()
-	const none = "a failure that has no row in docs/operate/failures.md: "
+	const none = "no row in docs/operate/failures.md matches this failure: "
 	attempt := func(result string, more ...string) map[string]string {
 		all := fieldsOf("webhookworker.attempt", result, "step", "notify", "host", "app.example", "class", "http_status",
 			"subscription_id", otherID,

@@ -21,7 +21,7 @@ const signInTimeout = 15 * time.Second
 func signedIn(ctx context.Context) (aws.Config, error) {
 	cfg, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
-		return aws.Config{}, fmt.Errorf("the AWS configuration cannot be used: %w (%s)", err, variables())
+		return aws.Config{}, fmt.Errorf("the AWS configuration is invalid: %w (%s)", err, variables())
 	}
 	if cfg.Region == "" {
 		return aws.Config{},
@@ -30,9 +30,8 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 	ctx, cancel := context.WithTimeout(ctx, signInTimeout)
 	defer cancel()
 	if _, err = cfg.Credentials.Retrieve(ctx); err != nil {
-		missing := "no AWS credentials were found: set AWS_PROFILE to a profile that is signed in, or both " +
-			"AWS_ACCESS_KEY_ID and " +
-			"AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where they are temporary (" + variables() + ")"
+		missing := "no AWS credentials found: set AWS_PROFILE to a signed-in profile, or set AWS_ACCESS_KEY_ID and " +
+			"AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN if they are temporary (" + variables() + ")"
 		// The last place is the metadata service of a virtual machine, which this need not be.
 		if failed, ok := errors.AsType[*smithy.OperationError](err); ok && failed.ServiceID == "ec2imds" {
 			return aws.Config{}, errors.New(missing)
@@ -62,5 +61,5 @@ func variables() string {
 	if len(set) == 0 {
 		return "no variable for it is set"
 	}
-	return "set are " + strings.Join(set, ", ")
+	return "variables set: " + strings.Join(set, ", ")
 }

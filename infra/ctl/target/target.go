@@ -90,7 +90,7 @@ func Filed(ctx context.Context, file string) (Stack, error) {
 	}
 	outputs, err := readOutputs(body)
 	if err != nil {
-		return Stack{}, fmt.Errorf("-outputs: %s holds no outputs: %w", file, err)
+		return Stack{}, fmt.Errorf("-outputs: %s has no outputs: %w", file, err)
 	}
 	cfg, err := signedIn(ctx)
 	return Stack{Name: "stack of " + file + " in " + cfg.Region, Config: cfg, Outputs: outputs}, err
@@ -107,9 +107,8 @@ func answers(ctx context.Context, file, address string) error {
 	}
 	connection, err := (&net.Dialer{Timeout: answerTimeout}).DialContext(ctx, "tcp", at.Host)
 	if err != nil {
-		return fmt.Errorf("the local run of %s no longer answers at %s: start it again with make run, or name another "+
-			"stack with "+
-			"-stack or -outputs", file, address)
+		return fmt.Errorf("the local run of %s no longer responds at %s: start it again with make run, or use -stack "+
+			"or -outputs", file, address)
 	}
 	return connection.Close()
 }

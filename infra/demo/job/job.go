@@ -65,7 +65,7 @@ func (j *Job) Perform(ctx context.Context) error {
 	}
 	j.sayf("   connected: org_connection_id %s", connectionID)
 
-	j.sayf("2. %s asks for the export", j.org.Name)
+	j.sayf("2. %s requests the export", j.org.Name)
 	taskID, err := j.Request(ctx, connectionID)
 	if err != nil {
 		return fmt.Errorf("request the export: %w", err)
@@ -121,7 +121,7 @@ func (j *Job) Connect(ctx context.Context) (string, error) {
 		_ = response.Body.Close()
 		location, err := response.Location()
 		if err != nil {
-			return "", fmt.Errorf("%s answered %d", target.Path, response.StatusCode)
+			return "", fmt.Errorf("%s returned status %d", target.Path, response.StatusCode)
 		}
 		address = location.String()
 	}
@@ -258,7 +258,7 @@ func (j *Job) look(ctx context.Context, taskID string, verifier *standardwebhook
 			header.Set(name, value)
 		}
 		if err := verifier.Verify([]byte(d.Body), header); err != nil {
-			return event{}, fmt.Errorf("the signature is wrong: %w", err)
+			return event{}, fmt.Errorf("the signature is invalid: %w", err)
 		}
 		return e, nil
 	}
@@ -290,7 +290,7 @@ func (j *Job) download(ctx context.Context, link string, want int) error {
 
 func (j *Job) show(response *http.Response, want int) error {
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("download: the file answered %d", response.StatusCode)
+		return fmt.Errorf("download: the file's status is %d", response.StatusCode)
 	}
 	lines := bufio.NewReader(response.Body)
 	count := 0
@@ -311,7 +311,7 @@ func (j *Job) show(response *http.Response, want int) error {
 	}
 	j.sayf("   %d lines of %s", count, response.Header.Get("Content-Type"))
 	if count != want {
-		return fmt.Errorf("the file has %d lines, the webhook said %d", count, want)
+		return fmt.Errorf("the file has %d lines, but the webhook reported %d", count, want)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	}
 	fmt.Fprintf(&text, "  dashboard  %s\n", run.DashboardURL)
 	if run.Owner != "" {
-		fmt.Fprintf(&text, "             as %s; the code to sign in with is in the mailbox of the console\n", run.Owner)
+		fmt.Fprintf(&text, "             as %s; the sign-in code arrives in the console's mailbox\n", run.Owner)
 	}
 	fmt.Fprintf(&text, "  stack      %s\n  API        %s\n", run.Stack, run.BaseURL)
 	if run.ConsoleURL != "" {
@@ -31,21 +31,21 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	}
 	fmt.Fprintf(&text, "  inbox      %s\n  keys       %s\n", run.InboxURL, runFile)
 	if filesAt != "" {
-		fmt.Fprintf(&text, "  files      %s (%s is unknown to this machine: a browser sends the API's cookies there, and "+
-			"Go a key)\n", filesAt, filehost.Name)
+		fmt.Fprintf(&text, "  files      %s (this machine can't resolve %s, so browsers also send the API's cookies "+
+			"there, and Go a key)\n", filesAt, filehost.Name)
 	}
 	for _, o := range run.Organisations {
 		fmt.Fprintf(&text, "\n  %s (%s)\n    public id    %s\n    private key  %s\n", o.Name, o.Mode, o.PublicID,
 			o.PrivateKey)
 	}
 	for _, o := range withoutLive(run.Organisations) {
-		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator grants it:\n    go run ./infra/ctl organisation "+
-			"approve -org %s\n", o.Name, o.ID)
+		fmt.Fprintf(&text, "\n  %s does not have live mode. An operator can grant it:\n    go run ./infra/ctl "+
+			"organisation approve -org %s\n", o.Name, o.ID)
 	}
 	if len(run.Organisations) > 0 && len(run.Sandbox.Personas) > 0 {
 		mainJob(&text, run, run.Organisations[0])
 	}
-	_, err := io.WriteString(out, text.String()+"\nCtrl-C ends it.\n")
+	_, err := io.WriteString(out, text.String()+"\nPress Ctrl-C to stop.\n")
 	return err
 }
 

@@ -134,8 +134,8 @@ func Pages(root, out string, progress io.Writer) error {
 	}
 	if _, err := os.Stat(filepath.Join(from, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
 		// a closed terminal stops no build
-		_, _ = fmt.Fprintln(progress, "No pages: the widget, its hosted page and the playground need Node 20 or later. "+
-			"Everything else runs.")
+		_, _ = fmt.Fprintln(progress, "Skipping the widget, its hosted page and the playground: building them "+
+			"requires Node 20 or later. Everything else runs.")
 		return nil
 	}
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {

@@ -157,7 +157,7 @@ func limit(r *http.Request, usual, most int) int {
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	body, err := json.Marshal(value)
 	if err != nil {
-		status, body = http.StatusInternalServerError, []byte(`{"error":"the state cannot be written as JSON"}`)
+		status, body = http.StatusInternalServerError, []byte(`{"error":"the state can't be encoded as JSON"}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

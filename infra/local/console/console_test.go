@@ -135,7 +135,7 @@ func TestTheReturnPageShowsWhatTheRedirectBrought(t *testing.T) {
 	page := f.serve(t, "GET", target, map[string]string{"Accept": "text/html,*/*"}).Body.String()
 	for _, want := range []string{
 		"<td>org_connection_id</td><td><code>c-1</code></td>", "<td>endpoint_id</td><td><code>e-1</code></td>",
-		"&lt;script&gt;alert(1)&lt;/script&gt;", "<code>2</code>", "<h1>Back at the customer</h1>",
+		"&lt;script&gt;alert(1)&lt;/script&gt;", "<code>2</code>", "<h1>Back in the application</h1>",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)

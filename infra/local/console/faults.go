@@ -34,7 +34,7 @@ func (c *console) serveSetFaults(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, f := range in.Faults {
 		if f.Name != "" && f.Service != "s3" && !c.isTableOrQueue(f.Name) {
-			writeError(w, http.StatusBadRequest, "There is no table or queue "+f.Name+".")
+			writeError(w, http.StatusBadRequest, "There is no table or queue named "+f.Name+".")
 			return
 		}
 	}
@@ -62,7 +62,7 @@ func (c *console) serveDamage(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		refuseTable(w, err)
 	case !ok:
-		writeError(w, http.StatusNotFound, "The row has no such attribute, or it is part of a key.")
+		writeError(w, http.StatusNotFound, "The row has no such attribute, or the attribute is part of a key.")
 	default:
 		writeJSON(w, http.StatusOK, map[string]string{"damaged": query.Get("attribute")})
 	}

@@ -23,7 +23,7 @@ func TestFaultsAreSwitchedOnAndOff(t *testing.T) {
 		},
 		{
 			`{"faults":[{"name":"local-Other","kind":"throttled"}]}`, 400,
-			`{"error":"There is no table or queue local-Other."}`,
+			`{"error":"There is no table or queue named local-Other."}`,
 		},
 		{`{"faults":[{"kind":"slow"}]}`, 400, `{"error":"there is no fault of the kind \"slow\""}`},
 		{`{"faults":[{"table":"local-Work","kind":"throttled"}]}`, 400, `{"error":"json: unknown field \"table\""}`},

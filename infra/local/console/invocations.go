@@ -41,7 +41,7 @@ func (c *console) serveInvocations(w http.ResponseWriter, r *http.Request) {
 func (c *console) serveInvocation(w http.ResponseWriter, r *http.Request) {
 	invocation, ok := c.Invocations.Get(r.PathValue("id"))
 	if !ok {
-		writeError(w, http.StatusNotFound, "This invocation is not, or no longer, remembered.")
+		writeError(w, http.StatusNotFound, "This invocation was not found or is no longer kept.")
 		return
 	}
 	writeJSON(w, http.StatusOK, show(invocation))

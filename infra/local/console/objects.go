@@ -148,7 +148,7 @@ func (c *console) serveDownload(w http.ResponseWriter, r *http.Request) {
 func (c *console) head(r *http.Request) (shownObject, error) {
 	bucket, key := r.PathValue("bucket"), r.URL.Query().Get("key")
 	if key == "" { // the SDK would refuse it in words of its own
-		return shownObject{}, &types.NoSuchKey{Message: aws.String("The key is missing.")}
+		return shownObject{}, &types.NoSuchKey{Message: aws.String("The key is required.")}
 	}
 	head, err := c.Objects.HeadObject(r.Context(), &s3.HeadObjectInput{Bucket: &bucket, Key: &key})
 	if err != nil {

@@ -56,7 +56,7 @@ func (c *console) serveQueues(w http.ResponseWriter, _ *http.Request) {
 func (c *console) serveMessages(w http.ResponseWriter, r *http.Request) {
 	messages, ok := c.Queues.Peek(r.PathValue("queue"), mostPeeked)
 	if !ok {
-		writeError(w, http.StatusNotFound, "There is no such queue.")
+		writeError(w, http.StatusNotFound, "Queue not found.")
 		return
 	}
 	for i := range messages {
@@ -68,7 +68,7 @@ func (c *console) serveMessages(w http.ResponseWriter, r *http.Request) {
 func (c *console) serveRedrive(w http.ResponseWriter, r *http.Request) {
 	before, ok := c.queue(r.PathValue("queue"))
 	if !ok {
-		writeError(w, http.StatusNotFound, "There is no such queue.")
+		writeError(w, http.StatusNotFound, "Queue not found.")
 		return
 	}
 	if _, err := c.QueueClient.StartMessageMoveTask(r.Context(),

@@ -118,7 +118,7 @@ func TestDeadLettersGoBackToWhereTheyCameFrom(t *testing.T) {
 	f := build(t)
 	withQueues(t, f)
 	for target, want := range map[string]string{
-		"nothing": `404 {"error":"There is no such queue."}`,
+		"nothing": `404 {"error":"Queue not found."}`,
 		"work":    `400 {"error":"InvalidParameterValue: Source queue must be configured as a Dead Letter Queue."}`,
 	} {
 		got := f.serve(t, "POST", "/_local/api/queues/"+target+"/redrive", nil)

@@ -140,7 +140,7 @@ func (c *console) serveMailHTML(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	writeError(w, http.StatusNotFound, "there is no such mail with HTML")
+	writeError(w, http.StatusNotFound, "Mail not found, or it has no HTML part")
 }
 
 func (c *console) serveInbox(w http.ResponseWriter, _ *http.Request) {

@@ -60,7 +60,7 @@ func (c *console) serveItem(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		refuseTable(w, err)
 	case !ok:
-		writeError(w, http.StatusNotFound, "The row is not there any more.")
+		writeError(w, http.StatusNotFound, "The row no longer exists.")
 	default:
 		writeJSON(w, http.StatusOK, map[string]any{
 			"id": row.ID, "keys": row.Keys, "size": row.Size,
@@ -75,7 +75,7 @@ func refuseTable(w http.ResponseWriter, err error) {
 	case !ok:
 		writeError(w, http.StatusInternalServerError, err.Error())
 	case failure.Code == "ResourceNotFoundException":
-		writeError(w, http.StatusNotFound, "There is no such table.")
+		writeError(w, http.StatusNotFound, "Table not found.")
 	default:
 		writeError(w, http.StatusBadRequest, failure.Message)
 	}

@@ -137,11 +137,11 @@ func TestSignaturesAreVerified(t *testing.T) {
 		{"at a path below", "/alder/hook", signed(t, secret, body, now), inbox.Verified, ""},
 		{
 			"signed with another secret", "/alder", signed(t, other, body, now), inbox.Wrong,
-			"no signature fits the body and the secret of this inbox",
+			"no signature matches the body and this inbox's secret",
 		},
 		{
 			"another body", "/alder", signed(t, secret, "{}", now), inbox.Wrong,
-			"no signature fits the body and the secret of this inbox",
+			"no signature matches the body and this inbox's secret",
 		},
 		{
 			"too old", "/alder", signed(t, secret, body, now.Add(-6*time.Minute)), inbox.Wrong,
@@ -152,15 +152,15 @@ func TestSignaturesAreVerified(t *testing.T) {
 			"signed more than 5m0s before or after it came",
 		},
 		{"without an id", "/alder", noID, inbox.Wrong, "the header webhook-id is missing"},
-		{"with a time that is none", "/alder", badTime, inbox.Wrong, "webhook-timestamp is no number of seconds"},
+		{"with a time that is none", "/alder", badTime, inbox.Wrong, "webhook-timestamp is not a number of seconds"},
 		{"not signed", "/alder", nil, inbox.Wrong, "the header webhook-id is missing"},
 		{
 			"to an inbox without a secret", "/birch", signed(t, secret, body, now), inbox.Unknown,
-			"no secret is known for this inbox",
+			"this inbox has no known secret",
 		},
 		{
 			"to an inbox with a broken secret", "/broken", signed(t, secret, body, now), inbox.Unknown,
-			"the secret of this inbox is no base64",
+			"this inbox's secret is not valid base64",
 		},
 	}
 	for _, test := range tests {

@@ -27,11 +27,11 @@ const tolerance = 5 * time.Minute
 // It is written apart from the service's signing on purpose: a shared mistake would verify itself.
 func verify(secret string, d Delivery) (result Signature, reason string) {
 	if secret == "" {
-		return Unknown, "no secret is known for this inbox"
+		return Unknown, "this inbox has no known secret"
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {
-		return Unknown, "the secret of this inbox is no base64"
+		return Unknown, "this inbox's secret is not valid base64"
 	}
 	for _, name := range []string{"webhook-id", "webhook-timestamp", "webhook-signature"} {
 		if d.Headers[name] == "" {
@@ -41,10 +41,10 @@ func verify(secret string, d Delivery) (result Signature, reason string) {
 	id, timestamp := d.Headers["webhook-id"], d.Headers["webhook-timestamp"]
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil {
-		return Wrong, "webhook-timestamp is no number of seconds"
+		return Wrong, "webhook-timestamp is not a number of seconds"
 	}
 	if d.ReceivedAt.Sub(time.Unix(seconds, 0)).Abs() > tolerance {
-		return Wrong, "signed more than " + tolerance.String() + " before or after it came"
+		return Wrong, "signed more than " + tolerance.String() + " before or after it arrived"
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id + "." + timestamp + "." + d.Body))
@@ -56,5 +56,5 @@ func verify(secret string, d Delivery) (result Signature, reason string) {
 			return Verified, ""
 		}
 	}
-	return Wrong, "no signature fits the body and the secret of this inbox"
+	return Wrong, "no signature matches the body and this inbox's secret"
 }

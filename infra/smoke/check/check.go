@@ -81,10 +81,10 @@ func Run(ctx context.Context, o Options) error {
 	for _, what := range c.left {
 		c.sayf("left              %s", what)
 	}
-	c.sayf("smoke: %d ok, %d failed, %d not checked, in %s", c.ok, c.failed, c.notChecked,
+	c.sayf("smoke: %d ok, %d failed, %d skipped, in %s", c.ok, c.failed, c.notChecked,
 		c.Now().Sub(began).Round(time.Millisecond))
 	if c.failed > 0 {
-		return fmt.Errorf("%d steps have failed", c.failed)
+		return fmt.Errorf("%d steps failed", c.failed)
 	}
 	return nil
 }
@@ -98,7 +98,8 @@ func (c *check) refuse() error {
 		return nil
 	}
 	if _, mode, ok := org.ParsePublicID(c.Credential.PublicID); !ok || mode != org.Test {
-		return fmt.Errorf("the credential is not one of test mode (its public id begins with public_test_); %w", ErrRefused)
+		return fmt.Errorf("the credential is not for test mode, whose public IDs begin with public_test_; "+
+			"%w", ErrRefused)
 	}
 	return nil
 }
@@ -139,7 +140,7 @@ func (c *check) take(ctx context.Context, s step) bool {
 	switch {
 	case errors.Is(err, errNotChecked):
 		c.notChecked++
-		c.sayf("-                 %s: not checked: %s", s.name, said)
+		c.sayf("-                 %s: skipped: %s", s.name, said)
 	case err != nil:
 		c.failed++
 		c.sayf("FAILED  %8s  %s: %v", took, s.name, err)

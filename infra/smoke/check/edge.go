@@ -58,7 +58,7 @@ func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	}
 	got := contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 	if err := c.api.Check(of.method, of.path, got); err != nil {
-		return got, fmt.Errorf("not as docs/openapi.yaml says (status %d, x-request-id %s): %s", got.Status,
+		return got, fmt.Errorf("does not match docs/openapi.yaml (status %d, x-request-id %s): %s", got.Status,
 			got.Header.Get("X-Request-Id"), without(err, body))
 	}
 	return got, nil
@@ -84,7 +84,7 @@ func (c *check) expect(ctx context.Context, of request, status int, code string)
 	}
 	_ = json.Unmarshal(got.Body, &envelope) // pages and lists have none
 	if got.Status != status || envelope.Error != code {
-		return got, fmt.Errorf("%s %s answered %d %s, want %d %s (x-request-id %s)", of.method, of.path, got.Status,
+		return got, fmt.Errorf("%s %s returned %d %s, want %d %s (x-request-id %s)", of.method, of.path, got.Status,
 			envelope.Error, status, code, got.Header.Get("X-Request-Id"))
 	}
 	return got, nil
@@ -99,13 +99,13 @@ func (c *check) answers(ctx context.Context) (string, error) {
 	if _, err := c.expect(ctx, c.organisation(), http.StatusOK, ""); err != nil {
 		return "", err
 	}
-	return c.BaseURL + " knows the organisation", nil
+	return c.BaseURL + " returns the organisation", nil
 }
 
 // unknownPath: where there is nothing, the gateway itself answers, in our envelope.
 func (c *check) unknownPath(ctx context.Context) (string, error) {
 	_, err := c.expect(ctx, request{method: http.MethodGet, path: "/bridge/nothing"}, http.StatusNotFound, "svc_not_found")
-	return "there is nothing, in our envelope", err
+	return "returns 404 in the error envelope", err
 }
 
 // challenge: without the private key, or with a guessed one, nothing is shown.
@@ -116,7 +116,7 @@ func (c *check) challenge(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	return "without a key, and with a guessed one, there is nothing to see", nil
+	return "rejected both without a key and with a guessed key", nil
 }
 
 // refusals: what is wrong with a request is said in the one envelope.
@@ -150,7 +150,7 @@ func (c *check) refusals(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("%d refusals are as described", len(cases)), nil
+	return fmt.Sprintf("%d rejections match the documentation", len(cases)), nil
 }
 
 // headers: what keeps answers out of caches and from being read as something else.
@@ -185,7 +185,7 @@ func (c *check) cors(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if !strings.Contains(got.Header.Get("Access-Control-Allow-Methods"), http.MethodPost) {
-		return "", fmt.Errorf("a preflight allows the methods %q", got.Header.Get("Access-Control-Allow-Methods"))
+		return "", fmt.Errorf("the preflight allows the methods %q", got.Header.Get("Access-Control-Allow-Methods"))
 	}
 	got, err = c.send(ctx, request{
 		method: http.MethodGet, path: "/bridge/events",
@@ -196,9 +196,9 @@ func (c *check) cors(ctx context.Context) (string, error) {
 	}
 	if allowed := got.Header.Get("Access-Control-Allow-Origin"); allowed != "" ||
 		got.Header.Get("Access-Control-Allow-Credentials") != "" {
-		return "", fmt.Errorf("what needs a key is open to pages of %q", allowed)
+		return "", fmt.Errorf("CORS on an endpoint that requires a key allows %q", allowed)
 	}
-	return "pages may ask by public id, and not with a key", nil
+	return "CORS allows public IDs but not keys", nil
 }
 
 // key: the private key opens what is the organisation's.

@@ -18,7 +18,7 @@ import (
 // and bound to the browser.
 func (c *check) connect(ctx context.Context) (string, error) {
 	if c.EndpointID == "" {
-		return "no endpoint is known: name one of test mode", errNotChecked
+		return "no endpoint is known: name a test mode endpoint", errNotChecked
 	}
 	got, err := c.send(ctx, request{method: http.MethodGet, path: "/bridge/connect", query: url.Values{
 		"public_id": {c.Credential.PublicID}, "endpoint_id": {c.EndpointID}, "redirect_uri": {c.Credential.RedirectURI},
@@ -28,7 +28,8 @@ func (c *check) connect(ctx context.Context) (string, error) {
 	}
 	portal, err := url.Parse(got.Header.Get("Location"))
 	if got.Status != http.StatusFound || err != nil {
-		return "", fmt.Errorf("GET /bridge/connect answered %d (x-request-id %s)", got.Status, got.Header.Get("X-Request-Id"))
+		return "", fmt.Errorf("GET /bridge/connect returned %d (x-request-id "+
+			"%s)", got.Status, got.Header.Get("X-Request-Id"))
 	}
 	query := portal.Query()
 	if failed := query.Get("error"); failed != "" {
@@ -36,18 +37,18 @@ func (c *check) connect(ctx context.Context) (string, error) {
 	}
 	for name, want := range map[string]string{"response_type": "code", "code_challenge_method": "S256"} {
 		if query.Get(name) != want {
-			return "", fmt.Errorf("the portal is sent %s=%q, want %q", name, query.Get(name), want)
+			return "", fmt.Errorf("the portal receives %s=%q, want %q", name, query.Get(name), want)
 		}
 	}
 	if query.Get("state") == "" || !strings.HasPrefix(query.Get("redirect_uri"), c.BaseURL+"/bridge/callback") {
-		return "", fmt.Errorf("the portal is told to return to %q", query.Get("redirect_uri"))
+		return "", fmt.Errorf("the portal's redirect_uri is %q", query.Get("redirect_uri"))
 	}
 	if err := bound(got.Header, strings.HasPrefix(c.BaseURL, "https://")); err != nil {
 		return "", err
 	}
-	c.left = append(c.left, "a sign-in that nobody ends, which is forgotten within an hour")
+	c.left = append(c.left, "an unfinished sign-in, which expires within an hour")
 	c.portal = portal
-	return "leads to the portal at " + portal.Host + portal.Path, nil
+	return "redirects to the portal at " + portal.Host + portal.Path, nil
 }
 
 // bound: the browser gets a cookie that no script reads, no other site sends, and no plain connection carries.
@@ -67,7 +68,7 @@ func bound(header http.Header, isSecure bool) error {
 // signIn: an invented patient of the sandbox consents, and the application is told.
 func (c *check) signIn(ctx context.Context) (string, error) {
 	if c.portal == nil || !strings.HasPrefix(c.portal.String(), c.BaseURL+"/sandbox/") {
-		return "nobody but a patient signs in there; only the sandbox has invented ones", errNotChecked
+		return "only patients can sign in there; synthetic patients exist only in the sandbox", errNotChecked
 	}
 	j, err := c.job()
 	if err != nil {
@@ -77,7 +78,7 @@ func (c *check) signIn(ctx context.Context) (string, error) {
 	if err == nil && c.connectionID == "" {
 		err = errors.New("the application was told no org_connection_id")
 	}
-	return "an invented patient is connected", err
+	return "a synthetic patient is connected", err
 }
 
 // export: the record is exported, told and downloaded whole.
@@ -97,9 +98,9 @@ func (c *check) export(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if c.Credential.WebhookURL == "" {
-		return "the file is whole (without a webhook: no inbox was given)", nil
+		return "the file is complete (no inbox was given, so no webhook was checked)", nil
 	}
-	return "the webhook came, its signature is right, and the file is whole", nil
+	return "the webhook arrived, its signature is valid, and the file is complete", nil
 }
 
 // job is the main job of an invented patient, as the organisation.

@@ -30,7 +30,7 @@ func (c *check) arrive(ctx context.Context) (string, error) {
 		if c.InboxURL != "" && c.Credential.WebhookSecret != "" {
 			c.Credential.WebhookURL = c.InboxURL
 		}
-		return "that of the credential", nil
+		return "the credential's", nil
 	}
 	made, err := c.Rules.Organisations.Create(ctx, org.Organisation{Name: "Smoke test", Plan: org.Free})
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *check) leave(ctx context.Context) (string, error) {
 	if c.connectionID != "" {
 		failed = append(failed, guest.Disconnect(ctx, c.HTTP, c.BaseURL, c.Credential, c.connectionID))
 		removed = append(removed, "the connection's tokens and files")
-		c.left = append(c.left, "connection "+c.connectionID+", revoked: its record is kept for good")
+		c.left = append(c.left, "connection "+c.connectionID+", revoked; its record is kept")
 	}
 	if c.isMade {
 		kept, err := guest.Clear(ctx, c.Rules, c.HTTP, c.BaseURL, []runfile.Organisation{c.Credential})

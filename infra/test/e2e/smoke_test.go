@@ -105,7 +105,7 @@ func TestTheSmokeTestGoesThroughTheMainJobAndCleansUp(t *testing.T) {
 		},
 		"as an organisation": {func(s *stack, o *check.Options) {
 			o.Credential, o.EndpointID, o.Rules, o.InboxURL = s.seeded.Organisations[0], s.seeded.Sandbox.EndpointID, nil, ""
-		}, []string{"that of the credential", "the webhook came", "removed the connection's tokens and files\n", "14 ok"}},
+		}, []string{"the credential's", "the webhook came", "removed the connection's tokens and files\n", "14 ok"}},
 		"as an organisation, where no endpoint is known": {func(s *stack, o *check.Options) {
 			o.Credential, o.Rules = s.seeded.Organisations[0], nil
 		}, []string{

@@ -31,8 +31,8 @@ const (
 
 // The error bodies that several answers share.
 const (
-	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public id or the ` +
-		`private key is missing or wrong.","request_id":"` + RequestID + `"}`
+	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public ID or private ` +
+		`key is missing or wrong.","request_id":"` + RequestID + `"}`
 	ServerError = `{"success":false,"error":"svc_server_error","error_description":"Something went wrong on our ` +
 		`side. Please try again.","request_id":"` + RequestID + `"}`
 )

@@ -42,14 +42,14 @@ const (
 		`"request_id":"` + keyedtest.RequestID + `"}`
 	NoSuchOrg = `{"success":false,"error":"svc_not_found","error_description":"Organisation not found.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`
-	NotAllowed = `{"success":false,"error":"svc_forbidden","error_description":"Your role does not allow this. ` +
-		`Ask an owner of the organisation.","request_id":"` + keyedtest.RequestID + `"}`
-	NoToken = `{"success":false,"error":"svc_forbidden","error_description":"Send X-CSRF-Token with the ` +
-		`csrf_token of the session.","request_id":"` + keyedtest.RequestID + `"}`
-	OtherSite = `{"success":false,"error":"svc_forbidden","error_description":"The dashboard answers its own ` +
-		`pages only.","request_id":"` + keyedtest.RequestID + `"}`
-	ProofRequired = `{"success":false,"error":"svc_proof_required","error_description":"Prove again that it is you, ` +
-		`by your passkey, a code of your generator or a code by e-mail.","request_id":"` + keyedtest.RequestID + `"}`
+	NotAllowed = `{"success":false,"error":"svc_forbidden","error_description":"Your role doesn't allow this. Ask an ` +
+		`owner of your organisation.","request_id":"` + keyedtest.RequestID + `"}`
+	NoToken = `{"success":false,"error":"svc_forbidden","error_description":"Set the X-CSRF-Token header to the ` +
+		`session's csrf_token.","request_id":"` + keyedtest.RequestID + `"}`
+	OtherSite = `{"success":false,"error":"svc_forbidden","error_description":"This endpoint accepts requests only ` +
+		`from the dashboard.","request_id":"` + keyedtest.RequestID + `"}`
+	ProofRequired = `{"success":false,"error":"svc_proof_required","error_description":"Verify your identity again ` +
+		`with a passkey, an authenticator app or an e-mailed code.","request_id":"` + keyedtest.RequestID + `"}`
 )
 
 // AccountOf is the account id of one of them.

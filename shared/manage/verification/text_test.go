@@ -27,9 +27,8 @@ func TestTheMailTellsWhoAsksInThePatientsLanguage(t *testing.T) {
 	o := newOffice(t)
 	got := o.mailIn("en", "Alder App", org.Live)
 	want := "Alder App asks whether this e-mail address is yours.\n\nYour code: " + got.code() +
-		"\n\nIt works once, for 5 minutes. Type it where you asked for it, " +
-		"and give it to nobody: nobody will ever ask you for it.\n\n" +
-		"If you didn't request a code, you can ignore this e-mail.\n"
+		"\n\nIt works once and expires after 5 minutes. Enter it where you requested it. Don't share it: no one will " +
+		"ever ask you for it.\n\nIf you didn't request a code, you can ignore this e-mail.\n"
 	if diff := cmp.Diff(want, got.text); diff != "" || got.subject != "Your code for Alder App" {
 		t.Errorf("subject %q, text (-want +got):\n%s", got.subject, diff)
 	}

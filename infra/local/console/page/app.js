@@ -46,7 +46,7 @@ function open() {
   shown = wanted;
   wanted.view ??= wanted.make();
   main.replaceChildren(problem, wanted.view.root);
-  document.title = `${wanted.title} · Recordbridge on this machine`;
+  document.title = `${wanted.title} · Recordbridge (local)`;
 }
 
 async function refresh() {
@@ -65,7 +65,7 @@ async function refresh() {
   } catch (error) {
     if (mine.signal.aborted) return;
     if (error instanceof Refused) one(problem, { text: error.message }, (p) => nothing(p.text));
-    else say("The runner does not answer", true);
+    else say("The runner isn't responding", true);
   }
 }
 

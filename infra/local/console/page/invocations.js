@@ -3,21 +3,21 @@ import { get, place } from "./api.js";
 import { badge, bytes, code, count, el, facts, moment, ms, nothing, num, one, pre, route, row, sync, table } from "./dom.js";
 
 const kind = (i) => ({ failed: "bad", done: i.outcome >= "400" && i.outcome < "500" ? "warn" : "good" })[i.state] ?? "going";
-const took = (i) => (i.state === "waiting" ? `waits ${ms(i.wait_ms)}` : ms(i.duration_ms));
+const took = (i) => (i.state === "waiting" ? `waiting for ${ms(i.wait_ms)}` : ms(i.duration_ms));
 
 export function invocations() {
   const chosen = el("select", { id: "function", onchange: filter });
   const failed = el("input", { type: "checkbox", id: "failed", onchange: filter });
-  const text = el("input", { type: "search", id: "text", autocomplete: "off", spellcheck: "false", placeholder: "request id, task id, error …", oninput: filter });
+  const text = el("input", { type: "search", id: "text", autocomplete: "off", spellcheck: "false", placeholder: "request ID, task ID, error …", oninput: filter });
   const sandbox = el("input", { type: "checkbox", id: "sandbox", onchange: filter });
-  const sandboxLabel = el("label", { for: "sandbox" }, sandbox, " the sandbox portal's too");
-  const list = table("Invocations, newest first", ["Began", "Function", "What", "Outcome", "Took", "Calls"], "invocations");
+  const sandboxLabel = el("label", { for: "sandbox" }, sandbox, " include the sandbox portal");
+  const list = table("Invocations, newest first", ["Started", "Function", "Event", "Outcome", "Duration", "Calls"], "invocations");
   const foot = el("div");
-  const detail = el("section", { class: "detail", "aria-label": "One invocation" });
+  const detail = el("section", { class: "detail", "aria-label": "Invocation" });
   const root = el("div", {}, el("h2", {}, "Invocations"),
     el("form", { class: "filters", onsubmit: (e) => e.preventDefault() },
       el("label", { for: "function" }, "Function "), chosen, el("label", { for: "failed" }, failed, " failed only"), sandboxLabel,
-      el("label", { for: "text" }, "With "), text),
+      el("label", { for: "text" }, "Contains "), text),
     el("div", { class: "split" }, el("div", {}, list.whole, foot), detail));
   let query = {};
   let meanwhile = {};
@@ -70,8 +70,8 @@ export function invocations() {
   }
 
   function footer(f) {
-    if (f.empty) return nothing(f.filtered ? "None that fit." : "Nothing has been invoked yet.");
-    return f.more ? el("p", {}, el("a", { href: place("invocations", { ...query, limit: "500" }) }, "Show all that are remembered")) : el("p");
+    if (f.empty) return nothing(f.filtered ? "No invocations match these filters." : "Nothing has been invoked yet.");
+    return f.more ? el("p", {}, el("a", { href: place("invocations", { ...query, limit: "500" }) }, "Show all kept invocations")) : el("p");
   }
 }
 
@@ -84,14 +84,14 @@ function invocation(i, state, query) {
     el("h3", {}, i.function, " ", badge(i.outcome || i.state, kind(i))), el("p", { class: "what" }, code(i.what)),
     i.error && el("p", { class: "bad" }, i.error),
     facts([
-      ["Began", [moment(i.at), el("small", {}, ` by ${i.trigger === "http" ? "a request" : i.trigger === "other" ? "a call" : `a ${i.trigger}`}`)]],
-      [i.cold ? "Cold start" : "Waited", ms(i.wait_ms)], ["Worked", ms(i.duration_ms)],
+      ["Started", [moment(i.at), el("small", {}, ` by ${i.trigger === "http" ? "a request" : i.trigger === "other" ? "a call" : `a ${i.trigger}`}`)]],
+      [i.cold ? "Cold start" : "Waited", ms(i.wait_ms)], ["Duration", ms(i.duration_ms)],
       ["Memory", i.peak_memory_bytes && `${bytes(i.peak_memory_bytes)} at most${memory ? `, of ${memory} MB` : ""}`],
       ["Trace", code(i.id)], ["Request", i.request_ids?.length && code(i.request_ids.join(", "))],
     ]),
     [...(i.wide ?? []), ...lines.filter((l) => l.trouble).map((l) => l.trouble)].map(wideLine),
     el("h4", {}, i.calls?.length ? `AWS calls (${i.call_count})` : "AWS calls"),
-    timeline(i), !i.calls?.length && nothing("It made none."),
+    timeline(i), !i.calls?.length && nothing("None."),
     i.call_count > (i.calls?.length ?? 0) && nothing(`${count(i.call_count - i.calls.length, "more call")} not kept.`),
     el("h4", {}, "Other log lines"),
     others.length ? pre(others.join("\n"), "Other log lines", "lines") : nothing("None."),
@@ -119,7 +119,7 @@ function wideLine(line) {
 function timeline(i) {
   const calls = i.calls ?? [];
   const total = Math.max(i.wait_ms + i.duration_ms, ...calls.map((c) => c.start_ms + c.duration_ms), 0.001);
-  const list = table("AWS calls, in the order in which they began", ["Call", `0 to ${ms(total)}`, "Took", "Answer", "Bytes in → out"], "calls");
+  const list = table("AWS calls, by start time", ["Call", `0 to ${ms(total)}`, "Duration", "Response", "Bytes in → out"], "calls");
   list.whole.classList.add("timeline");
   const track = (bars) => el("div", { class: "track" }, bars.map(([from, length, shade]) => {
     const bar = el("div", { class: `bar ${shade}`, title: `from ${ms(from)} to ${ms(from + length)}` });
@@ -136,7 +136,7 @@ function timeline(i) {
     ...calls.map((c) => row(list, [
       el("div", {}, el("small", {}, `${c.service} `), c.operation, " ", c.init && badge("at start", "quiet"), c.target && el("div", {}, target(c))),
       track([[c.start_ms, c.duration_ms, c.status === 0 || c.status >= 400 ? "bad" : c.service]]), num(ms(c.duration_ms)),
-      c.status === 0 ? badge("broken off", "bad") : c.status >= 400 ? [c.status, " ", el("span", { class: "bad" }, c.error ?? "")] : c.status,
+      c.status === 0 ? badge("aborted", "bad") : c.status >= 400 ? [c.status, " ", el("span", { class: "bad" }, c.error ?? "")] : c.status,
       el("small", { class: "num" }, `${bytes(c.bytes_in)} → ${bytes(c.bytes_out)}`),
     ])));
   return list.whole;

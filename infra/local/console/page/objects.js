@@ -8,7 +8,7 @@ export function objects() {
   const path = el("nav", { class: "path", "aria-label": "Folder" });
   const list = table("Objects", ["Name", "Size", "Modified", "ETag"], "objects");
   const foot = el("div");
-  const detail = el("section", { class: "detail", "aria-label": "One object" });
+  const detail = el("section", { class: "detail", "aria-label": "Object" });
   const root = el("div", {}, el("h2", {}, "Objects"), path, el("div", { class: "split" }, el("div", {}, list.whole, foot), detail));
 
   const link = (query, text) => el("a", { href: place("objects", query), "data-place": JSON.stringify(query) }, text);
@@ -58,7 +58,7 @@ export function objects() {
       const { all, next } = await entries(query, signal);
       sync(list.body, all, (e) => e.id, listed);
       one(foot, { empty: all.length === 0, next, query: { ...query, key: "" } }, (f) => el("p", { class: "pages" },
-        f.empty && nothing("Nothing here. Files come when an export is complete."),
+        f.empty && nothing("Nothing here yet. Complete an export to see its files."),
         f.query.from && link({ ...f.query, from: "" }, "First page"), f.next && link({ ...f.query, from: f.next }, "Next page")));
       root.classList.toggle("chosen", Boolean(query.key));
       one(detail, query.key ? await get(["buckets", query.bucket, "object"], { key: query.key }, signal) : undefined, (o) => shownObject(o, query));
@@ -74,12 +74,12 @@ function shownObject(o, query) {
     facts([["Size", `${bytes(o.size)} (${o.size})`], ["Modified", moment(o.modified)], ["ETag", code(o.etag)], ["Type", o.content_type],
       ["Encryption", o.encryption], ["Metadata", o.metadata && code(JSON.stringify(o.metadata))]]),
     el("p", {}, el("a", { href: download, download: true, "data-place": "download" }, "Download")),
-    o.binary ? nothing("It is not a text.") : o.size === 0 ? nothing("It is empty.") : text(o));
+    o.binary ? nothing("Not a text file.") : o.size === 0 ? nothing("Empty.") : text(o));
 }
 
 // text shows NDJSON line by line, anything else as it is.
 function text(o) {
-  const cut = o.truncated && nothing(`Only the beginning is shown, ${count(o.text.length, "character")}.`);
+  const cut = o.truncated && nothing(`Only the first ${count(o.text.length, "character")} are shown.`);
   const lines = (o.truncated ? o.text.slice(0, o.text.lastIndexOf("\n") + 1) : o.text).split("\n").filter(Boolean);
   const parsed = lines.slice(0, mostLines).map(json);
   if (lines.length === 0 || parsed.includes(undefined)) return [pre(o.text, "The object's text", "text"), cut];

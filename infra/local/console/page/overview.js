@@ -24,14 +24,14 @@ function welcome(state) {
     facts([
       ["API", code(state.base_url)],
       ["Webhook inbox", [el("a", { href: place("inbox") }, "readable"), " or ", el("a", { href: state.inbox_url }, "as JSON")]],
-      ["Functions", state.stack === "sam local" ? "in containers: their log lines come where the runner was started, and neither these nor their AWS calls are shown here" : ""],
-      ["Keys", ["in ", code(state.run_file), ", and printed where the runner was started"]],
+      ["Functions", state.stack === "sam local" ? "in containers: their log lines appear in the runner's terminal; log lines and AWS calls aren't shown here" : ""],
+      ["Keys", ["in ", code(state.run_file), " and in the runner's terminal"]],
     ]),
     state.totals.invocations > 0 ? "" : el("div", { class: "hint" },
-      el("p", {}, "Nothing has happened yet. In another shell, run the whole main job, from connecting a synthetic patient to the downloaded file:"),
+      el("p", {}, "Nothing has happened yet. In another shell, run the main workflow, from connecting a synthetic patient to downloading the file:"),
       pre(`make demo ARGS='-run-file ${state.run_file}'`, "Command"),
-      el("p", {}, "Then look at ", el("a", { href: place("invocations") }, "the invocations"), " with their AWS calls, at ",
-        el("a", { href: place("inbox") }, "the webhooks"), " that came, and at ", el("a", { href: place("objects") }, "the files"), ".")));
+      el("p", {}, "Then see ", el("a", { href: place("invocations") }, "the invocations"), " with their AWS calls, ",
+        el("a", { href: place("inbox") }, "the webhooks"), " and ", el("a", { href: place("objects") }, "the files"), ".")));
 }
 
 // short is a log line in a few words.

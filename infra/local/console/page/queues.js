@@ -11,13 +11,13 @@ export function queues() {
   function queueRow(q) {
     const held = q.visible + q.in_flight + q.delayed;
     const relation = q.dead_letter
-      ? `of ${q.serves.join(", ")}`
+      ? `for ${q.serves.join(", ")}`
       : q.dead_letters ? `${q.dead_letters} after ${count(q.max_receives, "receive")}` : "";
     const actions = [
       q.dead_letter && q.visible > 0 && act("Redrive", ["queues", q.name, "redrive"],
-        (answer) => `${count(answer.moved, "message")} moved back${answer.left ? `, ${answer.left} stayed: they have no queue to go back to` : ""}`),
+        (answer) => `${count(answer.moved, "message")} moved back${answer.left ? `, ${answer.left} stayed: they have no source queue` : ""}`),
       held > 0 && act("Purge", ["queues", q.name, "purge"], () => `${q.name} is empty`,
-        `Delete ${count(held, "message")} of ${q.name} for good?`),
+        `Permanently delete ${count(held, "message")} from ${q.name}?`),
     ];
     for (const button of actions.filter(Boolean)) button.setAttribute("aria-label", `${button.textContent} ${q.name}`);
     return row(list, [
@@ -32,7 +32,7 @@ export function queues() {
       const all = (await get(["queues"], {}, signal)).queues;
       sync(list.body, all.map((q) => ({ ...q, chosen: q.name === query.queue })), (q) => q.name, queueRow);
       if (!query.queue) {
-        one(detail, { id: "none", text: "Choose a queue to look at its messages; looking does not receive them." }, (n) => nothing(n.text));
+        one(detail, { id: "none", text: "Choose a queue to view its messages without receiving them." }, (n) => nothing(n.text));
         return;
       }
       const answer = await get(["queues", query.queue, "messages"], {}, signal);
@@ -47,7 +47,7 @@ function messages({ id, messages: all, limit }) {
     moment(m.sent), badge(m.state, m.state === "in flight" ? "going" : "quiet"), m.receives, moment(m.visible_at),
     el("pre", { class: "inline" }, pretty(m.body)), el("small", {}, m.id, m.source ? ` from ${m.source.split(":").pop()}` : ""),
   ])));
-  return el("div", {}, el("h3", {}, "Messages of ", code(id)),
-    all.length ? list.whole : nothing("It holds none."),
-    all.length === limit && nothing(`The ${limit} oldest are shown.`));
+  return el("div", {}, el("h3", {}, "Messages in ", code(id)),
+    all.length ? list.whole : nothing("No messages."),
+    all.length === limit && nothing(`Only the ${limit} oldest messages are shown.`));
 }

@@ -10,7 +10,7 @@ export function tables() {
   const form = el("form", { class: "filters", onsubmit: (e) => (e.preventDefault(), go()) },
     el("label", { for: "index" }, "By "), index, key, prefix, el("button", {}, "Show"));
   const rows = el("div");
-  const detail = el("section", { class: "detail", "aria-label": "One row" });
+  const detail = el("section", { class: "detail", "aria-label": "Row" });
   const root = el("div", {}, el("h2", {}, "Tables"), list, form, el("div", { class: "split" }, rows, detail));
   let query = {};
   let drawn = ""; // which table and index the rows are of: they decide about the columns
@@ -26,7 +26,7 @@ export function tables() {
     const choices = [{ id: "", text: "table" }, ...t.indexes.map((x) => ({ id: x.name, text: `index ${x.name} (${count(x.rows, "row")})` }))];
     sync(index, choices, (c) => c.id, (c) => el("option", { value: c.id }, c.text));
     const keys = t.indexes.find((x) => x.name === query.index) ?? t;
-    key.replaceChildren(`${keys.partition} begins with `);
+    key.replaceChildren(`${keys.partition} starts with `);
     if (document.activeElement !== index) index.value = query.index ?? "";
     if (document.activeElement !== prefix) prefix.value = query.prefix ?? "";
     return keys;
@@ -52,7 +52,7 @@ export function tables() {
       el("small", { class: "preview" }, r.preview), num(bytes(r.size)),
     ], { "aria-current": r.chosen && "true" }));
     one(rows.foot, { rows: page.rows.length, next: page.next, query: { ...query, row: "" } }, (f) => el("p", { class: "pages" },
-      f.rows === 0 && nothing(f.query.prefix ? "No row's key begins like this." : "The table is empty."),
+      f.rows === 0 && nothing(f.query.prefix ? "No keys with this prefix." : "The table is empty."),
       f.query.from && el("a", { href: place("tables", { ...f.query, from: "" }), "data-place": "first" }, "First page"),
       f.next && el("a", { href: place("tables", { ...f.query, from: f.next }), "data-place": "next" }, "Next page")));
   }
