@@ -1,4 +1,4 @@
-"""What schemathesis cannot know of the service: hooks that schemathesis.toml names."""
+"""Hooks that schemathesis.toml names, for what schemathesis can't know about the service."""
 
 import json
 import os
@@ -9,19 +9,19 @@ import urllib.request
 import schemathesis
 from schemathesis.openapi.checks import RejectedPositiveData
 
-# Refusals that depend on more than the shape of a request, so that no schema can tell them. Everything else that a
-# schema allows has to be accepted.
+# Rejections that depend on more than a request's shape, which no schema can express. The service must accept everything
+# else that a schema allows.
 BEYOND_SHAPE = re.compile(
     "|".join([
         r"since must not be in the future\.",
-        r"The passkey proves nothing\.",
-        r"after is not a cursor of this list\.",  # sealed for this organisation and this list
+        r"The passkey could not be verified\.",
+        r"after is not a valid cursor for this list\.",  # sealed for this organisation and this list
         r"Exactly one of brand_id, portal_id, endpoint_id and tefca_directory_id is required\.",
-        r"api_mode must be the mode of public_id\.",
-        r"searchAfter must be the sort values of a hit",  # sealed for this organisation and this search
-        r"sortBy location needs sortByOpts\.locationZipcodes",
-        r"endpoint_id is not known\.",
-        r"reconnect_org_connection_id is not known\.",
+        r"api_mode must match the mode of public_id\.",
+        r"searchAfter must be the unchanged sort values of a hit",  # sealed for this organisation and this search
+        r"sortBy=location requires sortByOpts\.locationZipcodes",
+        r"endpoint_id is unknown\.",
+        r"reconnect_org_connection_id is unknown\.",
         r"brand_id or portal_id does not belong to endpoint_id\.",
         r"endpoint_id does not belong to reconnect_org_connection_id\.",
         r"The files of this export have been deleted\.",
@@ -30,27 +30,27 @@ BEYOND_SHAPE = re.compile(
         r"The export is still running\.",
         r"must not be longer than [0-9]+ bytes\.",  # maxLength counts characters
         r"(body|request_key) must have at most [0-9,]+ bytes\.",  # as above
-        r"email must be an address",  # 64 characters before the @
+        r"email must be an ASCII address",  # 64 characters before the @
         r"(name|subject|body) is required\.",  # of characters that can be seen
-        r"website must be an address",
-        r"email_token is not, or no longer, good",
-        r"This is not the code that was sent\.",
-        r"There is no such identity provider\.",
-        r"fixtures is only for TEFCA connections in test mode\.",
-        r"email must be the address of one of the synthetic patients",
+        r"website must be a URL",
+        r"email_token is not valid for this email",
+        r"The code is wrong\.",
+        r"Identity provider not found\.",
+        r"fixtures is allowed only for TEFCA connections in test mode\.",
+        r"email must be the address of a synthetic TEFCA patient",
     ])
 )
 
 attempt_tokens = {os.environ["VERIFICATION"]: os.environ["VERIFICATION_TOKEN"]}
-codes = []  # that were sent and not used yet
+codes = []  # sent but not used yet
 
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """Makes the description that of this stack, and strict: it allows members that are yet to come, of which there are none."""
+    """Adapts the description to this stack and makes it strict: it allows future members, but there are none yet."""
     raw_schema["components"]["schemas"]["PublicId"]["example"] = os.environ["PUBLIC_ID"]
     raw_schema["components"]["parameters"]["RedirectUri"]["example"] = os.environ["REDIRECT_URI"]
-    # It takes exactly one of four ids, which OpenAPI has no words for. This is the one that search hands out.
+    # It requires exactly one of four IDs, which OpenAPI can't express. This is the ID that search returns.
     record = raw_schema["paths"]["/bridge/catalog"]["get"]
     record["parameters"] = [p for p in record["parameters"] if p.get("name") not in ("portal_id", "endpoint_id", "tefca_directory_id")]
     for parameter in record["parameters"]:
@@ -66,7 +66,7 @@ def before_load_schema(context, raw_schema):
 
 
 def close(node):
-    """Forbids, in all objects below node that name their members, any others."""
+    """Forbids additional members in all objects below node that list their members."""
     if isinstance(node, list):
         for inner in node:
             close(inner)
@@ -84,10 +84,10 @@ def operation(case):
 
 @schemathesis.hook
 def after_call(context, case, response):
-    """Keeps the token of every attempt, which the link to the attempt needs in a header that no link can set, and every code from its mail."""
+    """Saves every attempt's token, which its link needs in a header that links can't set, and every code from its e-mail."""
     if operation(case) in ("createAttempt", "createVerification") and response.status_code == 200:
         made = response.json()["data"]
-        if "attempt_token" in made:  # not where the caller has its own
+        if "attempt_token" in made:  # absent if the caller sets its own
             attempt_tokens[made["attempt_id"]] = made["attempt_token"]
     if operation(case) == "sendCode" and response.status_code == 200:
         with urllib.request.urlopen(urllib.parse.urljoin(response.request.url, "/_local/api/mail")) as answer:
@@ -108,5 +108,5 @@ def before_call(context, case, kwargs):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Keeps every failure but a refusal that no schema can tell."""
+    """Keeps every failure except rejections that no schema can express."""
     return not (isinstance(failure, RejectedPositiveData) and BEYOND_SHAPE.search(response.text))

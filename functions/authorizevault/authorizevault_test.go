@@ -99,7 +99,7 @@ func TestWhatIsChosenIsConnected(t *testing.T) {
 // TestWhatCannotBeChosenChangesNothing, not even what could.
 func TestWhatCannotBeChosenChangesNothing(t *testing.T) {
 	t.Parallel()
-	const number, notFound, notOfIt = "tefca_directory_ids must have from 1 to 50 ids.",
+	const number, notFound, notOfIt = "tefca_directory_ids must have 1 to 50 IDs.",
 		"One of the facilities did not find the person.", "One of the facilities does not belong to this attempt."
 	const field = "tefca_directory_ids"
 	w := newWorld(t)
@@ -280,7 +280,7 @@ func TestWhatIsNoChoiceIsRefused(t *testing.T) {
 			http.MethodPost, browsertest.Page,
 			[]string{bearer, bearer},
 			false, 400,
-			keyedtest.FailureBody("svc_invalid_request", "Authorization must be sent only once."),
+			keyedtest.FailureBody("svc_invalid_request", "Authorization must not be repeated."),
 		},
 		"no public id": {
 			http.MethodPost, "",

@@ -201,8 +201,8 @@ func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
 		"an unknown endpoint": {catalog.MissingEndpoint(), "visit&9", "svc_invalid_request", "endpoint_id is unknown."},
 		"without a state":     {catalog.MissingEndpoint(), "", "svc_invalid_request", "endpoint_id is unknown."},
 		"a portal that is down": {
-			fault.New(fault.Unavailable, fault.CodeUnavailable, "The health system did not answer."), "s",
-			"svc_server_error", "The health system did not answer.",
+			fault.New(fault.Unavailable, fault.CodeUnavailable, "The health system did not respond."), "s",
+			"svc_server_error", "The health system did not respond.",
 		},
 		"our own failure": {errTrouble, "s", "svc_server_error", "Something went wrong on our side. Please try again."},
 	} {

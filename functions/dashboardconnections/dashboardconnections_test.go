@@ -80,11 +80,11 @@ func TestAConnectionSaysWhyItIsNotAsItShouldBe(t *testing.T) {
 	}{
 		"":                {kept(connection.RefreshState{}), ""},
 		"declined":        {func(c *connection.Connection) { c.Status = connection.Rejected }, "allow access"},
-		"disconnected":    {ended(connection.Disconnected), "Your organisation gave it up"},
+		"disconnected":    {ended(connection.Disconnected), "Your organisation revoked this connection"},
 		"access_ended":    {ended(connection.AccessEnded), "Ask the patient to reconnect."},
 		"consent_ended":   {ended("invalid_grant"), "Ask the patient to reconnect."},
-		"renewal_refused": {kept(connection.RefreshState{RefusedAt: now, Failures: 1}), "Wait."},
-		"renewal_failing": {kept(connection.RefreshState{Failures: 2}), "tried again by itself"},
+		"renewal_refused": {kept(connection.RefreshState{RefusedAt: now, Failures: 1}), "retry automatically"},
+		"renewal_failing": {kept(connection.RefreshState{Failures: 2}), "no data is lost"},
 		"not_renewable":   {kept(connection.RefreshState{Unrenewable: true}), "Export now"},
 	} {
 		made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), c.change)

@@ -146,7 +146,7 @@ func advice(c operator.Connection) (cause, action string) {
 		return "disconnected", "Your organisation revoked this connection. To use it again, ask the patient to " +
 			"reconnect."
 	case c.Status == connection.Revoked && c.Refresh.Ended == connection.AccessEnded:
-		return "access_ended", "The portal gave no way to renew its access. " + reconnect
+		return "access_ended", "The portal doesn't support refreshing this connection's access. " + reconnect
 	case c.Status == connection.Revoked:
 		return "consent_ended", reconnect
 	case !c.Refresh.RefusedAt.IsZero():

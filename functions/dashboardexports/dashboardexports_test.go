@@ -50,10 +50,10 @@ func TestAnExportThatFailedSaysWhatHelps(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for reason, helps := range map[export.Reason]string{
-		export.TokenRefreshFailure: "ask the patient to reconnect", export.ScopePatientMissing: "allow the demographics",
-		export.ResourceInvalidContent: "tell the operator",
-		export.ResourcePatientFailure: "tell the operator", export.SuppressedPleaseContact: "when the portal is well again",
-		export.TEFCANoDocumentsFound: "In test mode ask for a fixture", "anything_else": "Request a new export.",
+		export.TokenRefreshFailure: "ask the patient to reconnect", export.ScopePatientMissing: "allow demographics",
+		export.ResourceInvalidContent: "ontact the operator",
+		export.ResourcePatientFailure: "ontact the operator", export.SuppressedPleaseContact: "once the portal has recovered",
+		export.TEFCANoDocumentsFound: "In test mode, request a fixture", "anything_else": "Request a new export.",
 	} {
 		task, _ := failed(t, s, managed.Tenant(membertest.OrgA, org.Test), reason)
 		got := data[map[string]any](t, membertest.Exchange{Path: listPath + "/" + task, As: membertest.Viewer}.Send(t,

@@ -44,7 +44,7 @@ func pass(by members.By, orgID, accountID string, ok bool) error {
 	case by.Actor != "member:"+by.AccountID || orgID != membertest.OrgA || accountID != known:
 		return fault.Missing("Member not found.")
 	case !ok:
-		return fault.New(fault.Conflict, fault.CodeConflict, "The last owner has to stay one.")
+		return fault.New(fault.Conflict, fault.CodeConflict, "The last owner must remain an owner.")
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (people) StopRecovery(_ context.Context, _ members.By, _, accountID string)
 
 func (people) Accept(_ context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	if token.Reveal() != "token" {
-		return account.Membership{}, fault.Missing("This invitation does not work any more.")
+		return account.Membership{}, fault.Missing("This invitation is no longer valid.")
 	}
 	return account.Membership{OrgID: membertest.OrgA, AccountID: accountID, Role: account.Viewer}, nil
 }
@@ -151,7 +151,7 @@ func TestMembersAndInvitationsAreShownAndChanged(t *testing.T) {
 		},
 		"a conflict": {
 			Method: "PATCH", Path: "/members/" + known, Body: `{"role":"viewer"}`, Status: 409,
-			Want: keyedtest.FailureBody("svc_conflict", "The last owner has to stay one."),
+			Want: keyedtest.FailureBody("svc_conflict", "The last owner must remain an owner."),
 		},
 		"an old proof": {
 			Method: "DELETE", Path: "/members/" + known, As: membertest.Stale, Status: 403,
@@ -211,7 +211,7 @@ func TestAnInvitationIsAcceptedByWhoHasSignedIn(t *testing.T) {
 		},
 		"a wrong one": {
 			As: membertest.Stranger, Body: `{"token":"other"}`, Status: 404,
-			Want: keyedtest.FailureBody("svc_not_found", "This invitation does not work any more."),
+			Want: keyedtest.FailureBody("svc_not_found", "This invitation is no longer valid."),
 		},
 		"nobody":         {Body: `{"token":"token"}`, Status: 401, Want: membertest.NoSession},
 		"half signed in": {As: membertest.Pending, Body: `{"token":"token"}`, Status: 403, Want: membertest.ProofRequired},

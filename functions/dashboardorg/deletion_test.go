@@ -81,7 +81,7 @@ func TestDeletionIsAuditedAndToldWhenRequestedAndCancelled(t *testing.T) {
 	}
 	sent := s.Mail()
 	if len(sent) != 2 || sent[0].To[0] != "ops@alder.example.org" ||
-		!strings.Contains(sent[0].Text, "The deletion begins: 2026-03-11 05:06 UTC") ||
+		!strings.Contains(sent[0].Text, "Deletion starts: 2026-03-11 05:06 UTC") ||
 		!strings.Contains(sent[1].Text, "cancelled") {
 		t.Errorf("told %+v", sent)
 	}

@@ -28,7 +28,7 @@ func (counter) SendCode(context.Context, string, signin.Browser) (verification.S
 
 func (counter) ByCode(_ context.Context, b signin.Browser, _, _, code string) (signin.Entered, error) {
 	if code != "123456" {
-		return signin.Entered{}, fault.BadRequest("This is not the code that was sent.")
+		return signin.Entered{}, fault.BadRequest("The code is wrong.")
 	}
 	at := keyedtest.Moment()
 	s := account.Session{
@@ -104,7 +104,7 @@ func TestASessionIsShownAndItsCookiesAreStrict(t *testing.T) {
 		},
 		"a wrong code": {
 			Method: "POST", Body: `{"email":"a@b.example","verification_id":"id","code":"1"}`, Status: 400,
-			Want: keyedtest.FailureBody("svc_invalid_request", "This is not the code that was sent."),
+			Want: keyedtest.FailureBody("svc_invalid_request", "The code is wrong."),
 		},
 		"of another site": {
 			Method: "POST", Site: "cross-site",
@@ -199,7 +199,7 @@ func TestRecoveryCodesAreShownOnce(t *testing.T) {
 		"nobody's": {Path: "/dashboard/account/recovery-codes", Status: 401, Want: membertest.NoSession},
 		"a wrong code completes no sign-in": {
 			Path: "/dashboard/session/recovery-code", As: membertest.Pending, Body: `{"code":"1"}`, Status: 400,
-			Want: keyedtest.FailureBody("svc_invalid_request", "This is not the code that was sent."),
+			Want: keyedtest.FailureBody("svc_invalid_request", "The code is wrong."),
 		},
 		"without a session": {
 			Path: "/dashboard/session/recovery-code", Body: `{"code":"123456"}`, Status: 401,

@@ -141,7 +141,7 @@ func TestADownloadNeedsATokenOrTheOwnersKey(t *testing.T) {
 		"the token of another file": {Path: path(ready, "other.jsonl") + token, Status: 401, Want: invalid},
 		"two tokens": {
 			Path: link(t, ready) + "&token=x", Status: 400,
-			Want: keyedtest.FailureBody("svc_invalid_request", "token must be sent only once."),
+			Want: keyedtest.FailureBody("svc_invalid_request", "token must not be repeated."),
 		},
 		"a wrong key beside the token": {
 			Path: link(t, ready), User: keyedtest.PublicA, Key: "other", Status: 302,

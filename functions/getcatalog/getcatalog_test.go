@@ -117,7 +117,7 @@ func TestARecordIsShown(t *testing.T) {
 		"two":  {query: public + "&brand_id=" + brandID + "&portal_id=" + portalID, status: 400, want: one},
 		"one twice": {
 			query: public + "&brand_id=a&brand_id=b", status: 400,
-			want: keyedtest.FailureBody("svc_invalid_request", "brand_id must be sent only once."),
+			want: keyedtest.FailureBody("svc_invalid_request", "brand_id must not be repeated."),
 		},
 		"a mode that is not its": {
 			query: public + "&api_mode=live&brand_id=" + brandID, status: 400,

@@ -125,7 +125,7 @@ func TestGetExportAnswers(t *testing.T) {
 		"unknown include":      {Path: pending + "?include=everything", Status: 400, Want: include},
 		"include twice": {
 			Path: pending + "?include=result&include=result", Status: 400,
-			Want: keyedtest.FailureBody("svc_invalid_request", "include must be sent only once."),
+			Want: keyedtest.FailureBody("svc_invalid_request", "include must not be repeated."),
 		},
 		"our own failure":   {Path: broken, Status: 500, Want: keyedtest.ServerError},
 		"a link that fails": {Path: damaged + "?include=result", Status: 500, Want: keyedtest.ServerError},

@@ -101,7 +101,7 @@ func TestGetOrgAnswers(t *testing.T) {
 		},
 		"an id twice": {
 			query: "?public_id=a&public_id=b", status: 400,
-			want: keyedtest.FailureBody("svc_invalid_request", "public_id must be sent only once."), cors: "*",
+			want: keyedtest.FailureBody("svc_invalid_request", "public_id must not be repeated."), cors: "*",
 		},
 		"our own failure":       {query: "?public_id=" + broken, status: 500, want: failed, cors: "*"},
 		"our own failure later": {query: "?public_id=" + halfway, status: 500, want: failed, cors: "*"},

@@ -78,7 +78,7 @@ func TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens(t *testing.T) {
 		},
 		"two public ids": {
 			browsertest.Page + "&public_id=x", nil, 400,
-			keyedtest.FailureBody("svc_invalid_request", "public_id must be sent only once."),
+			keyedtest.FailureBody("svc_invalid_request", "public_id must not be repeated."),
 		},
 		"an unknown public id": {
 			"?public_id=x", nil, 401,

@@ -167,7 +167,7 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 		"nothing":   {"", nil, 400, "svc_invalid_request", "start_value is required.", 200},
 		"twice": {
 			starttest.Body(start) + "&start_value=b", nil, 400, "svc_invalid_request",
-			"start_value must be sent only once.", 200,
+			"start_value must not be repeated.", 200,
 		},
 		"used": {starttest.Body(start), func(w *world) { w.leave(t, start) }, 400, "svc_invalid_request", spent, 400},
 		"too late": {

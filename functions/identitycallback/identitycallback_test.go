@@ -254,19 +254,19 @@ func TestAReturnWithoutItsBrowserChangesNothing(t *testing.T) {
 		"nothing":          {func(*world) string { return "" }, "own", incomplete},
 		"a state twice": {
 			func(w *world) string { return w.success() + "&state=y" }, "own",
-			"state must be sent only once.",
+			"state must not be repeated.",
 		},
 		"a code twice": {
 			func(w *world) string { return w.success() + "&code=y" }, "own",
-			"code must be sent only once.",
+			"code must not be repeated.",
 		},
 		"an issuer twice": {
 			func(w *world) string { return w.success() + "&iss=y" }, "own",
-			"iss must be sent only once.",
+			"iss must not be repeated.",
 		},
 		"two errors": {
 			func(w *world) string { return w.success() + "&error=y&error=z" }, "own",
-			"error must be sent only once.",
+			"error must not be repeated.",
 		},
 		"a control character": {
 			func(w *world) string { return w.success() + "%00" + "&error=%00" }, "own",

@@ -99,7 +99,7 @@ func TestListEventsAnswers(t *testing.T) {
 		"a cursor without an id":  {Path: "?after=" + esc(start()+"2026-03-04T05:06:07Z"), Status: 400, Want: noCursor},
 		"a cursor twice": {
 			Path: "?after=x&after=x", Status: 400,
-			Want: keyedtest.FailureBody("svc_invalid_request", "after must be sent only once."),
+			Want: keyedtest.FailureBody("svc_invalid_request", "after must not be repeated."),
 		},
 		"no number":          {Path: "?limit=x", Status: 400, Want: noLimit},
 		"a fraction":         {Path: "?limit=1.5", Status: 400, Want: noLimit},
@@ -111,7 +111,7 @@ func TestListEventsAnswers(t *testing.T) {
 		"an empty type":      {Path: "?types=webhook.test,", Status: 400, Want: noTypes},
 		"types twice": {
 			Path: "?types=webhook.test&types=webhook.test", Status: 400,
-			Want: keyedtest.FailureBody("svc_invalid_request", "types must be sent only once."),
+			Want: keyedtest.FailureBody("svc_invalid_request", "types must not be repeated."),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -342,7 +342,7 @@ func TestWhatIsNoQuestionIsRefused(t *testing.T) {
 	}{
 		"two tokens": {
 			two, 400,
-			keyedtest.FailureBody("svc_invalid_request", "Authorization must be sent only once."),
+			keyedtest.FailureBody("svc_invalid_request", "Authorization must not be repeated."),
 		},
 		"an unknown public id": {
 			stranger, 401,

@@ -327,7 +327,7 @@ func TestACursorEndsWithItsCatalogue(t *testing.T) {
 	c.editions["test"] = c.editions["test"][1:]
 	got := c.post("?public_id="+alder, `{"query":"maple","searchAfter":`+string(sort)+`}`)
 	if got.status != http.StatusBadRequest ||
-		!strings.Contains(got.text, "searchAfter is too old: the catalogue has changed since.") {
+		!strings.Contains(got.text, "searchAfter has expired because the catalogue changed.") {
 		t.Errorf("got %d %s", got.status, got.text)
 	}
 	c.broken = true

@@ -22,7 +22,7 @@ type checker struct{}
 func (checker) Check(_ context.Context, of org.Tenant, id, digits string) (verification.Verified, error) {
 	switch {
 	case of != keyedtest.Tenants()[keyedtest.PublicA] || id != "id-1":
-		return verification.Verified{}, fault.Missing("Ask for a new one.")
+		return verification.Verified{}, fault.Missing("Request a new one.")
 	case digits != "123456":
 		return verification.Verified{}, fault.BadRequest("This is not the code.")
 	}

@@ -340,7 +340,7 @@ func TestWithoutPagesTheServiceSaysWhatIsMissing(t *testing.T) {
 		"/demo", "/dashboard",
 	} {
 		w := get(d, pattern, "embed-1a2b3c.js", "public_id="+known, nil)
-		if w.Code != 503 || !strings.Contains(w.Body.String(), "They need Node 20 or later: make ui") {
+		if w.Code != 503 || !strings.Contains(w.Body.String(), "Install Node 20 or later, run make ui") {
 			t.Errorf("%s: %d %s", pattern, w.Code, w.Body)
 		}
 	}

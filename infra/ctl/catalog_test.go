@@ -78,22 +78,22 @@ func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
 		{line: "catalog source set -mode live", refused: "either -id or -known"},
 		{line: "catalog search -mode test", refused: "Nothing has been published in test mode yet"},
 		{line: "catalog search -mode live -state IA -text clinic", prints: "Birch Clinic"},
-		{line: "catalog import -id alder-county", refused: "The source has no address"},
+		{line: "catalog import -id alder-county", refused: "The source has no URL"},
 		{line: "catalog import -id elsewhere", refused: `There is no source "elsewhere"`},
-		{line: "catalog approve -mode live", refused: "Nothing of this mode waits"},
-		{line: "catalog approve -id alder-county", refused: "Nothing of this source waits"},
+		{line: "catalog approve -mode live", refused: "This mode has nothing waiting"},
+		{line: "catalog approve -id alder-county", refused: "No snapshot of this source is waiting"},
 		{line: "catalog approve", refused: "either -id or -mode"},
 	})
 	first, _ := mustPrint(t, outputs, "catalog report -mode live")["live"].(string)
 	alder, birch, cedar := brandOf(t, outputs, all[0]), brandOf(t, outputs, all[1]), brandOf(t, outputs, all[2])
 	play(t, outputs, []step{
 		{line: "catalog hide -mode live -id " + birch, prints: "catalog publish"},
-		{line: "catalog hide -mode live -id " + birch, refused: "That has been said already"},
+		{line: "catalog hide -mode live -id " + birch, refused: "This decision already exists"},
 		{line: "catalog hide -mode test -id " + birch, refused: "Nothing has been published in test mode yet"},
 		{line: "catalog merge -mode live -id " + cedar + " -into " + cedar, refused: "merged into itself"},
 		{line: "catalog merge -mode live -id " + cedar + " -into " + alder},
 		{line: "catalog alias -mode live -id " + alder + " -alias Ylderwood"},
-		{line: "catalog alias -mode live -id no-uuid -alias X", refused: "The id of a record is a UUID"},
+		{line: "catalog alias -mode live -id no-uuid -alias X", refused: "A record's ID must be a UUID"},
 		{line: "catalog publish -mode live", prints: "published:true"},
 		{line: "catalog search -mode live", prints: "total:1"},
 		{line: "catalog search -mode live -text ylderwood", prints: alder},
@@ -104,7 +104,7 @@ func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
 		{line: "catalog rename -mode live -id " + birch + " -name Beech"},
 		{line: "catalog publish -mode live", prints: "published:true"},
 		{line: "catalog search -mode live -text beech", prints: birch},
-		{line: "catalog rollback -mode live -version x", refused: "That is not a version"},
+		{line: "catalog rollback -mode live -version x", refused: "Not a version"},
 		{line: "catalog rollback -mode live -version " + first, prints: first},
 		{line: "catalog search -mode live", prints: "total:3"},
 		{line: "catalog publish -mode live", prints: "paused:a rollback"},
@@ -112,7 +112,7 @@ func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
 		{line: "catalog publish -mode live -resume", refused: "Publishing is not paused"},
 		{line: "catalog report -mode live", prints: "Ylderwood"},
 		{line: "catalog source remove -id alder-county", prints: "removed:true"},
-		{line: "catalog source show -id alder-county", refused: "There is no source"},
+		{line: "catalog source show -id alder-county", refused: "not found"},
 	})
 	audited := openStored(t, outputs).audited(t, org.Tenant{})
 	for _, action := range []string{

@@ -175,7 +175,7 @@ func TestAnOperatorSeesWhatIsTheMatterWithAConnection(t *testing.T) {
 	p.tells(t, outputs, []string{"connection", "show", "-id", failing}, `"failures": 2`, `"failure_class": "server_fault"`,
 		"ctl endpoint test -id "+p.endpoint+" "+of+" -token-request")
 	p.tells(t, outputs, []string{"connection", "show", "-id", ended}, `"ended": "invalid_grant"`,
-		`"ended_at": "2026-03-04T05:06:07Z"`, "has to reconnect")
+		`"ended_at": "2026-03-04T05:06:07Z"`, "ave the patient reconnect")
 	p.tells(t, outputs, []string{"connection", "list", "-endpoint", p.endpoint, "-status", "revoked"}, `"id": "`+ended,
 		`"next": ""`)
 	if printed, _ := p.matter(t, outputs, "connection", "list", "-status", "revoked"); strings.Contains(printed, well) {
@@ -261,7 +261,7 @@ func TestAnOperatorSeesWhatIsTheMatterWithAnExport(t *testing.T) {
 	p.tells(t, outputs, []string{"export", "show", "-id", failed}, `"reason": "suppressed_please_contact"`,
 		`"row": "HOOKS"`, `"attribute": "types"`)
 	if _, err := p.matter(t, outputs, "webhook", "list"); err == nil ||
-		!strings.HasPrefix(err.Error(), "row HOOKS cannot be read at types (decode)") {
+		!strings.HasPrefix(err.Error(), "row HOOKS can't be read at types (decode)") {
 		t.Errorf("a list with a damaged row: %v", err)
 	}
 	p.damage(t, "WorkTable", p.tenant.Key()+"#TASK#"+whole, "META", "outcome")

@@ -56,14 +56,14 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 		t.Fatalf("a healthy stack: exit code %d, %s", code, told)
 	}
 	for _, unseen := range []string{
-		"are not for operators", "found by the stack's name",
+		"Operators can't read", "found by stack name",
 		"Nothing is published in live mode",
 	} {
 		if !strings.Contains(told, unseen) {
 			t.Errorf("%q is not told as not seen: %s", unseen, told)
 		}
 	}
-	if !strings.Contains(told, "The chain of "+id+" is whole; keep its head 2:") {
+	if !strings.Contains(told, "The chain of "+id+" is intact; save its head 2:") {
 		t.Errorf("no head is told: %s", told)
 	}
 	for _, trouble := range []struct {
@@ -81,7 +81,7 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 			func() { do("webhook", "enable", "-org", id, "-mode", "test", "-id", hook) },
 		},
 		{
-			"a dead letter", "1 dead letters of refreshes", "ctl redrive -queue refreshes",
+			"a dead letter", "1 dead letters in refreshes", "ctl redrive -queue refreshes",
 			func() { found.die(t, "Refresh", due.Connection) }, func() { do("redrive", "-queue", "refreshes", "-apply") },
 		},
 		{

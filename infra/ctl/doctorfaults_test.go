@@ -46,26 +46,26 @@ func TestDoctorFindsEachOfItsFaults(t *testing.T) {
 	}{
 		"an output is missing": {
 			put("RefreshDeadLetterQueueUrl", ""), "has no outputs RefreshDeadLetterQueueUrl",
-			"Deploy the stack's present template",
+			"Deploy the stack's current template",
 		},
 		"an output is missing that every other command needs": {
 			put("CatalogBucket", ""), "has no outputs CatalogBucket",
-			"Mend the outputs",
+			"Fix the outputs",
 		},
 		"the hashing secret is gone": {
 			put("KeyHashingSecret", "gone"),
-			"KeyHashingSecret cannot be read", "Rotating a secret",
+			"KeyHashingSecret can't be read", "Rotating a secret",
 		},
 		"the key for secrets is gone": {
 			put("SecretsKey", "arn:aws:kms:us-east-1:000000000000:key/00000000-0000-4000-8000-000000000000"),
-			"SecretsKey does not seal and open", "docs/operate/runbooks/keys.md",
+			"SecretsKey can't encrypt and decrypt", "docs/operate/runbooks/keys.md",
 		},
 		"no client keys are published": {publishNothing, "publishes no client keys", "client keys are enabled"},
 		"nobody answers": {
-			put("BaseUrl", "http://127.0.0.1:1/v1"), "The service does not answer",
+			put("BaseUrl", "http://127.0.0.1:1/v1"), "The service does not respond",
 			"api-errors.md",
 		},
-		"a webhook fails for two hours": {failForHours, "has failed since", "ctl webhook log -org"},
+		"a webhook fails for two hours": {failForHours, "has been failing since", "ctl webhook log -org"},
 		"an institution is down": {
 			func(t *testing.T, outputs string) {
 				t.Helper()
@@ -135,7 +135,7 @@ func TestDoctorAsksCloudWatchAndSES(t *testing.T) {
 		return out.String(), exitCode(err)
 	}
 	if told, code := look(); code != 1 || !strings.Contains(told, "ctl-ExportDeadLetters is in ALARM") ||
-		!strings.Contains(told, "names its runbook") || !strings.Contains(told, "SES is out of its sandbox") {
+		!strings.Contains(told, "See its runbook") || !strings.Contains(told, "SES account is out of the sandbox") {
 		t.Errorf("with an alarm: exit code %d, %s", code, told)
 	}
 	alarms = ""
@@ -143,7 +143,7 @@ func TestDoctorAsksCloudWatchAndSES(t *testing.T) {
 		t.Errorf("with none: exit code %d, %s", code, told)
 	}
 	quota = "200"
-	if told, code := look(); code != 1 || !strings.Contains(told, "SES is in its sandbox") ||
+	if told, code := look(); code != 1 || !strings.Contains(told, "SES account is in the sandbox") ||
 		!strings.Contains(told, "production access") {
 		t.Errorf("in SES's sandbox: exit code %d, %s", code, told)
 	}

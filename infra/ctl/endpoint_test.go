@@ -30,7 +30,7 @@ func TestAnEndpointsOverridesAreCheckedBeforeTheyAreStored(t *testing.T) {
 	}
 	for name, args := range map[string][]string{
 		"authorize: no field audience": {"-endpoint", id, "-override", "authorize: {audience: none}"},
-		"There is no endpoint":         {"-endpoint", "00000000-0000-4000-8000-000000000000", "-override", ""},
+		"not found":                    {"-endpoint", "00000000-0000-4000-8000-000000000000", "-override", ""},
 	} {
 		_, err := ctl(t, outputs, append([]string{"endpoint", "override"}, args...)...)
 		if want := name[strings.LastIndex(name, " ")+1:]; err == nil || !strings.Contains(err.Error(), want) {

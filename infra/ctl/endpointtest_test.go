@@ -160,12 +160,12 @@ func TestAnEndpointThatIsNotThereYetIsTestedByItsAddress(t *testing.T) {
 	id, _ := done("endpoint", "create", "-fhir-base", base+"/sandbox/fhir", "-name",
 		"Alder Hospital")["endpoint_id"].(string)
 	for want, args := range map[string][]string{
-		"name one of them":     {},
-		"-platform goes with":  {"-id", id, "-platform", "smart"},
-		"test it with -id":     {"-fhir-base", base + "/sandbox/fhir", "-platform", "smart"},
-		"is in test mode":      {"-id", id, "-mode", "live"},
-		"There is no endpoint": {"-id", "00000000-0000-4000-8000-000000000000"},
-		"there are athena":     {"-fhir-base", nowhere, "-platform", "epc"},
+		"set -id for an existing endpoint": {},
+		"-platform can be used only with":  {"-id", id, "-platform", "smart"},
+		"test it with -id":                 {"-fhir-base", base + "/sandbox/fhir", "-platform", "smart"},
+		"is in test mode":                  {"-id", id, "-mode", "live"},
+		"not found":                        {"-id", "00000000-0000-4000-8000-000000000000"},
+		"there are athena":                 {"-fhir-base", nowhere, "-platform", "epc"},
 	} {
 		if _, err := ctl(t, outputs, append([]string{"endpoint", "test"}, args...)...); err == nil ||
 			!strings.Contains(err.Error(), want) {

@@ -189,9 +189,9 @@ func TestNamesAreTheStacksAndAllElseIsTheLines(t *testing.T) {
 		strings.Contains(all, "2026") {
 		t.Errorf("more is told than is known: %s", all)
 	}
-	want := "ctl: stack of " + outputs + " in us-east-1\nctl: the name of organisation " + unknownID + " is left out: "
+	want := "ctl: stack of " + outputs + " in us-east-1\nctl: the name of organisation " + unknownID + " is omitted: "
 	if !strings.HasPrefix(said, want) || strings.Count(said, "left out") != 1 ||
-		!strings.HasSuffix(said, "\nctl: explained 4, without a failure 2, broken 1\n") {
+		!strings.HasSuffix(said, "\nctl: 4 explained, 2 without a failure, 1 malformed\n") {
 		t.Errorf("said is %q", said)
 	}
 }
@@ -200,12 +200,12 @@ func TestExplainingWorksWithoutAStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)
 	told, said := explained(t, lineOf(t, rows[0])+"\n"+lineOf(t, rows[1]))
-	if len(told) != 2 || strings.Count(said, "ctl: names are left out: which stack? There is no local run here") != 1 {
+	if len(told) != 2 || strings.Count(said, "ctl: names are omitted: no stack: there is no local run here") != 1 {
 		t.Errorf("%d lines were explained, and said was %q", len(told), said)
 	}
 	// Who has no failure needs no stack.
 	if told, said := explained(t, "Ready.\n"); len(told) != 0 ||
-		said != "ctl: explained 0, without a failure 1, broken 0\n" {
+		said != "ctl: 0 explained, 1 without a failure, 0 malformed\n" {
 		t.Errorf("%v, %q", told, said)
 	}
 	printed, _, err := attempt(t, "explain", "-line", writeFile(t, lineOf(t, rows[0])))

@@ -15,13 +15,13 @@ import (
 func TestWhoeverAsksForHelpGetsItWithoutAStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, test := range []struct{ line, want, not string }{
-		{"-h", "registration callback  Shows the callback address", "go on even if"},
+		{"-h", "registration callback  Shows the callback address", "create the endpoint even if"},
 		{"--help", "endpoint create", ""},
 		{"help", "endpoint create        Makes an institution connectable", ""},
 		{"help endpoint", "ctl endpoint approve -id ID [-origin ORIGIN ...]", "webhook"},
 		{"endpoint help", "ctl endpoint approve -id ID", "webhook"},
 		{"endpoint -h", "ctl endpoint approve -id ID", "webhook"},
-		{"help endpoint create", "-unpinned\n    \tgo on even if the server's discovery", "endpoint show"},
+		{"help endpoint create", "-unpinned\n    \tcreate the endpoint even if the server's discovery", "endpoint show"},
 		{"endpoint create -h", "usage: ctl endpoint create -fhir-base URL", "endpoint show"},
 		{"endpoint create -name X --help", "-name name\n    \tinstitution's name", ""},
 		{"-stack nowhere client rotate -help", "       ctl client rotate -id ID -key-id KID", ""},
@@ -44,14 +44,14 @@ func TestAWrongCommandLineSaysWhatWasMeantAndTriesNothing(t *testing.T) {
 		"organization list": "did you mean organisation?",
 		"help webhok":       "did you mean webhook?",
 		"endpoint craete":   "did you mean create?",
-		"endpoint zzzzzzzz": "ctl help endpoint lists what there is",
-		"zzzzzzzz create":   "ctl help lists all",
+		"endpoint zzzzzzzz": "to list its subcommands, run ctl help endpoint",
+		"zzzzzzzz create":   "to list all commands, run ctl help",
 		"-output x organisation list": "flag provided but not defined: -output; the flags of ctl itself are -stack " +
 			"and -outputs",
 		"-stack= organisation list":         "-stack is empty",
 		"-stack a -outputs b platform list": "-stack and -outputs can't be combined",
 		"endpoint create -nme X":            "flag provided but not defined: -nme\nusage: ctl endpoint create",
-		"endpoint create -name X":           "-fhir-base is missing: FHIR base URL\nusage: ctl endpoint create",
+		"endpoint create -name X":           "-fhir-base is required: FHIR base URL\nusage: ctl endpoint create",
 		"endpoint create left over":         "something is left over after the flags (2)",
 		"organisation list":                 "no local run here (.local/run.json",
 	} {

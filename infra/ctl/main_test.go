@@ -276,7 +276,7 @@ func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
 		{"endpoint", "show"},
 		{"endpoint", "approve", "-id", unknown},
 		{"registration", "callback", "-fhir-base", "no address"},
-		{"organisation", "create", "-name", "X", "left over"},
+		{"organisation", "create", "-name", "X", "unexpected arguments"},
 		{"keys", "jwks", "-pem"},
 	} {
 		if _, err := ctl(t, outputs, args...); err == nil {

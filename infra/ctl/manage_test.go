@@ -77,8 +77,8 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 			prints: "accent:#1a5fb4",
 		},
 		{line: "organisation show -org " + w.org, prints: "terms_uri:https://birch.example/terms"},
-		{line: "organisation set -org " + w.org + " -accent #1A5FB4", refused: "An accent is a colour"},
-		{line: "organisation set -org " + w.org + " -accent red;}", refused: "An accent is a colour"},
+		{line: "organisation set -org " + w.org + " -accent #1A5FB4", refused: "An accent must be a colour"},
+		{line: "organisation set -org " + w.org + " -accent red;}", refused: "An accent must be a colour"},
 		{
 			line:    "organisation set -org " + w.org + " -terms http://birch.example/terms",
 			refused: "-terms: svc_invalid_request: An organisation's URLs must be https",
@@ -110,15 +110,15 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 		{line: "credential set -public-id " + w.publicID + " -any-origin", prints: "origins:[]"},
 		{
 			line:    "credential show -public-id " + strings.Replace(w.publicID, "test", "live", 1),
-			refused: "There is no such public id",
+			refused: "Unknown public ID",
 		},
 		{line: "credential set -public-id " + w.publicID + " -note Front-desk", prints: "note:Front-desk"},
 		{line: "credential set -public-id " + w.publicID + " -note=", prints: "note: "},
-		{line: "credential remove -public-id " + w.publicID, refused: "Revoke all of them first."},
+		{line: "credential remove -public-id " + w.publicID, refused: "Revoke all its keys first."},
 
 		{line: "webhook url " + hook + " -url https://birch.example/hook", prints: "url:https://birch.example/hook"},
 		{line: "webhook show " + hook, prints: "patient.connection_success] url:https://birch.example/hook"},
-		{line: "webhook show -org " + w.org + " -mode live -id " + w.hook, refused: "There is no webhook"},
+		{line: "webhook show -org " + w.org + " -mode live -id " + w.hook, refused: "not found for"},
 		{line: "webhook remove " + hook, refused: "Disable it first"},
 
 		{line: "endpoint rename -id " + w.endpoint + " -name Birch", prints: "name:Birch"},
@@ -128,15 +128,15 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 		{line: "endpoint show -id " + w.endpoint, prints: "overrides:authorize: {aud: none}"}, // what was not named
 		{line: "endpoint enable -id " + w.endpoint, prints: "status:active"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
-		{line: "endpoint remove -id " + w.endpoint, refused: "registration of everybody"},
+		{line: "endpoint remove -id " + w.endpoint, refused: "registration of all organisations"},
 
-		{line: "client show -id " + own, refused: "of everybody"},
+		{line: "client show -id " + own, refused: "of all organisations"},
 		{line: "client show -id " + own + " " + tenant, prints: "method:private_key_jwt mode:test of:" + w.org},
 		{
 			line:   "registration set -endpoint " + w.endpoint + " -client-auth " + w.client,
 			prints: "client_auth_id:" + w.client,
 		},
-		{line: "client remove -id " + w.client, refused: "The registration ours of everybody names the client"},
+		{line: "client remove -id " + w.client, refused: "The registration ours of all organisations uses the client"},
 		{
 			line:    "registration remove -endpoint " + w.endpoint + " -org " + w.org,
 			refused: "There is no registration of organisation",
@@ -153,17 +153,17 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 		{line: "registration remove -endpoint " + w.endpoint + " -org " + w.org, prints: "client_id:own"},
 		{line: "registration show -endpoint " + w.endpoint, refused: "not registered there"},
 		{line: "endpoint remove -id " + w.endpoint, prints: "removed:true"},
-		{line: "endpoint show -id " + w.endpoint, refused: "There is no endpoint"},
+		{line: "endpoint show -id " + w.endpoint, refused: "not found"},
 		{line: "client remove -id " + w.client, prints: "removed:true"},
 		{line: "client remove -id " + own + " " + tenant, prints: "removed:true"},
-		{line: "client show -id " + w.client, refused: "There is no client authentication"},
+		{line: "client show -id " + w.client, refused: "not found for"},
 		{line: "webhook disable " + hook, prints: "disabled:true"},
 		{line: "webhook remove " + hook, prints: "removed:true"},
 		{line: "credential revoke -public-id " + w.publicID + " -all", prints: "revoked:true"},
 		{line: "credential remove -public-id " + w.publicID, prints: "removed:true"},
-		{line: "credential show -public-id " + w.publicID, refused: "There is no such public id"},
+		{line: "credential show -public-id " + w.publicID, refused: "Unknown public ID"},
 		{line: "organisation remove -org " + w.org, prints: "removed:true"},
-		{line: "organisation show -org " + w.org, refused: "There is no organisation"},
+		{line: "organisation show -org " + w.org, refused: "not found"},
 	})
 	for _, line := range []string{"organisation list", "endpoint list", "client list", "registration list"} {
 		if left := listing(t, outputs, line); len(left) > 0 {

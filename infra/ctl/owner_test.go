@@ -15,17 +15,17 @@ func TestAnOwnerIsInvitedByTheCommandLine(t *testing.T) {
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)
 	invite := "organisation owner -org " + id + " -email "
-	play(t, outputs, []step{{line: invite + "ada@alder.example", refused: "not set up to send e-mails"}})
+	play(t, outputs, []step{{line: invite + "ada@alder.example", refused: "not set up to send e-mail"}})
 	putOutput(t, outputs, "MailFrom", "notices@alder.example")
 	play(t, outputs, []step{
-		{line: invite + "ada@gmail.com", refused: "Use the address that you have at your organisation"},
-		{line: invite + "ada", refused: "email must be an address"},
+		{line: invite + "ada@gmail.com", refused: "Use your work e-mail address"},
+		{line: invite + "ada", refused: "email must be an ASCII address"},
 		{
 			line:    "organisation owner -org 00000000-0000-4000-8000-000000000000 -email ada@alder.example",
-			refused: "There is no organisation",
+			refused: "not found",
 		},
 		{line: invite + "ada@alder.example", prints: "email:ada@alder.example"},
-		{line: invite + "Ada@alder.example", refused: "invited already"},
+		{line: invite + "Ada@alder.example", refused: "already been invited"},
 	})
 	_, mail, _ := strings.Cut(sent.all(), "Action=SendEmail")
 	form, err := url.ParseQuery(mail[:strings.IndexByte(mail, '\n')])

@@ -100,7 +100,7 @@ func TestAnEndpointWithoutAClientIDNeedsARegistrationOfItsPlatform(t *testing.T)
 	done("registration", "set", "-platform", "cerner", "-mode", "live", "-client-id", "ours")
 	done(create...)
 	if _, err = ctl(t, outputs, append(slices.Clone(create), "-again", "-scope", "openid")...); err == nil ||
-		!strings.Contains(err.Error(), "belong to a client id") {
+		!strings.Contains(err.Error(), "require -client-id") {
 		t.Errorf("a scope without a client id: %v", err)
 	}
 
@@ -133,40 +133,40 @@ func TestARegistrationThatCannotWorkIsRefusedInWordsToActOn(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"set", "-client-id", "c"}, "name one of them"},
-		{[]string{"set", "-client-id", "c", "-platform", "epic", "-endpoint", endpoint}, "name one of them"},
+		{[]string{"set", "-client-id", "c"}, "Set either -endpoint or -platform"},
+		{[]string{"set", "-client-id", "c", "-platform", "epic", "-endpoint", endpoint}, "Set either -endpoint or -platform"},
 		{[]string{"set", "-client-id", "c", "-platform", "epc"}, "there are athena"},
 		{[]string{"set", "-client-id", "c", "-platform", "epic", "-mode", "production"}, "test or live"},
-		{[]string{"set", "-client-id", "c", "-platform", "epic", "-org", unknown}, "There is no organisation"},
+		{[]string{"set", "-client-id", "c", "-platform", "epic", "-org", unknown}, "not found"},
 		{[]string{"set", "-client-id", "c", "-platform", "epic", "-org", ""}, "-org is empty"},
 		{[]string{"set", "-client-id", "c", "-platform", "epic", "-client-auth", ""}, "-client-auth is empty"},
-		{[]string{"set", "-client-id", "c", "-endpoint", unknown}, "There is no endpoint"},
+		{[]string{"set", "-client-id", "c", "-endpoint", unknown}, "not found"},
 		{[]string{"set", "-client-id", "c", "-endpoint", endpoint, "-mode", "live"}, "in test mode, not in live mode"},
-		{[]string{"set", "-platform", "epic"}, "nothing is to be set"},
+		{[]string{"set", "-platform", "epic"}, "nothing to set"},
 		{
 			[]string{"set", "-platform", "epic", "-scope", "openid"},
-			"-client-id: svc_invalid_request: A registration needs the client id",
+			"-client-id: svc_invalid_request: A registration needs the client ID",
 		},
-		{[]string{"set", "-platform", "epic", "-client-id", "c\n"}, "needs the client id"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "openid\nfhirUser"}, "no scope has"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "open\x00id"}, "no scope has"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", unknown}, "client create makes one"},
+		{[]string{"set", "-platform", "epic", "-client-id", "c\n"}, "needs the client ID"},
+		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "openid\nfhirUser"}, "scopes can't have"},
+		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "open\x00id"}, "scopes can't have"},
+		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", unknown}, "run client create"},
 		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own}, "that everybody can use"},
 		{
 			[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own, "-org", id, "-mode", "live"},
-			"There is no client authentication",
+			"not found for",
 		},
 		{
 			[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", post},
-			"Epic does not take client_secret_post clients. It takes private_key_jwt, public.",
+			"Epic doesn't accept client_secret_post clients. It accepts private_key_jwt, public.",
 		},
 		{
 			[]string{"set", "-endpoint", endpoint, "-client-id", "c", "-client-auth", elliptic},
-			"Epic does not take ES384. It takes RS384.",
+			"Epic doesn't accept ES384. It accepts RS384.",
 		},
 		{[]string{"set", "-platform", "cigna", "-client-id", "c"}, "does not take public clients"},
 		{[]string{"show", "-platform", "quest"}, "registration set"},
-		{[]string{"show"}, "name one of them"},
+		{[]string{"show"}, "Set either -endpoint or -platform"},
 	} {
 		_, err := ctl(t, outputs, append([]string{"registration"}, test.args...)...)
 		if err == nil || !strings.Contains(err.Error(), test.want) {

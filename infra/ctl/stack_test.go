@@ -78,7 +78,7 @@ func TestALocalRunIsFoundByItself(t *testing.T) {
 	}
 	_, said, err := attempt(t, "organisation", "list")
 	if exitCode(err) != 1 || said != "" || !strings.Contains(err.Error(),
-		".local/run.json no longer answers at http://127.0.0.1:1: start it again with make run") {
+		".local/run.json no longer responds at http://127.0.0.1:1: start it again with make run") {
 		t.Errorf("of a run that has ended: %v, said %q", err, said)
 	}
 }
@@ -112,7 +112,7 @@ func TestAStackIsFoundByItsName(t *testing.T) {
 		t.Errorf("by a list of outputs: %v", err)
 	}
 	for file, want := range map[string]string{
-		writeFile(t, "no JSON"): "holds no outputs", filepath.Join(t.TempDir(), "none"): "-outputs: open",
+		writeFile(t, "no JSON"): "has no outputs", filepath.Join(t.TempDir(), "none"): "-outputs: open",
 		writeFile(t, "{}"): "the stack has no output ControlTable",
 	} {
 		if _, _, err := attempt(t, "-outputs", file, "organisation", "list"); err == nil ||
@@ -132,25 +132,25 @@ func TestWhatIsMissingToSignInIsSaid(t *testing.T) {
 	}{
 		"half a key": {
 			map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a"},
-			[]string{"no AWS credentials were found", "AWS_PROFILE", "(set are AWS_REGION, AWS_ACCESS_KEY_ID)"},
+			[]string{"no AWS credentials found", "AWS_PROFILE", "(set are AWS_REGION, AWS_ACCESS_KEY_ID)"},
 		},
 		"nothing": {nil, []string{"the AWS region is missing: set AWS_REGION", "(no variable for it is set)"}},
 		"a region": {
 			map[string]string{"AWS_REGION": "eu-west-1"},
-			[]string{"no AWS credentials were found: set AWS_PROFILE"},
+			[]string{"no AWS credentials found: set AWS_PROFILE"},
 		},
 		"a profile": {
 			map[string]string{"AWS_PROFILE": "there"},
-			[]string{"no AWS credentials were found", "(set are AWS_PROFILE)"},
+			[]string{"no AWS credentials found", "(set are AWS_PROFILE)"},
 		},
 		"no region": {map[string]string{"AWS_PROFILE": "nowhere"}, []string{"the AWS region is missing"}},
 		"no profile": {
 			map[string]string{"AWS_PROFILE": "unknown"},
-			[]string{"the AWS configuration cannot be used", "unknown", "(set are AWS_PROFILE)"},
+			[]string{"the AWS configuration is invalid", "unknown", "(set are AWS_PROFILE)"},
 		},
 		"no such role": {
 			map[string]string{"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "private-value"},
-			[]string{"no AWS credentials were found"},
+			[]string{"no AWS credentials found"},
 		},
 	} {
 		for _, variable := range []string{

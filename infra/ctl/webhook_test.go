@@ -248,7 +248,7 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 		t.Errorf("%v were replayed, want 1", got)
 	}
 	if _, err := ctl(t, outputs, "webhook", "replay", "-org", id, "-delivery", all[1]); err == nil ||
-		!strings.Contains(err.Error(), "under way") {
+		!strings.Contains(err.Error(), "in progress") {
 		t.Errorf("a replay of what is under way: %v", err)
 	}
 	for i, delivery := range all {
@@ -351,34 +351,34 @@ func TestWhatCannotBeDoneToAWebhookIsRefusedInWordsToActOn(t *testing.T) {
 		{create + "-rate 0", "-rate must be from 1"},
 		{create + "-rate 1001", "from 1 to 1000"},
 		{create + "-header-file " + secrets, "line 2 of -header-file"},
-		{create + "-header-file " + writeFile(t, "X=1\nX=2"), "names a header again"},
-		{create + "-header-file " + writeFile(t, "Host=secret-value"), "a name that is not allowed"},
+		{create + "-header-file " + writeFile(t, "X=1\nX=2"), "repeats a header"},
+		{create + "-header-file " + writeFile(t, "Host=secret-value"), "name is not allowed"},
 		{create + "-header-file secret-value", "-header-file names a file that cannot be read"},
-		{"webhook list -org " + unknown, "There is no organisation"},
-		{"webhook list -org nobody", "organisation's id"},
-		{"webhook rotate -org " + id + " -id " + unknown, "There is no webhook"},
-		{"webhook rotate -org " + id + " -mode live -id " + hook, "There is no webhook"},
-		{"webhook types -org " + id + " -id " + hook + " -type no.such.type", "there is no event type"},
-		{"webhook types -org " + id + " -id " + unknown, "There is no webhook"},
+		{"webhook list -org " + unknown, "not found"},
+		{"webhook list -org nobody", "organisation's ID"},
+		{"webhook rotate -org " + id + " -id " + unknown, "not found for"},
+		{"webhook rotate -org " + id + " -mode live -id " + hook, "not found for"},
+		{"webhook types -org " + id + " -id " + hook + " -type no.such.type", "unknown event type"},
+		{"webhook types -org " + id + " -id " + unknown, "not found for"},
 		{"webhook enable -org " + id + " -id " + hook, "not disabled"},
-		{"webhook enable -org " + id + " -id " + unknown, "There is no webhook"},
-		{replay, "say what is to be replayed"},
-		{replay + "-id " + hook, "say what is to be replayed"},
-		{replay + "-id " + hook + " -from 2026-01-01T00:00:00Z", "say what is to be replayed"},
-		{replay + "-id " + hook + " -delivery " + unknown, "say what is to be replayed"},
+		{"webhook enable -org " + id + " -id " + unknown, "not found for"},
+		{replay, "nothing to replay"},
+		{replay + "-id " + hook, "nothing to replay"},
+		{replay + "-id " + hook + " -from 2026-01-01T00:00:00Z", "nothing to replay"},
+		{replay + "-id " + hook + " -delivery " + unknown, "nothing to replay"},
 		{
 			replay + "-id " + hook + " -failed-since 2026-01-01T00:00:00Z -to 2026-01-01T00:00:00Z",
-			"say what is to be replayed",
+			"nothing to replay",
 		},
 		{replay + "-id " + hook + " -failed-since yesterday", "failed-since"},
-		{replay + "-id " + unknown + " -failed-since 2026-01-01T00:00:00Z", "There is no webhook"},
-		{replay + "-delivery " + unknown, "There is no delivery"},
-		{"webhook simulate -org " + id + " -type nothing", "there is no event type"},
-		{"webhook simulate -org " + id + " -type webhook.test -id " + unknown, "There is no webhook"},
+		{replay + "-id " + unknown + " -failed-since 2026-01-01T00:00:00Z", "not found for"},
+		{replay + "-delivery " + unknown, "not found for"},
+		{"webhook simulate -org " + id + " -type nothing", "unknown event type"},
+		{"webhook simulate -org " + id + " -type webhook.test -id " + unknown, "not found for"},
 		{"webhook simulate -org " + id + " -type webhook.test -id=", "-id is empty"},
 		{"webhook simulate -org " + id + " -type patient.connection_failed -id " + hook, "not subscribed to this event type"},
 		{"webhook simulate -org " + id + " -type patient.connection_failed", "No enabled webhook is subscribed"},
-		{"webhook simulate -org " + unknown + " -type webhook.test", "There is no organisation"},
+		{"webhook simulate -org " + unknown + " -type webhook.test", "not found"},
 	} {
 		_, err := ctl(t, outputs, strings.Fields(test.args)...)
 		if err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(test.want)) ||

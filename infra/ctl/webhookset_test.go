@@ -59,12 +59,12 @@ func TestAWebhookIsChangedAndItsSecretsAreShown(t *testing.T) {
 	}
 	tenant := " -org " + id + " -id " + hook
 	play(t, outputs, []step{
-		{line: "webhook set" + tenant, refused: "nothing is to be changed"},
-		{line: "webhook set" + tenant + " -signing-key -no-signing-key", refused: "do not go together"},
-		{line: "webhook set" + tenant + " -no-headers -header-file x", refused: "do not go together"},
+		{line: "webhook set" + tenant, refused: "nothing to change"},
+		{line: "webhook set" + tenant + " -signing-key -no-signing-key", refused: "can't be combined"},
+		{line: "webhook set" + tenant + " -no-headers -header-file x", refused: "can't be combined"},
 		{line: "webhook set" + tenant + " -rate 1001", refused: "from 1 to 1000"},
 		{line: "webhook set" + tenant + " -note " + strings.Repeat("n", 201), refused: "note"},
-		{line: "webhook set -mode live" + tenant + " -rate 1", refused: "There is no webhook"},
-		{line: "webhook secret -mode live" + tenant, refused: "There is no webhook"},
+		{line: "webhook set -mode live" + tenant + " -rate 1", refused: "not found for"},
+		{line: "webhook secret -mode live" + tenant, refused: "not found for"},
 	})
 }

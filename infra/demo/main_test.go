@@ -69,12 +69,12 @@ func TestTheDemoNeverPassesOnAnotherStack(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		"no run file":  {[]string{"-run-file", missing}, missing},
-		"a folder":     {[]string{"-run-file", t.TempDir()}, "read run file"},
-		"another file": {[]string{"-run-file", "main_test.go"}, "main_test.go is no run file"},
+		"not a run file": {[]string{"-run-file", missing}, missing},
+		"a folder":       {[]string{"-run-file", t.TempDir()}, "read run file"},
+		"another file":   {[]string{"-run-file", "main_test.go"}, "main_test.go is not a run file"},
 		"a stack that has gone": {
 			[]string{"-run-file", gone},
-			"the stack of " + gone + " does not answer at http://127.0.0.1:1/v1",
+			"the stack of " + gone + " does not respond at http://127.0.0.1:1/v1",
 		},
 		"one that was replaced": {[]string{"-run-file", replaced}, "the stack of " + replaced + " does not answer"},
 		"one of another kind":   {[]string{"-run-file", embedded, "-stack", "sam local"}, `is "embedded", not "sam local"`},

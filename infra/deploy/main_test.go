@@ -182,7 +182,7 @@ func TestWhatCannotBeDeployedIsToldBeforeAnythingIsBuilt(t *testing.T) {
 			want: "the AWS region is missing",
 		},
 		"no credentials": {
-			env: "dev", want: "no AWS credentials were found",
+			env: "dev", want: "no AWS credentials found",
 			variables: map[string]string{
 				"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "",
 				"AWS_EC2_METADATA_DISABLED": "true",

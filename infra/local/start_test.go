@@ -71,13 +71,13 @@ func TestAStartThatCannotSucceedSaysWhatToDo(t *testing.T) {
 			"the port is taken", taken.Addr().String() + " is in use by another program",
 			[]string{"-addr", taken.Addr().String()},
 		},
-		{"the address is not of this machine only", "want a loopback address", []string{"-addr", "0.0.0.0:0"}},
-		{"the address is no address", "want a loopback address", []string{"-addr", "4566"}},
+		{"the address is not of this machine only", "must be a loopback address", []string{"-addr", "0.0.0.0:0"}},
+		{"the address is no address", "must be a loopback address", []string{"-addr", "4566"}},
 		{"the parameter is unknown", "Nonsense", []string{"-addr", "127.0.0.1:0", "-param", "Nonsense=1"}},
 		{"the parameter has no value", "want Key=Value", []string{"-param", "Nonsense"}},
 		{"the catalogue is unknown", "only [none sandbox us]", []string{"-catalog", "mars"}},
 		{"the flag is unknown", "nonsense", []string{"-nonsense"}},
-		{"there is a word too many", "is no flag", []string{"up"}},
+		{"there is a word too many", "is not a flag", []string{"up"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -92,7 +92,7 @@ func TestAFunctionWithoutAVersionIsNamed(t *testing.T) {
 	for answer, want := range map[string]string{
 		`{"Functions":[]}`: "there is no function",
 		`{"Functions":[{"FunctionName":"a"}],"Versions":[{"Version":"$LATEST"}]}`: "alias of a: it has no version",
-		`{`: "read LocalStack's answer",
+		`{`: "read LocalStack's response",
 	} {
 		lambda := httptest.NewServer(http.HandlerFunc(
 			func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }))

@@ -85,11 +85,11 @@ func TestTheFrontPassesRequestsOnToTheAPIOfTheStack(t *testing.T) {
 			"POST 172.17.0.1:4580 /_aws/execute-api/abc/v1/sandbox/token",
 		},
 		"outside of the stage": {"GET", "localhost:4580", "/bridge", 404, "404 page not found"},
-		"another's name":       {"GET", "example.org:4580", "/v1/bridge", 421, "names of this machine"},
-		"another machine's":    {"GET", "172.17.0.9:4580", "/v1/bridge", 421, "names of this machine"},
+		"another's name":       {"GET", "example.org:4580", "/v1/bridge", 421, "this machine's names"},
+		"another machine's":    {"GET", "172.17.0.9:4580", "/v1/bridge", 421, "this machine's names"},
 		"where a patient ends": {
 			"GET", "127.0.0.1:4580", "/_local/return?org_connection_id=a", 200,
-			"The application would be here.",
+			"This page stands in for the application.",
 		},
 		"a webhook": {"POST", "localhost:4580", "/_local/inbox/alder", 200, ""},
 	} {

@@ -17,8 +17,8 @@ func TestTheCommandLineIsCheckedBeforeAnythingStarts(t *testing.T) {
 	for line, want := range map[string]string{
 		"-addr 0.0.0.0:80":     "-addr 0.0.0.0:80: want a loopback address",
 		"-aws localhost:4566":  "-aws localhost:4566: want a loopback address",
-		"-aws 127.0.0.1:0":     "want a loopback address and a port",
-		"-aws 127.0.0.1":       "want a loopback address and a port",
+		"-aws 127.0.0.1:0":     "must be a loopback address and a port",
+		"-aws 127.0.0.1":       "must be a loopback address and a port",
 		"-container-host here": "invalid value",
 		"more":                 `"more" is no flag`,
 	} {

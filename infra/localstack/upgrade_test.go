@@ -101,7 +101,7 @@ func TestEachEventHasToComeOnceAndGenuinely(t *testing.T) {
 		want string
 	}{
 		"once":  {[]string{success}, ""},
-		"twice": {[]string{success, success}, "the event has come 2 times"},
+		"twice": {[]string{success, success}, "the event arrived 2 times"},
 		"of another task": {
 			[]string{
 				`{"type":"patient.ehi_export_success","data":{"task_id":"t-2"}}`,

@@ -161,7 +161,7 @@ func TestNewEndpointRefusesWhatItDoesNotWrite(t *testing.T) {
 		{"getx", "GET", "", "key", "the path"},
 		{"getx", "GET", "bridge/x", "key", "the path"},
 		{"getx", "GET", "/bridge/{id}", "key", "the path"},
-		{"getx", "GET", "/bridge/x", "session", "only endpoints with a key"},
+		{"getx", "GET", "/bridge/x", "session", "only endpoints with an API key"},
 	} {
 		if _, err := newEndpoint(c.name, c.method, c.path, c.access); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v", c, err)

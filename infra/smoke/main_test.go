@@ -50,7 +50,7 @@ func TestWhatCannotBeTriedIsToldWithAnExitCodeOfItsOwn(t *testing.T) {
 			"the stack"},
 		"an address alone": {
 			args: []string{"-base-url", "https://api.example/v1"},
-			want: "or give a credential of test mode",
+			want: "or set a test mode credential",
 		},
 		"another stack runs here": {
 			local: "http://127.0.0.1:1/v1", args: []string{"-base-url", "https://api.example/v1"},
@@ -62,11 +62,11 @@ func TestWhatCannotBeTriedIsToldWithAnExitCodeOfItsOwn(t *testing.T) {
 		},
 		"a live credential": {
 			args: []string{"-base-url", "https://api.example/v1"},
-			env:  credential("public_live_2615ba2b-db36-4f2d-b7bb-e5c2e0997b5a"), want: "not one of test mode",
+			env:  credential("public_live_2615ba2b-db36-4f2d-b7bb-e5c2e0997b5a"), want: "not for test mode",
 		},
 		"what is no address": {
 			args: []string{"-base-url", "api.example/v1"}, env: credential(testID),
-			want: "is not an address like https://",
+			want: "is not a URL like https://",
 		},
 		"a file that is not there": {args: []string{"-outputs", "none.json"}, want: "-outputs: open none.json"},
 		"an unknown flag":          {args: []string{"-key", "x"}, want: "-key"},
@@ -94,7 +94,7 @@ func TestAStackThatIsNotThereIsAFailure(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	err := run(t.Context(), []string{"-base-url", "http://127.0.0.1:1/v1/"}, credential(testID).get, &out)
-	if exitCode(err) != 1 || !strings.Contains(out.String(), "smoke: http://127.0.0.1:1/v1 (by its address alone)\n") ||
+	if exitCode(err) != 1 || !strings.Contains(out.String(), "smoke: http://127.0.0.1:1/v1 (by its URL only)\n") ||
 		!strings.Contains(out.String(), "API: Get \"http://127.0.0.1:1/v1/bridge/org?…\"") {
 		t.Errorf("%v, printed %s", err, out.String())
 	}

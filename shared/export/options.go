@@ -118,7 +118,7 @@ func parseTypes(list []string) ([]string, error) {
 			searched = true
 		case !plan.Followed(resourceType):
 			return nil,
-				fault.BadRequest(fmt.Sprintf("resource_types[%d] is not a resource type that can be exported.",
+				fault.BadRequest(fmt.Sprintf("resource_types[%d] is not an exportable resource type.",
 					i)).About("resource_types")
 		}
 	}

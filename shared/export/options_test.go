@@ -61,12 +61,12 @@ func TestOptionsThatAreNoneAreRefusedWithoutBeingRepeated(t *testing.T) {
 		"no type":           {types: []string{"Goal", "Alder"}, says: "resource_types[1]"},
 		"an empty type":     {types: []string{""}, says: "resource_types[0]"},
 		"a type in lower":   {types: []string{"goal"}, says: "resource_types[0]"},
-		"only by reference": {types: []string{"Practitioner", "Binary"}, says: "fetched when other records refer to them"},
+		"only by reference": {types: []string{"Practitioner", "Binary"}, says: "fetched as references"},
 		"too many types":    {types: slices.Repeat([]string{"Goal"}, 101), says: "more than 100"},
 		"no format":         {formats: []string{"jsonl", "Alder"}, says: "formats[1]"},
 		"only what is missing": {
 			formats: []string{"outcome"},
-			says:    "must also name jsonl, jsonl_gz or fhir_bundle; outcome alone",
+			says:    "must also include jsonl, jsonl_gz or fhir_bundle; outcome alone",
 		},
 	} {
 		_, err := export.ParseOptions(c.since, c.types, c.formats, now)

@@ -75,7 +75,7 @@ func TestFactsAreComparedAndNotTheirForm(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", name, got, err, test.want)
 		}
 	}
-	if _, err := clinical.Read([]byte(patient + "[1]")); err == nil || err.Error() != "resource 2 is no JSON object" {
+	if _, err := clinical.Read([]byte(patient + "[1]")); err == nil || err.Error() != "resource 2 is not a JSON object" {
 		t.Errorf("Read of a list: %v", err)
 	}
 }

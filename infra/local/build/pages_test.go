@@ -34,7 +34,7 @@ func TestWithoutPagesOneLineSaysWhatIsMissing(t *testing.T) {
 	var said strings.Builder
 	expect.NoError(t, os.MkdirAll(filepath.Join(out, "web", "ui"), 0o750))
 	expect.NoError(t, build.Pages(t.TempDir(), out, &said))
-	if strings.Count(said.String(), "\n") != 1 || !strings.Contains(said.String(), "need Node 20") {
+	if strings.Count(said.String(), "\n") != 1 || !strings.Contains(said.String(), "requires Node 20") {
 		t.Errorf("said %q", &said)
 	}
 	if _, err := os.Stat(filepath.Join(out, "web", "ui")); err == nil {

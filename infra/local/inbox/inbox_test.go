@@ -145,11 +145,11 @@ func TestSignaturesAreVerified(t *testing.T) {
 		},
 		{
 			"too old", "/alder", signed(t, secret, body, now.Add(-6*time.Minute)), inbox.Wrong,
-			"signed more than 5m0s before or after it came",
+			"signed more than 5m0s before or after it arrived",
 		},
 		{
 			"from the future", "/alder", signed(t, secret, body, now.Add(6*time.Minute)), inbox.Wrong,
-			"signed more than 5m0s before or after it came",
+			"signed more than 5m0s before or after it arrived",
 		},
 		{"without an id", "/alder", noID, inbox.Wrong, "the header webhook-id is missing"},
 		{"with a time that is none", "/alder", badTime, inbox.Wrong, "webhook-timestamp is not a number of seconds"},

@@ -17,7 +17,7 @@ import (
 // mailsTo are the e-mails to an address that answer an inquiry.
 func mailsTo(s *stack, email string) []ses.Mail {
 	return slices.DeleteFunc(s.cloud.SES().Sent(), func(m ses.Mail) bool {
-		return m.To[0] != email || !strings.HasPrefix(m.Subject, "An answer from")
+		return m.To[0] != email || !strings.HasPrefix(m.Subject, "Reply from")
 	})
 }
 

@@ -276,7 +276,7 @@ func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
 		}
 		told := s.cloud.SES().Sent()
 		if len(told) == 0 || told[len(told)-1].To[0] != "it@cedar.example" ||
-			!strings.Contains(told[len(told)-1].Text, "The deletion begins") {
+			!strings.Contains(told[len(told)-1].Text, "Deletion starts") {
 			t.Errorf("told %+v", told)
 		}
 		<-time.After(7*24*time.Hour - time.Minute)

@@ -145,7 +145,7 @@ func checkTryAgain(t *testing.T, got *visited) {
 	checkReveals(t, string(got.body))
 	if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
 		// A state whose taking was carried out and not answered cannot be told from one that was used before.
-		if got.status < 500 && !strings.Contains(string(got.body), "This sign-in was used before") {
+		if got.status < 500 && !strings.Contains(string(got.body), "This sign-in was already used") {
 			t.Errorf("the browser got %d %s", got.status, got.body)
 		}
 		if !strings.Contains(string(got.body), "Please go back to the page that you came from and try again.") {

@@ -96,21 +96,21 @@ func TestTheSmokeTestGoesThroughTheMainJobAndCleansUp(t *testing.T) {
 		want   []string
 	}{
 		"with an organisation of its own": {func(*stack, *check.Options) {}, []string{
-			"organisation: made ", "export: the webhook came",
-			"removed the connection's tokens and files, the credential, the webhook\n", "smoke: 14 ok, 0 failed, 0 not checked",
+			"organisation: made ", "export: the webhook arrived",
+			"removed the connection's tokens and files, the credential, the webhook\n", "smoke: 14 ok, 0 failed, 0 skipped",
 		}},
 		"without an inbox": {
 			func(_ *stack, o *check.Options) { o.InboxURL = "" },
-			[]string{"export: the file is whole (without a webhook", "14 ok"},
+			[]string{"export: the file is complete (no inbox", "14 ok"},
 		},
 		"as an organisation": {func(s *stack, o *check.Options) {
 			o.Credential, o.EndpointID, o.Rules, o.InboxURL = s.seeded.Organisations[0], s.seeded.Sandbox.EndpointID, nil, ""
-		}, []string{"the credential's", "the webhook came", "removed the connection's tokens and files\n", "14 ok"}},
+		}, []string{"the credential's", "the webhook arrived", "removed the connection's tokens and files\n", "14 ok"}},
 		"as an organisation, where no endpoint is known": {func(s *stack, o *check.Options) {
 			o.Credential, o.Rules = s.seeded.Organisations[0], nil
 		}, []string{
-			"connect: not checked", "sign-in: not checked", "export: not checked",
-			"smoke: 10 ok, 0 failed, 3 not checked",
+			"connect: skipped", "sign-in: skipped", "export: skipped",
+			"smoke: 10 ok, 0 failed, 3 skipped",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,11 +148,11 @@ func failingStacks() map[string]failingStack {
 		},
 		"a failing API": {
 			change: nothing, path: "/bridge/org", status: http.StatusInternalServerError,
-			want: "API: not as docs/openapi.yaml says (status 500",
+			want: "API: does not match docs/openapi.yaml (status 500",
 		},
 		"a failing list": {
 			change: nothing, path: "/bridge/events", status: http.StatusInternalServerError,
-			want: "key: not as docs/openapi.yaml says (status 500",
+			want: "key: does not match docs/openapi.yaml (status 500",
 		},
 		"no sandbox": {change: nothing, path: "/sandbox/", status: http.StatusNotFound, want: "connect: svc_"},
 		"no key set": {change: nothing, path: "/.well-known/jwks.json", status: http.StatusNotFound, want: "JWKS: "},
@@ -162,7 +162,7 @@ func failingStacks() map[string]failingStack {
 		},
 		"no file": {
 			change: nothing, path: "/download/", status: http.StatusGone,
-			want: "export: download: the file answered 410",
+			want: "export: download: the file's status is 410",
 		},
 		"an open list": {
 			change: nothing, path: "/bridge/events", want: "CORS: what needs a key is open",
@@ -218,14 +218,14 @@ func failingStacks() map[string]failingStack {
 		},
 		"a portal without PKCE": {
 			change: nothing, path: "/bridge/connect",
-			want: "connect: the portal is sent code_challenge_method", alter: func(h http.Header) {
+			want: "connect: the portal receives code_challenge_method", alter: func(h http.Header) {
 				h.Set("Location", strings.Replace(h.Get("Location"), "S256", "plain", 1))
 			},
 		},
 		"a stranger's key": {change: func(s *stack, o *check.Options) {
 			o.Credential, o.Rules = s.seeded.Organisations[0], nil
 			o.Credential.PrivateKey = s.seeded.Organisations[2].PrivateKey
-		}, want: "key: GET /bridge/events answered 401 svc_unauthorized_client, want 200"},
+		}, want: "key: GET /bridge/events returned 401 svc_unauthorized_client, want 200"},
 	}
 }
 

@@ -38,7 +38,7 @@ const (
 
 // The error bodies that several answers share.
 const (
-	NoSession = `{"success":false,"error":"svc_session_required","error_description":"Sign in to go on.",` +
+	NoSession = `{"success":false,"error":"svc_session_required","error_description":"Sign in to continue.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`
 	NoSuchOrg = `{"success":false,"error":"svc_not_found","error_description":"Organisation not found.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`

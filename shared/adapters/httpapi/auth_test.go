@@ -69,7 +69,7 @@ func TestAPublicIDIsAskedForOnBrowserEndpoints(t *testing.T) {
 		"empty":   {"/brand?public_id=", 400, errorBody("svc_invalid_request", "public_id is required.")},
 		"twice": {
 			"/brand?public_id=a&public_id=b", 400,
-			errorBody("svc_invalid_request", "public_id must be sent only once."),
+			errorBody("svc_invalid_request", "public_id must not be repeated."),
 		},
 		"malformed": {"/brand?public_id=%zz", 400, errorBody("svc_invalid_request", "The query string is malformed.")},
 		"unknown":   {"/brand?public_id=nobody", 401, errorBody("svc_unauthorized_client", "public_id is unknown.")},

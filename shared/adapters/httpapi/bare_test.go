@@ -54,7 +54,7 @@ func TestAFailureOfABareDocumentIsNotKept(t *testing.T) {
 		body   string
 	}{
 		"name=strange":  {http.StatusBadRequest, errorBody("svc_invalid_request", "name is strange.")},
-		"name=a&name=b": {http.StatusBadRequest, errorBody("svc_invalid_request", "name must be sent only once.")},
+		"name=a&name=b": {http.StatusBadRequest, errorBody("svc_invalid_request", "name must not be repeated.")},
 		"name=broken": {
 			http.StatusInternalServerError,
 			errorBody("svc_server_error", "Something went wrong on our side. Please try again."),

@@ -187,7 +187,7 @@ func TestTheKeyIsCheckedBeforeTheBody(t *testing.T) {
 func TestBadQueriesAreRefused(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ query, text string }{
-		"twice":     {"include=a&include=b", "include must be sent only once."},
+		"twice":     {"include=a&include=b", "include must not be repeated."},
 		"not UTF-8": {"include=%ff", "include must be text without control characters."},
 		"NUL":       {"include=a%00b", "include must be text without control characters."},
 		"CR LF":     {"include=a%0d%0ab", "include must be text without control characters."},

@@ -61,7 +61,7 @@ func TestBadFormsAreRefused(t *testing.T) {
 	}{
 		"required missing": {"later=a", formHeader(form), "start is required."},
 		"required empty":   {"start=", formHeader(form), "start is required."},
-		"twice":            {"start=a&start=b", formHeader(form), "start must be sent only once."},
+		"twice":            {"start=a&start=b", formHeader(form), "start must not be repeated."},
 		"not text":         {"start=%ff", formHeader(form), "start must be text without control characters."},
 		"control":          {"start=a%0a", formHeader(form), "start must be text without control characters."},
 		"malformed":        {"start=%4", formHeader(form), "The form data is malformed."},

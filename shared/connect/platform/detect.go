@@ -21,7 +21,7 @@ type Seen struct {
 func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	for _, p := range r.sorted {
 		if slices.ContainsFunc(p.Software, func(name string) bool { return strings.EqualFold(name, seen.Software) }) {
-			return p, fmt.Sprintf("the server says that its software is %q", seen.Software)
+			return p, fmt.Sprintf("the server reports the software %q", seen.Software)
 		}
 	}
 	for _, address := range slices.Concat([]string{seen.FHIRBase}, seen.Addresses) {
@@ -31,7 +31,7 @@ func (r Registry) Detect(seen Seen) (found Profile, because string) {
 			}
 		}
 	}
-	return r.profiles[Generic], "neither its hosts nor its software are those of a known platform"
+	return r.profiles[Generic], "neither its hosts nor its software belong to a known platform"
 }
 
 // Origins are those that the vendor has for all its customers, where the FHIR base itself is at one of them. Whoever

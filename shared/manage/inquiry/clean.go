@@ -72,7 +72,7 @@ func (r *reader) website(own weburl.Own, text string) string {
 	}
 	u, err := own.Parse(text)
 	if err != nil || !isHost(u.Host()) {
-		r.refuse("website", "website must be an address such as https://hospital.example, or be left out.")
+		r.refuse("website", "website must be a URL such as https://hospital.example, or be omitted.")
 		return ""
 	}
 	return u.String()

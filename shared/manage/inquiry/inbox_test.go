@@ -109,10 +109,10 @@ func TestAnAnswerGoesToThePatientAndRepliesToTheOrganisation(t *testing.T) {
 		got := sent[0]
 		if fmt.Sprint(got.To, got.ReplyTo) != "["+address+"] [help@alder.example]" ||
 			got.From != "notices@recordbridge.example" ||
-			got.Subject != "An answer from Alder Bcc: eve@example.com (test mode)" {
+			got.Subject != "Reply from Alder Bcc: eve@example.com (test mode)" {
 			t.Errorf("%v, reply to %v, from %q: %q", got.To, got.ReplyTo, got.From, got.Subject)
 		}
-		if wantText := "Alder Bcc: eve@example.com (test mode) answers what you asked while you connected your health " +
+		if wantText := "Alder Bcc: eve@example.com (test mode) replied to the question you asked while you connected your health " +
 			"records:\n\n" +
 			"Please ask your portal for a new password.\n\nWe call you tomorrow.\n\nReply to this e-mail to write to Alder " +
 			"Bcc: eve@example.com.\n\n" +
@@ -218,7 +218,7 @@ func TestAnInquiryIsAnsweredWhereThatIsPossible(t *testing.T) {
 		t.Helper()
 		c.trouble = fault.BadRequest("We can't send e-mail to this address.")
 		_, _, err := c.answer(reply)
-		c.wantRefused("an address that SES refuses", err, fault.Conflict, "No e-mail")
+		c.wantRefused("an address that SES refuses", err, fault.Conflict, "We can't send e-mail")
 		if i, failure := c.inbox.Show(t.Context(), alder, c.id); failure != nil || i.Status != inquiry.Open ||
 			len(i.Answers) != 1 || i.Answers[0].Delivery != inquiry.Refused {
 			t.Errorf("kept %+v (%v)", i, failure)

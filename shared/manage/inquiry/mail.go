@@ -16,13 +16,14 @@ func written(host string, mode org.Mode, text string) mailtext.Message {
 	if mode == org.Test {
 		shown += " (test mode)"
 	}
-	return answered(shown, name, shown+" answers what you asked while you connected your health records:", text)
+	return answered(shown, name, shown+" replied to the question you asked while you connected your health "+
+		"records:", text)
 }
 
 // writtenAsOperator is an answer of whoever runs the service, to a customer's team or to a patient.
 func writtenAsOperator(text string) mailtext.Message {
 	const name = "Recordbridge support"
-	return answered(name, name, name+" answers your request:", text)
+	return answered(name, name, name+" replied to your request:", text)
 }
 
 // answered is the mail: from whom it is, to whom a reply goes, and the answer.
@@ -34,7 +35,7 @@ func answered(from, to, lead, text string) mailtext.Message {
 		}
 	}
 	return mailtext.Message{
-		Language: "en", Subject: "An answer from " + from, Opening: opening,
+		Language: "en", Subject: "Reply from " + from, Opening: opening,
 		Closing: []string{
 			fmt.Sprintf("To write to %s, reply to this e-mail.", to),
 			"If you didn't ask a question, you can ignore this e-mail.",

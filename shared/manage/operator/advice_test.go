@@ -27,16 +27,16 @@ func TestWhatHelpsAConnectionIsSaidWithItsCommand(t *testing.T) {
 		want string
 	}{
 		"well":     {func(*operator.Connection) {}, "Nothing."},
-		"declined": {func(c *operator.Connection) { c.Status = connection.Rejected }, "connects again"},
+		"declined": {func(c *operator.Connection) { c.Status = connection.Rejected }, "patient reconnect"},
 		"withdrawn": {
 			func(c *operator.Connection) { c.Status, c.Refresh.Ended = connection.Revoked, "invalid_grant" },
-			"has to reconnect; whether the organisation was told: ctl webhook log " + ofOwner +
+			"Have the patient reconnect. To check whether the organisation was notified, run ctl webhook log " + ofOwner +
 				" -type patient.authorization_revoked",
 		},
 		"given up": {func(c *operator.Connection) {
 			c.Status, c.Refresh.Ended = connection.Revoked,
 				connection.Disconnected
-		}, "Its organisation gave it up"},
+		}, "The organisation revoked it"},
 		"no status": {func(c *operator.Connection) { c.Status = "" }, "restore the row"},
 		"held": {
 			func(c *operator.Connection) { c.Refresh.RefusedAt = noon },
@@ -44,15 +44,15 @@ func TestWhatHelpsAConnectionIsSaidWithItsCommand(t *testing.T) {
 		},
 		"never due": {
 			func(c *operator.Connection) { c.Refresh.RefreshAt, c.Refresh.Failures = time.Time{}, 1 },
-			"nothing that is ever renewed",
+			"nothing to refresh",
 		},
 		"failing": {
 			func(c *operator.Connection) { c.Refresh.Failures, c.Refresh.FailureClass = 3, "server_fault" },
-			"tried again at 2026-03-04T13:00:00Z, and revokes nothing: " + probing,
+			"retried at 2026-03-04T13:00:00Z; the connection is not revoked: " + probing,
 		},
 		"broken seal": {
 			func(c *operator.Connection) { c.Refresh.Failures, c.Refresh.FailureClass = 3, "TOKENS.sealed" },
-			"row TOKENS cannot be read at sealed",
+			"sealed of its TOKENS row can't be read",
 		},
 		"overdue": {
 			func(c *operator.Connection) { c.Refresh.RefreshAt = noon.Add(-2 * time.Hour) },
@@ -61,7 +61,7 @@ func TestWhatHelpsAConnectionIsSaidWithItsCommand(t *testing.T) {
 		"unrenewable": {func(c *operator.Connection) { c.Refresh.Unrenewable = true }, "ends at 2026-03-04T13:00:00Z"},
 		"damaged": {
 			func(c *operator.Connection) { c.Damaged = []fault.Spot{{Row: "CONN", Attribute: "status"}} },
-			"Row CONN cannot be read at status",
+			"Row CONN can't be read at status",
 		},
 		"lost exports": {func(c *operator.Connection) {
 			c.Exports = []operator.Export{{Task: export.Task{ID: "TASK", Status: export.Failed}}}
@@ -88,81 +88,81 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 		want string
 	}{
 		"whole":   {func(*operator.Export) {}, "Nothing."},
-		"waiting": {func(e *operator.Export) { e.Status = export.Pending }, "goes on by itself"},
+		"waiting": {func(e *operator.Export) { e.Status = export.Pending }, "continue automatically"},
 		"put off": {func(e *operator.Export) {
 			e.Status, e.Failures, e.NextAt = export.Pending, 1,
 				noon.Add(time.Minute)
-		}, "by itself at 2026-03-04T12:01:00Z, and fails after five in a row: " + probing},
+		}, "retry at 2026-03-04T12:01:00Z and fail after five consecutive failures: " + probing},
 		"at work again": {
 			func(e *operator.Export) { e.Status, e.Failures, e.Generation = export.Pending, 1, 2 },
 			"No action needed; it will continue automatically.",
 		},
 		"untaken": {
 			func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-10*time.Minute) },
-			"No worker has taken it up",
+			"No worker has started it",
 		},
 		"in line": {func(e *operator.Export) {
 			e.Status, e.CreatedAt, e.WaitingSince, e.Generation = export.Pending, noon.Add(-7*time.Hour),
 				noon.Add(-7*time.Hour), 1
-		}, "It waits in line"},
+		}, "It is queued"},
 		"long in line before": {func(e *operator.Export) {
 			e.Status, e.CreatedAt, e.Waited, e.Generation = export.Pending, noon.Add(-7*time.Hour), 6*time.Hour, 1
 		}, "No action needed; it will continue automatically."},
 		"too long": {
 			func(e *operator.Export) { e.Status, e.CreatedAt = export.Pending, noon.Add(-7*time.Hour) },
-			"longer than an export may be",
+			"longer than the limit",
 		},
 		"tokens": {failed(export.TokenRefreshFailure), "ctl connection show " + ofOwner + " -id CONN"},
-		"scope":  {failed(export.ScopePatientMissing), "reconnects and allows"},
+		"scope":  {failed(export.ScopePatientMissing), "reconnect and allow"},
 		"patient": {
 			failed(export.ResourcePatientFailure),
-			"did not give the Patient; see what our registration has there: " + probing,
+			"did not return the Patient. Check our registration there: " + probing,
 		},
 		"content": {failed(export.ResourceInvalidContent), "Tell the institution"},
 		"server": {func(e *operator.Export) {
 			failed(export.SuppressedPleaseContact)(e)
 			e.Outcome = []export.TypeOutcome{{Type: "Observation", Reason: export.LossUnavailable}}
-		}, "the organisation asks again: " + probing},
+		}, "the organisation can request another export: " + probing},
 		"server, from the start": {
 			failed(export.SuppressedPleaseContact),
-			"demanded a longer wait than the export had time for; its log line has the class: " + probing,
+			"required a longer wait than the export's time limit. Its log line has the class: " + probing,
 		},
 		"left alone": {func(e *operator.Export) {
 			e.Status, e.PutOff, e.NextAt, e.Generation = export.Pending, true, noon.Add(time.Minute), 2
-		}, "It is put off, usually because its server demands a wait; it continues at 2026-03-04T12:01:00Z."},
+		}, "It is deferred, usually because its server requires a wait. It will continue at 2026-03-04T12:01:00Z."},
 		"scope that nobody requested": {func(e *operator.Export) {
 			failed(export.ScopePatientMissing)(e)
 			e.Scope = export.Scope{Asked: "openid patient/Account.rs", Granted: "patient/Account.rs"}
-		}, "Our authorization request did not name Patient: add"},
+		}, "Our authorization request did not include Patient. Add"},
 		"scope chosen at registration": {func(e *operator.Export) {
 			failed(export.ScopePatientMissing)(e)
 			e.Scope = export.Scope{Asked: "openid fhirUser", Granted: "patient/Observation.read"}
-		}, "What may be read is chosen at registration there"},
+		}, "scopes are chosen at registration"},
 		"scope that means nothing": {func(e *operator.Export) {
 			failed(export.ScopePatientMissing)(e)
 			e.Scope = export.Scope{Asked: "patient/*.rs", Granted: "patient/*.rs"}
-		}, "grants the Patient and refuses all else"},
+		}, "grants Patient and refuses everything else"},
 		"not requested": {func(e *operator.Export) {
 			e.Outcome = []export.TypeOutcome{
 				{Type: "Account", Reason: export.LossNotRequested},
 				{Type: "Claim", Reason: export.LossNotRequested},
 			}
 		}, "did not name Account, Claim: add"},
-		"no reason": {failed("other"), "Its reason is none that there is"},
+		"no reason": {failed("other"), "Its reason is unknown"},
 		"no status": {func(e *operator.Export) { e.Status = "" }, "restore the row"},
 		"refused": {func(e *operator.Export) {
 			e.Outcome = []export.TypeOutcome{{Type: "Observation", Reason: export.LossRefused, Status: 403}}
 		}, probing},
-		"not whole": {func(e *operator.Export) {
+		"incomplete": {func(e *operator.Export) {
 			e.Outcome = []export.TypeOutcome{{Type: "Observation", Reason: export.LossUnavailable}}
-		}, "The record is not whole"},
+		}, "The record is incomplete"},
 		"deleted": {func(e *operator.Export) { e.FilesUntil = noon }, "have been deleted"},
 		"untold": {func(e *operator.Export) {
 			e.Deliveries = []deliverylog.Entry{{Delivery: webhook.Delivery{Status: webhook.Exhausted}}}
 		}, "ctl webhook log " + ofOwner + " -delivery EVENT"},
 		"damaged": {
 			func(e *operator.Export) { e.Damaged = []fault.Spot{{Row: "TASK", Attribute: "options"}} },
-			"Row TASK cannot be read at options",
+			"Row TASK can't be read at options",
 		},
 	} {
 		e := operator.Export{EventID: "EVENT", Task: export.Task{

@@ -94,5 +94,5 @@ func TestAMoveToOurselvesIsNeverApproved(t *testing.T) {
 	}
 	r.servers.at(t, base, "", map[string]any{"authorization_endpoint": us + "/bridge/connect?attempt=1"})
 	_, err = r.operator.Endpoints.Approve(t.Context(), made.Endpoint.ID, operator.Approval{Origins: []string{us}})
-	says(t, err, "an address of this service itself")
+	says(t, err, "a URL of this service")
 }

@@ -182,7 +182,7 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 		}
 		if connected {
 			return fault.New(fault.Conflict, fault.CodeConflict,
-				fmt.Sprintf("There are connections of %s. Any that were created with this client could no longer be " +
+				fmt.Sprintf("There are connections of %s. Any that were created with this client could no longer be "+
 					"refreshed.", ownerName(tenant))).About("abandon")
 		}
 	}
@@ -209,7 +209,8 @@ func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]stri
 		}
 		if u.Scheme != "https" && !loopback(u) {
 			return nil,
-				fault.BadRequest(fmt.Sprintf("%q is not https; http is possible on this machine only.", text)).About("origin")
+				fault.BadRequest(fmt.Sprintf("%q is not https; http is allowed only for this "+
+					"machine.", text)).About("origin")
 		}
 		if !slices.Contains(origins, origin) {
 			origins = append(origins, origin)
@@ -252,11 +253,11 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
 		for field, value := range map[string]string{"algorithm": a.Algorithm, "key-id": a.KeyID} {
 			if value != "" {
-				return fault.BadRequest(fmt.Sprintf("%s has no algorithm and no key id.", a.Method)).About(field)
+				return fault.BadRequest(fmt.Sprintf("%s doesn't use an algorithm or a key ID.", a.Method)).About(field)
 			}
 		}
 		if plain.Empty() {
-			return fault.BadRequest(fmt.Sprintf("%s needs a client secret, and none or an empty one was given.",
+			return fault.BadRequest(fmt.Sprintf("%s requires a client secret, but it is missing or empty.",
 				a.Method)).About("secret-file")
 		}
 		if len(plain.Reveal()) > maxSecret || !visible(plain.Reveal()) {

@@ -75,7 +75,7 @@ func newFixture(t *testing.T) *fixture {
 
 func wantConflict(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "at the same time, and nothing was saved") {
+	if !errors.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "at the same time, so nothing was saved") {
 		t.Errorf("the later one's change: %v, want fault.Conflict", err)
 	}
 }

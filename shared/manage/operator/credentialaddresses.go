@@ -114,7 +114,7 @@ func edited(list, add, remove []string, field string) ([]string, error) {
 		i := slices.Index(list, text)
 		if i < 0 {
 			return nil,
-				fault.BadRequest(fmt.Sprintf("%q is not there. It has to be written exactly as credential show does.",
+				fault.BadRequest(fmt.Sprintf("%q not found. Write it exactly as credential show does.",
 					text)).About(field)
 		}
 		list = slices.Delete(list, i, i+1)

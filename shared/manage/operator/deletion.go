@@ -123,7 +123,7 @@ func deletionRequested(name string, begins time.Time) mailtext.Message {
 			"Branding."},
 		Facts: []mailtext.Fact{
 			{Name: "Organisation", Value: mailtext.Plain(name)},
-			{Name: "The deletion begins", Value: begins.UTC().Format("2006-01-02 15:04 UTC")},
+			{Name: "Deletion starts", Value: begins.UTC().Format("2006-01-02 15:04 UTC")},
 		},
 		Closing: []string{
 			"Then its API keys and webhooks stop, all patients are disconnected, and its connections, exports, files, events " +

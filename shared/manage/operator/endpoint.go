@@ -122,7 +122,7 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 		return MadeEndpoint{}, err
 	}
 	if e.Pins == (catalog.Pins{}) {
-		made.Note = strings.TrimSpace("Its server was not asked, so none of its addresses is pinned. " + note)
+		made.Note = strings.TrimSpace("Its discovery was not read, so none of its URLs are pinned. " + note)
 	}
 	if profile, err = profile.Listed(seen.Methods, seen.Algorithms).With(e.Overrides); err != nil {
 		return MadeEndpoint{}, fault.BadRequest(err.Error()).About("override")

@@ -100,7 +100,7 @@ func TestADiscoveryThatLeadsBackToUsIsRefusedHoweverItIsNamed(t *testing.T) {
 		wanted := institution(base)
 		wanted.Approved.Origins = []string{us, other}
 		_, err := r.operator.Endpoints.Create(t.Context(), wanted)
-		says(t, err, "an address of this service itself")
+		says(t, err, "a URL of this service")
 	}
 	sandbox := us + "/sandbox/with/no-total/fhir"
 	r.servers.at(t, sandbox, "", map[string]any{"authorization_endpoint": us + "/sandbox/with/no-total/oauth/authorize"})
@@ -111,7 +111,7 @@ func TestADiscoveryThatLeadsBackToUsIsRefusedHoweverItIsNamed(t *testing.T) {
 	again := institution(sandbox)
 	again.Again = true
 	_, err := r.operator.Endpoints.Create(t.Context(), again)
-	says(t, err, "an address of this service itself")
+	says(t, err, "a URL of this service")
 }
 
 func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
@@ -121,12 +121,12 @@ func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
 		"":                                    "needs a FHIR base",
 		"fhir.hospital.example/r4":            "must be an absolute URL",
 		"ftp://fhir.hospital.example/r4":      `the scheme "ftp"`,
-		"http://fhir.hospital.example/r4":     "in live mode it must be https",
-		"https://me:pw@hospital.example/r4":   "user name or a password",
+		"http://fhir.hospital.example/r4":     "live mode requires https",
+		"https://me:pw@hospital.example/r4":   "user name or password",
 		"https://fhir.hospital.example/r4?x=": "a query",
 		"https://fhir.hospital.example/r4#x":  "a fragment",
-		"https://fhir.hospital.example/../r4": "not all servers read in the same way",
-		us + "/bridge":                        "an address of this service itself",
+		"https://fhir.hospital.example/../r4": "servers interpret differently",
+		us + "/bridge":                        "a URL of this service",
 		us + "/sandbox/fhir":                  "in test mode",
 	} {
 		wanted := institution(at)
@@ -166,7 +166,7 @@ func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
 	wanted.Unpinned = true
 	made, err := r.operator.Endpoints.Create(t.Context(), wanted)
 	if err != nil || made.Endpoint.Pins != (catalog.Pins{}) ||
-		!strings.Contains(made.Note, "none of its addresses is pinned") {
+		!strings.Contains(made.Note, "none of its URLs are pinned") {
 		t.Fatalf("made %+v (%v)", made, err)
 	}
 	id := made.Endpoint.ID

@@ -69,9 +69,10 @@ func platformOf(base, named string, seen Survey) (profile platform.Profile, beca
 		return platform.Profile{}, "", "", fault.BadRequest(err.Error()).About("platform")
 	}
 	if profile.ID != shown.ID {
-		note = fmt.Sprintf("-platform %s was named; without that it would be %s: %s.", profile.ID, shown.ID, because)
+		note = fmt.Sprintf("-platform %s was given; the detected platform would be %s: "+
+			"%s.", profile.ID, shown.ID, because)
 	}
-	return profile, "-platform names it", note, nil
+	return profile, "set by -platform", note, nil
 }
 
 // CheckBase refuses a FHIR base that nobody should be sent to. service is the base URL of our own API.

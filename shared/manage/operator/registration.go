@@ -228,7 +228,7 @@ func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	found, err := o.rows.RegistrationAt(ctx, owner, storedPlace(at))
 	if errors.Is(err, fault.NotFound) {
 		return catalog.Registration{}, fault.Missing(
-			fmt.Sprintf("There is no registration of %s for exactly this endpoint or " +
+			fmt.Sprintf("There is no registration of %s for exactly this endpoint or "+
 				"platform.", ownerName(owner))).About(fieldOf(place))
 	}
 	if err != nil {
@@ -312,11 +312,11 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 		method = string(auth.Method)
 	}
 	if !slices.Contains(profile.Client.Methods, method) {
-		return fault.BadRequest(fmt.Sprintf("%s does not take %s clients. It takes %s.",
+		return fault.BadRequest(fmt.Sprintf("%s doesn't accept %s clients. It accepts %s.",
 			profile.Name, method, strings.Join(profile.Client.Methods, ", "))).About("client-auth")
 	}
 	if auth.Method == catalog.AuthPrivateKey && !slices.Contains(profile.Client.Algorithms, auth.Algorithm) {
-		return fault.BadRequest(fmt.Sprintf("%s does not take %s. It takes %s.",
+		return fault.BadRequest(fmt.Sprintf("%s doesn't accept %s. It accepts %s.",
 			profile.Name, auth.Algorithm, strings.Join(profile.Client.Algorithms, ", "))).About("client-auth")
 	}
 	return nil

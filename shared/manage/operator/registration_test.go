@@ -40,7 +40,7 @@ func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testi
 	wanted := institution(base)
 	wanted.Registration.AuthID = key
 	_, err := r.operator.Endpoints.Create(t.Context(), wanted)
-	says(t, err, "does not take private_key_jwt clients. It takes client_secret_post, public.")
+	says(t, err, "doesn't accept private_key_jwt clients. It accepts client_secret_post, public.")
 	wanted.Registration.AuthID = post
 	made, err := r.operator.Endpoints.Create(t.Context(), wanted)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testi
 		"client: {methods: [private_key_jwt]}"); err != nil {
 		t.Fatal(err)
 	}
-	says(t, r.register(t, place, post), "does not take client_secret_post clients. It takes private_key_jwt.")
+	says(t, r.register(t, place, post), "doesn't accept client_secret_post clients. It accepts private_key_jwt.")
 	if err = r.register(t, place, key); err != nil {
 		t.Error(err)
 	}

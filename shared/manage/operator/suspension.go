@@ -164,7 +164,7 @@ func (o Suspensions) leftIn(ctx context.Context, tenant org.Tenant) ([]string, e
 		left = append(left, fmt.Sprintf("%d webhooks in %s mode", len(webhooks), tenant.Mode))
 	}
 	if connected {
-		left = append(left, fmt.Sprintf("connections in %s mode, which stay for good", tenant.Mode))
+		left = append(left, fmt.Sprintf("connections in %s mode, which can't be removed", tenant.Mode))
 	}
 	return left, nil
 }

@@ -145,8 +145,8 @@ func TestMailNamesServiceWhenOrganisationIsNotApproved(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for language, want := range map[string]string{
-		"en": "Recordbridge asks whether this e-mail address is yours.",
-		"es": "Recordbridge pregunta si esta dirección de correo electrónico es suya.",
+		"en": "Recordbridge wants to confirm that this is your e-mail address.",
+		"es": "Recordbridge quiere confirmar que este correo es suyo.",
 	} {
 		if m := o.mailIn(language, "", org.Live); !strings.HasPrefix(m.text, want) ||
 			!strings.HasSuffix(m.subject, " Recordbridge") {

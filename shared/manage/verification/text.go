@@ -28,7 +28,7 @@ func english() wording {
 	return wording{
 		lang:    "en",
 		subject: "Your code for %s",
-		asks:    "%s asks whether this e-mail address is yours.",
+		asks:    "%s wants to confirm that this is your e-mail address.",
 		code:    "Your code:",
 		advice: "It works once and expires after 5 minutes. Enter it where you requested it. Don't share it: no one " +
 			"will ever ask you for it.",
@@ -41,7 +41,7 @@ func spanish() wording {
 	return wording{
 		lang:    "es",
 		subject: "Su código para %s",
-		asks:    "%s pregunta si esta dirección de correo electrónico es suya.",
+		asks:    "%s quiere confirmar que este correo es suyo.",
 		code:    "Su código:",
 		advice: "Funciona una sola vez y caduca a los 5 minutos. Escríbalo donde lo solicitó. No lo comparta: nadie " +
 			"se lo pedirá nunca.",
@@ -64,7 +64,7 @@ func in(language string) wording {
 func signIn() wording {
 	return wording{
 		lang:    "en",
-		subject: "Your code to sign in to %s",
+		subject: "Your sign-in code for %s",
 		asks:    "Someone, probably you, is signing in to the dashboard of %s with this e-mail address.",
 		code:    "Your code:",
 		advice: "It works once and expires after 5 minutes. Enter it where you requested it. Don't forward this " +

@@ -269,7 +269,7 @@ func TestAMailThatDoesNotGoIsToldSo(t *testing.T) {
 		o.post.err = fault.BadRequest("No.")
 		_, err = o.ask(alder, address)
 		wantKind(t, "an address that SES refuses", err, fault.Invalid)
-		if got := fault.Of(err); got.Field != "email" || !strings.Contains(got.Public, "Check how it is written") {
+		if got := fault.Of(err); got.Field != "email" || !strings.Contains(got.Public, "Check it for typos") {
 			t.Errorf("told %+v", got)
 		}
 		o.sender.Mailer = nil

@@ -41,7 +41,7 @@ func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, to
 ) (Progress, error) {
 	if len(wanted) == 0 || len(wanted) > maxChosen {
 		return Progress{},
-			fault.BadRequest(fmt.Sprintf("tefca_directory_ids must have from 1 to %d ids.",
+			fault.BadRequest(fmt.Sprintf("tefca_directory_ids must have 1 to %d IDs.",
 				maxChosen)).About("tefca_directory_ids")
 	}
 	err := retry.OnConflict(ctx, retry.Tries, func() error { return c.choose(ctx, tenant, asked, token, wanted) })

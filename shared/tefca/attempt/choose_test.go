@@ -53,9 +53,9 @@ func TestOnlyWhatMayBeConnectedCanBeChosen(t *testing.T) {
 	w.look(t, attemptID)
 	chosen("nothing", "from 1 to 50", fault.Invalid, "tefca_directory_ids")
 	chosen("too many", "from 1 to 50", fault.Invalid, "tefca_directory_ids", crowd(51)...)
-	chosen("an unknown one", "not of this attempt", fault.Invalid, "tefca_directory_ids", "f00", "x")
-	chosen("one that wants to know more", "has not found", fault.Invalid, "tefca_directory_ids", "f00", "a")
-	chosen("one that is silent", "has not found", fault.Invalid, "tefca_directory_ids", "f00", "u")
+	chosen("an unknown one", "not belong to this attempt", fault.Invalid, "tefca_directory_ids", "f00", "x")
+	chosen("one that wants to know more", "did not find", fault.Invalid, "tefca_directory_ids", "f00", "a")
+	chosen("one that is silent", "did not find", fault.Invalid, "tefca_directory_ids", "f00", "u")
 	w.pass(time.Minute)
 	p, err := w.chooser().Choose(t.Context(), tenant, attemptID, token, append(crowd(49), "f49"))
 	expect.NoError(t, err)
@@ -64,7 +64,7 @@ func TestOnlyWhatMayBeConnectedCanBeChosen(t *testing.T) {
 	}
 	w.enqueued = w.enqueued[:1]
 	w.pass(14 * time.Minute)
-	chosen("after the identity has run out", "has run out", fault.Conflict, "attempt_id", "f00")
+	chosen("after the identity has expired", "has expired", fault.Conflict, "attempt_id", "f00")
 }
 
 // TestAChoiceIsTakenOnce: what is being connected, or is connected, is left alone; what has failed begins anew.

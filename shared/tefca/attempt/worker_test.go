@@ -90,7 +90,7 @@ func TestANetworkThatCannotBeAskedEndsTheAttempt(t *testing.T) {
 	}{
 		"it does not answer": {
 			err: tefca.ErrUnavailable, status: attempt.Failed, cause: "network_unavailable",
-			code: fault.CodeServerError, action: "The network did not answer",
+			code: fault.CodeServerError, action: "The network did not respond",
 		},
 		"it is configured no more": {
 			gone: true, status: attempt.Failed, cause: "network_unavailable",

@@ -126,7 +126,7 @@ func TestDiscoveriesThatAreNotRead(t *testing.T) {
 		"no envelope": {soap, strings.NewReplacer("<s:Envelope", "<s:Other", "</s:Envelope",
 			"</s:Other").Replace(whole)},
 		"a page":          {"text/html", whole},
-		"no media type":   {"", whole},
+		"no content type": {"", whole},
 		"a document type": {soap, `<!DOCTYPE x>` + whole},
 	} {
 		if records, unreadable, more, err := ihe.Discovered(test.media, []byte(test.content), message, ours); err == nil {

@@ -34,13 +34,13 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 		return n.ticket(whose)
 	}
 	said := n.content()
-	place, label, facts := "webhooks/"+n.SubscriptionID, "Look at the webhook", n.aboutWebhook()
+	place, label, facts := "webhooks/"+n.SubscriptionID, "View the webhook", n.aboutWebhook()
 	switch {
 	case n.Kind == KindLiveApproved || n.Kind == KindLiveRefused || n.Kind == KindLiveWithdrawn:
 		place, label, facts = "", "Open live mode", []mailtext.Fact{{Name: "Decided", Value: moment(n.At)}}
 	case n.PublicID != "":
-		place, label = "credentials/"+n.PublicID, "Look at the credential"
-		facts = []mailtext.Fact{{Name: "Public id", Value: n.PublicID}, {Name: "Created", Value: moment(n.At)}}
+		place, label = "credentials/"+n.PublicID, "View the credential"
+		facts = []mailtext.Fact{{Name: "Public ID", Value: n.PublicID}, {Name: "Created", Value: moment(n.At)}}
 	}
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: " + said.headline + ": " + whose,
@@ -59,18 +59,18 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 func (n Notice) ticket(whose string) mailtext.Message {
 	of := fmt.Sprintf("-org %s -mode %s -id %s", n.Tenant.OrgID, n.Tenant.Mode, n.InquiryID)
 	return mailtext.Message{
-		Language: "en", Subject: "Recordbridge: A support ticket was filed: " + whose,
+		Language: "en", Subject: "Recordbridge: New support ticket: " + whose,
 		Opening: []string{"Someone requested support with this organisation's public ID: a team member or one of its " +
 			"patients."},
 		Facts: []mailtext.Fact{
 			{Name: "Organisation", Value: whose},
-			{Name: "Organisation id", Value: n.Tenant.OrgID},
+			{Name: "Organisation ID", Value: n.Tenant.OrgID},
 			{Name: "Ticket", Value: n.InquiryID},
 			{Name: "Filed", Value: moment(n.At)},
 		},
 		Closing: []string{
-			"Read it: ctl inquiry show " + of,
-			"Answer as the operator: ctl inquiry answer -as-operator -text-file FILE " + of,
+			"To read it: ctl inquiry show " + of,
+			"To reply as the operator: ctl inquiry answer -as-operator -text-file FILE " + of,
 			"The organisation received the event patient.request_support and has the ticket in its inbox.",
 		},
 		Reason: "We send this to the address in the stack's SupportMail parameter. It contains nothing from the " +
@@ -88,7 +88,7 @@ func (n Notice) content() content {
 		return content{"A webhook was created", []string{"A new webhook will receive events."}, []string{redirect}}
 	case KindWebhookMoved:
 		return content{
-			"A webhook has a new address",
+			"A webhook has a new URL",
 			[]string{"This webhook's events will be sent to this URL from now on."},
 			[]string{redirect},
 		}
@@ -143,7 +143,7 @@ func failingContent() content {
 		"A webhook keeps failing",
 		[]string{"This webhook hasn't accepted any event for some time."},
 		[]string{
-			"Repair the receiver. " + receive,
+			"Fix your endpoint. " + receive,
 			"We try each event up to ten times over about 75 hours, until your endpoint accepts it. After 120 hours " +
 				"of only failures, we disable the webhook. Events missed after that are kept for 15 days.",
 		},
@@ -151,7 +151,7 @@ func failingContent() content {
 }
 
 func disabledContent(reason webhook.Reason) content {
-	first := "Repair the receiver. " + receive
+	first := "Fix your endpoint. " + receive
 	if reason == webhook.ReasonByHand {
 		first = "If nobody in your organisation requested this, the dashboard's audit log shows who did it."
 	}
@@ -192,14 +192,14 @@ func because(r webhook.Reason) []string {
 		"once."
 	switch r {
 	case webhook.ReasonGone:
-		return []string{stopped + "its receiver answered 410 Gone.", unwarned}
+		return []string{stopped + "your endpoint responded with 410 Gone.", unwarned}
 	case webhook.ReasonAsked:
-		return []string{stopped + `its receiver answered "webhook-delivery: disable".`, unwarned}
+		return []string{stopped + `your endpoint responded with "webhook-delivery: disable".`, unwarned}
 	case webhook.ReasonByHand:
-		return []string{stopped + "somebody in your organisation, or whoever runs Recordbridge for you, has disabled it."}
+		return []string{stopped + "someone in your organisation or your Recordbridge operator disabled it."}
 	case webhook.ReasonFailing:
 	}
-	return []string{stopped + "for 120 hours nothing that was sent to it was accepted."}
+	return []string{stopped + "it accepted nothing for 120 hours."}
 }
 
 func moment(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }

@@ -39,7 +39,7 @@ func isASCII(text string) bool {
 // refusal returns the rest of a sentence about a URL that weburl.Own refused.
 func refusal(err error) string {
 	if errors.Is(err, weburl.ErrOwn) {
-		return " cannot lead to this service."
+		return " can't lead to this service."
 	}
 	return " must be an absolute URL with a public host name, without a wildcard or user information."
 }

@@ -55,11 +55,11 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 	}{
 		"no such name": {
 			answer{method: "GET", suffix: configured, class: safehttp.DNS},
-			told{"address": {probe.Failed, "no address"}, "discovery": {probe.Skipped, ""}},
+			told{"address": {probe.Failed, "doesn't resolve"}, "discovery": {probe.Skipped, ""}},
 		},
 		"a closed port": {
 			answer{method: "GET", suffix: configured, class: safehttp.Connect},
-			told{"address": {probe.Failed, "not take the connection"}},
+			told{"address": {probe.Failed, "refuses the connection"}},
 		},
 		"a bad certificate": {
 			answer{method: "GET", suffix: configured, class: safehttp.TLS},
@@ -67,15 +67,15 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 		},
 		"silence": {
 			answer{method: "GET", suffix: configured, class: safehttp.Timeout},
-			told{"address": {probe.Failed, "in time"}},
+			told{"address": {probe.Failed, "timed out"}},
 		},
 		"a private address": {
 			answer{method: "GET", suffix: configured, class: safehttp.BlockedAddress},
-			told{"address": {probe.Failed, "never goes there"}},
+			told{"address": {probe.Failed, "doesn't connect to it"}},
 		},
-		"no HTTP": {
+		"not HTTP": {
 			answer{method: "GET", suffix: configured, class: safehttp.BadAnswer},
-			told{"address": {probe.Failed, "no HTTP"}},
+			told{"address": {probe.Failed, "not HTTP"}},
 		},
 		"a firewall": {
 			answer{"GET", configured, 403, html, page, "", ""},
@@ -104,7 +104,7 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 		},
 		"broken JSON": {
 			answer{"GET", configured, 200, asJSON, `{"token_endpoint":`, "", ""},
-			told{"discovery": {probe.Warning, "not the document"}, "pins": {probe.Failed, "issuer"}},
+			told{"discovery": {probe.Warning, "not the requested document"}, "pins": {probe.Failed, "issuer"}},
 		},
 		"nothing of FHIR": {
 			answer{"GET", "/metadata", 404, html, page, "", ""},
@@ -118,7 +118,7 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 			},
 			told{"capability_statement": {
 				probe.Warning,
-				"3.0.2, not R4 (4.0.1). It lists the formats xml, and no JSON. It lists no Patient",
+				"3.0.2, not R4 (4.0.1). It lists the formats xml, but not JSON. It doesn't list Patient",
 			}},
 		},
 		"nothing to search": {
@@ -127,7 +127,7 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 				`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1","format":["json"],` +
 					`"rest":[{"resource":[{"type":"Patient","searchParam":[{"name":"name"}]}]}]}`, "", "",
 			},
-			told{"resource_types": {probe.Failed, "no type at all"}, "searches": {probe.Warning, "_id"}},
+			told{"resource_types": {probe.Failed, "search no types"}, "searches": {probe.Warning, "_id"}},
 		},
 		"no token endpoint": {
 			answer{"POST", "/oauth/token", 404, html, page, "", ""},
@@ -135,11 +135,11 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 		},
 		"a guarded one": {
 			answer{"POST", "/oauth/token", 401, html, page, "", ""},
-			told{"token_refresh": {probe.Failed, "a gateway before it"}, "token_code": {probe.Skipped, ""}},
+			told{"token_refresh": {probe.Failed, "a gateway in front of it"}, "token_code": {probe.Skipped, ""}},
 		},
 		"a silent one": {
 			answer{method: "POST", suffix: "/oauth/token", class: safehttp.Timeout},
-			told{"token_refresh": {probe.Failed, "in time"}, "token_code": {probe.Failed, "in time"}},
+			told{"token_refresh": {probe.Failed, "timed out"}, "token_code": {probe.Failed, "timed out"}},
 		},
 		"one that is not open": {
 			answer{method: "GET", suffix: "/oauth/token", class: safehttp.Connect},
@@ -170,7 +170,7 @@ func TestWhatAnswersIsToldApart(t *testing.T) {
 		},
 		"a sign-in behind a firewall": {
 			answer{"GET", "/oauth/authorize", 403, html, page, "", ""},
-			told{"authorize": {probe.Warning, "refuses programs"}},
+			told{"authorize": {probe.Warning, "blocks automated requests"}},
 		},
 		"no sign-in": {
 			answer{method: "GET", suffix: "/oauth/authorize", class: safehttp.TLS},

@@ -33,7 +33,7 @@ func (t *signIn) askToSignIn(ctx context.Context) error {
 	}
 	discard(response)
 	unregistered := "Ask the health system whether " + plain(t.attempt.Callback) +
-		" is registered as redirect URI of client " + plain(t.attempt.ClientID) + ", exactly so."
+		" is registered as a redirect URI of client " + plain(t.attempt.ClientID) + ", exactly as written."
 	switch {
 	case seen.status/100 == 3:
 		t.judgeRedirect(seen, response)
@@ -41,15 +41,15 @@ func (t *signIn) askToSignIn(ctx context.Context) error {
 		t.add(Authorize, OK, seen, "The authorization endpoint returned a page. Open it to check whether it is a "+
 			"sign-in page or an error.", "")
 	case seen.status == http.StatusTooManyRequests || seen.status >= http.StatusInternalServerError:
-		t.add(Authorize, Failed, seen, "The authorization endpoint answers with "+described(seen)+".",
+		t.add(Authorize, Failed, seen, "The authorization endpoint returned "+described(seen)+".",
 			"Try again later. If this persists, ask the health system. "+unregistered)
 	case seen.status == http.StatusNotFound:
 		t.add(Authorize, Failed, seen, "The authorization endpoint from discovery returned 404.",
 			"Ask the health system for its authorization endpoint.")
 	default:
-		t.add(Authorize, Warning, seen, "The authorization endpoint answers with "+described(seen)+
-			": probably it does not know the client id or the redirect URI "+
-			plain(t.attempt.Callback)+", or refuses programs.", unregistered)
+		t.add(Authorize, Warning, seen, "The authorization endpoint returned "+described(seen)+
+			": it probably doesn't know the client ID or the redirect URI "+
+			plain(t.attempt.Callback)+", or it blocks automated requests.", unregistered)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (t *signIn) judgeRedirect(seen exchange, response *http.Response) {
 	}
 	if !t.isCallback(to) {
 		t.add(Authorize, OK, seen, "It redirects to "+plain(catalog.Origin(to.String()))+
-			", as to a page to sign in. Nobody went there.", "")
+			", probably a sign-in page. The test did not follow the redirect.", "")
 		return
 	}
 	answer := to.Query()

@@ -46,7 +46,7 @@ func (t *client) findRegistration(ctx context.Context) error {
 		plain(used.Registration.ClientID), used.Method())
 	if used.Registration.Callback == "" {
 		t.add(Registration, Warning, exchange{},
-			found+" Its callback address is shared with others, which tells returns apart less well.",
+			found+" It shares its callback URL with other registrations, so responses are harder to tell apart.",
 			"Have the health system register a separate callback URL: registration set … -own-callback.")
 		return nil
 	}
@@ -57,7 +57,7 @@ func (t *client) findRegistration(ctx context.Context) error {
 // checkScopes compares what would be asked for with what the server lists.
 func (t *client) checkScopes() {
 	if len(t.stated.Scopes) == 0 {
-		t.skip(Scopes, "Discovery lists no scopes. These would be asked for: "+listed(strings.Fields(t.attempt.Scope))+".")
+		t.skip(Scopes, "Discovery lists no scopes. Requested scopes: "+listed(strings.Fields(t.attempt.Scope))+".")
 		return
 	}
 	known := fhir.ParseScopes(strings.Join(t.stated.Scopes, " "))
@@ -70,12 +70,12 @@ func (t *client) checkScopes() {
 		}
 	}
 	if len(unknown) > 0 {
-		t.add(Scopes, Warning, exchange{}, "These would be asked for and are not listed by the server: "+listed(unknown)+".",
+		t.add(Scopes, Warning, exchange{}, "Requested scopes that the server doesn't list: "+listed(unknown)+".",
 			"Some servers list too few scopes; others reject those they don't list. Choose the scopes with "+
 				"registration set … -scope.")
 		return
 	}
-	t.add(Scopes, OK, exchange{}, "All that would be asked for is listed: "+
+	t.add(Scopes, OK, exchange{}, "The server lists all requested scopes: "+
 		listed(strings.Fields(t.attempt.Scope))+".", "")
 }
 
@@ -99,12 +99,13 @@ func (t *client) checkClient() {
 	}
 	if err != nil {
 		t.add(Client, Warning, exchange{}, fault.Of(err).Public,
-			"client create with what is taken, and registration set … -client-auth. If the server takes ours after all: "+
+			"client create with a supported method, then registration set … -client-auth. If the server accepts ours "+
+				"after all: "+
 				t.methodOverride()+".")
 		return
 	}
 	if profile.Client.RedirectHTTPS && strings.HasPrefix(t.used.CallbackAddress, "http:") {
-		t.add(Client, Warning, exchange{}, profile.Name+" registers https callback addresses only.", "")
+		t.add(Client, Warning, exchange{}, profile.Name+" registers only https callback URLs.", "")
 	}
 	if odd := t.unlisted(); odd != "" {
 		t.add(Client, Warning, exchange{}, odd,
@@ -132,7 +133,7 @@ func (t *client) methodOverride() string {
 		override = "client: {methods: [" + method + "], algorithms: [" + t.used.Auth.Algorithm + "]}"
 	}
 	return "endpoint override -endpoint " + t.endpoint.ID + " -override '" + override +
-		"' (together with what is said there already)"
+		"' (together with the existing overrides)"
 }
 
 // unlisted says what of our client discovery does not list, where it lists anything. A public
@@ -187,7 +188,7 @@ func (t *client) checkKeys(ctx context.Context) {
 	t.add(ClientKeys, Failed, exchange{}, fmt.Sprintf(
 		"None of the %d published keys is for %s with the ID %s, so assertions can't be verified.",
 		len(set.Keys), auth.Algorithm, plain(auth.KeyID)),
-		"client rotate -id "+auth.ID+` -key-id "" signs with the present key.`)
+		"client rotate -id "+auth.ID+` -key-id "" signs with the current key.`)
 }
 
 func member(raw json.RawMessage) string {

@@ -21,7 +21,7 @@ func (t *conformance) checkCoverage() {
 		"{wildcard: false, types: […]}'."
 	if !slices.Contains(t.stated.Scopes, "patient/*.rs") && !slices.Contains(t.stated.Scopes, "patient/*.read") &&
 		len(t.stated.Scopes) > 0 {
-		action = "Ask the health system to offer their scopes to patients' apps and to list them. " + action
+		action = "Ask the health system to offer and list these scopes for patient-facing apps. " + action
 	}
 	if !asked.Allows("Patient", fhir.Read) {
 		t.add(Scopes, Failed, exchange{},

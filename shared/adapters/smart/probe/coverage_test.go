@@ -20,8 +20,8 @@ func TestScopesFailWhenRequestLacksPatientOrThirdOfUSCore(t *testing.T) {
 		scope string
 		want  told
 	}{
-		"no Patient":            {"openid patient/Goal.rs", told{"scopes": {probe.Failed, "Patient is not covered"}}},
-		"a Patient to be found": {"patient/Patient.s " + most, told{"scopes": {probe.Failed, "Patient is not covered"}}},
+		"no Patient":            {"openid patient/Goal.rs", told{"scopes": {probe.Failed, "don't cover Patient"}}},
+		"a Patient to be found": {"patient/Patient.s " + most, told{"scopes": {probe.Failed, "don't cover Patient"}}},
 		"one type of US Core": {
 			"patient/Patient.r patient/Observation.rs",
 			told{"scopes": {probe.Failed, "AllergyIntolerance, "}},
@@ -72,7 +72,7 @@ func TestScopesWarnOfTypesDroppedWhenServerListsTooManyForOneRequest(t *testing.
 		t.Fatalf("got %+v", got["scopes"])
 	}
 	step := got["scopes"][at]
-	if step.Result != probe.Warning || !strings.Contains(step.Found, "Exports will lack their types") {
+	if step.Result != probe.Warning || !strings.Contains(step.Found, "Exports will omit their types") {
 		t.Errorf("got %+v", step)
 	}
 	if n := strings.Count(step.Do, "patient/"); n < 50 ||

@@ -48,18 +48,18 @@ func (t *discovery) discover(ctx context.Context) bool {
 		return false
 	case t.isStated && err != nil:
 		t.add(Discovery, Failed, asked,
-			"The SMART configuration names no authorization or token endpoint that can be used. "+t.flaws(),
+			"The SMART configuration names no usable authorization or token endpoint. "+t.flaws(),
 			"Ask the health system to publish both as public https URLs.")
 		return false
 	case err != nil:
 		t.add(Discovery, Failed, asked, "There is no SMART configuration: "+described(asked)+
-			". The CapabilityStatement names no endpoints either.",
+			". The CapabilityStatement lists no endpoints either.",
 			"Ask the health system for the FHIR base URL that serves .well-known/smart-configuration, and whether "+
 				"its server supports SMART App Launch.")
 		return false
 	case !t.isStated:
 		t.add(Discovery, Warning, asked, "There is no SMART configuration: "+described(asked)+
-			". The CapabilityStatement names the endpoints instead, and says less.",
+			". The CapabilityStatement lists the endpoints instead, but with fewer details.",
 			"Patients can connect, but without iss, id_token keys and a list of scopes. Ask the health system for a "+
 				"SMART configuration.")
 	default:
@@ -95,9 +95,8 @@ func (t *discovery) flaws() string {
 		said = append(said, "Missing: "+listed(t.stated.Absent)+".")
 	}
 	if len(t.stated.Unused) > 0 {
-		said = append(said, "Named, but not used, since the address is malformed, not https, not public, or would be shown "+
-			"tokens at an origin "+
-			"other than the token endpoint's: "+listed(t.stated.Unused)+".")
+		said = append(said, "Listed but not used, because the URL is malformed, not https, not public, or would "+
+			"receive tokens at an origin other than the token endpoint's: "+listed(t.stated.Unused)+".")
 	}
 	return strings.Join(said, " ")
 }
@@ -110,7 +109,7 @@ func (t *discovery) checkPKCE() {
 	switch {
 	case refusesS256(t.stated):
 		t.add(PKCE, Failed, exchange{}, "Discovery lists the challenge methods "+listed(t.stated.ChallengeMethods)+
-			", and not S256. Nobody is sent to such a server.",
+			", but not S256. Patients can't be sent to such a server.",
 			"Ask the health system to support S256 (SMART App Launch 2.2 requires it).")
 	case len(t.stated.ChallengeMethods) == 0:
 		t.add(PKCE, Warning, exchange{},
@@ -127,7 +126,7 @@ func (t *discovery) checkGrants() {
 		t.skip(GrantTypes, "Discovery lists no grant types.")
 	case !slices.Contains(t.stated.Grants, "authorization_code"):
 		t.add(GrantTypes, Warning, exchange{}, "Discovery lists the grant types "+listed(t.stated.Grants)+
-			", and not authorization_code, by which patients sign in.",
+			", but not authorization_code, which patients need to sign in.",
 			"Ask the health system whether this server is for patient-facing apps.")
 	default:
 		t.add(GrantTypes, OK, exchange{}, "Discovery lists "+listed(t.stated.Grants)+".", "")
@@ -141,17 +140,17 @@ func (t *discovery) checkCapabilities() {
 	}
 	var lacking []string
 	for _, wanted := range [...]struct{ name, without string }{
-		{"launch-standalone", "patients may not be able to begin outside the portal"},
-		{"context-standalone-patient", "the answer may not say who the patient is"},
-		{"permission-patient", "scopes of a patient may be refused"},
-		{"permission-offline", "there may be no refresh tokens, so that a connection ends with its access token"},
+		{"launch-standalone", "patients may be unable to start outside the portal"},
+		{"context-standalone-patient", "the response may not identify the patient"},
+		{"permission-patient", "patient scopes may be rejected"},
+		{"permission-offline", "there may be no refresh tokens, so a connection ends when its access token expires"},
 	} {
 		if !slices.Contains(t.stated.Capabilities, wanted.name) {
 			lacking = append(lacking, wanted.name+" ("+wanted.without+")")
 		}
 	}
 	if len(lacking) > 0 {
-		t.add(Capabilities, Warning, exchange{}, "Discovery does not list "+strings.Join(lacking, ", ")+".",
+		t.add(Capabilities, Warning, exchange{}, "Discovery doesn't list "+strings.Join(lacking, ", ")+".",
 			"Ask the health system which capabilities its server for patient-facing apps has.")
 		return
 	}

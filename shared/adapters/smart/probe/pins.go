@@ -47,20 +47,19 @@ func (t *discovery) checkPins() {
 	t.trusted = len(ours) == 0 && len(left) == 0
 	switch {
 	case len(ours) > 0:
-		t.add(Pins, Failed, exchange{}, "Discovery names an address of this service itself: "+departed(ours)+".",
+		t.add(Pins, Failed, exchange{}, "Discovery names a URL of this service: "+departed(ours)+".",
 			"No health system has a reason to do so. Do not continue.")
 	case len(left) > 0 && t.authority.Substitute:
-		t.add(Pins, Failed, exchange{}, "The server does not say now what it said when its pins were approved ("+
-			departed(left)+"), since its SMART configuration "+
-			"cannot be had at the moment.", "Try again later.")
+		t.add(Pins, Failed, exchange{}, "The server's discovery differs from its pins ("+
+			departed(left)+"), because its SMART configuration is unavailable at the moment.", "Try again later.")
 	case len(left) > 0 && t.subject.Stored:
-		t.add(Pins, Failed, exchange{}, "Discovery names what nobody has approved, so nobody is sent there: "+
+		t.add(Pins, Failed, exchange{}, "Discovery names unapproved URLs, so patients are not sent there: "+
 			departed(left)+".",
-			"Ask the institution whether that is theirs; then: endpoint approve -id "+e.ID+approval(left))
+			"Ask the institution whether the URLs are its own; then: endpoint approve -id "+e.ID+approval(left))
 	case len(left) > 0:
-		t.add(Pins, Warning, exchange{}, "Discovery names what is neither at the FHIR base nor the vendor's own: "+
+		t.add(Pins, Warning, exchange{}, "Discovery names URLs outside the FHIR base's origin and the vendor's: "+
 			departed(left)+". Nothing was sent there.",
-			"Ask the institution whether that is theirs; then: endpoint create …"+approval(left))
+			"Ask the institution whether the URLs are its own; then: endpoint create …"+approval(left))
 	case t.subject.Stored && e.Pins == (catalog.Pins{}):
 		t.add(Pins, Warning, exchange{},
 			"The endpoint has no pins, so only its FHIR base's origin and the vendor's origins are trusted. Every "+

@@ -42,21 +42,21 @@ func TestWhatASwitchOfTheSandboxBreaksIsFoundAndExplained(t *testing.T) {
 	const unapproved = "endpoint approve -id " + endpointID + " -origin https://mulberry-hospital.example"
 	for switches, want := range map[string]told{
 		"": {
-			"address": {probe.OK, "answers"}, "discovery": {probe.OK, "asks for"}, "pkce": {probe.OK, "S256"},
+			"address": {probe.OK, "responds"}, "discovery": {probe.OK, "requires"}, "pkce": {probe.OK, "S256"},
 			"grant_types":  {probe.OK, "authorization_code"},
-			"capabilities": {probe.OK, "standalone"}, "issuer": {probe.OK, "without it, or with another, is refused"},
+			"capabilities": {probe.OK, "Standalone"}, "issuer": {probe.OK, "with no iss or a different one is rejected"},
 			"pins":                 {probe.OK, "pinned"},
 			"capability_statement": {probe.OK, "FHIR 4.0.1"},
 			"resource_types":       {probe.OK, "not listed by the server: QuestionnaireResponse"},
 			"searches":             {probe.OK, "MedicationRequest:medication"},
 			"registration":         {probe.OK, "everybody's, of the endpoint"},
 			"client":               {probe.OK, "public"},
-			"keys":                 {probe.Skipped, "does not sign"}, "token_endpoint": {probe.OK, "405"},
+			"keys":                 {probe.Skipped, "doesn't sign"}, "token_endpoint": {probe.OK, "405"},
 			"token_refresh": {probe.OK, "invalid_grant"},
-			"token_code":    {probe.OK, "invalid_grant"}, "authorize": {probe.OK, "A page"},
+			"token_code":    {probe.OK, "invalid_grant"}, "authorize": {probe.OK, "returned a page"},
 		},
 		"discovery-relative": {},
-		"id-token:signed":    {"scopes": {probe.OK, "All that would be asked for"}},
+		"id-token:signed":    {"scopes": {probe.OK, "all requested scopes"}},
 		"discovery-missing": {
 			"discovery": {probe.Warning, "404"}, "pins": {probe.Failed, `to none`},
 			"token_refresh": {probe.Skipped, "approved"},
@@ -64,7 +64,7 @@ func TestWhatASwitchOfTheSandboxBreaksIsFoundAndExplained(t *testing.T) {
 		"discovery-html": {"discovery": {probe.Warning, "text/html"}, "pins": {probe.Failed, "issuer from"}},
 		"discovery-no-s256": {
 			"discovery": {probe.Warning, "code_challenge_methods_supported"},
-			"pkce":      {probe.Warning, "sent all the same"},
+			"pkce":      {probe.Warning, "send a challenge anyway"},
 		},
 		"hostile:no-issuer":     {"issuer": {probe.Warning, "no issuer"}, "pins": {probe.Failed, `-issuer ""`}},
 		"hostile:other-issuer":  {"pins": {probe.Failed, `-issuer "https://mulberry-hospital.example"`}},
@@ -73,18 +73,18 @@ func TestWhatASwitchOfTheSandboxBreaksIsFoundAndExplained(t *testing.T) {
 			"discovery": {probe.Warning, "revocation_endpoint"}, "pins": {probe.Failed, unapproved},
 			"token_refresh": {probe.Skipped, "approved"},
 		},
-		"hostile:this-service": {"pins": {probe.Failed, "this service itself"}, "authorize": {probe.Failed, "cannot begin"}},
-		"iss:missing":          {"issuer": {probe.OK, "promises no iss"}},
+		"hostile:this-service": {"pins": {probe.Failed, "URL of this service"}, "authorize": {probe.Failed, "can't start"}},
+		"iss:missing":          {"issuer": {probe.OK, "doesn't advertise iss"}},
 		"aud:none":             {"authorize": {probe.Failed, "authorize: {aud: none}"}},
 		"fragment,aud:none":    {"authorize": {probe.Failed, "invalid_request"}},
 		"scopes:no-wildcards":  {"scopes": {probe.Warning, "patient/*.rs"}, "authorize": {probe.Failed, "invalid_scope"}},
 		"scopes:types-v2,query-limit:2048,id-token:signed": {
-			"scopes":    {probe.OK, "All that would be asked for is listed: "},
-			"authorize": {probe.OK, "A page"},
+			"scopes":    {probe.OK, "The server lists all requested scopes: "},
+			"authorize": {probe.OK, "returned a page"},
 		},
 		"unknown-code-500": {
 			"token_refresh": {probe.OK, "accepted"},
-			"token_code":    {probe.Warning, "may exchange a real code"},
+			"token_code":    {probe.Warning, "exchanging a real code may"},
 		},
 		"patient-unnamed": {"capabilities": {probe.Warning, "context-standalone-patient"}},
 		"https-redirect": {"authorize": {
@@ -110,7 +110,7 @@ func TestWhatASwitchOfTheSandboxBreaksIsFoundAndExplained(t *testing.T) {
 		"broken-json:*,slow:1s":               {},
 		"refresh-fails:invalid_scope":         {"token_refresh": {probe.Warning, "invalid_scope"}},
 		"refresh-fails:unauthorized_client":   {"token_refresh": {probe.Warning, "offline access"}},
-		"authorize-error:unauthorized_client": {"authorize": {probe.Failed, "switch our app on"}},
+		"authorize-error:unauthorized_client": {"authorize": {probe.Failed, "activate our app"}},
 		"authorize-error:login_required":      {"authorize": {probe.Failed, "login_required"}},
 	} {
 		t.Run(switches, func(t *testing.T) {
@@ -148,14 +148,14 @@ func TestHowOurClientProvesItselfIsTriedAndExplained(t *testing.T) {
 			catalog.AuthSecretPost, "client-secret:another", nil,
 			told{
 				"token_refresh": {probe.Failed, "client rotate -id auth -secret-file"},
-				"token_code":    {probe.Skipped, "not accepted"},
+				"token_code":    {probe.Skipped, "rejected"},
 			},
 		},
 		"a wrong secret that Keycloak refuses": {
 			catalog.AuthSecretBasic, "client-401,client-secret:another", nil,
 			told{
 				"token_refresh": {probe.Failed, `The server says: "Invalid client or Invalid client credentials".`},
-				"token_code":    {probe.Skipped, "not accepted"},
+				"token_code":    {probe.Skipped, "rejected"},
 			},
 		},
 		"a server that does not decode": {
@@ -170,7 +170,7 @@ func TestHowOurClientProvesItselfIsTriedAndExplained(t *testing.T) {
 		"a server that is said not to decode": {
 			catalog.AuthSecretBasic, "client-secret:another",
 			func(_ *world, e *catalog.Endpoint) { e.Overrides = "client: {basic: raw}" },
-			told{"token_refresh": {probe.Failed, "take client: {basic: raw} back"}},
+			told{"token_refresh": {probe.Failed, "remove client: {basic: raw}"}},
 		},
 		"a method that is not taken": {
 			catalog.AuthSecretBasic, "client-auth:client_secret_post,client-secret:" + secret, nil,
@@ -252,7 +252,7 @@ func TestWithoutLeaveNoTokenRequestIsMade(t *testing.T) {
 	w := newWorld(t)
 	got, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("", "sandbox"), Stored: true})
 	wantTold(t, "without leave", got, told{
-		"token_refresh": {probe.Skipped, "count failed ones"},
+		"token_refresh": {probe.Skipped, "count failures"},
 		"token_code":    {probe.Skipped, "-token-request"},
 	})
 	if sent := w.asked("/oauth/token"); len(sent) != 1 || !strings.HasPrefix(sent[0], "GET /v1/sandbox/oauth/token?  ") {
@@ -273,8 +273,8 @@ func TestAnEndpointThatIsNotMadeYetIsTestedAsItWouldBe(t *testing.T) {
 		}},
 		"label:none": {true, told{
 			"registration": {probe.Warning, "-client-id"}, "resource_types": {probe.OK, "searches 21 types"},
-			"token_refresh": {probe.Skipped, "registration"}, "authorize": {probe.Skipped, "registration"},
-			"client": {probe.Skipped, "registration"},
+			"token_refresh": {probe.Skipped, "registered"}, "authorize": {probe.Skipped, "registered"},
+			"client": {probe.Skipped, "registered"},
 		}},
 		"hostile:other-token": {false, told{
 			"pins":           {probe.Warning, "endpoint create … -origin https://mulberry-hospital.example"},
@@ -309,11 +309,11 @@ func TestEveryStepIsToldInItsOrderWhateverFails(t *testing.T) {
 	live.Mode = "live"
 	refused, _ := w.run(t, probe.Subject{Endpoint: live, Stored: true})
 	wantTold(t, "http in live mode", refused,
-		told{"address": {probe.Failed, "https"}, "authorize": {probe.Skipped, "before it"}})
+		told{"address": {probe.Failed, "https"}, "authorize": {probe.Skipped, "earlier check"}})
 	ours := w.endpoint("", "sandbox")
 	ours.FHIRBase = w.service + "/bridge"
 	own, _ := w.run(t, probe.Subject{Endpoint: ours, Stored: true})
-	wantTold(t, "our own address", own, told{"address": {probe.Failed, "this service itself"}})
+	wantTold(t, "our own address", own, told{"address": {probe.Failed, "URL of this service"}})
 	for what, got := range map[string]map[string][]probe.Check{
 		"unregistered": unregistered, "refused": refused,
 		"own": own,

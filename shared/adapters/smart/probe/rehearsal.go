@@ -82,7 +82,7 @@ func (t *signIn) rehearse(ctx context.Context) bool {
 	tenant := org.Tenant{Mode: org.Mode(endpoint.Mode), OrgID: t.subject.Tenant.OrgID}
 	started, err := starter.Start(ctx, flow.Request{Caller: org.Caller{Tenant: tenant}, EndpointID: endpoint.ID})
 	if err != nil {
-		t.add(Authorize, Failed, exchange{}, "A sign-in cannot begin: "+fault.Of(err).Public,
+		t.add(Authorize, Failed, exchange{}, "A sign-in can't start: "+fault.Of(err).Public,
 			"See the checks above, and run endpoint show.")
 		return false
 	}

@@ -23,10 +23,11 @@ func (t *conformance) readStatement(ctx context.Context) {
 	if err != nil {
 		found, do, ok := unanswered(err)
 		if !ok {
-			found, do = "No CapabilityStatement can be read: "+described(seen)+".", "Ask the health system for its "+
+			found, do = "The CapabilityStatement can't be read: "+described(seen)+".", "Ask the health system for its "+
 				"CapabilityStatement."
 		}
-		t.add(CapabilityStatement, Warning, seen, found+" An export then asks for every type there is, and takes longer.", do)
+		t.add(CapabilityStatement, Warning, seen, found+" Exports then request every known type, which takes "+
+			"longer.", do)
 		return
 	}
 	c, odd := t.capability, []string{}
@@ -36,7 +37,7 @@ func (t *conformance) readStatement(ctx context.Context) {
 	speaksJSON := slices.ContainsFunc(c.Formats,
 		func(format string) bool { return strings.Contains(strings.ToLower(format), "json") })
 	if len(c.Formats) > 0 && !speaksJSON {
-		odd = append(odd, "It lists the formats "+listed(c.Formats)+", and no JSON.")
+		odd = append(odd, "It lists the formats "+listed(c.Formats)+", but not JSON.")
 	}
 	if !slices.ContainsFunc(c.Resources, func(r fhir.CapabilityResource) bool { return r.Type == "Patient" }) {
 		odd = append(odd, "It doesn't list Patient, which every export requires.")
@@ -57,7 +58,7 @@ func (t *conformance) readStatement(ctx context.Context) {
 // findPlatform tells the platform of an endpoint that names none.
 func (t *client) findPlatform() string {
 	if t.endpoint.PlatformType != "" {
-		return "It is of the platform " + t.Platforms.Of(t.endpoint).ID + "."
+		return "Detected platform: " + t.Platforms.Of(t.endpoint).ID + "."
 	}
 	a := t.authority
 	shown, because := t.Platforms.Detect(platform.Seen{
@@ -65,7 +66,7 @@ func (t *client) findPlatform() string {
 		Software: t.capability.Software,
 	})
 	t.endpoint.PlatformType = shown.ID
-	return "It would be of the platform " + shown.ID + ": " + plain(because) + "."
+	return "Platform that would be detected: " + shown.ID + ": " + plain(because) + "."
 }
 
 // checkPlan tells what an export would ask for, by the plan that it makes.
@@ -105,16 +106,16 @@ func (t *conformance) checkTypes(made plan.Plan) {
 		}
 	}
 	found := fmt.Sprintf("An export searches %d types: %s.", len(searched), listed(searched)) +
-		leftOut("listed, but with no search by patient", unsearched) + leftOut("not listed by the server", missing) +
+		leftOut("listed, but without search by patient", unsearched) + leftOut("not listed by the server", missing) +
 		t.tried(missing)
 	switch {
 	case len(searched) == 0:
-		t.add(ResourceTypes, Failed, exchange{}, "An export would search no type at all. "+found,
+		t.add(ResourceTypes, Failed, exchange{}, "An export would search no types. "+found,
 			"Ask the health system which types a patient-facing app may search.")
 	case len(made.Denied) > 0:
 		t.add(ResourceTypes, Warning, exchange{},
-			found+" Not covered by the scopes that are asked for: "+listed(made.Denied)+".",
-			"Name them in the scopes: registration set -scope …")
+			found+" Not covered by the requested scopes: "+listed(made.Denied)+".",
+			"List them in the scopes: registration set -scope …")
 	default:
 		t.add(ResourceTypes, OK, exchange{}, found, "")
 	}
@@ -125,7 +126,7 @@ func leftOut(why string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Left out, %s: %s.", why, listed(names))
+	return fmt.Sprintf(" Omitted, %s: %s.", why, listed(names))
 }
 
 // checkSearches tells by which parameters the plan asks. attached tells what is known of
@@ -147,10 +148,10 @@ func (t *conformance) checkSearches(made plan.Plan, attached string) {
 	found := fmt.Sprintf("%d searches by patient, %d by subject, %d by another parameter.", by["patient"], by["subject"],
 		by["member"]+by["actor"])
 	if len(included) > 0 {
-		found += " Included in them: " + listed(included) + "."
+		found += " With _include: " + listed(included) + "."
 	}
 	if provenance > 0 {
-		found += fmt.Sprintf(" Provenance comes along with %d of them.", provenance)
+		found += fmt.Sprintf(" With Provenance: %d of them.", provenance)
 	}
 	found += attached
 	patient := slices.IndexFunc(t.capability.Resources,
@@ -159,11 +160,12 @@ func (t *conformance) checkSearches(made plan.Plan, attached string) {
 		params := t.capability.Resources[patient].SearchParams
 		if len(params) > 0 && !slices.Contains(params, "_id") {
 			t.add(Searches, Warning, exchange{}, found+
-				" Patient has no search by _id: where reading it by its id is refused, there is no other way.", "")
+				" Patient doesn't support search by _id: if a read by ID is refused, there is no fallback.", "")
 			return
 		}
 	}
-	t.add(Searches, OK, exchange{}, found+" Pages are asked for with _count, and without it where that is refused.", "")
+	t.add(Searches, OK, exchange{}, found+" Pages are requested with _count, and without it if the server rejects "+
+		"it.", "")
 }
 
 // typesOf are the types that a plan searches, each once.

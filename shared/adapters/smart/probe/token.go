@@ -35,12 +35,12 @@ func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	discard(response)
 	isOdd := seen.status == http.StatusNotFound || seen.status >= http.StatusInternalServerError &&
 		seen.status != http.StatusNotImplemented
-	answered := "A GET, which token endpoints do not take, is answered with " + described(seen) + "."
+	answered := "A GET, which token endpoints don't accept, returned " + described(seen) + "."
 	switch {
 	case isOdd && t.noTokenRequest() == "": // some servers route a POST only (RFC 6749 section 3.2)
-		t.add(TokenEndpoint, OK, seen, answered+" The token requests show how it answers a POST.", "")
+		t.add(TokenEndpoint, OK, seen, answered+" The token requests below test a POST.", "")
 	case isOdd:
-		t.add(TokenEndpoint, Warning, seen, answered, "-token-request tells how it answers a POST.")
+		t.add(TokenEndpoint, Warning, seen, answered, "To test a POST, use -token-request.")
 	default:
 		t.add(TokenEndpoint, OK, seen, fmt.Sprintf(
 			"The host responds: status %d to a GET, which token endpoints don't accept.", seen.status), "")
@@ -110,38 +110,38 @@ func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) 
 	found, do, isUnanswered := unanswered(err)
 	switch {
 	case err == nil:
-		t.add(step, Failed, seen, "The server gave tokens for a made-up "+grant+". They were thrown away.",
+		t.add(step, Failed, seen, "The server issued tokens for a made-up "+grant+". They were discarded.",
 			"Tell the health system at once; do not continue.")
 	case said.code != "":
 		return t.judgeCode(step, grant, said)
 	case isUnanswered:
 		t.add(step, Failed, seen, found, do)
 	case seen.asked == "":
-		t.add(step, Failed, seen, "Nothing was sent, since our client cannot prove who it is: "+err.Error()+".",
-			"client origins, client rotate, or the permissions of who runs this command (kms:Decrypt, kms:Sign).")
+		t.add(step, Failed, seen, "Nothing was sent, because our client can't authenticate: "+err.Error()+".",
+			"Check client origins, client rotate, and your permissions (kms:Decrypt, kms:Sign).")
 		return true
 	case seen.status == http.StatusTooManyRequests:
 		t.add(step, Warning, seen, "The token endpoint is rate limiting (429) and has not checked our client.",
 			"Try again later.")
 	case seen.status >= http.StatusInternalServerError && step == TokenCode && t.accepted:
-		t.add(step, Warning, seen, "The token endpoint answers a made-up code with "+described(seen)+
-			". Our client was accepted there a moment before, so that it may exchange a real code all the same.",
+		t.add(step, Warning, seen, "For a made-up code, the token endpoint returned "+described(seen)+
+			". It had just accepted our client, so exchanging a real code may still work.",
 			"Only a real sign-in can show whether this works. Tell the health system: an unknown code is "+
 				"invalid_grant (RFC 6749 section 5.2).")
 	case seen.status >= http.StatusInternalServerError:
-		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+".",
+		t.add(step, Failed, seen, "The token endpoint returned "+described(seen)+".",
 			"Try again later. If this persists, ask the health system.")
 	case seen.status == http.StatusNotFound:
 		t.add(step, Failed, seen, "The token endpoint from discovery returned 404.",
 			"Ask the health system for its token endpoint.")
 	case seen.status == http.StatusUnauthorized || seen.status == http.StatusForbidden:
-		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+
-			", and no OAuth error: a gateway before it, or a client that it does not know.",
+		t.add(step, Failed, seen, "The token endpoint returned "+described(seen)+
+			", but no OAuth error: either a gateway in front of it, or an unknown client.",
 			"Ask the health system to allow our token requests, and whether our client ID is active.")
 		return true
 	default:
-		t.add(step, Failed, seen, "The token endpoint answers with "+described(seen)+
-			", and neither a token nor an OAuth error.", "Ask the health system which server this is.")
+		t.add(step, Failed, seen, "The token endpoint returned "+described(seen)+
+			", which is neither a token nor an OAuth error.", "Ask the health system which server this is.")
 	}
 	return false
 }
@@ -167,7 +167,7 @@ func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused
 	switch said.code {
 	case "invalid_grant":
 		t.accepted = true
-		t.add(step, OK, seen, "Our client was accepted: a made-up "+grant+" was refused as such (invalid_grant).", "")
+		t.add(step, OK, seen, "Our client was accepted: a made-up "+grant+" was rejected as such (invalid_grant).", "")
 	case "invalid_client":
 		found, do := t.unknownClient(said)
 		t.add(step, Failed, seen, found, do)
@@ -180,7 +180,7 @@ func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused
 		}
 		t.add(step, result, seen, "Our client may not use the grant "+grant+" ("+said.code+").", do)
 	default:
-		t.add(step, Warning, seen, "The request was refused before anything was said of our client ("+said.code+").",
+		t.add(step, Warning, seen, "The request was rejected before the client was checked ("+said.code+").",
 			"Only a real sign-in can show whether this works. Compare the parameters in the platform's profile with "+
 				"the health system's documentation.")
 	}
@@ -199,8 +199,8 @@ func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 		return "Our client was rejected (invalid_client). Either the client ID or secret is wrong or not yet active, " +
 				"or the server doesn't decode HTTP Basic, which is common, and the secret has characters that encoding " +
 				"changes.",
-			"Compare id and secret; else: endpoint override -endpoint " + t.endpoint.ID +
-				" -override 'client: {basic: raw}' (together with what is said there already)."
+			"Compare the client ID and secret. If they are right: endpoint override -endpoint " + t.endpoint.ID +
+				" -override 'client: {basic: raw}' (together with the existing overrides)."
 	case auth.ID == "":
 		return "Our client was rejected (invalid_client). Either the client ID is unknown or not yet active, or the " +
 				"server requires public clients to authenticate.",
@@ -211,7 +211,7 @@ func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 			"Compare the client ID. Give the health system the keys inline (keys jwks)."
 	}
 	return "Our client was rejected (invalid_client). The client ID or secret is wrong or not yet active.",
-		"Compare both; client rotate -id " + auth.ID + " -secret-file FILE."
+		"Compare the client ID and secret; client rotate -id " + auth.ID + " -secret-file FILE."
 }
 
 // get sends a request without anything of ours but what the address holds.

@@ -30,7 +30,7 @@ func (t *conformance) tried(unlisted []string) string {
 	case len(unlisted) == 0 || !t.subject.Stored:
 		return ""
 	case !t.isKnown:
-		return " Whether exports have tried them cannot be read."
+		return " It is unknown whether exports have tried them."
 	}
 	var answered, refused, untried []string
 	for _, name := range unlisted {
@@ -44,9 +44,9 @@ func (t *conformance) tried(unlisted []string) string {
 			untried = append(untried, name)
 		}
 	}
-	return leftOutBut("Answered all the same, and exported", answered) +
-		leftOutBut("Refused when an export tried them", refused) +
-		leftOutBut("Not tried yet at this release, which the next export does as far as the scopes cover them", untried)
+	return leftOutBut("Unlisted, but searchable and exported", answered) +
+		leftOutBut("Rejected when an export tried them", refused) +
+		leftOutBut("Not yet tried with this server release; the next export tries those that the scopes cover", untried)
 }
 
 // attached tells what exports have found out of _revinclude=Provenance:target, if the statement does not list it.
@@ -57,13 +57,13 @@ func (t *conformance) attached(facts plan.Facts) string {
 	case !plan.MayAttach(facts) || !t.subject.Stored:
 		return ""
 	case !t.isKnown:
-		return " The statement lists no _revinclude of Provenance. Whether exports have tried it cannot be read."
+		return " The statement doesn't list _revinclude for Provenance. It is unknown whether exports have tried it."
 	case isTried && works:
-		return " The statement lists no _revinclude of Provenance, but an export has shown that it works."
+		return " The statement doesn't list _revinclude for Provenance, but it worked in an export."
 	case isTried:
-		return " The statement lists no _revinclude of Provenance, and it did not work when an export tried it."
+		return " The statement doesn't list _revinclude for Provenance, and it failed in an export."
 	}
-	return " The statement lists no _revinclude of Provenance. The next export will try it."
+	return " The statement doesn't list _revinclude for Provenance. The next export will try it."
 }
 
 // leftOutBut names types that are not listed, if there are any.

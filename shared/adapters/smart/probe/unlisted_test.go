@@ -21,11 +21,12 @@ func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
 		stored  bool
 		want    string
 	}{
-		"answered": {learned, nil, true, "Answered all the same, and exported: Claim."},
-		"refused":  {learned, nil, true, "Refused when an export tried them: Flag."},
+		"answered": {learned, nil, true, "Unlisted, but searchable and exported: Claim."},
+		"refused":  {learned, nil, true, "Rejected when an export tried them: Flag."},
 		"not tried": {
 			learned, nil, true,
-			"Not tried yet at this release, which the next export does as far as the scopes cover them: QuestionnaireResponse, ",
+			"Not yet tried with this server release; the next export tries those that the scopes cover: " +
+				"QuestionnaireResponse, ",
 		},
 		"at another release": {
 			learned.Of("another"), nil, true,
@@ -34,7 +35,7 @@ func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
 		"it cannot be read": {
 			known.Server{},
 			errors.New("no table"), true,
-			"Whether exports have tried them cannot be read.",
+			"It is unknown whether exports have tried them.",
 		},
 		"an address, no endpoint": {known.Server{}, nil, false, "not listed by the server: "},
 	} {
@@ -63,11 +64,11 @@ func TestSearchesTellWhetherRevIncludeWorksWhenStatementOmitsIt(t *testing.T) {
 		err     error
 		want    string
 	}{
-		"it works":          {learned(true), nil, "an export has shown that it works."},
-		"it does not":       {learned(false), nil, "it did not work when an export tried it."},
+		"it works":          {learned(true), nil, "it worked in an export."},
+		"it does not":       {learned(false), nil, "it failed in an export."},
 		"not tried":         {known.Server{}, nil, "The next export will try it."},
 		"another release":   {learned(true).Of("another"), nil, "The next export will try it."},
-		"it cannot be read": {known.Server{}, errors.New("no table"), "Whether exports have tried it cannot be read."},
+		"it cannot be read": {known.Server{}, errors.New("no table"), "It is unknown whether exports have tried it."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -91,23 +91,23 @@ func unanswered(err error) (found, do string, ok bool) {
 
 // described says in a few words what kind of answer came that is not the one that was asked for.
 func described(seen exchange) string {
-	kind := "no media type"
+	kind := "no content type"
 	if seen.mediaType != "" {
 		kind = plain(seen.mediaType)
 	}
 	switch {
 	case seen.status/100 == 2:
-		return fmt.Sprintf("status %d, but not the document that was asked for (%s)", seen.status, kind)
+		return fmt.Sprintf("status %d, but not the requested document (%s)", seen.status, kind)
 	case seen.status/100 == 3:
-		return fmt.Sprintf("status %d, a redirect to where it is not followed", seen.status)
+		return fmt.Sprintf("status %d, a redirect, which is not followed here", seen.status)
 	case seen.status == http.StatusNotFound:
-		return "status 404, there is nothing at this address"
+		return "status 404, not found"
 	case seen.status == http.StatusUnauthorized || seen.status == http.StatusForbidden:
-		return fmt.Sprintf("status %d, somebody wants to be asked for permission first (%s)", seen.status, kind)
+		return fmt.Sprintf("status %d, access denied (%s)", seen.status, kind)
 	case seen.status == http.StatusTooManyRequests:
 		return "status 429, too many requests"
 	case seen.status >= http.StatusInternalServerError:
-		return fmt.Sprintf("status %d, the server is in trouble (%s)", seen.status, kind)
+		return fmt.Sprintf("status %d, a server error (%s)", seen.status, kind)
 	}
 	return fmt.Sprintf("status %d (%s)", seen.status, kind)
 }

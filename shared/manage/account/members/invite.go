@@ -253,12 +253,12 @@ func (d Service) mail(ctx context.Context, i account.Invitation, l mailtext.Mess
 func invitation(dashboard, host string, i account.Invitation, token string) mailtext.Message {
 	name := mailtext.Plain(host)
 	return mailtext.Message{
-		Language: "en", Subject: "Recordbridge: an invitation of " + name,
+		Language: "en", Subject: "Recordbridge: invitation from " + name,
 		Opening: []string{name + " invites you to its dashboard."},
 		Facts: []mailtext.Fact{
 			{Name: "Role", Value: string(i.Role)},
 			{Name: "Address", Value: i.Email},
-			{Name: "Good until", Value: i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")},
+			{Name: "Expires", Value: i.ExpiresAt.UTC().Format("2006-01-02 15:04 UTC")},
 		},
 		Link: mailtext.Link{Label: "Accept", Address: dashboard + "#/invitation/" + token},
 		Closing: []string{"To accept, sign in with this address. The invitation works once. If you didn't expect it, " +

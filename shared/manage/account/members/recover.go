@@ -131,7 +131,7 @@ func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, 
 
 func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mailtext.Message {
 	return mailtext.Message{
-		Language: "en", Subject: "Recordbridge: an owner's account will be recovered",
+		Language: "en", Subject: "Recordbridge: recovery of an owner's account has started",
 		Opening: []string{"Your Recordbridge operator was told that this account's owner has lost all second " +
 			"factors. At the time below, they will be removed. After that, a code sent to the account's e-mail " +
 			"address is enough to sign in."},
@@ -151,7 +151,7 @@ func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mai
 
 func recoveryStopped(dashboard string, of account.Account) mailtext.Message {
 	return mailtext.Message{
-		Language: "en", Subject: "Recordbridge: the recovery of an owner's account was stopped",
+		Language: "en", Subject: "Recordbridge: recovery of an owner's account was stopped",
 		Opening: []string{"The recovery of this account was stopped. Its second factors remain."},
 		Facts:   []mailtext.Fact{{Name: "Account", Value: of.Email}},
 		Link:    mailtext.Link{Label: "Open the dashboard", Address: dashboard},

@@ -22,7 +22,7 @@ func TestACodeLetsItsAddressIn(t *testing.T) {
 		t.Errorf("entered as %+v", first.Session)
 	}
 	mail := h.post.last(ada)
-	if len(h.post.sent) != 1 || !strings.Contains(mail.text, "signs in to the dashboard of Recordbridge") ||
+	if len(h.post.sent) != 1 || !strings.Contains(mail.text, "is signing in to the dashboard of Recordbridge") ||
 		strings.Contains(mail.text+mail.html, "://") {
 		t.Errorf("%d mails, the last says %s", len(h.post.sent), mail.text)
 	}

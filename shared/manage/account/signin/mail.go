@@ -11,10 +11,10 @@ const language = "en" // the dashboard's
 
 func newDevice(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
-		Language: language, Subject: product + ": a sign-in in a new browser",
+		Language: language, Subject: product + ": sign-in from a new browser",
 		Opening: []string{"Someone, probably you, signed in to your dashboard account in a new browser."},
 		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
-		Link:    mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
+		Link:    mailtext.Link{Label: "Review your account", Address: dashboard + "#/account"},
 		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, end all sessions on that " +
 			"page and add a passkey: someone else can read your e-mail."},
 	}
@@ -22,11 +22,11 @@ func newDevice(dashboard string, at time.Time) mailtext.Message {
 
 func addressChanges(dashboard, to, token string, until time.Time) mailtext.Message {
 	return mailtext.Message{
-		Language: language, Subject: product + ": your account gets another address",
+		Language: language, Subject: product + ": your account's e-mail address is changing",
 		Opening: []string{"Someone, probably you, is changing the e-mail address of your dashboard account. Sign-in " +
 			"codes will go to the new address."},
-		Facts: []mailtext.Fact{{Name: "New address", Value: to}, {Name: "Can be taken back until", Value: moment(until)}},
-		Link:  mailtext.Link{Label: "Take it back", Address: dashboard + "#/restore/" + token},
+		Facts: []mailtext.Fact{{Name: "New address", Value: to}, {Name: "Can be undone until", Value: moment(until)}},
+		Link:  mailtext.Link{Label: "Undo the change", Address: dashboard + "#/restore/" + token},
 		Closing: []string{"If this was you, you don't need to do anything. If not, undo the change. That ends all " +
 			"your account's sessions and removes any sign-in method added since then."},
 	}
@@ -34,18 +34,18 @@ func addressChanges(dashboard, to, token string, until time.Time) mailtext.Messa
 
 func addressGiven(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
-		Language: language, Subject: product + ": this is your account's address now",
+		Language: language, Subject: product + ": this is your account's new address",
 		Opening: []string{"This is now the e-mail address of your dashboard account. Sign-in codes will come here, " +
 			"and all other sessions have ended."},
 		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
-		Link:    mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
+		Link:    mailtext.Link{Label: "Review your account", Address: dashboard + "#/account"},
 		Closing: []string{"If you don't know this account, reply to this e-mail."},
 	}
 }
 
 func addressBack(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
-		Language: language, Subject: product + ": your account has its address again",
+		Language: language, Subject: product + ": your account's address was restored",
 		Opening: []string{"The change of your account's address was undone, and all its sessions have ended."},
 		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
 		Link:    mailtext.Link{Label: "Sign in", Address: dashboard},
@@ -58,14 +58,14 @@ type factor struct{ name, added, removed string }
 
 func passkeyFactor() factor {
 	return factor{
-		"passkey", "A passkey was added to your dashboard account. You can now sign in with it.",
+		"a passkey", "A passkey was added to your dashboard account. You can now sign in with it.",
 		"A passkey was removed from your dashboard account. It no longer works for signing in.",
 	}
 }
 
 func generatorFactor() factor {
 	return factor{
-		"generator of codes", "An authenticator app was added to your dashboard account. Signing in now requires one " +
+		"an authenticator app", "An authenticator app was added to your dashboard account. Signing in now requires one " +
 			"of its codes.",
 		"The authenticator app was removed from your dashboard account. Its codes are no longer required.",
 	}
@@ -77,7 +77,7 @@ func recoveryCodeUsed(dashboard string, left int, at time.Time) mailtext.Message
 		Opening: []string{"Someone signed in to your dashboard account with a code from your e-mail and one of your " +
 			"recovery codes."},
 		Facts: []mailtext.Fact{{Name: "Time", Value: moment(at)}, {Name: "Recovery codes left", Value: strconv.Itoa(left)}},
-		Link:  mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
+		Link:  mailtext.Link{Label: "Review your account", Address: dashboard + "#/account"},
 		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, create new recovery " +
 			"codes, and end all sessions on that page. If you can't sign in, have an owner of your organisation " +
 			"remove you from it at once."},
@@ -89,7 +89,7 @@ func recoveryCodesMade(dashboard string, at time.Time) mailtext.Message {
 		Language: language, Subject: product + ": new recovery codes were created for your account",
 		Opening: []string{"New recovery codes were created for your dashboard account. The old ones no longer work."},
 		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
-		Link:    mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
+		Link:    mailtext.Link{Label: "Review your account", Address: dashboard + "#/account"},
 		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, create new recovery " +
 			"codes, and end all sessions on that page. If you can't sign in, have an owner of your organisation " +
 			"remove you from it at once."},
@@ -119,12 +119,12 @@ func factorRemoved(dashboard string, f factor, at time.Time) mailtext.Message {
 
 func factorChanged(dashboard, done, name, opening, advice string, at time.Time) mailtext.Message {
 	return mailtext.Message{
-		Language: language, Subject: product + ": a " + name + " " + done + " your account",
+		Language: language, Subject: product + ": " + name + " " + done + " your account",
 		Opening: []string{opening},
 		Facts:   []mailtext.Fact{{Name: "Time", Value: moment(at)}},
-		Link:    mailtext.Link{Label: "Look at your account", Address: dashboard + "#/account"},
-		Closing: []string{"If it was you, you need not do anything. If not, sign in, " + advice +
-			" If you cannot, have an owner of your organisation remove you from it at once."},
+		Link:    mailtext.Link{Label: "Review your account", Address: dashboard + "#/account"},
+		Closing: []string{"If this was you, you don't need to do anything. If not, sign in, " + advice +
+			" If you can't sign in, have an owner of your organisation remove you from it at once."},
 	}
 }
 

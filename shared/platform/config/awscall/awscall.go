@@ -47,7 +47,7 @@ type RefusedError struct {
 
 func (r *RefusedError) Error() string {
 	if r.Code == "" {
-		return fmt.Sprintf("status %d, and not the answer of the service", r.Status)
+		return fmt.Sprintf("status %d, and not the service's response", r.Status)
 	}
 	return r.Code + ": " + r.Message
 }

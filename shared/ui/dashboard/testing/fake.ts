@@ -75,7 +75,7 @@ export class Fake {
 
   #account(): [string, Answer][] {
     const { world: w } = this;
-    const session = (): object => (w.signedIn ? w.session : stop(401, "svc_session_required", "Sign in to go on."));
+    const session = (): object => (w.signedIn ? w.session : stop(401, "svc_session_required", "Sign in to continue."));
     const enter = (): object => {
       w.signedIn = true;
       this.wantsProof = false;

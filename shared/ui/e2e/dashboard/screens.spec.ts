@@ -88,7 +88,7 @@ test("a secret is shown after a proof, and a session that ends leads to the sign
   expect(await findings(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Go on" }).click();
   await expect(page.getByText("whsec_")).toBeVisible();
-  fake.refuse = { status: 401, code: "svc_session_required", text: "Sign in to go on." };
+  fake.refuse = { status: 401, code: "svc_session_required", text: "Sign in to continue." };
   await page.getByRole("link", { name: "Exports" }).click();
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   await look(page, "dashboard-sign-in", "en");

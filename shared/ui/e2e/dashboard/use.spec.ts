@@ -126,7 +126,7 @@ test("a notice address is verified by the code that was sent to it", async ({ pa
   const code = page.getByLabel("Code that was sent to new@alder.example");
   await code.fill("000000");
   await page.getByRole("button", { name: "Verify" }).click();
-  await expect(page.getByText("This is not the code that was sent.")).toBeVisible();
+  await expect(page.getByText("The code is wrong.")).toBeVisible();
   await code.fill("123 456");
   await page.getByRole("button", { name: "Verify" }).click();
   await expect(page.getByText("Address verified.")).toBeVisible();
