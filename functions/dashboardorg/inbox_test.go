@@ -114,7 +114,7 @@ func TestAnInquiryIsAnsweredAndMovedAndAudited(t *testing.T) {
 	}
 	if sent := s.Mail(); len(sent) != 1 || sent[0].To[0] != patientsEmail ||
 		sent[0].ReplyTo[0] != "ops@alder.example.org" ||
-		!strings.Contains(sent[0].Text, "Alder Maple Clinic (test mode) answers") {
+		!strings.Contains(sent[0].Text, "Alder Maple Clinic (test mode) replied") {
 		t.Errorf("mails: %+v", sent)
 	}
 	for range 2 {

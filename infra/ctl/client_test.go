@@ -201,12 +201,12 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		args string
 		want string
 	}{
-		{"client create", "-method is missing"},
+		{"client create", "-method is required"},
 		{"client create -method basic", "-method: svc_invalid_request: The method must be client_secret_basic"},
 		{"client create -method public", "public client, set the registration"},
 		{"client create -method client_secret_basic", "requires a client secret"},
 		{"client create -method client_secret_basic -secret-file -", "requires a client secret"},
-		{"client create -method client_secret_post -secret-file " + filepath.Join(t.TempDir(), "none"), "cannot be read"},
+		{"client create -method client_secret_post -secret-file " + filepath.Join(t.TempDir(), "none"), "can't read the file"},
 		{"client create -method client_secret_post -secret-file " + t.TempDir(), "read -secret-file"},
 		{"client create -method client_secret_post -secret-file " + writeFile(t, "\n"), "requires a client secret"},
 		{
@@ -219,7 +219,7 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		},
 		{"client create -method client_secret_post -algorithm RS384 -secret-file " + writeFile(t, "x"), "doesn't use an algorithm"},
 		{"client create -method private_key_jwt -algorithm HS256", "RS384 or ES384"},
-		{"client create -method private_key_jwt -key-id a\tb", "key id"},
+		{"client create -method private_key_jwt -key-id a\tb", "key ID"},
 		{"client create -method private_key_jwt -mode live", "-mode requires -org"},
 		{"client create -method private_key_jwt -org nobody", "organisation's ID"},
 		{"client create -method private_key_jwt -org " + unknown, "not found"},
@@ -228,7 +228,7 @@ func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
 		{"client create -method client_secret_post -origin https://a.example/token -secret-file " +
 			writeFile(t, "x"), "no path"},
 		{"client create -method client_secret_post -origin http://a.example -secret-file " + writeFile(t, "x"), "not https"},
-		{"client origins -id " + withSecret, "-origin is missing"},
+		{"client origins -id " + withSecret, "-origin is required"},
 		{"client origins -id " + unknown + " -origin https://a.example", "not found for"},
 		{"client rotate -id " + unknown + " -key-id one", "not found for"},
 		{"client rotate -id " + key + " -key-id one -org " + unknown, "not found for"},

@@ -70,9 +70,9 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 		what, want, do string
 		make, mend     func()
 	}{
-		{"a clock", "are 2m", "NTP", func() { skew.Store(150) }, func() { skew.Store(0) }},
+		{"a clock", "differ by 2m", "NTP", func() { skew.Store(150) }, func() { skew.Store(0) }},
 		{
-			"the service", "answers 503", "api-errors.md", func() { status.Store(http.StatusServiceUnavailable) },
+			"the service", "responds with status 503", "api-errors.md", func() { status.Store(http.StatusServiceUnavailable) },
 			func() { status.Store(http.StatusOK) },
 		},
 		{

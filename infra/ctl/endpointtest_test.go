@@ -142,7 +142,7 @@ func TestAnEndpointThatIsNotThereYetIsTestedByItsAddress(t *testing.T) {
 	done("registration", "set", "-platform", "sandbox", "-client-id", "not-registered-there", "-org", organisation)
 	results, printed, err = tested(t, outputs, "-fhir-base", base+"/sandbox/fhir", "-token-request", "-org", organisation)
 	if err == nil || results["token_refresh"] != "failed" || results["authorize"] != "warning" ||
-		!strings.Contains(printed, "the organisation's own, of the platform") {
+		!strings.Contains(printed, "the organisation's own, for the platform") {
 		t.Errorf("with the organisation's own: %v\n%s", err, printed)
 	}
 	if results, printed, err = tested(t, outputs, "-fhir-base", nowhere); err == nil || results["address"] != "failed" ||
@@ -154,7 +154,7 @@ func TestAnEndpointThatIsNotThereYetIsTestedByItsAddress(t *testing.T) {
 		t.Errorf("http in live mode: %v\n%s", err, printed)
 	}
 	if _, _, err = tested(t, outputs, "-fhir-base", "ehr.example"); err == nil ||
-		!strings.Contains(err.Error(), "failed: 1") {
+		!strings.Contains(err.Error(), "failed checks: 1") {
 		t.Errorf("no address: %v", err)
 	}
 	id, _ := done("endpoint", "create", "-fhir-base", base+"/sandbox/fhir", "-name",

@@ -89,7 +89,7 @@ func TestEachFailureIsToldByItsRowWithCommandsThatThereAre(t *testing.T) {
 	}
 	told, said := explained(t, input.String())
 	if len(told) != len(rows) || !strings.HasSuffix(said,
-		fmt.Sprintf("ctl: explained %d, without a failure 0, broken 0\n", len(rows))) {
+		fmt.Sprintf("ctl: %d explained, 0 without a failure, 0 malformed\n", len(rows))) {
 		t.Fatalf("%d of %d lines were explained: %s", len(told), len(rows), said)
 	}
 	for i, row := range rows {
@@ -190,7 +190,7 @@ func TestNamesAreTheStacksAndAllElseIsTheLines(t *testing.T) {
 		t.Errorf("more is told than is known: %s", all)
 	}
 	want := "ctl: stack of " + outputs + " in us-east-1\nctl: the name of organisation " + unknownID + " is omitted: "
-	if !strings.HasPrefix(said, want) || strings.Count(said, "left out") != 1 ||
+	if !strings.HasPrefix(said, want) || strings.Count(said, "omitted") != 1 ||
 		!strings.HasSuffix(said, "\nctl: 4 explained, 2 without a failure, 1 malformed\n") {
 		t.Errorf("said is %q", said)
 	}

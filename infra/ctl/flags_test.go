@@ -258,15 +258,15 @@ func TestWhatIsLeftOutChangesNothing(t *testing.T) {
 		"organisation emails -org " + w.org:               "", // shows them
 		"credential set -public-id " + w.publicID:         "-add-redirect",
 		"webhook types " + tenant + "-id " + w.hook:       "", // shows them
-		"webhook url " + tenant + "-id " + w.hook:         "-url is missing",
+		"webhook url " + tenant + "-id " + w.hook:         "-url is required",
 		"webhook set " + tenant + "-id " + w.hook:         "-no-headers",
-		"endpoint rename -id " + w.endpoint:               "-name is missing",
-		"endpoint override -endpoint " + w.endpoint:       "-override is missing",
+		"endpoint rename -id " + w.endpoint:               "-name is required",
+		"endpoint override -endpoint " + w.endpoint:       "-override is required",
 		"client rotate -id " + w.client:                   "-key-id: ",
-		"client origins -id " + w.client:                  "-origin is missing",
+		"client origins -id " + w.client:                  "-origin is required",
 		"registration set -endpoint " + w.endpoint:        "-client-id",
 		"webhook replay " + tenant + "-id " + w.hook:      "-failed-since",
-		"endpoint create -fhir-base " + nowhere + "/more": "-name is missing",
+		"endpoint create -fhir-base " + nowhere + "/more": "-name is required",
 	} {
 		_, err := ctl(t, outputs, strings.Fields(line)...)
 		if message, _, _ := strings.Cut(errorText(err), "\nusage:"); !strings.Contains(message, want) ||

@@ -15,9 +15,9 @@ import (
 func TestWhoeverAsksForHelpGetsItWithoutAStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, test := range []struct{ line, want, not string }{
-		{"-h", "registration callback  Shows the callback address", "create the endpoint even if"},
+		{"-h", "registration callback  Shows the callback URL", "create the endpoint even if"},
 		{"--help", "endpoint create", ""},
-		{"help", "endpoint create        Makes an institution connectable", ""},
+		{"help", "endpoint create        Creates an endpoint, so that patients", ""},
 		{"help endpoint", "ctl endpoint approve -id ID [-origin ORIGIN ...]", "webhook"},
 		{"endpoint help", "ctl endpoint approve -id ID", "webhook"},
 		{"endpoint -h", "ctl endpoint approve -id ID", "webhook"},
@@ -38,7 +38,7 @@ func TestWhoeverAsksForHelpGetsItWithoutAStack(t *testing.T) {
 func TestAWrongCommandLineSaysWhatWasMeantAndTriesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
-		"":                  "endpoint create        Makes an institution connectable",
+		"":                  "endpoint create        Creates an endpoint, so that patients",
 		"endpoint":          "ctl endpoint approve -id ID",
 		"endpont create":    "did you mean endpoint?",
 		"organization list": "did you mean organisation?",
@@ -46,13 +46,13 @@ func TestAWrongCommandLineSaysWhatWasMeantAndTriesNothing(t *testing.T) {
 		"endpoint craete":   "did you mean create?",
 		"endpoint zzzzzzzz": "to list its subcommands, run ctl help endpoint",
 		"zzzzzzzz create":   "to list all commands, run ctl help",
-		"-output x organisation list": "flag provided but not defined: -output; the flags of ctl itself are -stack " +
+		"-output x organisation list": "flag provided but not defined: -output; ctl itself has only the flags -stack " +
 			"and -outputs",
 		"-stack= organisation list":         "-stack is empty",
 		"-stack a -outputs b platform list": "-stack and -outputs can't be combined",
 		"endpoint create -nme X":            "flag provided but not defined: -nme\nusage: ctl endpoint create",
 		"endpoint create -name X":           "-fhir-base is required: FHIR base URL\nusage: ctl endpoint create",
-		"endpoint create left over":         "something is left over after the flags (2)",
+		"endpoint create left over":         "unexpected arguments after the flags (2)",
 		"organisation list":                 "no local run here (.local/run.json",
 	} {
 		var out bytes.Buffer

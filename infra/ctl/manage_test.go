@@ -84,7 +84,7 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 			refused: "-terms: svc_invalid_request: An organisation's URLs must be https",
 		},
 		{line: "organisation set -org " + w.org + " -without accent -without terms", prints: "accent: "},
-		{line: "organisation resume -org " + w.org, refused: "is active already"},
+		{line: "organisation resume -org " + w.org, refused: "is already active"},
 		{line: "organisation remove -org " + w.org, refused: "Suspend it first."},
 
 		{
@@ -124,13 +124,13 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 		{line: "endpoint rename -id " + w.endpoint + " -name Birch", prints: "name:Birch"},
 		{line: "endpoint remove -id " + w.endpoint, refused: "endpoint disable"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
-		{line: "endpoint disable -id " + w.endpoint, refused: "is suspended already"},
+		{line: "endpoint disable -id " + w.endpoint, refused: "is already suspended"},
 		{line: "endpoint show -id " + w.endpoint, prints: "overrides:authorize: {aud: none}"}, // what was not named
 		{line: "endpoint enable -id " + w.endpoint, prints: "status:active"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
 		{line: "endpoint remove -id " + w.endpoint, refused: "registration of all organisations"},
 
-		{line: "client show -id " + own, refused: "of all organisations"},
+		{line: "client show -id " + own, refused: "for all organisations"},
 		{line: "client show -id " + own + " " + tenant, prints: "method:private_key_jwt mode:test of:" + w.org},
 		{
 			line:   "registration set -endpoint " + w.endpoint + " -client-auth " + w.client,

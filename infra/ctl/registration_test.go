@@ -151,7 +151,7 @@ func TestARegistrationThatCannotWorkIsRefusedInWordsToActOn(t *testing.T) {
 		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "openid\nfhirUser"}, "scopes can't have"},
 		{[]string{"set", "-platform", "epic", "-client-id", "c", "-scope", "open\x00id"}, "scopes can't have"},
 		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", unknown}, "run client create"},
-		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own}, "that everybody can use"},
+		{[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own}, "for all organisations"},
 		{
 			[]string{"set", "-platform", "epic", "-client-id", "c", "-client-auth", own, "-org", id, "-mode", "live"},
 			"not found for",
@@ -164,7 +164,7 @@ func TestARegistrationThatCannotWorkIsRefusedInWordsToActOn(t *testing.T) {
 			[]string{"set", "-endpoint", endpoint, "-client-id", "c", "-client-auth", elliptic},
 			"Epic doesn't accept ES384. It accepts RS384.",
 		},
-		{[]string{"set", "-platform", "cigna", "-client-id", "c"}, "does not take public clients"},
+		{[]string{"set", "-platform", "cigna", "-client-id", "c"}, "doesn't accept public clients"},
 		{[]string{"show", "-platform", "quest"}, "registration set"},
 		{[]string{"show"}, "Set either -endpoint or -platform"},
 	} {

@@ -132,7 +132,7 @@ func TestWhatIsMissingToSignInIsSaid(t *testing.T) {
 	}{
 		"half a key": {
 			map[string]string{"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a"},
-			[]string{"no AWS credentials found", "AWS_PROFILE", "(set are AWS_REGION, AWS_ACCESS_KEY_ID)"},
+			[]string{"no AWS credentials found", "AWS_PROFILE", "(variables set: AWS_REGION, AWS_ACCESS_KEY_ID)"},
 		},
 		"nothing": {nil, []string{"the AWS region is missing: set AWS_REGION", "(no variable for it is set)"}},
 		"a region": {
@@ -141,12 +141,12 @@ func TestWhatIsMissingToSignInIsSaid(t *testing.T) {
 		},
 		"a profile": {
 			map[string]string{"AWS_PROFILE": "there"},
-			[]string{"no AWS credentials found", "(set are AWS_PROFILE)"},
+			[]string{"no AWS credentials found", "(variables set: AWS_PROFILE)"},
 		},
 		"no region": {map[string]string{"AWS_PROFILE": "nowhere"}, []string{"the AWS region is missing"}},
 		"no profile": {
 			map[string]string{"AWS_PROFILE": "unknown"},
-			[]string{"the AWS configuration is invalid", "unknown", "(set are AWS_PROFILE)"},
+			[]string{"the AWS configuration is invalid", "unknown", "(variables set: AWS_PROFILE)"},
 		},
 		"no such role": {
 			map[string]string{"AWS_REGION": "eu-west-1", "AWS_SECRET_ACCESS_KEY": "private-value"},

@@ -35,7 +35,7 @@ func TestASecretIsShownAlsoWhenWhatFollowsFails(t *testing.T) {
 	}
 	var out bytes.Buffer
 	err = run(t.Context(), []string{"-outputs", broken, "credential", "add-key", "-public-id", public}, to(&out))
-	if err == nil || !strings.Contains(err.Error(), "was made") ||
+	if err == nil || !strings.Contains(err.Error(), "was created") ||
 		!strings.Contains(out.String(), `"private_key": "private_test_`) {
 		t.Errorf("printed %q and failed with %v", out.String(), err)
 	}

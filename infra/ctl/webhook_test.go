@@ -353,7 +353,7 @@ func TestWhatCannotBeDoneToAWebhookIsRefusedInWordsToActOn(t *testing.T) {
 		{create + "-header-file " + secrets, "line 2 of -header-file"},
 		{create + "-header-file " + writeFile(t, "X=1\nX=2"), "repeats a header"},
 		{create + "-header-file " + writeFile(t, "Host=secret-value"), "name is not allowed"},
-		{create + "-header-file secret-value", "-header-file names a file that cannot be read"},
+		{create + "-header-file secret-value", "-header-file: can't read the file"},
 		{"webhook list -org " + unknown, "not found"},
 		{"webhook list -org nobody", "organisation's ID"},
 		{"webhook rotate -org " + id + " -id " + unknown, "not found for"},

@@ -76,7 +76,7 @@ func TestTheDemoNeverPassesOnAnotherStack(t *testing.T) {
 			[]string{"-run-file", gone},
 			"the stack of " + gone + " does not respond at http://127.0.0.1:1/v1",
 		},
-		"one that was replaced": {[]string{"-run-file", replaced}, "the stack of " + replaced + " does not answer"},
+		"one that was replaced": {[]string{"-run-file", replaced}, "the stack of " + replaced + " does not respond"},
 		"one of another kind":   {[]string{"-run-file", embedded, "-stack", "sam local"}, `is "embedded", not "sam local"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func TestAStartThatCannotSucceedSaysWhatToDo(t *testing.T) {
 		{"the address is no address", "must be a loopback address", []string{"-addr", "4566"}},
 		{"the parameter is unknown", "Nonsense", []string{"-addr", "127.0.0.1:0", "-param", "Nonsense=1"}},
 		{"the parameter has no value", "want Key=Value", []string{"-param", "Nonsense"}},
-		{"the catalogue is unknown", "only [none sandbox us]", []string{"-catalog", "mars"}},
+		{"the catalogue is unknown", "known are [none sandbox us]", []string{"-catalog", "mars"}},
 		{"the flag is unknown", "nonsense", []string{"-nonsense"}},
 		{"there is a word too many", "is not a flag", []string{"up"}},
 	}

@@ -15,12 +15,12 @@ import (
 func TestTheCommandLineIsCheckedBeforeAnythingStarts(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"-addr 0.0.0.0:80":     "-addr 0.0.0.0:80: want a loopback address",
-		"-aws localhost:4566":  "-aws localhost:4566: want a loopback address",
+		"-addr 0.0.0.0:80":     "-addr 0.0.0.0:80: must be a loopback address",
+		"-aws localhost:4566":  "-aws localhost:4566: must be a loopback address",
 		"-aws 127.0.0.1:0":     "must be a loopback address and a port",
 		"-aws 127.0.0.1":       "must be a loopback address and a port",
 		"-container-host here": "invalid value",
-		"more":                 `"more" is no flag`,
+		"more":                 `"more" is not a flag`,
 	} {
 		if _, err := parse(strings.Fields(line), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", line, err, want)

@@ -72,7 +72,7 @@ func TestWhatCannotBeTriedIsToldWithAnExitCodeOfItsOwn(t *testing.T) {
 		"an unknown flag":          {args: []string{"-key", "x"}, want: "-key"},
 		"a stack that has gone since": {
 			args: []string{"-outputs", "gone.json"},
-			want: "no longer answers at http://127.0.0.1:1",
+			want: "no longer responds at http://127.0.0.1:1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestAServersPlatformIsToldBySoftwareThenByItsHosts(t *testing.T) {
 		"software": {
 			platform.Seen{FHIRBase: "https://fhir.hospital.example/api/FHIR/R4", Software: "epic"},
 			"epic",
-			`its software is "epic"`,
+			`the software "epic"`,
 		},
 		"software before hosts": {
 			platform.Seen{FHIRBase: "https://fhir.humana.com/r4", Software: "Epic"},

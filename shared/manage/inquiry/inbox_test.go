@@ -114,8 +114,8 @@ func TestAnAnswerGoesToThePatientAndRepliesToTheOrganisation(t *testing.T) {
 		}
 		if wantText := "Alder Bcc: eve@example.com (test mode) replied to the question you asked while you connected your health " +
 			"records:\n\n" +
-			"Please ask your portal for a new password.\n\nWe call you tomorrow.\n\nReply to this e-mail to write to Alder " +
-			"Bcc: eve@example.com.\n\n" +
+			"Please ask your portal for a new password.\n\nWe call you tomorrow.\n\nTo write to Alder " +
+			"Bcc: eve@example.com, reply to this e-mail.\n\n" +
 			"If you didn't ask a question, you can ignore this e-mail.\n"; got.Text != wantText {
 			t.Errorf("text %q", got.Text)
 		}
@@ -174,7 +174,7 @@ func TestAnAnswerThatIsOnItsWayIsNotSentAgain(t *testing.T) {
 		c.during = func() {
 			c.during = nil
 			_, _, err := c.answer(reply)
-			c.wantRefused("at the same time", err, fault.Unavailable, "not known")
+			c.wantRefused("at the same time", err, fault.Unavailable, "couldn't confirm")
 			_, _, err = c.inbox.Move(t.Context(), alder, c.id, inquiry.Closed)
 			expect.NoError(t, err)
 			if _, _, err = c.answer("Another one."); err != nil {
@@ -199,11 +199,11 @@ func TestALostMailIsTriedAgainLater(t *testing.T) {
 		t.Helper()
 		c.trouble = errors.New("no answer")
 		_, _, err := c.answer(reply)
-		c.wantRefused("no answer", err, fault.Unavailable, "not known")
+		c.wantRefused("no answer", err, fault.Unavailable, "couldn't confirm")
 		c.trouble = nil
 		<-time.After(59 * time.Second)
 		_, _, err = c.answer(reply)
-		c.wantRefused("soon after", err, fault.Unavailable, "not known")
+		c.wantRefused("soon after", err, fault.Unavailable, "couldn't confirm")
 		<-time.After(time.Second)
 		i, isSent, err := c.answer(reply)
 		if err != nil || !isSent || len(i.Answers) != 1 || len(c.sent()) != 1 {
@@ -256,7 +256,7 @@ func TestAnswersAreCounted(t *testing.T) {
 		for n := range 20 {
 			if n > 0 && n%5 == 0 {
 				_, _, err := c.answer("one more today")
-				c.wantRefused("a sixth of a day", err, fault.Limited, "5 answers")
+				c.wantRefused("a sixth of a day", err, fault.Limited, "5 replies")
 				<-time.After(24 * time.Hour)
 			}
 			_, _, err := c.answer(fmt.Sprintf("answer %d", n))
@@ -264,7 +264,7 @@ func TestAnswersAreCounted(t *testing.T) {
 		}
 		<-time.After(48 * time.Hour)
 		_, _, err := c.answer("the last one")
-		c.wantRefused("a twenty-first", err, fault.Conflict, "20 answers")
+		c.wantRefused("a twenty-first", err, fault.Conflict, "20 replies")
 		if len(c.sent()) != 20 {
 			t.Errorf("%d mails", len(c.sent()))
 		}
@@ -281,7 +281,7 @@ func TestAnOrganisationSendsAHundredADay(t *testing.T) {
 			expect.NoError(t, rows.CountAnswer(t.Context(), alder, time.Now(), 100))
 		}
 		_, _, err := c.answer(reply)
-		c.wantRefused("the next", err, fault.Limited, "100 answers")
+		c.wantRefused("the next", err, fault.Limited, "100 replies")
 		expect.NoError(t, rows.CountAnswer(t.Context(), birch, time.Now(), 100))
 		<-time.After(24 * time.Hour)
 		if _, isSent, err := c.answer(reply); err != nil || !isSent {

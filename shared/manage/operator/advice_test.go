@@ -147,7 +147,7 @@ func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
 				{Type: "Account", Reason: export.LossNotRequested},
 				{Type: "Claim", Reason: export.LossNotRequested},
 			}
-		}, "did not name Account, Claim: add"},
+		}, "did not include Account, Claim. Add"},
 		"no reason": {failed("other"), "Its reason is unknown"},
 		"no status": {func(e *operator.Export) { e.Status = "" }, "restore the row"},
 		"refused": {func(e *operator.Export) {

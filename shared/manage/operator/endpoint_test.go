@@ -124,7 +124,7 @@ func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
 		"http://fhir.hospital.example/r4":     "live mode requires https",
 		"https://me:pw@hospital.example/r4":   "user name or password",
 		"https://fhir.hospital.example/r4?x=": "a query",
-		"https://fhir.hospital.example/r4#x":  "a fragment",
+		"https://fhir.hospital.example/r4#x":  "query or fragment",
 		"https://fhir.hospital.example/../r4": "servers interpret differently",
 		us + "/bridge":                        "a URL of this service",
 		us + "/sandbox/fhir":                  "in test mode",
@@ -193,7 +193,7 @@ func TestAPlatformIsToldByTheServerUnlessTheOperatorNamesOne(t *testing.T) {
 	wanted.Endpoint.PlatformType, wanted.Again = "NextGen", true
 	made, err = r.operator.Endpoints.Create(t.Context(), wanted)
 	if err != nil || made.Endpoint.PlatformType != "nextgen" ||
-		!strings.Contains(made.Note, "without that it would be epic") {
+		!strings.Contains(made.Note, "the detected platform would be epic") {
 		t.Errorf("made %+v (%v)", made, err)
 	}
 	wanted.Endpoint.PlatformType = "epc"
@@ -221,6 +221,6 @@ func TestAnOperatorTakesAnEndpointBackFromItsList(t *testing.T) {
 		if err != nil || e.Status != status || e.Withdrawn {
 			t.Errorf("%s: %s, withdrawn %v (%v)", status, e.Status, e.Withdrawn, err)
 		}
-		says(t, say(r.operator.Endpoints, t.Context(), withdrawn.ID), string(status)+" already")
+		says(t, say(r.operator.Endpoints, t.Context(), withdrawn.ID), "already "+string(status))
 	}
 }

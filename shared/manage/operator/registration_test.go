@@ -47,7 +47,7 @@ func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testi
 		t.Fatal(err)
 	}
 	place := catalog.Place{EndpointID: made.Endpoint.ID, Mode: "test"}
-	says(t, r.register(t, place, key), "does not take private_key_jwt")
+	says(t, r.register(t, place, key), "doesn't accept private_key_jwt")
 	if err = r.operator.Endpoints.Override(t.Context(), made.Endpoint.ID,
 		"client: {methods: [private_key_jwt]}"); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testi
 	}
 	wanted.Endpoint.Overrides, wanted.Again = "client: {methods: [client_secret_basic]}", true
 	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
-	says(t, err, "It takes client_secret_basic.")
+	says(t, err, "It accepts client_secret_basic.")
 }
 
 func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
@@ -84,7 +84,7 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	says(t, err, "client origins -id old -origin https://other.example -origin https://fhir.hospital.example.")
 	wanted.Registration = catalog.Registration{ClientID: "its own", AuthID: old.ID}
 	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
-	says(t, err, "may be shown to https://other.example only")
+	says(t, err, "may be sent only to https://other.example")
 	if _, err = r.operator.Clients.SetOrigins(t.Context(), org.Tenant{}, old.ID,
 		[]string{"https://other.example", "https://fhir.hospital.example"}); err != nil {
 		t.Fatal(err)

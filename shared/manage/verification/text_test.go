@@ -41,7 +41,7 @@ func TestTheMailTellsWhoAsksInThePatientsLanguage(t *testing.T) {
 		}
 	}
 	m := o.mailIn("es", "Alder App", org.Test)
-	if !strings.Contains(m.text, "Alder App (modo de prueba) pregunta si") || !strings.Contains(m.html, `lang="es"`) {
+	if !strings.Contains(m.text, "Alder App (modo de prueba) quiere confirmar") || !strings.Contains(m.html, `lang="es"`) {
 		t.Errorf("in test mode it says %s%s", m.text, m.html)
 	}
 }

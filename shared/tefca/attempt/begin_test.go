@@ -155,14 +155,14 @@ func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
 		},
 		"we fail": {exchange: func(context.Context, identity.Return) error {
 			return fault.New(fault.Internal, "svc_odd", "SECRET").Because(errTrouble)
-		}, code: fault.CodeServerError, cause: "internal", action: "request id"},
+		}, code: fault.CodeServerError, cause: "internal", action: "request ID"},
 		"the seal does not open": {
 			broken: func(c *attempt.Completer) { c.Verifiers = brokenSealer{err: errTrouble} },
-			code:   fault.CodeServerError, cause: "internal", action: "request id",
+			code:   fault.CodeServerError, cause: "internal", action: "request ID",
 		},
 		"nothing can be sealed": {
 			broken: func(c *attempt.Completer) { c.Assertions = brokenSealer{err: busy} },
-			code:   fault.CodeServerError, cause: "internal", action: "request id",
+			code:   fault.CodeServerError, cause: "internal", action: "request ID",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -51,8 +51,8 @@ func TestOnlyWhatMayBeConnectedCanBeChosen(t *testing.T) {
 		return errors.Join(found(facility("a", tefca.Ambiguous)), found(facility("u", tefca.Unanswered)))
 	}
 	w.look(t, attemptID)
-	chosen("nothing", "from 1 to 50", fault.Invalid, "tefca_directory_ids")
-	chosen("too many", "from 1 to 50", fault.Invalid, "tefca_directory_ids", crowd(51)...)
+	chosen("nothing", "1 to 50", fault.Invalid, "tefca_directory_ids")
+	chosen("too many", "1 to 50", fault.Invalid, "tefca_directory_ids", crowd(51)...)
 	chosen("an unknown one", "not belong to this attempt", fault.Invalid, "tefca_directory_ids", "f00", "x")
 	chosen("one that wants to know more", "did not find", fault.Invalid, "tefca_directory_ids", "f00", "a")
 	chosen("one that is silent", "did not find", fault.Invalid, "tefca_directory_ids", "f00", "u")

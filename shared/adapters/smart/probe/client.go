@@ -35,14 +35,14 @@ func (t *client) findRegistration(ctx context.Context) error {
 		return fmt.Errorf("registration: %w", err)
 	}
 	t.used, t.registered = used, true
-	whose, where := "everybody's", "of the platform"
+	whose, where := "shared by all organisations", "for the platform"
 	if used.Owner != (org.Tenant{}) {
 		whose = "the organisation's own"
 	}
 	if used.Registration.Place.EndpointID != "" {
-		where = "of the endpoint"
+		where = "for the endpoint"
 	}
-	found := fmt.Sprintf("%s The registration is %s, %s: client id %s, %s.", kind, whose, where,
+	found := fmt.Sprintf("%s Registration: %s, %s, client ID %s, %s.", kind, whose, where,
 		plain(used.Registration.ClientID), used.Method())
 	if used.Registration.Callback == "" {
 		t.add(Registration, Warning, exchange{},

@@ -35,7 +35,7 @@ func TestScopesFailWhenRequestLacksPatientOrThirdOfUSCore(t *testing.T) {
 		"chosen at registration": {"openid fhirUser", told{"scopes": {probe.Warning, "openid"}}},
 		"a very long request": {
 			"patient/*.rs " + strings.Repeat("patient/Observation.rs?category=laboratory ", 40),
-			told{"scopes": {probe.Warning, "some servers refuse more than 2048"}},
+			told{"scopes": {probe.Warning, "some servers reject more than 2048"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestScopesWarnOfTypesDroppedWhenServerListsTooManyForOneRequest(t *testing.
 	}
 	got, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("scopes:types-v2", "sandbox"), Stored: true})
 	at := slices.IndexFunc(got["scopes"],
-		func(s probe.Check) bool { return strings.Contains(s.Found, "would be longer than 2048 bytes") })
+		func(s probe.Check) bool { return strings.Contains(s.Found, "within 2048 bytes") })
 	if at < 0 {
 		t.Fatalf("got %+v", got["scopes"])
 	}

@@ -49,7 +49,7 @@ func TestWhatASwitchOfTheSandboxBreaksIsFoundAndExplained(t *testing.T) {
 			"capability_statement": {probe.OK, "FHIR 4.0.1"},
 			"resource_types":       {probe.OK, "not listed by the server: QuestionnaireResponse"},
 			"searches":             {probe.OK, "MedicationRequest:medication"},
-			"registration":         {probe.OK, "everybody's, of the endpoint"},
+			"registration":         {probe.OK, "shared by all organisations, for the endpoint"},
 			"client":               {probe.OK, "public"},
 			"keys":                 {probe.Skipped, "doesn't sign"}, "token_endpoint": {probe.OK, "405"},
 			"token_refresh": {probe.OK, "invalid_grant"},
@@ -89,7 +89,7 @@ func TestWhatASwitchOfTheSandboxBreaksIsFoundAndExplained(t *testing.T) {
 		"patient-unnamed": {"capabilities": {probe.Warning, "context-standalone-patient"}},
 		"https-redirect": {"authorize": {
 			probe.Warning,
-			"/v1/bridge/callback/of-this-registration is registered as redirect URI",
+			"/v1/bridge/callback/of-this-registration is registered as a redirect URI",
 		}},
 		"search-by:subject": {"searches": {probe.OK, "by subject"}},
 		"token-moves:1": {
@@ -207,7 +207,7 @@ func TestHowOurClientProvesItselfIsTriedAndExplained(t *testing.T) {
 				}
 				e.Pins.Issuer = ""
 			},
-			told{"client": {probe.Warning, "It takes ES384"}, "token_refresh": {probe.OK, "accepted"}},
+			told{"client": {probe.Warning, "It accepts ES384"}, "token_refresh": {probe.OK, "accepted"}},
 		},
 		"an assertion while our keys cannot be had": {
 			catalog.AuthPrivateKey, "jwks", func(w *world, _ *catalog.Endpoint) { w.down = true },
@@ -219,7 +219,7 @@ func TestHowOurClientProvesItselfIsTriedAndExplained(t *testing.T) {
 				w.used.Owner, w.used.Registration.Callback = org.Tenant{Mode: org.Test, OrgID: "an-organisation"}, ""
 			},
 			told{
-				"registration": {probe.Warning, "the organisation's own, of the endpoint"},
+				"registration": {probe.Warning, "the organisation's own, for the endpoint"},
 				"token_code":   {probe.OK, "accepted"}, "authorize": {probe.Warning, "/v1/bridge/callback is registered"},
 			},
 		},
@@ -268,7 +268,7 @@ func TestAnEndpointThatIsNotMadeYetIsTestedAsItWouldBe(t *testing.T) {
 		want    told
 	}{
 		"label:new": {false, told{
-			"pins": {probe.OK, "FHIR base"}, "registration": {probe.OK, "would be of the platform sandbox"},
+			"pins": {probe.OK, "FHIR base"}, "registration": {probe.OK, "would be detected: sandbox"},
 			"token_refresh": {probe.OK, "accepted"}, "authorize": {probe.OK, "page"},
 		}},
 		"label:none": {true, told{

@@ -30,7 +30,7 @@ func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
 		},
 		"at another release": {
 			learned.Of("another"), nil, true,
-			"scopes cover them: QuestionnaireResponse, MedicationDispense, Claim, ",
+			"scopes cover: QuestionnaireResponse, MedicationDispense, Claim, ",
 		},
 		"it cannot be read": {
 			known.Server{},
