@@ -148,7 +148,7 @@ func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
 			identity.Return,
 		) error {
 			return identity.Unavailable(nil)
-		}, code: fault.CodeServerError, cause: "provider_unavailable", action: "did not answer"},
+		}, code: fault.CodeServerError, cause: "provider_unavailable", action: "did not respond"},
 		"the identity has ended": {
 			passes: 15 * time.Minute, code: fault.CodeTokenExchange, cause: "identity_expired",
 			action: "verify again",
