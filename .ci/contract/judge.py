@@ -1,4 +1,4 @@
-"""Lets schemathesis judge docs/openapi.yaml against running services: python3 judge.py SCHEMATHESIS RUNNER."""
+"""Tests running services against docs/openapi.yaml with schemathesis: python3 judge.py SCHEMATHESIS RUNNER."""
 
 import collections
 import json
@@ -14,7 +14,7 @@ import stack
 here = os.path.dirname(os.path.abspath(__file__))
 description = os.path.join(here, "../../docs/openapi.yaml")
 
-# What a limit refuses has a shape of its own, which these check. The other checks expect to get past the limit.
+# These checks cover responses of the rate limits. The other checks expect not to be limited.
 SHAPE = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance"
 
 # Operations that succeed only in a window opened by one of our pages, or for a person verified in one.
@@ -22,7 +22,7 @@ WINDOWS = ("POST /bridge/connect", "POST /bridge/tefca/identity/start", "GET /br
 
 
 def seeds(run):
-    """Makes what the judge asks for, in every state, and returns the variables and dictionaries of its configurations."""
+    """Creates test data in every state, and returns the configurations' variables and dictionaries."""
     organisation, sandbox = run["organisations"][0], run["sandbox"]
     ours, live, other = (stack.Customer(run, o) for o in run["organisations"])
     kept, ended, spare, fetched, theirs = (c.connection() for c in (ours, ours, ours, ours, other))
@@ -60,7 +60,7 @@ def seeds(run):
 
 
 def prepare(folder, run):
-    """Fills folder with the configurations and what they read, and returns their variables."""
+    """Writes the configurations and their input into folder, and returns their variables."""
     variables, peers, dictionaries = seeds(run)
     for name in ("schemathesis.toml", "peers.toml", "hooks.py"):
         shutil.copy(os.path.join(here, name), folder)
@@ -74,13 +74,13 @@ def prepare(folder, run):
 
 
 def judge(title, program, folder, run, variables, config, *arguments):
-    """Runs schemathesis once, prints what it says, and returns the statuses that each operation was answered with."""
+    """Runs schemathesis once, prints its output, and returns the statuses of each operation's responses."""
     print(f"\n--- {title}", flush=True)
     report = os.path.join(folder, "report.ndjson")
     command = [
         program, "--config-file", os.path.join(folder, config), "run", "--url", run["base_url"], "--output-sanitize", "true",
         "--report", "ndjson", "--report-ndjson-path", report,
-        "--exclude-tag", "sandbox",  # it plays somebody else's server, and answers in that server's formats
+        "--exclude-tag", "sandbox",  # it simulates another party's server and uses that server's formats
         *arguments, description,
     ]
     environment = os.environ | variables | {"PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -90,7 +90,7 @@ def judge(title, program, folder, run, variables, config, *arguments):
 
 
 def statuses(report):
-    """Reads from a report which statuses each operation was answered with, outside scenarios of several."""
+    """Reads the statuses of each operation's responses from a report, except in multi-step scenarios."""
     found = collections.defaultdict(set)
     with open(report, encoding="utf-8") as lines:
         for line in lines:
@@ -103,7 +103,7 @@ def statuses(report):
 
 
 def see(title, found, wanted):
-    """Fails when an operation never had a status that is wanted: then its checks have judged nothing."""
+    """Fails if an operation never returned an expected status: its checks would have tested nothing."""
     never = [operation for operation, statuses in sorted(found.items()) if not any(wanted(s) for s in statuses)]
     if never or not found:
         raise SystemExit(f"{title}: not seen for {', '.join(never) or 'anything'}, only {[found[o] for o in never]}")
@@ -114,14 +114,13 @@ def main(program, runner):
         with stack.running(runner, folder, rate=1_000_000) as run:
             variables = prepare(folder, run)
             found = judge("every operation", program, folder, run, variables, "schemathesis.toml", "--max-examples", "30", "--exclude-tag", "dashboard")
-            # Whoever goes to an identity provider and comes back has a window with a value that works once: see the
-            # journeys of infra/test/e2e.
+            # Going to an identity provider and back needs a window with a single-use value: see the journeys in
+            # infra/test/e2e.
             see("success", {name: statuses for name, statuses in found.items() if name not in WINDOWS}, lambda status: status < 400)
-            # People's operations want somebody who has signed in: the journeys of infra/test/e2e compare what those are
-            # answered.
+            # Dashboard operations require a session: the journeys in infra/test/e2e check their responses.
             judge("the dashboard, signed out", program, folder, run, variables, "schemathesis.toml", "--max-examples", "5", "--phases", "examples,coverage",
                   "--include-tag", "dashboard", "--warnings", "off")
-            # The list of events begins scenarios so readily that schemathesis would begin none with anything else.
+            # Otherwise, schemathesis would start all scenarios with the list of events.
             judge("links between operations", program, folder, run, variables, "schemathesis.toml", "--max-examples", "75",
                   "--phases", "stateful", "--exclude-operation-id", "listEvents", "--exclude-tag", "dashboard")
             judge("what others may read", program, folder, run, variables, "peers.toml", "--max-examples", "20", "--phases", "stateful",
@@ -129,11 +128,11 @@ def main(program, runner):
         with stack.running(runner, folder, rate=1) as run:
             organisation = run["organisations"][0]
             variables |= {"PUBLIC_ID": organisation["public_id"], "PRIVATE_KEY": organisation["private_key"]}
-            # There is but one request to /bridge/org; the others have a second one, which is one too many.
+            # There is only one request to /bridge/org; the others have a second one, which exceeds the limit.
             stack.send("GET", f"{run['base_url']}/bridge/org?public_id={organisation['public_id']}")
             found = judge("limits", program, folder, run, variables, "schemathesis.toml", "--max-examples", "20", "--phases", "fuzzing",
                           "--checks", SHAPE, "--warnings", "off")
-            # Files, and the pages that are as good as one, have no limit.
+            # Files and static pages have no limit.
             files = ("GET /sdk/", "GET /widget/assets/", "GET /demo")
             limited = {name: statuses for name, statuses in found.items() if not name.startswith(files) and name != "GET /dashboard"}
             see("429", limited, lambda status: status == 429)

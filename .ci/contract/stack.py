@@ -1,4 +1,4 @@
-"""A stack of its own for the judges of the contract: started as `make run` does, and filled through the public API."""
+"""A separate stack for the contract tests: started like `make run`, with data created through the public API."""
 
 import base64
 import contextlib
@@ -11,18 +11,18 @@ import urllib.parse
 
 RATES = ("KeyedRequestsPerMinute", "BrowserRequestsPerMinute", "PollRequestsPerMinute", "ConnectRequestsPerMinute", "SearchesPerMinute", "CatalogExportsPerHour",
          "CodesPerClientAndHour", "InquiriesPerHour", "DashboardRequestsPerMinute")
-MAILBOX_RATE = "CodesPerMailboxAndHour"  # of which a hundred are the most
+MAILBOX_RATE = "CodesPerMailboxAndHour"  # at most 100
 
 
 @contextlib.contextmanager
 def running(runner, folder, rate):
-    """Runs the service in memory on a port of its own, with one rate for all its limits, and yields its run file."""
+    """Runs the service in memory on a separate port, with one rate for all limits, and yields its run file."""
     file, log_file = os.path.join(folder, "run.json"), os.path.join(folder, "runner.log")
     parameters = [word for name in RATES for word in ("-param", f"{name}={rate}")] + ["-param", f"{MAILBOX_RATE}={min(rate, 100)}"]
     with open(log_file, "ab") as log:
         process = subprocess.Popen([runner, "-addr", "127.0.0.1:0", "-run-file", file, *parameters], stdout=log, stderr=log)
         try:
-            while not os.path.exists(file):  # it is there, whole, once everything answers
+            while not os.path.exists(file):  # it is written once everything is ready
                 if process.poll() is not None:
                     raise SystemExit(f"the runner ended; see {log_file}")
                 time.sleep(0.1)
@@ -43,14 +43,14 @@ class Customer:
         self.authorization = "Basic " + base64.b64encode(pair.encode()).decode()
 
     def call(self, method, path, body=None):
-        """Returns the data that the API answers."""
+        """Returns the API response's data."""
         headers = {"Authorization": self.authorization, "Content-Type": "application/json"}
         answer, text = send(method, self.run["base_url"] + path, json.dumps(body) if body else None, headers)
         assert answer.status == 200, f"{method} {path}: {answer.status} {text}"
         return json.loads(text)["data"]
 
     def connection(self):
-        """Lets a patient sign in at the sandbox and returns the id of the connection."""
+        """Signs a patient in at the sandbox and returns the connection's ID."""
         sandbox, back, cookie = self.run["sandbox"], self.organisation["redirect_uri"], ""
         query = {"public_id": self.organisation["public_id"], "endpoint_id": sandbox["endpoint_id"], "redirect_uri": back}
         address = self.run["base_url"] + "/bridge/connect?" + urllib.parse.urlencode(query)
@@ -76,7 +76,7 @@ class Customer:
 
 
 def send(method, address, body=None, headers=None):
-    """Sends one request, follows nothing, and returns the answer and its text."""
+    """Sends one request without following redirects, and returns the response and its text."""
     url = urllib.parse.urlsplit(address)
     client = http.client.HTTPConnection(url.netloc, timeout=60)
     client.request(method, urllib.parse.urlunsplit(("", "", url.path, url.query, "")), body, headers or {})

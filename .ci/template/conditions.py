@@ -1,8 +1,8 @@
-"""What a template's parameters make of it: which resources, and which of two values."""
+"""Evaluates a template's conditions: which resources exist, and which of two values applies."""
 
 
 def value(node, template):
-    """Evaluates what a condition may be made of."""
+    """Evaluates a condition's functions."""
     if not isinstance(node, dict):
         return node
     ((function, argument),) = node.items()
@@ -23,7 +23,7 @@ def value(node, template):
 
 
 def missing(template):
-    """Lists the resources that are not made with the parameters' defaults."""
+    """Lists the resources that don't exist with the parameters' defaults."""
     return [name for name, resource in template["Resources"].items()
             if "Condition" in resource and not value({"Condition": resource["Condition"]}, template)]
 
@@ -32,7 +32,7 @@ NOTHING = {"Ref": "AWS::NoValue"}
 
 
 def resolve(node, template):
-    """Copies a part of a template with what its conditions choose in their place."""
+    """Copies a part of a template, replacing conditions with the chosen values."""
     if isinstance(node, dict) and "Fn::If" in node:
         condition, chosen, other = node["Fn::If"]
         return resolve(chosen if value({"Condition": condition}, template) else other, template)

@@ -1,4 +1,4 @@
-"""Lets the linters judge a template: python judge.py TEMPLATE CFN-LINT CHECKOV CFN-GUARD. It needs the SAM CLI's Python."""
+"""Checks a template with the linters: python judge.py TEMPLATE CFN-LINT CHECKOV CFN-GUARD. It needs the SAM CLI's Python."""
 
 import concurrent.futures
 import json
@@ -18,7 +18,7 @@ EVERYTHING = os.path.join(HERE, "everything.json")
 
 
 def bared(template, *parameters):
-    """Returns a template as CloudFormation gets it, without the waivers, so that everything is found that is there."""
+    """Returns a template as CloudFormation receives it, without waivers, so that every finding is reported."""
     result = transform.transform(template, *parameters)
     for part in (result, *result["Resources"].values()):
         part.pop("Metadata", None)
@@ -26,21 +26,21 @@ def bared(template, *parameters):
 
 
 def write(value, *path):
-    """Writes JSON into a file and returns its path."""
+    """Writes JSON to a file and returns its path."""
     with open(os.path.join(*path), "w", encoding="utf-8") as file:
         json.dump(value, file, indent=1)
     return file.name
 
 
 def unseen(everything):
-    """Finds resources that no linter sees because no parameters make them."""
+    """Finds resources that no linter sees because no parameters create them."""
     print(f"{len(everything['Resources'])} resources after the transform")
     for name in conditions.missing(everything):
         yield f"{name}: is not made with {os.path.relpath(EVERYTHING)}"
 
 
 def breed(everything, folder):
-    """Writes the mutants of a template, each named by its number, beside the template itself."""
+    """Writes a template and its mutants, each named by its number."""
     write(everything, folder, "sound.json")
     for number, mutation in enumerate(mutations.MUTATIONS):
         try:
@@ -50,7 +50,7 @@ def breed(everything, folder):
 
 
 def prove(broken):
-    """Finds rules that no mutation breaks, and mutations that their rule does not notice."""
+    """Finds rules without a mutation, and mutations that their rule doesn't detect."""
     names = linters.rules(RULES)
     print(f"cfn-guard: {len(names)} rules, {len(mutations.MUTATIONS)} mutations")
     for name in names - {mutation.rule for mutation in mutations.MUTATIONS}:
@@ -63,7 +63,7 @@ def prove(broken):
 
 
 def judge(template, cfn_lint, checkov, guard):
-    """Returns all that is wrong, as sentences."""
+    """Returns all problems, as sentences."""
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor() as pool:
         everything = bared(template, EVERYTHING)
         most, least = write(everything, folder, "everything.json"), write(bared(template), folder, "defaults.json")

@@ -1,4 +1,4 @@
-"""Tests of the parts that judge without a linter: waivers, conditions, mutations."""
+"""Tests for waivers, conditions and mutations, which need no linter."""
 
 import unittest
 
@@ -10,7 +10,7 @@ REASON = "Rows live for minutes: a restored table would bring back what was spen
 
 
 def template(metadata=None):
-    """Makes a template of one table and an API, of which the translator makes a stage."""
+    """Returns a template with a table and an API, for which the translator adds a stage."""
     return {"Resources": {"Table": {"Type": "AWS::DynamoDB::Table", "Metadata": metadata or {}}, "Api": {"Type": "AWS::Serverless::Api"}}}
 
 

@@ -1,4 +1,4 @@
-"""Runs the linters. Each function returns all that one of them finds, as Findings."""
+"""Runs the linters. Each function returns one linter's results as Findings."""
 
 import json
 import os
@@ -8,13 +8,13 @@ import subprocess
 
 from waivers import Finding
 
-# What SAM writes and nobody can change: in its own resources it puts a parameter's value in its place. What we write is
-# judged in the template as it stands.
+# Findings in SAM's own output, which can't be changed: SAM replaces parameters with their values in the resources it
+# generates. Our resources are checked in the template as written.
 GENERATED = ("W2001",)
 
 
 def run(accepted, *command):
-    """Runs a linter where no configuration of a user's is near, and returns what it prints if it ends as accepted."""
+    """Runs a linter without any user configuration, and returns its output if its exit code is accepted."""
     done = subprocess.run(command, cwd=os.path.dirname(command[0]), stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in accepted:
         raise SystemExit(f"{os.path.basename(command[0])} failed with {done.returncode}: {done.stdout}")
@@ -22,7 +22,7 @@ def run(accepted, *command):
 
 
 def cfn_lint(program, *files):
-    """Lints files with the least findings too; its exit code is a sum of what it found."""
+    """Lints files, including informational findings; the exit code is a sum of the kinds found."""
     output = run(range(32), program, "--include-checks", "I", "--format", "json", "--", *files)
     for match in json.loads(output):
         path = match["Location"]["Path"] or [""]
@@ -31,7 +31,7 @@ def cfn_lint(program, *files):
 
 
 def checkov(program, *files):
-    """Checks files; a file of which nothing was checked is an error."""
+    """Checks files; it is an error if a file has nothing to check."""
     named = [argument for file in files for argument in ("--file", file)]
     report = json.loads(run((0, 1), program, "--framework", "cloudformation", "--skip-download", "--compact", "--output", "json", *named))
     results = report["results"]
@@ -43,7 +43,7 @@ def checkov(program, *files):
 
 
 def guard(program, rules, data):
-    """Judges a folder of templates. Returns for each file the rules that have nothing to judge, and what it breaks: texts by rule."""
+    """Checks a folder of templates. For each file, returns the rules that don't apply and the violations, as texts by rule."""
     output = run((0, 19), program, "validate", "--structured", "--output-format", "json", "--show-summary", "none", "--rules", rules,
                  "--data", data)
     idle, broken = {}, {}
@@ -55,7 +55,7 @@ def guard(program, rules, data):
 
 
 def messages(node):
-    """Collects what cfn-guard says of a rule, at any depth, without the values that it looked at."""
+    """Collects cfn-guard's messages for a rule, at any depth, without the checked values."""
     if isinstance(node, dict):
         text = node.get("messages") or {}
         if text.get("error_message"):
@@ -67,6 +67,6 @@ def messages(node):
 
 
 def rules(folder):
-    """Lists the names of the rules of a folder."""
+    """Lists the names of the rules in a folder."""
     texts = (pathlib.Path(folder) / name for name in os.listdir(folder))
     return {rule for text in texts for rule in re.findall(r"^rule (\w+)", text.read_text(encoding="utf-8"), re.MULTILINE)}

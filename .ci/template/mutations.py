@@ -1,9 +1,9 @@
-"""What each rule of cfn-guard is there to refuse: each mutation breaks a good template in one place, and its rule has to notice."""
+"""Mutations for each cfn-guard rule: each breaks a valid template in one place, and its rule must detect it."""
 
 import collections
 import copy
 
-# The place is the first resource of a type, or a section of the template, and keys and positions from there on.
+# A place is the first resource of a type, or a section of the template, followed by keys and positions.
 Mutation = collections.namedtuple("Mutation", "rule place value")
 
 REMOVED = "removed"
@@ -22,7 +22,7 @@ DEAD, TOKENS, FLOW = ("Resources", "ExportDeadLetterQueue"), ("Resources", "Toke
 STATEMENT = (ROLE, "Properties", "Policies", 0, "PolicyDocument", "Statement", 0)
 LOGGED = (STAGE, "Properties", "AccessLogSetting", "Format")
 
-# What the rules tell apart by name is in the sample beside the first of its type.
+# Resources that rules distinguish by name are in the sample in addition to the first of their type.
 KEPT = {"ExportDeadLetterQueue", "TokensTable", "FlowTable", "DashboardSessionRole", "AlarmKey"}
 ANSWERS = (API, "Properties", "Body", "x-amazon-apigateway-gateway-responses", "DEFAULT_4XX")
 
@@ -150,7 +150,7 @@ MUTATIONS = (
 
 
 def sample(template):
-    """Returns a template with the first resource of each type, which is read quickly, and with those that rules tell apart by name."""
+    """Returns a small template: the first resource of each type, and those that rules distinguish by name."""
     first = {}
     for name, resource in template["Resources"].items():
         first.setdefault(resource["Type"], name)
@@ -162,7 +162,7 @@ def sample(template):
 
 
 def apply(mutation, template):
-    """Returns a template that is broken in the mutation's place. The place has to be there, but for what is added at its end."""
+    """Returns a template that is broken at the mutation's place, which must exist unless the mutation appends to it."""
     broken = copy.deepcopy(template)
     node, path = broken, list(mutation.place)
     if path[0].startswith("AWS::"):

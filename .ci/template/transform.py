@@ -10,7 +10,7 @@ from samtranslator.translator.translator import Translator
 
 
 def set_parameters(template, values):
-    """Makes values the defaults, since CloudFormation's functions stay in the result and whoever judges it has only that."""
+    """Sets values as the defaults, because CloudFormation's functions remain in the result and the linters see nothing else."""
     for name, value in values.items():
         if name not in template["Parameters"]:
             raise SystemExit(f"the template has no parameter {name}")
@@ -18,7 +18,7 @@ def set_parameters(template, values):
 
 
 def place_code(template):
-    """Gives every function the address of its code, which sam build does before a deployment."""
+    """Sets every function's CodeUri, as sam build does before a deployment."""
     template.get("Globals", {}).get("Function", {}).pop("CodeUri", None)
     for resource in template["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
@@ -32,8 +32,8 @@ def read(file):
 
 
 def transform(file, parameters=None):
-    """Returns a template as CloudFormation gets it, with the values of a file of parameters as their defaults."""
-    logging.disable()  # the translator warns of a feature that only AWS switches
+    """Returns a template as CloudFormation receives it, with a parameter file's values as the defaults."""
+    logging.disable()  # the translator warns of a feature that only AWS can enable
     template = read(file)
     set_parameters(template, read(parameters) if parameters else {})
     place_code(template)

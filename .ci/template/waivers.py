@@ -1,16 +1,16 @@
-"""Waivers stand beside the resource that they are about, in the form of the linter that they are for, each with its reason:
+"""Waivers are next to their resource, in their linter's format, each with a reason:
 
     Metadata:
       cfn-lint: {config: {ignore_checks: [I3011]}, reasons: {I3011: why}}
       checkov: {skip: [{id: CKV_AWS_21, comment: why}]}
 
-cfn-guard's rules are our own and know no waivers: what is allowed is part of the rule."""
+cfn-guard's rules are our own and have no waivers: exceptions are part of the rules."""
 
 import collections
 
 Finding = collections.namedtuple("Finding", "linter resource check text")
 
-LEAST = 20  # what is shorter is no reason
+LEAST = 20  # shorter texts don't count as a reason
 
 
 def read(template):
@@ -27,14 +27,14 @@ def read(template):
 
 
 def owner(resource, template):
-    """Tells of which resource of the template a transformed one is made: the translator prefixes the names that it makes up."""
+    """Returns the template resource that a transformed one comes from: the translator's names start with the original name."""
     candidates = [name for name in template["Resources"] if resource.startswith(name)]
     return max(candidates, key=len, default=resource)
 
 
 def judge(template, findings, generated=()):
-    """Returns what is wrong, as sentences: what is found and not waived, waivers without a reason, and waivers of nothing. The
-    checks of generated find what the translator writes; they are waived everywhere, while they find something."""
+    """Returns all problems, as sentences: findings without a waiver, waivers without a reason, and waivers without a finding.
+    The checks in generated concern the translator's output; they are waived everywhere, as long as they find something."""
     waived = read(template)
     problems, used = [], set()
     for finding in findings:

@@ -50,7 +50,7 @@ func TestAWidgetsWindowEndsOnAPage(t *testing.T) {
 		strings.Contains(page, "c1") {
 		t.Errorf("got %d %s", w.Code, page)
 	}
-	wantCalmPage(t, w, "en", "You can close this window", true)
+	wantCalmPage(t, w, "en", "Close this window", true)
 }
 
 func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
@@ -78,7 +78,7 @@ func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
 			if len(flows.requests) != 1 || flows.requests[0] != keyedtest.RequestID {
 				t.Errorf("the attempt got the request ids %q, the page %s", flows.requests, keyedtest.RequestID)
 			}
-			wantCalmPage(t, w, "en", "You can close this window", false)
+			wantCalmPage(t, w, "en", "Close this window", false)
 		})
 	}
 }
@@ -86,15 +86,15 @@ func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
 func TestAWidgetsWindowSpeaksItsPersonsLanguage(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
-		"La conexión está lista":           nil,
-		"No se ha establecido la conexión": fault.BadRequest("No."),
+		"¡Listo! Ya está conectado": nil,
+		"No se pudo conectar":       fault.BadRequest("No."),
 	} {
 		c := completer{done: flow.Completed{InWidget: true}, err: err}
 		w := c.visitIn(t, "es-MX,es;q=0.9,en;q=0.8", httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c", "binding")
 		if !strings.Contains(w.Body.String(), "<title>"+name+"</title>") {
 			t.Errorf("got %s", w.Body)
 		}
-		wantCalmPage(t, w, "es", "Puede cerrar esta ventana", err == nil)
+		wantCalmPage(t, w, "es", "Cierre esta ventana", err == nil)
 	}
 	var c completer
 	w := c.visitIn(t, "es", httpapi.Limiter{}, http.MethodGet, "?state=s1", "binding")

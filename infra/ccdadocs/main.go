@@ -68,5 +68,5 @@ func tableOf(name, root string, ours, public []converted) (string, error) {
 	case "public templates without a rule":
 		return without(public), nil
 	}
-	return "", fmt.Errorf("there is no table %q", name)
+	return "", fmt.Errorf("unknown table %q", name)
 }

@@ -126,7 +126,7 @@ func begin(ctx context.Context, runner string, out io.Writer) (runfile.Run, func
 			return runfile.Run{}, nil, fmt.Errorf("the runner exited; see %s", logFile)
 		case <-ctx.Done():
 			stop()
-			return runfile.Run{}, nil, errors.New("the runner did not get ready; see " + logFile)
+			return runfile.Run{}, nil, errors.New("the runner did not become ready; see " + logFile)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

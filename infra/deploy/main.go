@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 		command := exec.CommandContext(ctx, "sam", arguments...) //nolint:gosec // the environment is one of three
 		command.Stdin, command.Stdout, command.Stderr = in, out, out
 		if failed := command.Run(); failed != nil {
-			return fmt.Errorf("sam %s: %w; what it said is above", arguments[0], failed)
+			return fmt.Errorf("sam %s: %w; its output is above", arguments[0], failed)
 		}
 		return nil
 	}
@@ -137,10 +137,10 @@ func ready(ctx context.Context, env environment) error {
 	}
 	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain").Output()
 	if err != nil {
-		return fmt.Errorf("only what is committed is deployed to production, and git status fails: %w", err)
+		return fmt.Errorf("production deployments require a clean checkout, and git status fails: %w", err)
 	}
 	if len(changed) > 0 {
-		return fmt.Errorf("only what is committed is deployed to production, and git status shows:\n%s", changed)
+		return fmt.Errorf("production deployments require a clean checkout, and git status shows:\n%s", changed)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func run(args []string) error {
 func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) {
 		if name != "functions" {
-			return "", fmt.Errorf("there is no table %q", name)
+			return "", fmt.Errorf("unknown table %q", name)
 		}
 		return functions(root)
 	})

@@ -42,7 +42,7 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	_, _ = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("disconnect: the API answered %d", response.StatusCode)
+		return fmt.Errorf("disconnect: the API returned %d", response.StatusCode)
 	}
 	return nil
 }

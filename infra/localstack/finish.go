@@ -90,7 +90,7 @@ func moveAliases(ctx context.Context, o options) error {
 		return fmt.Errorf("move the aliases: %w", err)
 	}
 	if len(names) == 0 {
-		return errors.New("move the aliases: there is no function")
+		return errors.New("move the aliases: there are no functions")
 	}
 	for _, name := range names {
 		if err = moveAlias(ctx, o, name); err != nil {

@@ -68,7 +68,7 @@ func (o options) receiverURL() string {
 
 var (
 	// errNowhere is that of a request for which the API has nothing.
-	errNowhere = errors.New("there is nothing at this path")
+	errNowhere = errors.New("not found")
 	// errUndeployed is that of a request for which there is no API, for as long as LocalStack replaces it.
 	errUndeployed = errors.New("the API is not deployed")
 )

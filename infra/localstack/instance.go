@@ -124,7 +124,7 @@ func (i *instance) await(ctx context.Context, o options) error {
 		case <-i.ended:
 			return errors.New("LocalStack does not start:\n" + lastLines(o.log("localstack")))
 		case <-limited.Done():
-			return errors.New("LocalStack does not answer at " + o.aws + ":\n" + lastLines(o.log("localstack")))
+			return errors.New("LocalStack does not respond at " + o.aws + ":\n" + lastLines(o.log("localstack")))
 		case <-tick.C:
 		}
 	}

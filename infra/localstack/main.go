@@ -75,7 +75,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 	select {
 	case <-ctx.Done():
 	case <-stack.ended:
-		return errors.New("LocalStack has ended; see " + o.log("localstack"))
+		return errors.New("LocalStack has exited; see " + o.log("localstack"))
 	}
 	return nil
 }

@@ -43,11 +43,11 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case s.with.Is(switches.Batch, "refused"):
-		answerFault(w, http.StatusForbidden, fhirType, outcome("forbidden", "Batches are for systems."))
+		answerFault(w, http.StatusForbidden, fhirType, outcome("forbidden", "Batches require a system-level client."))
 
 		return
 	case err != nil || asked.Type != "batch":
-		answerFault(w, http.StatusBadRequest, fhirType, outcome("invalid", "This is no batch."))
+		answerFault(w, http.StatusBadRequest, fhirType, outcome("invalid", "Not a batch Bundle."))
 
 		return
 	}
@@ -57,7 +57,8 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	}
 	encoded, err := json.Marshal(answer)
 	if err != nil {
-		answerFault(w, http.StatusInternalServerError, fhirType, outcome("exception", "The answer cannot be written."))
+		answerFault(w, http.StatusInternalServerError, fhirType, outcome("exception", "The response could not be "+
+			"written."))
 
 		return
 	}
@@ -74,14 +75,14 @@ func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 		}
 	}
 	if one.Request == nil || one.Request.Method != http.MethodGet {
-		return refused(http.StatusMethodNotAllowed, "not-supported", "Only GET stands in a batch.")
+		return refused(http.StatusMethodNotAllowed, "not-supported", "A batch may contain only GET requests.")
 	}
 	target, err := url.Parse(one.Request.URL)
 	switch {
 	case err != nil || target.IsAbs() || target.Path == "":
-		return refused(http.StatusBadRequest, "invalid", "The address of an entry is relative to the base.")
+		return refused(http.StatusBadRequest, "invalid", "An entry's URL must be relative to the base.")
 	case s.with.Is(switches.Batch, "half") && at%2 == 1:
-		return refused(http.StatusInternalServerError, "exception", "The sandbox was told to fail.")
+		return refused(http.StatusInternalServerError, "exception", "The sandbox is configured to fail.")
 	case s.with.Is(switches.Batch, "empty"):
 		return batchEntry{
 			Resource: json.RawMessage(`{"resourceType":"Bundle","type":"searchset","total":0}`),

@@ -122,7 +122,7 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	}
 
 	return &refusal{
-		http.StatusServiceUnavailable, fhirType, outcome("transient", "The sandbox was told to fail."),
+		http.StatusServiceUnavailable, fhirType, outcome("transient", "The sandbox is configured to fail."),
 		map[string]string{"Retry-After": "1"},
 	}, nil
 }

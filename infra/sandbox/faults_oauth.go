@@ -54,7 +54,7 @@ func (s site) failuresOver(r *http.Request) (bool, error) {
 func (s site) refusedOAuth(op operation) (refusal, bool) {
 	switch {
 	case op == opDiscovery && s.with.Has(switches.DiscoveryMissing):
-		return fhirRefusal(http.StatusNotFound, "not-found", "There is nothing at this address."), true
+		return fhirRefusal(http.StatusNotFound, "not-found", "Not found."), true
 	case op == opDiscovery && s.with.Has(switches.DiscoveryHTML):
 		return htmlRefusal(http.StatusOK), true
 	case op == opRevoke && s.with.Has(switches.RevokeFails):
@@ -88,7 +88,7 @@ func failedRefresh(how string) refusal {
 	problem := func(status int, code string) refusal {
 		return refusal{
 			status: status, contentType: jsonType,
-			body: `{"error":"` + code + `","error_description":"the sandbox was told to refuse every refresh"}`,
+			body: `{"error":"` + code + `","error_description":"the sandbox is configured to reject every refresh"}`,
 		}
 	}
 	switch how {

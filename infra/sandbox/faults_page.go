@@ -64,7 +64,7 @@ func (q fhirRequest) addEntries(bundle map[string]any) {
 	asksObservations := q.resourceType == "Observation" || q.op == opEverything
 	if q.with.Has(switches.OtherPatient) && asksObservations && !q.continued {
 		add("Observation", "sandbox-other-patient", map[string]any{
-			"status": "final", "code": map[string]any{"text": "Reading of somebody else"},
+			"status": "final", "code": map[string]any{"text": "Another person's measurement"},
 			"subject": map[string]any{"reference": "Patient/sandbox-somebody-else"},
 		})
 	}

@@ -43,7 +43,7 @@ func (q fhirRequest) refusedAtAll(*captured) (refusal, bool) {
 		return fhirRefusal(http.StatusForbidden, "forbidden",
 			"The parameter combination is not valid. Supported: [ah-practice, patient], [ah-practice, _id]."), true
 	case q.lost:
-		return fhirRefusal(http.StatusNotFound, "not-found", "The search session has ended."), true
+		return fhirRefusal(http.StatusNotFound, "not-found", "The search session has expired."), true
 	default:
 		return refusal{}, false
 	}
@@ -66,7 +66,7 @@ func (q fhirRequest) refusedType(*captured) (refusal, bool) {
 	case q.resourceType == "Provenance" && q.with.Has(switches.NoProvenance):
 		return fhirRefusal(http.StatusBadRequest, "not-supported", "Provenance is not implemented."), true
 	case q.resourceType == "Patient" && q.op == opRead && q.with.Has(switches.PatientByID):
-		return fhirRefusal(http.StatusNotFound, "not-supported", "Patient is found by _id only."), true
+		return fhirRefusal(http.StatusNotFound, "not-supported", "Patient can be found only by _id."), true
 	default:
 		return refusal{}, false
 	}
@@ -113,11 +113,11 @@ func (q fhirRequest) refusedSearch(*captured) (refusal, bool) {
 		return fhirRefusal(http.StatusForbidden, "forbidden",
 			"The parameter combination is not valid. Supported: [patient, intent], [patient, intent, status], [_id]."), true
 	case lacks("Appointment", "date", switches.RequireDate):
-		return fhirRefusal(http.StatusBadRequest, "required", "Appointment needs a date."), true
+		return fhirRefusal(http.StatusBadRequest, "required", "Appointment requires a date."), true
 	case strings.Contains(q.query.Get("_id"), ",") && q.with.Is(switches.IDList, "refused"):
-		return fhirRefusal(http.StatusBadRequest, "not-supported", "_id takes one id."), true
+		return fhirRefusal(http.StatusBadRequest, "not-supported", "_id accepts only one ID."), true
 	case lacks("Patient", "_id", switches.PatientByID), lacks("Patient", "_id", switches.PatientUnnamed):
-		return fhirRefusal(http.StatusBadRequest, "required", "Patient is found by _id only."), true
+		return fhirRefusal(http.StatusBadRequest, "required", "Patient can be found only by _id."), true
 	default:
 		return refusal{}, false
 	}

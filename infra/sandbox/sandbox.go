@@ -37,9 +37,9 @@ const DefaultClientID = "recordbridge-sandbox"
 var (
 	errBaseURL  = errors.New("BaseURL must be an absolute URL without query, fragment or trailing slash")
 	errMissing  = errors.New("a dependency is missing")
-	errClient   = errors.New("a client needs an id of its own and at least one redirect URI")
+	errClient   = errors.New("each client needs a unique ID and at least one redirect URI")
 	errLifetime = errors.New("AccessTokenTTL and CodeTTL must be at least a second")
-	errPersona  = errors.New("personas need ids of their own")
+	errPersona  = errors.New("personas need unique IDs")
 )
 
 // Deps is what the sandbox is made of. Every field is required but Identities.

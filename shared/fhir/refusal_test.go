@@ -60,8 +60,8 @@ func TestParseRefusalReadsWhatServersSay(t *testing.T) {
 		{"a rule by code alone", "business-rule", "", fhir.NeedsMore},
 		{"NextGen", "not-found", "CarePlan needs a category.", fhir.NeedsMore},
 		{"NextGen, Observation", "invalid", "Observation needs code or category", fhir.NeedsMore},
-		{"Oracle", "required", "Appointment needs a date.", fhir.NeedsMore},
-		{"Oracle, Patient", "required", "Patient is found by _id only.", fhir.NeedsMore},
+		{"Oracle", "required", "Appointment requires a date.", fhir.NeedsMore},
+		{"Oracle, Patient", "required", "Patient can be found only by _id.", fhir.NeedsMore},
 		{"a search that must have", "invalid", "Search must have at least one of category and code.", fhir.NeedsMore},
 		{"one of several", "invalid", "Give at least one of: category, code", fhir.NeedsMore},
 		{
@@ -71,7 +71,7 @@ func TestParseRefusalReadsWhatServersSay(t *testing.T) {
 
 		{"Epic, a category", "suppressed", "The category is not authorised for this client.", fhir.Denied},
 		{"NextGen, the patient's choice", "forbidden", "Read access to 'Goal' is denied by user", fhir.Denied},
-		{"sandbox, scope", "forbidden", "The granted scopes do not cover this.", fhir.Denied},
+		{"sandbox, scope", "forbidden", "The granted scopes do not allow this.", fhir.Denied},
 		{"sandbox, login", "login", "The access token is missing, expired or revoked.", fhir.Denied},
 		{"by code alone", "security", "", fhir.Denied},
 		{"by text alone", "processing", "Insufficient scope", fhir.Denied},
@@ -82,18 +82,18 @@ func TestParseRefusalReadsWhatServersSay(t *testing.T) {
 
 		{"NextGen, Provenance", "not-supported", "Provenance is not implemented.", fhir.Unsupported},
 		{"sandbox, type", "not-supported", "This server does not serve that resource type.", fhir.Unsupported},
-		{"sandbox, search", "not-supported", "This type is only read by id.", fhir.Unsupported},
-		{"Oracle, read", "not-supported", "Patient is found by _id only.", fhir.Unsupported},
+		{"sandbox, search", "not-supported", "This type can only be read by ID.", fhir.Unsupported},
+		{"Oracle, read", "not-supported", "Patient can be found only by _id.", fhir.Unsupported},
 		{"DrChrono", "exception", "FHIR API Unexpected Error", fhir.Unsupported},
 		{
 			"HAPI, type", "processing", "HAPI-0302: Unknown resource type 'Goal' - Server knows how to handle: [Patient]",
 			fhir.Unsupported,
 		},
 
-		{"a session that ended", "not-found", "The search session has ended.", fhir.Unexplained},
-		{"a record that is not there", "not-found", "There is no such resource in this patient's record.", fhir.Unexplained},
+		{"a session that ended", "not-found", "The search session has expired.", fhir.Unexplained},
+		{"a record that is not there", "not-found", "This resource is not in this patient's record.", fhir.Unexplained},
 		{"too many requests", "throttled", "Too many requests.", fhir.Unexplained},
-		{"a server that is down", "transient", "The sandbox was told to fail.", fhir.Unexplained},
+		{"a server that is down", "transient", "The sandbox is configured to fail.", fhir.Unexplained},
 		{"a word that only looks like scope", "processing", "The colonoscopes are busy.", fhir.Unexplained},
 		{"a parameter that only looks like _count", "invalid", "Unknown search parameter: patient_count", fhir.Unexplained},
 		{"nothing", "", "", fhir.Unexplained},

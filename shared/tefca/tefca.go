@@ -84,10 +84,10 @@ type Document struct {
 var (
 	ErrIdentity    = errors.New("tefca: the assertion is not accepted, or no longer")
 	ErrRefused     = errors.New("tefca: the facility refuses")
-	ErrNotFound    = errors.New("tefca: there is no such document any more")
-	ErrTooLarge    = errors.New("tefca: larger than what is read")
-	ErrContent     = errors.New("tefca: an answer that cannot be read")
-	ErrUnavailable = errors.New("tefca: no answer for now") // all else, and what may pass
+	ErrNotFound    = errors.New("tefca: the document no longer exists")
+	ErrTooLarge    = errors.New("tefca: exceeds the size limit")
+	ErrContent     = errors.New("tefca: unreadable response")
+	ErrUnavailable = errors.New("tefca: no response at present") // all else, and what may pass
 
 	// ErrDemographics is an ErrIdentity: what the provider has verified is less than a query needs.
 	ErrDemographics = fmt.Errorf("%w: demographics are missing", ErrIdentity)

@@ -229,7 +229,7 @@ func (j *Job) await(ctx context.Context, taskID string) (event, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return event{}, errors.New("none came")
+			return event{}, errors.New("none arrived")
 		case <-time.After(every):
 		}
 	}

@@ -21,9 +21,9 @@ const image = "public.ecr.aws/lambda/provided:al2023-"
 const alias = "runner.internal"
 
 var (
-	errNoDocker = errors.New("functions in containers need a container engine, and there is no docker command here: " +
+	errNoDocker = errors.New("functions in containers need a container engine, but the docker command is missing: " +
 		"install Docker (https://docs.docker.com/get-docker/)")
-	errNoAddress = errors.New("a container does not see at which address this machine is: give it with -container-host")
+	errNoAddress = errors.New("containers can't determine this machine's address: set it with -container-host")
 )
 
 // Engine is the container engine of this machine.
@@ -40,7 +40,7 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 	}
 	architecture, err := Run(ctx, "version", "--format", "{{.Server.Arch}}")
 	if err != nil {
-		return nil, fmt.Errorf("the container engine does not answer: start it (%w)", err)
+		return nil, fmt.Errorf("the container engine does not respond: start it (%w)", err)
 	}
 	e := &Engine{Architecture: architecture, Host: host}
 	base := image + SAMArchitecture(architecture)
@@ -48,7 +48,8 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 		_, _ = fmt.Fprintf(progress, "Pulling %s\n", base) // a closed terminal stops no pull
 		if _, err = Run(ctx, "pull", "--quiet", base); err != nil {
 			return nil,
-				fmt.Errorf("the image %s is not here and cannot be pulled: `.ci/engine up .local/engine` makes one (%w)", base, err)
+				fmt.Errorf("the image %s is missing and can't be pulled: run `.ci/engine up .local/engine` to build "+
+					"it (%w)", base, err)
 		}
 	}
 	hosts, err := Run(ctx, "run", "--rm", "--add-host", alias+":host-gateway", "--entrypoint", "cat", base, "/etc/hosts")

@@ -47,7 +47,7 @@ func (b *ByHand) Faults() []Fault { return slices.Clone(*b.on.Load()) }
 func (b *ByHand) Set(all []Fault) error {
 	for _, f := range all {
 		if _, known := kinds[f.Kind]; !known {
-			return fmt.Errorf("there is no fault of the kind %q", f.Kind)
+			return fmt.Errorf("unknown kind of fault %q", f.Kind)
 		}
 	}
 	all = append([]Fault{}, all...)

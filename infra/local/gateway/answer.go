@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	errTooLarge = errors.New("the function's answer is larger than 6 MB")
+	errTooLarge = errors.New("the function's response exceeds 6 MB")
 	errNoAnswer = errors.New("malformed Lambda proxy response")
 )
 

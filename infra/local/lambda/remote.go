@@ -44,7 +44,7 @@ func (r *Remote) Invoke(ctx context.Context, function string, payload []byte) ([
 	case err != nil:
 		return nil, fmt.Errorf("invoke %s: %w", function, err)
 	case len(body) > maxPayload:
-		return nil, fmt.Errorf("%w: %s: the answer is over 6 MB", errRemote, function)
+		return nil, fmt.Errorf("%w: %s: the response exceeds 6 MB", errRemote, function)
 	case response.Header.Get("X-Amz-Function-Error") != "":
 		return nil, failure(body)
 	case response.StatusCode != http.StatusOK:

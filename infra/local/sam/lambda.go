@@ -33,10 +33,10 @@ const (
 )
 
 var (
-	errNoCLI = errors.New("functions in containers need the SAM CLI, and there is no sam command here: " +
-		"install it (https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/install-sam-cli.html)")
-	errNotReady = errors.New("`sam local start-lambda` does not answer")
-	errEnded    = errors.New("`sam local start-lambda` has ended")
+	errNoCLI = errors.New("functions in containers need the SAM CLI, but the sam command is missing: install it " +
+		"(https://docs.aws.amazon.com/serverless-application-model/latest/developerguide/install-sam-cli.html)")
+	errNotReady = errors.New("`sam local start-lambda` does not respond")
+	errEnded    = errors.New("`sam local start-lambda` has exited")
 )
 
 // Options of Start.

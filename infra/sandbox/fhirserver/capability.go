@@ -26,7 +26,7 @@ func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 		"date":           "2026-03-01",
 		"kind":           "instance",
 		"software":       object{"name": "Recordbridge sandbox EHR"},
-		"implementation": object{"description": "Synthetic patients for tests. No real person.", "url": s.base},
+		"implementation": object{"description": "Synthetic patients for tests. No real people.", "url": s.base},
 		"fhirVersion":    s.options.Version.number(),
 		"format":         []string{"application/fhir+json", "json"},
 		"rest":           []object{rest},

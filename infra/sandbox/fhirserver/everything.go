@@ -19,7 +19,7 @@ func (s *Server) Everything(w http.ResponseWriter, r *http.Request, id string) {
 		return
 	}
 	if "Patient/"+id != current.patient {
-		s.outcome(w, http.StatusNotFound, issueNotFound, "There is no such resource in this patient's record.")
+		s.outcome(w, http.StatusNotFound, issueNotFound, "This resource is not in this patient's record.")
 
 		return
 	}

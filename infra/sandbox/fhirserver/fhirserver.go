@@ -21,7 +21,7 @@ import (
 )
 
 // ErrNoAccess is what an Authorizer returns for a token that opens nothing.
-var ErrNoAccess = errors.New("the token opens no record")
+var ErrNoAccess = errors.New("the token gives access to no record")
 
 // Access is what a bearer token opens.
 type Access struct {
@@ -124,7 +124,7 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	}
 	found, ok := current.record.byKey[s.options.Version.inner(resourceType)+"/"+id]
 	if !ok {
-		s.outcome(w, http.StatusNotFound, issueNotFound, "There is no such resource in this patient's record.")
+		s.outcome(w, http.StatusNotFound, issueNotFound, "This resource is not in this patient's record.")
 
 		return
 	}
@@ -152,7 +152,8 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType strin
 	}
 	if err != nil {
 		s.log.ErrorContext(r.Context(), "sandbox fhir server failed", slog.Any("error", err))
-		s.outcome(w, http.StatusInternalServerError, issueException, "The sandbox could not do this. Try again.")
+		s.outcome(w, http.StatusInternalServerError, issueException, "The sandbox could not complete the request. "+
+			"Try again.")
 
 		return session{}, false
 	}
@@ -163,7 +164,7 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType strin
 	}
 	if !scope.Allows(current.access.Scopes, resourceType, what) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="sandbox", error="insufficient_scope"`)
-		s.outcome(w, http.StatusForbidden, issueForbidden, "The granted scopes do not cover this.")
+		s.outcome(w, http.StatusForbidden, issueForbidden, "The granted scopes do not allow this.")
 
 		return session{}, false
 	}

@@ -44,7 +44,7 @@ func (s *Server) outcome(w http.ResponseWriter, status int, code issueCode, diag
 
 // NotFound answers a path that is no FHIR interaction.
 func (s *Server) NotFound(w http.ResponseWriter) {
-	s.outcome(w, http.StatusNotFound, issueNotFound, "There is nothing at this address.")
+	s.outcome(w, http.StatusNotFound, issueNotFound, "Not found.")
 }
 
 func (s *Server) writeFHIR(w http.ResponseWriter, status int, body any) {

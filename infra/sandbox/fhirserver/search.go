@@ -57,7 +57,7 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 	inner := s.options.Version.inner(resourceType)
 	words := vocabulary{params: s.params(inner), includes: s.includes(inner)}
 	if len(words.params) == 0 {
-		s.outcome(w, http.StatusBadRequest, issueNotSupported, "This type is only read by id.")
+		s.outcome(w, http.StatusBadRequest, issueNotSupported, "This type can only be read by ID.")
 
 		return
 	}

@@ -28,7 +28,7 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request) {
 	client, known := s.client(form.Get("client_id"))
 	switch {
 	case !ok || form.Has("request_uri"):
-		s.writeProblem(w, problem{"invalid_request", "the request cannot be read"})
+		s.writeProblem(w, problem{"invalid_request", "the request could not be read"})
 
 		return
 	case !known || !client.ReturnsTo(form.Get("redirect_uri")):
@@ -61,18 +61,18 @@ func (s *Server) push(w http.ResponseWriter, r *http.Request) {
 func check(query url.Values) *problem {
 	for _, values := range query {
 		if len(values) > 1 {
-			return &problem{"invalid_request", "a parameter is sent more than once"}
+			return &problem{"invalid_request", "a parameter is repeated"}
 		}
 	}
 	switch {
 	case query.Get("response_type") != "code":
 		return &problem{"unsupported_response_type", "response_type must be code"}
 	case !slices.Contains(strings.Fields(query.Get("scope")), "openid"):
-		return &problem{"invalid_scope", "scope must have openid"}
+		return &problem{"invalid_scope", "scope must include openid"}
 	case query.Get("state") == "" || query.Get("nonce") == "":
 		return &problem{"invalid_request", "state and nonce are required"}
 	case query.Get("code_challenge_method") != "S256" || !s256Challenge.MatchString(query.Get("code_challenge")):
-		return &problem{"invalid_request", "code_challenge must be one of S256"}
+		return &problem{"invalid_request", "code_challenge must be an S256 challenge"}
 	}
 
 	return nil
@@ -110,7 +110,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	case faultOf(own) == faultUnavailable:
 		s.back(w, asked, url.Values{
 			"error":             {"temporarily_unavailable"},
-			"error_description": {"the sandbox was told to answer so"},
+			"error_description": {"the sandbox is configured to return this error"},
 		})
 	default:
 		s.approve(w, r, asked, codeRecord{

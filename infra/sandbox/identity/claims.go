@@ -65,7 +65,7 @@ func orFirst(value string, all []string) string {
 	return value
 }
 
-var errGone = errors.New("the patient of a code is not there any more")
+var errGone = errors.New("the code's patient no longer exists")
 
 // signed makes the id_token for a code.
 func (s *Server) signed(ctx context.Context, code codeRecord) (string, error) {

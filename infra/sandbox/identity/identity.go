@@ -125,7 +125,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, body any) {
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Logger.ErrorContext(r.Context(), "sandbox identity provider failed", slog.Any("error", err))
 	s.writeJSON(w, http.StatusInternalServerError, map[string]string{
-		"error": "server_error", "error_description": "The sandbox could not do this. Try again.",
+		"error": "server_error", "error_description": "The sandbox could not complete the request. Try again.",
 	})
 }
 

@@ -21,7 +21,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	form, ok := readForm(w, r)
 	switch {
 	case !ok:
-		s.writeProblem(w, problem{"invalid_request", "the request cannot be read"})
+		s.writeProblem(w, problem{"invalid_request", "the request could not be read"})
 
 		return
 	case form.Get("grant_type") != "authorization_code":

@@ -35,7 +35,7 @@ func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 		}
 	}
 	if claims.Subject == "" || given.id != "" && given.id != claims.Subject {
-		return credentials{}, &oauthError{"invalid_client", "the assertion is not one of this client"}
+		return credentials{}, &oauthError{"invalid_client", "the assertion does not belong to this client"}
 	}
 	given.id = claims.Subject
 
@@ -74,7 +74,7 @@ func (g *registry) checkAssertion(ctx context.Context, assertion string, client 
 		return nil, err
 	}
 	if !fresh {
-		return &oauthError{"invalid_client", "the assertion was used before"}, nil
+		return &oauthError{"invalid_client", "the assertion was already used"}, nil
 	}
 
 	return nil, nil

@@ -65,12 +65,12 @@ func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	redirectURI := single(query, "redirect_uri")
 	if !client.ReturnsTo(redirectURI) {
-		e.errorPage(w, "The address this app wants to return to is not registered.", "redirect_uri")
+		e.errorPage(w, "The app's redirect URI is not registered.", "redirect_uri")
 
 		return
 	}
 	if e.with.Has(switches.HTTPSRedirect) && !strings.HasPrefix(redirectURI, "https://") {
-		e.errorPage(w, "This portal returns to https addresses only.", "redirect_uri")
+		e.errorPage(w, "This portal accepts only https redirect URIs.", "redirect_uri")
 
 		return
 	}
@@ -78,7 +78,7 @@ func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 		to: redirectURI, state: single(query, "state"), issuer: e.answeringIssuer(), fragment: e.with.Has(switches.Fragment),
 	}
 	if told := e.with.Text(switches.AuthorizeError); told != "" {
-		back.error(w, oauthError{told, "the sandbox was told to answer so"})
+		back.error(w, oauthError{told, "the sandbox is configured to return this error"})
 
 		return
 	}
@@ -117,7 +117,7 @@ func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (aut
 	}
 	for name, values := range query {
 		if len(values) > 1 {
-			return request, &oauthError{"invalid_request", "a parameter is sent more than once: " + printable(name)}
+			return request, &oauthError{"invalid_request", "a parameter is repeated: " + printable(name)}
 		}
 	}
 	switch {
@@ -140,7 +140,7 @@ func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (aut
 	case !e.scopes.asksEnough(single(query, "scope")):
 		return request, &oauthError{"invalid_scope", "a scope that this portal requires is missing"}
 	case len(request.scopes) == 0:
-		return request, &oauthError{"invalid_scope", "none of the scopes reads data of a patient"}
+		return request, &oauthError{"invalid_scope", "none of the scopes gives access to patient data"}
 	}
 
 	return request, nil
@@ -176,11 +176,11 @@ func (e *authorizeEndpoint) acceptsAud(query url.Values) bool {
 func (e *authorizeEndpoint) wantedAud() string {
 	switch e.with.Text(switches.Aud) {
 	case "none":
-		return "left out"
+		return "omitted"
 	case "trimmed":
-		return "the FHIR base URL of this server without a slash at its end"
+		return "this server's FHIR base URL without a trailing slash"
 	default:
-		return "the FHIR base URL of this server"
+		return "this server's FHIR base URL"
 	}
 }
 
@@ -201,7 +201,7 @@ func (e *authorizeEndpoint) decide(w http.ResponseWriter, r *http.Request, reque
 	}
 	person, known := e.personas[id]
 	if !known {
-		e.errorPage(w, "There is no such person in the sandbox.", personaParam)
+		e.errorPage(w, "Unknown sandbox patient.", personaParam)
 
 		return
 	}

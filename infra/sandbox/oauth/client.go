@@ -70,7 +70,7 @@ func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Val
 		return nil, Client{}, problem, nil
 	}
 	if demanded := g.with.Text(switches.ClientAuth); demanded != "" && given.method != demanded {
-		return nil, Client{}, &oauthError{"invalid_client", "the client must authenticate by " + demanded}, nil
+		return nil, Client{}, &oauthError{"invalid_client", "the client must authenticate with " + demanded}, nil
 	}
 	client, known := g.client(given.id)
 	problem = &oauthError{"invalid_client", "the client is unknown or its secret is wrong"}
@@ -102,7 +102,7 @@ func parseForm(w http.ResponseWriter, r *http.Request) *oauthError {
 	}
 	for _, values := range r.PostForm {
 		if len(values) > 1 {
-			return &oauthError{"invalid_request", "a parameter is sent more than once"}
+			return &oauthError{"invalid_request", "a parameter is repeated"}
 		}
 	}
 
@@ -132,7 +132,7 @@ func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 		ways++
 	}
 	if ways > 1 {
-		return credentials{}, &oauthError{"invalid_request", "the client authenticates in two ways"}
+		return credentials{}, &oauthError{"invalid_request", "the client uses two authentication methods"}
 	}
 	switch {
 	case given.method == methodKeys:
@@ -147,7 +147,7 @@ func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	decodedID, idErr := url.QueryUnescape(basicID)
 	decodedSecret, secretErr := url.QueryUnescape(basicSecret)
 	if idErr != nil || secretErr != nil || given.id != "" && given.id != decodedID {
-		return credentials{}, &oauthError{"invalid_client", "the Basic credentials do not fit"}
+		return credentials{}, &oauthError{"invalid_client", "the Basic credentials do not match the request"}
 	}
 
 	return credentials{method: methodBasic, id: decodedID, secret: decodedSecret}, nil

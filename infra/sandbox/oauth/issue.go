@@ -125,7 +125,7 @@ func (e *tokenEndpoint) IssueTo(w http.ResponseWriter, r *http.Request, clientID
 		}
 	}
 	if len(scopes) == 0 {
-		e.writeError(w, oauthError{"invalid_scope", "nothing of that can be granted"})
+		e.writeError(w, oauthError{"invalid_scope", "none of the requested scopes can be granted"})
 
 		return
 	}

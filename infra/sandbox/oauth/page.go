@@ -152,7 +152,7 @@ func dataLabel(resourceType string) string {
 	case "Organization", "Practitioner", "PractitionerRole", "Location":
 		return "Clinics and clinicians"
 	case "Provenance":
-		return "Who recorded what"
+		return "Sources of the entries"
 	default:
 		return resourceType
 	}

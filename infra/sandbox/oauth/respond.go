@@ -44,6 +44,6 @@ func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 func (a responder) fail(w http.ResponseWriter, r *http.Request, err error) {
 	a.log.ErrorContext(r.Context(), "sandbox authorization server failed", slog.Any("error", err))
 	a.writeJSON(w, http.StatusInternalServerError, map[string]string{
-		"error": "server_error", "error_description": "The sandbox could not do this. Try again.",
+		"error": "server_error", "error_description": "The sandbox could not complete the request. Try again.",
 	})
 }

@@ -104,7 +104,7 @@ func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 		return tokenAnswer{}, invalidGrant("the code is not valid"), nil
 	}
 	if code.Used {
-		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"),
+		return tokenAnswer{}, invalidGrant("the code was already used; its grant is revoked"),
 			e.ledger.revokeGrant(ctx, code.GrantID)
 	}
 	if problem := e.checkCode(code, form); problem != nil {
@@ -130,7 +130,7 @@ func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 		return tokenAnswer{}, nil, err
 	}
 	if !swapped {
-		return tokenAnswer{}, invalidGrant("the code was used before; its grant is revoked"),
+		return tokenAnswer{}, invalidGrant("the code was already used; its grant is revoked"),
 			e.ledger.revokeGrant(ctx, code.GrantID)
 	}
 
@@ -145,7 +145,7 @@ func (e *tokenEndpoint) checkCode(code codeRecord, form url.Values) *oauthError 
 	case e.now().Unix() >= code.ExpiresAt:
 		return invalidGrant("the code has expired")
 	case form.Get("redirect_uri") != code.RedirectURI:
-		return invalidGrant("redirect_uri is not that of the authorization request")
+		return invalidGrant("redirect_uri does not match the authorization request")
 	case !pkceVerifier.MatchString(verifier),
 		subtle.ConstantTimeCompare([]byte(challenge), []byte(code.Challenge)) != 1:
 		return invalidGrant("code_verifier does not match code_challenge")
@@ -168,7 +168,7 @@ func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Cli
 	if found.grant.ClientID != client.ID || !live && !found.token.Used {
 		return tokenAnswer{}, invalidGrant("the refresh token is not valid"), nil
 	}
-	reused := invalidGrant("the refresh token was used before; its grant is revoked")
+	reused := invalidGrant("the refresh token was already used; its grant is revoked")
 	if found.token.Used {
 		return tokenAnswer{}, reused, e.ledger.revokeGrant(ctx, found.token.GrantID)
 	}
@@ -176,7 +176,7 @@ func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Cli
 	if requested := form.Get("scope"); requested != "" {
 		scopes = strings.Fields(requested)
 		if slices.ContainsFunc(scopes, func(one string) bool { return !slices.Contains(found.grant.Scopes, one) }) {
-			return tokenAnswer{}, &oauthError{"invalid_scope", "scope is wider than what was granted"}, nil
+			return tokenAnswer{}, &oauthError{"invalid_scope", "scope exceeds the granted scope"}, nil
 		}
 	} else if e.with.Has(switches.RefreshNeedsScope) {
 		return tokenAnswer{}, &oauthError{"invalid_request", "scope is missing"}, nil

@@ -60,74 +60,74 @@ func fhirTable() []Switch {
 // refusalTable has the switches by which requests are refused.
 func refusalTable() []Switch {
 	return []Switch{
-		{OutcomeEntry, "", "Every search bundle carries an OperationOutcome entry with search.mode=outcome.", "Epic"},
-		{SessionNext, "", "The next link is ?sessionID=, works once, and answers 404 afterwards.", "Epic"},
+		{OutcomeEntry, "", "Every search Bundle contains an OperationOutcome entry with search.mode=outcome.", "Epic"},
+		{SessionNext, "", "The next link is ?sessionID=, which works once and returns 404 afterwards.", "Epic"},
 		{
-			RequireCategory, "", "Observation and CarePlan without category are refused with 400 business-rule.",
+			RequireCategory, "", "Observation and CarePlan without a category are rejected with 400 business-rule.",
 			"Epic, NextGen, eClinicalWorks",
 		},
-		{CarePlan404, "", "CarePlan without category is refused with 404.", "NextGen"},
-		{Suppressed, text, "A search for this category is refused with 400 suppressed.", "Epic"},
+		{CarePlan404, "", "CarePlan without a category is rejected with 404.", "NextGen"},
+		{Suppressed, text, "A search for this category is rejected with 400 suppressed.", "Epic"},
 		{
-			RejectCount, "", "A search with _count is refused with 400: does not know how to handle [patient,_count].",
+			RejectCount, "", "A search with _count is rejected with 400: does not know how to handle [patient,_count].",
 			"eClinicalWorks",
 		},
 		{
-			Deny, types, "These types are refused with 403 and an empty body.",
+			Deny, types, "These types are rejected with 403 and an empty body.",
 			"Epic; * is a wrong tenant at Oracle/Cerner; Patient is Blue Button without demographics",
 		},
-		{DenyUser, types, "These types are refused with 403: Read access is denied by user.", "NextGen"},
-		{Deny500, types, "These types are refused with 500: FHIR API Unexpected Error.", "DrChrono/OnPatient"},
+		{DenyUser, types, "These types are rejected with 403: Read access is denied by user.", "NextGen"},
+		{Deny500, types, "These types are rejected with 500: FHIR API Unexpected Error.", "DrChrono/OnPatient"},
 		{
-			Unsupported500, "", "An unsupported search parameter is answered with 500: FHIR API Unexpected Error.",
+			Unsupported500, "", "An unsupported search parameter returns 500: FHIR API Unexpected Error.",
 			"DrChrono/OnPatient",
 		},
-		{Deny401HTML, types, "These types are refused with 401 and a page of HTML.", "healthit.gov sandbox"},
+		{Deny401HTML, types, "These types are rejected with 401 and an HTML page.", "healthit.gov sandbox"},
 		{
-			Deny403HTML, types, "These types are refused with 403 and a page of HTML.",
-			"HAPI behind a firewall for web applications",
+			Deny403HTML, types, "These types are rejected with 403 and an HTML page.",
+			"HAPI behind a web application firewall",
 		},
 		{
-			Scope401HTML, "", "A type outside the granted scopes is refused with 401 and a page of HTML.",
+			Scope401HTML, "", "A type outside the granted scopes is rejected with 401 and an HTML page.",
 			"healthit.gov sandbox",
 		},
-		{Unknown404HTML, "", "A type that is not served is answered with 404 and a page of HTML.", "Epic"},
-		{Missing500, "", "Reading what does not exist is answered with 500 HAPI-2001.", "Cigna and others on HAPI"},
-		{RateHeaders, "", "FHIR answers carry RateLimit-* and X-RateLimit-*.", "athenahealth"},
-		{LimitSeconds, number, "Every n-th FHIR request with a token is answered with 429 and Retry-After in seconds.", "VA"},
+		{Unknown404HTML, "", "A type that is not served returns 404 and an HTML page.", "Epic"},
+		{Missing500, "", "Reading a missing resource returns 500 HAPI-2001.", "Cigna and others on HAPI"},
+		{RateHeaders, "", "FHIR responses have RateLimit-* and X-RateLimit-* headers.", "athenahealth"},
+		{LimitSeconds, number, "Every n-th FHIR request with a token returns 429 and Retry-After in seconds.", "VA"},
 		{
-			LimitDate, number, "Every n-th FHIR request with a token is answered with 429 and Retry-After as a date.",
+			LimitDate, number, "Every n-th FHIR request with a token returns 429 and Retry-After as a date.",
 			"RFC 9110 section 10.2.3",
 		},
 		{
 			LeaveAlone, duration,
-			"The first search is answered with 429 and Retry-After of so long; a FHIR request that comes earlier is refused " +
-				"as well, and the time begins again.",
+			"The first search returns 429 with this Retry-After; an earlier FHIR request is also rejected and " +
+				"restarts the wait.",
 			"RFC 6585 section 4",
 		},
-		{Search503, number, "Every n-th search is answered with 503 and Retry-After.", "any"},
+		{Search503, number, "Every n-th search returns 503 and Retry-After.", "any"},
 	}
 }
 
 // answerTable has the switches of what answers hold, and of how they arrive.
 func answerTable() []Switch {
 	return []Switch{
-		{ForeignReference, "", "References to people and places are absolute URLs on a foreign host, by http.", "NextGen"},
-		{AbsoluteOwn, "", "References are absolute URLs below the FHIR base.", "any"},
-		{NextInternal, "", "The next link names an internal host, as behind a proxy that leaks it.", "any"},
-		{NextForeign, "", "The next link names a foreign host and another path.", "any"},
+		{ForeignReference, "", "References to people and places are absolute http URLs on another host.", "NextGen"},
+		{AbsoluteOwn, "", "References are absolute URLs under the FHIR base.", "any"},
+		{NextInternal, "", "The next link has an internal host name, as leaked by a proxy.", "any"},
+		{NextForeign, "", "The next link has another host and path.", "any"},
 		{NextRelative, "", "The next link is relative to the FHIR base.", "any"},
-		{Gateway, "", "Every address that the server writes names it as it is behind a gateway: by another host and " +
-			"another path.", "HAPI and others behind a proxy"},
+		{Gateway, "", "Every URL in responses has another host and path, as behind a " +
+			"gateway.", "HAPI and others behind a proxy"},
 		{GetPages, "", "The next link is the FHIR base with ?_getpages=, without a type.", "HAPI"},
-		{Slow, duration, "Every FHIR answer comes late.", "any"},
-		{TruncatedJSON, "", "Search bundles break off in the middle.", "any"},
-		{BrokenJSON, types, "Search bundles of these types break off in the middle.", "any"},
-		{PatientBroken, "", "The Patient breaks off in the middle, read or searched for.", "any"},
-		{BinaryNotJSON, "", "Binary is answered with the content itself, whatever Accept says.", "any"},
-		{NoTotal, "", "Search bundles have no total.", "athenahealth"},
-		{TotalPage, "", "The total of a bundle counts its page only.", "Epic"},
-		{NoProvenance, "", "Provenance is refused with 400 not implemented.", "NextGen, athenahealth"},
+		{Slow, duration, "Every FHIR response is delayed.", "any"},
+		{TruncatedJSON, "", "Search Bundles are truncated.", "any"},
+		{BrokenJSON, types, "Search Bundles of these types are truncated.", "any"},
+		{PatientBroken, "", "The Patient is truncated, in reads and searches.", "any"},
+		{BinaryNotJSON, "", "Binary returns the content itself, whatever Accept is.", "any"},
+		{NoTotal, "", "Search Bundles have no total.", "athenahealth"},
+		{TotalPage, "", "A Bundle's total counts only its page.", "Epic"},
+		{NoProvenance, "", "Provenance is rejected with 400 not implemented.", "NextGen, athenahealth"},
 	}
 }
 
@@ -135,38 +135,40 @@ func answerTable() []Switch {
 func searchTable() []Switch {
 	return []Switch{
 		{
-			RequireIntent, "", "MedicationRequest without intent is refused with 403 that lists the accepted combinations.",
+			RequireIntent, "", "MedicationRequest without intent is rejected with 403 and a list of accepted " +
+				"combinations.",
 			"athenahealth",
 		},
-		{RequireDate, "", "Appointment without date is refused with 400.", "Oracle/Cerner"},
-		{PatientByID, "", "Patient is found by ?_id= only: reading it by id is refused with 404.", "Oracle/Cerner"},
+		{RequireDate, "", "Appointment without a date is rejected with 400.", "Oracle/Cerner"},
+		{PatientByID, "", "Patient can be found only by ?_id=: a read by ID is rejected with 404.", "Oracle/Cerner"},
 		{
 			SearchBy, "patient|subject",
-			"Where FHIR has two search parameters for the patient, only this one is known, and what is not known is refused " +
+			"Where FHIR has two search parameters for the patient, only this one is supported; others are rejected " +
 				"with 400.", "any",
 		},
 		{
 			IDList, "ignored|half|refused",
-			"A search for several ids finds whatever there is of the type; finds half of them; or is refused with 400.", "any",
+			"A search for several IDs returns all resources of the type, returns half of them, or is rejected with " +
+				"400.", "any",
 		},
 		{
 			AllTypes, "",
-			"Every type of R4's patient compartment is listed and can be searched; most searches find nothing.", "HAPI",
+			"Every type in R4's patient compartment is listed and searchable; most searches return nothing.", "HAPI",
 		},
 		{
 			Batch, "whole|refused|empty|half",
-			"A batch of searches, posted to the base, is answered; is refused with 403 although the statement lists it; finds " +
-				"nothing; or every second search in it is answered with 500.", "HAPI and others",
+			"A batch of searches posted to the base is accepted, is rejected with 403 although the statement lists " +
+				"it, returns nothing, or returns 500 for every second search.", "HAPI and others",
 		},
 		{
-			Unlisted, types, "The statement leaves these types out, which can be read and searched all the same.",
-			"a server that lists US Core only",
+			Unlisted, types, "The statement omits these types, which can still be read and searched.",
+			"a server that lists only US Core",
 		},
-		{UnlistedIncludes, "", "The statement lists no _include and no _revinclude, although searches take them.", "any"},
-		{Practice, "", "The token answer carries ah_practice, and FHIR calls without ah-practice=Organization/{it} are " +
-			"refused with 403.", "athenahealth"},
-		{Chaos, number, "A mixture of 5xx, slow answers and broken bodies; the number is the seed. The same request fails " +
-			"at most three times.", "any"},
-		{label, text, "Does nothing; keeps the counters of two otherwise equal addresses apart.", "tests"},
+		{UnlistedIncludes, "", "The statement lists no _include or _revinclude, but searches accept them.", "any"},
+		{Practice, "", "The token response contains ah_practice, and FHIR requests without " +
+			"ah-practice=Organization/{it} are rejected with 403.", "athenahealth"},
+		{Chaos, number, "A mixture of 5xx errors, slow responses and broken bodies; the number is the seed. A given " +
+			"request fails at most three times.", "any"},
+		{label, text, "No effect; keeps the counters of two otherwise equal URLs apart.", "tests"},
 	}
 }

@@ -19,9 +19,9 @@ import (
 )
 
 var (
-	errUnknown = errors.New("there is no such switch")
-	errValue   = errors.New("the value does not fit the switch")
-	errTwice   = errors.New("a switch is set twice")
+	errUnknown = errors.New("unknown switch")
+	errValue   = errors.New("invalid value for the switch")
+	errTwice   = errors.New("a switch is repeated")
 )
 
 // Kinds of values. Any other text in Switch.Value is the list of the accepted words, divided by "|".
@@ -98,7 +98,7 @@ func Parse(spec string) (Set, error) {
 			return Set{}, fmt.Errorf("%.60q: %w", name, errUnknown)
 		}
 		if !row.accepts(value) {
-			return Set{}, fmt.Errorf("%s takes %q: %w", name, row.Value, errValue)
+			return Set{}, fmt.Errorf("%s accepts %q: %w", name, row.Value, errValue)
 		}
 		if _, twice := set.values[name]; twice {
 			return Set{}, fmt.Errorf("%s: %w", name, errTwice)

@@ -48,12 +48,12 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 		return persona.Persona{}, problem{}, err
 	}
 	if !ok {
-		return persona.Persona{}, problem{"invalid_grant", "the id_token is not believed here"}, nil
+		return persona.Persona{}, problem{"invalid_grant", "the id_token is not trusted here"}, nil
 	}
 	var named patient
 	if json.Unmarshal(purpose.IAS.Patient, &named) != nil || named.Type != "Patient" || !named.is(who) {
 		//nolint:nilerr // the client's mistake, and answered
-		return persona.Persona{}, problem{"invalid_grant", "patient_information is not the person of the id_token"}, nil
+		return persona.Persona{}, problem{"invalid_grant", "patient_information does not match the id_token"}, nil
 	}
 	for _, p := range s.config.Personas {
 		if !strings.EqualFold(p.Name, who.Given+" "+who.Family) {
@@ -69,7 +69,7 @@ func (s *Server) person(ctx context.Context, purpose extensions) (persona.Person
 		}
 	}
 
-	return persona.Persona{}, problem{"invalid_grant", "nobody here is the person of the id_token"}, nil
+	return persona.Persona{}, problem{"invalid_grant", "no patient here matches the id_token"}, nil
 }
 
 // is says whether a Patient has the name and the birth date of a person. The Patient may have more given names.

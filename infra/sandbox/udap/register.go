@@ -43,7 +43,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	}
 	said, err := s.member(r.Context(), body.Statement)
 	if errors.Is(err, errMember) || err == nil && !said.calls(said.claims.Issuer) {
-		s.refuse(w, problem{"unapproved_software_statement", "the statement is not signed by the member that it names"})
+		s.refuse(w, problem{"unapproved_software_statement", "the statement is not signed by the member it names"})
 
 		return
 	}
@@ -60,7 +60,7 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	}
 	var asked statement
 	if flaw == "" && json.Unmarshal(said.payload, &asked) != nil || !asked.complete() {
-		flaw += " the claims do not make a client"
+		flaw += " the claims do not define a client"
 	}
 	if flaw != "" {
 		s.refuse(w, problem{"invalid_software_statement", strings.TrimSpace(flaw)})

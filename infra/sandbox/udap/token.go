@@ -53,7 +53,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 
 		return
 	case s.misbehaves("refuses"):
-		s.refuse(w, problem{"unauthorized_client", "this portal lets nobody in"})
+		s.refuse(w, problem{"unauthorized_client", "this portal rejects every request"})
 
 		return
 	case s.misbehaves("slow"):
@@ -139,7 +139,8 @@ func (s *Server) client(r *http.Request) (id string, purpose extensions, why pro
 	}
 	if json.Unmarshal(said.payload, &claims) != nil || !claims.Extensions.complete() {
 		//nolint:nilerr // the client's mistake, and answered
-		return "", extensions{}, problem{"invalid_grant", "hl7-b2b and tefca_ias must say who asks for whom"}, nil
+		return "", extensions{}, problem{"invalid_grant", "hl7-b2b and tefca_ias must identify the requester and the " +
+			"patient"}, nil
 	}
 
 	return said.claims.Issuer, claims.Extensions, problem{}, nil

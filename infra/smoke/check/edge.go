@@ -169,7 +169,7 @@ func (c *check) headers(ctx context.Context) (string, error) {
 		}
 	}
 	if got.Header.Get("X-Request-Id") == "" {
-		return "", errors.New("there is no x-request-id")
+		return "", errors.New("the response has no x-request-id")
 	}
 	return "no-store, nosniff, no-referrer, x-request-id", nil
 }
@@ -222,7 +222,7 @@ func (c *check) limits(ctx context.Context) (string, error) {
 	}
 	policy := got.Header.Get("RateLimit-Policy")
 	if policy == "" || got.Header.Get("RateLimit") == "" {
-		return "", errors.New("an answer lacks RateLimit or RateLimit-Policy")
+		return "", errors.New("the response lacks RateLimit or RateLimit-Policy")
 	}
 	return policy, nil
 }
@@ -237,7 +237,7 @@ func (c *check) jwks(ctx context.Context) (string, error) {
 		Keys []map[string]any `json:"keys"`
 	}
 	if err := json.Unmarshal(got.Body, &set); err != nil || len(set.Keys) == 0 {
-		return "", errors.New("there are no keys")
+		return "", errors.New("the key set is empty")
 	}
 	for _, key := range set.Keys {
 		for _, private := range []string{"d", "p", "q", "dp", "dq", "qi", "k"} { // RFC 7518, sections 6.2.2, 6.3.2 and 6.4

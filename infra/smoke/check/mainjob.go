@@ -76,7 +76,7 @@ func (c *check) signIn(ctx context.Context) (string, error) {
 	}
 	c.connectionID, err = j.Connect(ctx)
 	if err == nil && c.connectionID == "" {
-		err = errors.New("the application was told no org_connection_id")
+		err = errors.New("the redirect to the application has no org_connection_id")
 	}
 	return "a synthetic patient is connected", err
 }

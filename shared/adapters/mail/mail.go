@@ -50,7 +50,7 @@ func (s Sender) SendReplyTo(ctx context.Context, to []string, replyTo, subject, 
 	}
 	_, err := s.Client.SendEmail(ctx, in)
 	if refusal, ok := errors.AsType[smithy.APIError](err); ok {
-		told := fmt.Errorf("send e-mail: SES answers %s", refusal.ErrorCode())
+		told := fmt.Errorf("send e-mail: SES returned %s", refusal.ErrorCode())
 		if refusal.ErrorCode() == "InvalidParameterValue" {
 			return fault.BadRequest("We can't send e-mail to this address.").Because(told)
 		}

@@ -54,7 +54,7 @@ func Astray(context.Context, httpapi.Visit, struct{}) (httpapi.Answer, error) {
 	return httpapi.Answer{}, astray()
 }
 
-const direct = "This page cannot be opened directly. Return to the application, reload it and start again. " +
+const direct = "This page can't be opened directly. Return to the application, reload it and start again. " +
 	"If that does not help, update your browser or use a different one."
 
 func astray() error { return fault.BadRequest(direct) }

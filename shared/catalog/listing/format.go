@@ -43,7 +43,7 @@ func importerOf(format Format) (importer, bool) {
 func Read(ctx context.Context, format Format, list io.Reader, each func(Listing) error) (Report, error) {
 	read, known := importerOf(format)
 	if !known {
-		return Report{}, fmt.Errorf("list of the format %q: there is no such format", format)
+		return Report{}, fmt.Errorf("list of the format %q: unknown format", format)
 	}
 	opened, err := open(list)
 	if err != nil {

@@ -249,7 +249,7 @@ func (p Publisher) run(ctx context.Context, state ledger.Publication, before, ne
 }
 
 // errMoved is a pointer that another one has moved meanwhile.
-var errMoved = errors.New("another version has become live meanwhile")
+var errMoved = errors.New("another version has become live")
 
 // move makes the publication's version live.
 func (p Publisher) move(ctx context.Context, state ledger.Publication) error {

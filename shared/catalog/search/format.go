@@ -20,7 +20,7 @@ const (
 )
 
 // errForm is that of bytes that are no index, or one of another version.
-var errForm = errors.New("search: this is no index of this version")
+var errForm = errors.New("search: not an index of this version")
 
 // numbers are of 32 bits, as they lie in the file.
 type numbers string

@@ -159,7 +159,7 @@ func TestIDsAreTakenInEitherCaseAndBrandAndPortalMayBeLeftOut(t *testing.T) {
 			r.EndpointID, r.BrandID, r.PortalID = strings.ToUpper(endpointID), strings.ToUpper(brandID),
 				strings.ToUpper(portalID)
 		},
-		"left out": func(r *flow.Request) { r.BrandID, r.PortalID = "", "" },
+		"omitted": func(r *flow.Request) { r.BrandID, r.PortalID = "", "" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

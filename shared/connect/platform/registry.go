@@ -32,7 +32,7 @@ func NewRegistry() (Registry, error) {
 		profiles[p.ID] = p
 	}
 	if _, found := profiles[Generic]; !found {
-		return Registry{}, errors.New("there is no platform profile " + Generic)
+		return Registry{}, errors.New("unknown platform profile " + Generic)
 	}
 	sorted := slices.SortedFunc(maps.Values(profiles), func(x, y Profile) int { return strings.Compare(x.ID, y.ID) })
 	return Registry{profiles: profiles, sorted: sorted}, nil

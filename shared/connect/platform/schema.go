@@ -16,7 +16,7 @@ func (p Profile) problems() []error {
 	c.need("name", p.Name)
 	for _, host := range p.Hosts {
 		if !hostName.MatchString(host) {
-			c.failf("hosts: %q is no host name in lower case, nor *. and one", host)
+			c.failf("hosts: %q is not a lower-case host name, nor *. followed by one", host)
 		}
 	}
 	c.oneOf("client.methods", p.Client.Methods, "private_key_jwt", "client_secret_basic", "client_secret_post", "public")
@@ -36,7 +36,7 @@ func (p Profile) problems() []error {
 		}
 	}
 	if ways != 1 {
-		c.failf("authorize: one of wildcard, types and at_registration says what may be read")
+		c.failf("authorize: set exactly one of wildcard, types and at_registration")
 	}
 	c.oneOf("tokens.rotation", []string{p.Tokens.Rotation}, "none", "rolling", "one-time", "absent", "unknown")
 	c.oneOf("tokens.patient", p.Tokens.Patient, "token", "id_token", "access_token", "userinfo", "search")
@@ -55,7 +55,7 @@ func (p Profile) problems() []error {
 		}
 	}
 	if len(p.Sources) == 0 {
-		c.failf("sources: a profile says what it rests on")
+		c.failf("sources: a profile must cite its sources")
 	}
 	return c.found
 }
@@ -101,17 +101,17 @@ func (c *checker) fields(p Profile) {
 	}
 	for _, name := range p.Tokens.Extra {
 		if !tokens.MayBeExtra(name) {
-			c.failf("tokens.extra: %q is no field that is kept", name)
+			c.failf("tokens.extra: %q is not a field that can be kept", name)
 		}
 	}
 	for name, value := range p.FHIR.Query {
 		if strings.ContainsAny(placeholder.ReplaceAllString(value, ""), "{}") {
-			c.failf("fhir.query.%s: a brace that stands for no field", name)
+			c.failf("fhir.query.%s: unbalanced brace", name)
 		}
 	}
 	for _, name := range p.fields() {
 		if !slices.Contains(p.Tokens.Extra, name) {
-			c.failf("fhir.query: {%s} is no field of tokens.extra", name)
+			c.failf("fhir.query: {%s} is not in tokens.extra", name)
 		}
 	}
 }
@@ -120,12 +120,12 @@ func (c *checker) fields(p Profile) {
 func (c *checker) asking(f FHIR) {
 	for _, d := range f.Denials {
 		if d.Status < 400 || d.Status > 599 {
-			c.failf("fhir.denials: %d is no status of a refusal", d.Status)
+			c.failf("fhir.denials: %d is not an error status", d.Status)
 		}
 	}
 	for name, number := range map[string]int{"page_size": f.PageSize, "rate.in_flight": f.Rate.InFlight} {
 		if number < 0 || number > maxNumber {
-			c.failf("fhir.%s: want a number from 0, for what is not known, to %d", name, maxNumber)
+			c.failf("fhir.%s: must be a number from 0 (unknown) to %d", name, maxNumber)
 		}
 	}
 }

@@ -25,9 +25,9 @@ const (
 )
 
 var (
-	errNoAccessToken = errors.New("the EHR's answer brought no access token")
+	errNoAccessToken = errors.New("the token response has no access token")
 	errCollision     = errors.New("the write met another one")
-	errTooLate       = errors.New("leasing took so long that there is no time left to refresh")
+	errTooLate       = errors.New("acquiring the lease left no time to refresh")
 )
 
 // refresh replaces the set of row. The row remembers from before the call until its end is known that the refresh

@@ -26,7 +26,7 @@ const (
 )
 
 // ErrLimit says that it is this export that reads no further.
-var ErrLimit = errors.New("beyond what one export may hold")
+var ErrLimit = errors.New("exceeds the limits of an export")
 
 // Full reports whether no further resource can be told from those that were found.
 func (s *State) Full() bool { return len(s.seen.written) >= maxResources }

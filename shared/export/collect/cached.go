@@ -29,7 +29,7 @@ var (
 	errNoDocuments = fault.Spot{Class: "no_documents"}.Failed(errors.New("the facility had no documents"))
 	errNoneRead    = fault.Spot{Class: "documents_lost"}.Failed(
 		errors.New("none of the facility's documents could be read"))
-	errNoFixture = fault.Spot{Class: "no_fixture"}.Failed(errors.New("there is no such fixture beside the record"))
+	errNoFixture = fault.Spot{Class: "no_fixture"}.Failed(errors.New("the record has no such fixture"))
 )
 
 // cached is the one stage of a record that is not asked for, but cached: all of it is the connection's own. Where it

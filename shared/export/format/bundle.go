@@ -19,7 +19,7 @@ const window = 64 << 10
 // uuid matches the ids of converted documents, which no server has (RFC 9562).
 var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
-var errLine = errors.New("a line is no JSON object")
+var errLine = errors.New("a line is not a JSON object")
 
 // Bundle writes a part of one FHIR Bundle of type collection (bundle.html) with the resources of src, one a line,
 // in their order and byte for byte. There is at least one resource in every part. An entry's fullUrl is the

@@ -44,7 +44,7 @@ type Content struct {
 func (p Page) IsThere() bool { return p.Failed == nil && !p.Stop.Stops() }
 
 // ErrOther says that an answer is JSON, but not the resource that was asked for.
-var ErrOther = errors.New("not the resource that was asked for")
+var ErrOther = errors.New("not the requested resource")
 
 // Wanted is a document that is asked for.
 type Wanted struct {

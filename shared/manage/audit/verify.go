@@ -207,7 +207,7 @@ func VerifyExport(from io.Reader, known ...Head) (Report, error) {
 	lines.Buffer(nil, maxLine)
 	for n := 1; lines.Scan(); n++ {
 		if ended {
-			return Report{}, fmt.Errorf("line %d stands behind the head", n)
+			return Report{}, fmt.Errorf("line %d follows the head", n)
 		}
 		var read struct {
 			line
@@ -215,7 +215,7 @@ func VerifyExport(from io.Reader, known ...Head) (Report, error) {
 			Head *Head `json:"head"`
 		}
 		if json.Unmarshal(lines.Bytes(), &read) != nil {
-			return Report{}, fmt.Errorf("line %d is no row of an export", n)
+			return Report{}, fmt.Errorf("line %d is not an audit row", n)
 		}
 		if read.Head != nil {
 			head.Head, ended = *read.Head, true

@@ -107,10 +107,9 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 	}
 	seen, err := look(ctx, o.servers, e.FHIRBase)
 	if err != nil && !wanted.Unpinned {
-		return MadeEndpoint{}, fmt.Errorf("%w\nThe server's discovery is needed, so that nobody is ever sent elsewhere "+
-			"unseen. With -unpinned the endpoint "+
-			"is made all the same, and only what is at the origin of its FHIR base is trusted, until endpoint approve has "+
-			"seen more", err)
+		return MadeEndpoint{}, fmt.Errorf("%w\nDiscovery is required so that patients are only sent to approved "+
+			"servers. To create the endpoint without it, use -unpinned; until endpoint approve succeeds, only the "+
+			"origin of its FHIR base is trusted", err)
 	}
 	profile, because, note, err := platformOf(e.FHIRBase, e.PlatformType, seen)
 	if err != nil {

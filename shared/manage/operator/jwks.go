@@ -41,7 +41,7 @@ func (o ClientKeys) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error
 	var set KeySet
 	if json.Unmarshal(body, &set) != nil || len(set.Keys) == 0 {
 		return KeySet{},
-			fmt.Errorf("%s answered with no key; does the stack have client keys (parameter ClientKeys)?", address)
+			fmt.Errorf("%s returned no key; does the stack have client keys (parameter ClientKeys)?", address)
 	}
 	for _, key := range set.Keys {
 		if err := checkPublic(key, onlyRSA); err != nil {
@@ -54,7 +54,7 @@ func (o ClientKeys) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error
 func keysAddress(baseURL string, onlyRSA bool) (string, error) {
 	base, err := url.Parse(baseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "https" && !loopback(base)) {
-		return "", errors.New("the outputs hold no BaseUrl of the service, an https address (http only on this machine)")
+		return "", errors.New("the outputs have no BaseUrl, which must be an https URL (http only on this machine)")
 	}
 	at := base.JoinPath(".well-known/jwks.json")
 	if onlyRSA {
@@ -79,7 +79,7 @@ func checkPublic(key map[string]json.RawMessage, onlyRSA bool) error {
 	kind := textOf(key["kty"])
 	members, known := needed[kind]
 	if !known || (onlyRSA && kind != "RSA") {
-		return errors.New("a key is of another type than was asked for")
+		return errors.New("a key has a different type from the requested one")
 	}
 	for _, name := range append(members, "kid") {
 		if strings.TrimSpace(textOf(key[name])) == "" {

@@ -151,8 +151,8 @@ func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 // unapproved is the error for what nobody has said is right, with how to say it.
 func unapproved(all []catalog.Departure) error {
 	return fault.BadRequest("Discovery names URLs that have not been approved.").Because(fmt.Errorf(
-		"nothing was stored: discovery names what is neither the FHIR base's, nor the vendor's own, nor approved before:%s\n"+
-			"ask the institution whether that is theirs, and then repeat the command with: %s", listed(all), flags(all)))
+		"nothing was stored: discovery names origins that are not the FHIR base's, the vendor's or approved:%s\nask "+
+			"the institution whether they are its own, then repeat the command with: %s", listed(all), flags(all)))
 }
 
 // flags returns the flags of ctl that name the departures.

@@ -176,7 +176,8 @@ func (o Deliveries) replay(
 			return count, o.by.record(ctx, tenant, "webhook.replayed", id)
 		}
 		if !done.Next.After(from) {
-			return count, fmt.Errorf("replay, after %d deliveries: too many were made at %s to get past it", count,
+			return count, fmt.Errorf("replay, after %d deliveries: too many deliveries were created at %s to "+
+				"continue", count,
 				from.Format(time.RFC3339Nano))
 		}
 		from = done.Next

@@ -64,7 +64,7 @@ func (i Item) Encode() (string, error) {
 func Decode(body string) (Item, error) {
 	var m message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		return Item{}, errors.New("message is no JSON object")
+		return Item{}, errors.New("message is not a JSON object")
 	}
 	mode, okMode := org.ParseMode(string(m.Mode))
 	orgID, okOrg := ids.ParseUUID(m.OrgID)

@@ -70,9 +70,9 @@ type Network struct {
 }
 
 var (
-	errConfig = errors.New("facilitated: the configuration lacks what it must have")
-	errPlace  = errors.New("facilitated: a facility needs an id (urn:…) of its own, a name and an address, and its " +
-		"origins are such alone")
+	errConfig = errors.New("facilitated: a required setting is missing")
+	errPlace  = errors.New("facilitated: a facility needs a unique id (urn:…), a name and a URL, and its origins " +
+		"must be origins")
 	errSOP        = errors.New("facilitated: the sop of a facility is none of 2.0, 1.0")
 	errAnchors    = errors.New("facilitated: no anchor in PEM")
 	errElsewhere  = fmt.Errorf("facilitated: not a facility of this network: %w", tefca.ErrRefused)

@@ -17,9 +17,9 @@ import (
 const maxParts = 4
 
 var (
-	errMedia    = errors.New("no SOAP 1.2 message")
-	errPackage  = errors.New("an MTOM package that cannot be read")
-	errRelation = errors.New("the answer to another message")
+	errMedia    = errors.New("not a SOAP 1.2 message")
+	errPackage  = errors.New("an unreadable MTOM package")
+	errRelation = errors.New("the response to another message")
 )
 
 // answer is what came for a call.

@@ -46,7 +46,7 @@ var homeID = regexp.MustCompile(`^urn:oid:[0-2](\.(0|[1-9][0-9]*)){2,30}$`)
 // last. An error names the member that is wrong and quotes none.
 func (c Config) check() (map[string]place, error) {
 	if !homeID.MatchString(c.Home) {
-		return nil, errors.New("ihe: home, our own, is no home community id")
+		return nil, errors.New("ihe: home is not a home community id")
 	}
 	if c.Organization == "" {
 		return nil, errors.New("ihe: organization is missing")
@@ -80,7 +80,7 @@ func (c Config) check() (map[string]place, error) {
 
 func (c Community) check(at string) error {
 	if !homeID.MatchString(c.Home) || c.Name == "" {
-		return fmt.Errorf("ihe: %s.home is no home community id, or %s.name is missing", at, at)
+		return fmt.Errorf("ihe: %s.home is not a home community id, or %s.name is missing", at, at)
 	}
 	return c.Settings.check(at)
 }
@@ -89,7 +89,7 @@ func (g Gateway) checkAddresses(at string) error {
 	for _, address := range [][2]string{{"discovery", g.Discovery}, {"query", g.Query}, {"retrieve", g.Retrieve}} {
 		if u, err := url.Parse(address[1]); err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil ||
 			u.Fragment != "" {
-			return fmt.Errorf("ihe: %s.%s is no https address", at, address[0])
+			return fmt.Errorf("ihe: %s.%s is not an https URL", at, address[0])
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, bytes.NewReader(message.content))
 	if err != nil {
-		return answer{}, false, fmt.Errorf("ihe: an address that is none: %w", tefca.ErrUnavailable)
+		return answer{}, false, fmt.Errorf("ihe: invalid URL: %w", tefca.ErrUnavailable)
 	}
 	request.Header.Set("Content-Type", message.media)
 	request.GetBody = nil                 // net/http would send it again by itself

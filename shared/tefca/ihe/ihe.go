@@ -84,7 +84,7 @@ func New(config Config, identity Identity, deps Deps) (*Network, error) {
 	}
 	own, err := tls.X509KeyPair([]byte(identity.Certificate), []byte(identity.Key.Reveal()))
 	if err != nil {
-		return nil, errors.New("ihe: certificate and key are no PEM, or do not belong to each other")
+		return nil, errors.New("ihe: certificate and key are not PEM, or do not match")
 	}
 	key, isRSA := own.PrivateKey.(*rsa.PrivateKey)
 	if !isRSA {
@@ -120,14 +120,14 @@ func (n *Network) usable(who tefca.Assertion) error {
 	p := who.Person
 	switch {
 	case who.Token.Empty() || !n.deps.Now().Before(who.ExpiresAt):
-		return fmt.Errorf("ihe: the assertion has ended: %w", tefca.ErrIdentity)
+		return fmt.Errorf("ihe: the assertion has expired: %w", tefca.ErrIdentity)
 	case who.Level < 2:
 		return fmt.Errorf("ihe: the assertion is below IAL2: %w", tefca.ErrIdentity)
 	case p.Given == "" || p.Family == "" || p.BirthDate == "" || p.Email == "" && p.Phone == "" || len(p.Addresses) == 0:
 		return fmt.Errorf("ihe: no name, birth date, address or contact: %w", tefca.ErrDemographics)
 	}
 	if a := p.Addresses[0]; a.Street == "" || a.City == "" || a.State == "" || a.PostalCode == "" {
-		return fmt.Errorf("ihe: no whole address: %w", tefca.ErrDemographics)
+		return fmt.Errorf("ihe: incomplete address: %w", tefca.ErrDemographics)
 	}
 	return nil
 }

@@ -15,9 +15,9 @@ import (
 const maxAround = 1 << 20
 
 var (
-	errAnother = errors.New("another document than was asked for")
-	errNone    = errors.New("no document came")
-	errSize    = errors.New("the document is larger than what is read")
+	errAnother = errors.New("not the requested document")
+	errNone    = errors.New("no document was returned")
+	errSize    = errors.New("the document exceeds the size limit")
 )
 
 // Retrieve implements tefca.Network.

@@ -35,7 +35,7 @@ func ParseKeyring(document Text) (Keyring, error) {
 		}
 		version, err := strconv.Atoi(name)
 		if err != nil || version < 1 {
-			return Keyring{}, fmt.Errorf("keyring: %q is no version number", name)
+			return Keyring{}, fmt.Errorf("keyring: %q is not a version number", name)
 		}
 		if len(value) < minKey {
 			return Keyring{}, fmt.Errorf("keyring: version %d is shorter than %d bytes", version, minKey)

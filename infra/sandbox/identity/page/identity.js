@@ -3,27 +3,27 @@
 
 const texts = {
   en: {
-    notice: "Simulated: nobody is verified, and everybody here is invented.",
+    notice: "Simulation: no identity is verified, and all people are made up.",
     title: "Who are you today?",
     intro: "Pick a person. The application that sent you here gets this person’s verified name, date of birth, address and e-mail address.",
-    born: "born", decline: "Decline and go back", options: "For testers: what the answer looks like",
-    shape: "Form of the claims", fault: "What goes wrong",
-    errorTitle: "This link does not work", error: "Go back to the application and try again. If it happens again, tell its makers.",
+    born: "born", decline: "Decline and go back", options: "For testers: response options",
+    shape: "Format of the claims", fault: "Simulated error",
+    errorTitle: "This link does not work", error: "Go back to the application and try again. If it happens again, contact its support.",
     shapes: { "cms-flat": "Flat, with a level (CMS-aligned)", "sop-flat": "Flat, without a level (TEFCA SOP)", "verified-claims": "Verified claims (OpenID Connect for Identity Assurance)" },
     faults: {
-      "none": "Nothing", "low-level": "Identity assurance level 1 only", "expires-soon": "The token ends in 20 seconds", "expired": "The token has ended", "old-session": "The person signed in a day ago",
-      "wrong-audience": "The token is for somebody else", "wrong-nonce": "The token is of another sign-in", "wrong-issuer": "The token is of another issuer",
-      "bad-signature": "The signature is another key’s", "unknown-key": "The key is unknown", "no-birth-date": "No date of birth", "no-address": "No address",
+      "none": "Nothing", "low-level": "Identity assurance level 1 only", "expires-soon": "The token expires in 20 seconds", "expired": "The token has expired", "old-session": "The person signed in a day ago",
+      "wrong-audience": "The token has another audience", "wrong-nonce": "The token belongs to another sign-in", "wrong-issuer": "The token has another issuer",
+      "bad-signature": "The signature was made with another key", "unknown-key": "The key is unknown", "no-birth-date": "No date of birth", "no-address": "No address",
       "unavailable": "The provider is not available", "token-fails": "The token endpoint fails",
     },
   },
   es: {
-    notice: "Simulado: aquí no se verifica a nadie y todas las personas son inventadas.",
+    notice: "Simulación: no se verifica ninguna identidad y todas las personas son ficticias.",
     title: "¿Quién es usted hoy?",
     intro: "Elija a una persona. La aplicación que le ha enviado aquí recibe su nombre, fecha de nacimiento, dirección y correo electrónico verificados.",
-    born: "fecha de nacimiento:", decline: "Rechazar y volver", options: "Para pruebas: cómo es la respuesta",
-    shape: "Forma de los datos", fault: "Qué sale mal",
-    errorTitle: "Este enlace no funciona", error: "Vuelva a la aplicación e inténtelo de nuevo. Si vuelve a ocurrir, avise a las personas responsables de ella.",
+    born: "fecha de nacimiento:", decline: "Rechazar y volver", options: "Para pruebas: opciones de respuesta",
+    shape: "Forma de los datos", fault: "Error simulado",
+    errorTitle: "Este enlace no funciona", error: "Vuelva a la aplicación e inténtelo de nuevo. Si vuelve a ocurrir, avise a su servicio de ayuda.",
     shapes: { "cms-flat": "Plana, con nivel (CMS)", "sop-flat": "Plana, sin nivel (TEFCA SOP)", "verified-claims": "Datos verificados (OpenID Connect for Identity Assurance)" },
     faults: {
       "none": "Nada", "low-level": "Solo nivel 1 de identidad", "expires-soon": "El token caduca en 20 segundos", "expired": "El token ha caducado", "old-session": "La persona inició sesión hace un día",

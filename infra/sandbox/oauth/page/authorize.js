@@ -42,13 +42,13 @@ function consent() {
   main.append(data);
   main.append(element("h2", "For how long"));
   main.append(element("p", view.offline
-    ? "For one year, also while you are away. The app can only read; it can change nothing."
-    : "Until this sign-in ends. The app can only read; it can change nothing."));
+    ? "For one year, even while you're away. The app can only read your records; it can't change them."
+    : "Until this sign-in ends. The app can only read your records; it can't change them."));
   const actions = element("p", "", { className: "actions" });
   actions.append(
     element("a", "Allow access", { href: view.approve, className: "button primary" }),
     element("a", "Deny", { href: view.deny, className: "button" }),
-    element("a", "Sign in as somebody else", { href: view.back }),
+    element("a", "Sign in as someone else", { href: view.back }),
   );
   main.append(actions);
 }
@@ -56,7 +56,7 @@ function consent() {
 function problem() {
   heading("This link does not work");
   main.append(element("p", view.problem));
-  main.append(element("p", "Go back to the app and try again. If it happens again, tell the makers of the app."));
+  main.append(element("p", "Go back to the app and try again. If it happens again, contact the app's support."));
   const detail = element("p", "Parameter: ", { className: "notice" });
   detail.append(element("code", view.wrong_parameter));
   main.append(detail);

@@ -77,7 +77,7 @@ var (
 	errUnknown = errors.New("the registration names a client authentication that does not exist")
 	errMethod  = errors.New("the method of client authentication is not known")
 	errSecret  = errors.New("the client secret is empty")
-	errOrigin  = errors.New("is none of the origins that it may be shown to; ctl client origins says which are")
+	errOrigin  = errors.New("is not one of the origins it may be sent to; to list them, run ctl client origins")
 )
 
 // Authenticate adds to form and header what proves that use.ClientID is the client of use.AuthID, the tenant's own or

@@ -179,7 +179,7 @@ func (a answer) words(name string) []string {
 // is reports whether a member is true.
 func (a answer) is(name string) bool { return string(a[name]) == "true" }
 
-var errAnswer = errors.New("oidc: an answer that cannot be read")
+var errAnswer = errors.New("oidc: unreadable response")
 
 // statusError is an answer of another status than a good one, of which nothing else is kept: its
 // text may name the patient.
