@@ -147,11 +147,11 @@ func TestAnErrorWithoutAProvenPlaceIsAPage(t *testing.T) {
 			"svc_invalid_request", true,
 		},
 		"an empty fragment": {
-			"?returned=fragment", fault.BadRequest("This URL is incomplete."), 400,
+			"?returned=fragment", fault.BadRequest("This link is incomplete."), 400,
 			"svc_invalid_request", true,
 		},
 		"no state": {
-			"?code=c", fault.BadRequest("This URL is incomplete."), 400,
+			"?code=c", fault.BadRequest("This link is incomplete."), 400,
 			"svc_invalid_request", true,
 		},
 		"our own failure":     {"?state=s1&code=c", errTrouble, 500, "svc_server_error", true},

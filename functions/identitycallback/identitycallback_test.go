@@ -241,7 +241,7 @@ func TestWhatTheProviderSaysGoesToWhoJudgesIt(t *testing.T) {
 // left, if it was good before.
 func TestAReturnWithoutItsBrowserChangesNothing(t *testing.T) {
 	t.Parallel()
-	const incomplete = "This URL is incomplete. Return to the application and try again."
+	const incomplete = "This link is incomplete. Return to the application and try again."
 	for name, c := range map[string]struct {
 		query  func(*world) string
 		cookie string

@@ -104,7 +104,7 @@ func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
 		{line: "catalog rename -mode live -id " + birch + " -name Beech"},
 		{line: "catalog publish -mode live", prints: "published:true"},
 		{line: "catalog search -mode live -text beech", prints: birch},
-		{line: "catalog rollback -mode live -version x", refused: "Not a version"},
+		{line: "catalog rollback -mode live -version x", refused: "Unknown version"},
 		{line: "catalog rollback -mode live -version " + first, prints: first},
 		{line: "catalog search -mode live", prints: "total:3"},
 		{line: "catalog publish -mode live", prints: "paused:a rollback"},

@@ -61,7 +61,7 @@ func setSource(flags *flag.FlagSet) action {
 	flags.String("mode", "", "`test` or live; can't be changed later")
 	formatFlag(flags)
 	flags.String("url", "", "`URL` of the list; without it, the list is imported only from files")
-	every := flags.Duration("every", 0, "fetch `interval`, such as 24h; 0 for only on request")
+	every := flags.Duration("every", 0, "fetch `interval`, such as 24h; 0 to fetch it only on request")
 	flags.String("platform", "", "default EHR platform `type` for endpoints whose platform the list doesn't give")
 	priority := flags.Int("priority", 0, "priority `number`: if two sources differ, the higher one wins")
 	flags.String("license", "", "license `text` of the list")

@@ -25,7 +25,7 @@ func Take(
 ) (State, error) {
 	if value == "" {
 		return State{},
-			fault.BadRequest("This URL is incomplete. Return to the application and try again.").About("state")
+			fault.BadRequest("This link is incomplete. Return to the application and try again.").About("state")
 	}
 	state, err := states.TakeState(ctx, Hash(value), Hash(cookie(CookieName(value))), now)
 	if err == nil {

@@ -97,7 +97,7 @@ func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Ou
 	to, ok := ledger.ParseVersion(version)
 	if !ok {
 		return publish.Outcome{}, fault.BadRequest(
-			"Not a version. To list the versions, run catalog report.").About("version")
+			"Unknown version. To list the versions, run catalog report.").About("version")
 	}
 	out, err := o.publisher.Rollback(ctx, mode, to)
 	if err != nil {

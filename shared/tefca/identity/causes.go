@@ -103,7 +103,7 @@ func unusable() fault.Causes {
 				"The identity service did not confirm your name, date of birth and address, "+
 					"which are needed to find your records."),
 			Action: "Let the patient complete the profile at the provider and agree to share it. If it happens to " +
-				"everyone, the operator must compare the scope with the provider's offer.",
+				"everyone, the operator must compare the scope with what the provider offers.",
 		},
 	}
 }
