@@ -47,18 +47,18 @@ func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
 	}{
 		"there is no SAM CLI": {
 			map[string]string{"docker": engine(runtime.GOARCH, "")},
-			"there is no sam command here: install it (https://",
+			"the sam command is missing: install it (https://",
 		},
-		"there is no Docker": {map[string]string{"sam": ""}, "there is no docker command here: install Docker (https://"},
+		"there is no Docker": {map[string]string{"sam": ""}, "the docker command is missing: install Docker (https://"},
 		"the engine does not run": {
 			map[string]string{"sam": "", "docker": engine(runtime.GOARCH,
 				`version) echo "Cannot connect to the daemon" >&2; exit 1;;`)},
-			"the container engine does not answer: start it (Cannot connect to the daemon)",
+			"the container engine does not respond: start it (Cannot connect to the daemon)",
 		},
 		"the image cannot be had": {
 			map[string]string{"sam": "", "docker": engine("amd64", `image|pull) echo "no route to registry" >&2; exit 1;;`)},
-			"the image public.ecr.aws/lambda/provided:al2023-x86_64 is not here and cannot be pulled: `.ci/engine up " +
-				".local/engine` makes one (no route to registry)",
+			"the image public.ecr.aws/lambda/provided:al2023-x86_64 is missing and can't be pulled: run `.ci/engine up " +
+				".local/engine` to build it (no route to registry)",
 		},
 		"the image is for another architecture": {
 			map[string]string{"sam": "", "docker": engine("arm64", `run) echo "exec format error" >&2; exit 1;;`)},
@@ -68,7 +68,7 @@ func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
 		},
 		"containers do not see this machine": {
 			map[string]string{"sam": "", "docker": engine(runtime.GOARCH, `run) echo "127.0.0.1 localhost";;`)},
-			"give it with -container-host",
+			"set it with -container-host",
 		},
 		"the binaries are for another architecture": {
 			map[string]string{"sam": "", "docker": engine(other, "")},
@@ -79,7 +79,7 @@ func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
 				"sam":    "echo; echo 'Error: No such option: --add-host'; exit 2",
 				"docker": engine(runtime.GOARCH, ""),
 			},
-			"`sam local start-lambda` has ended: Error: No such option: --add-host",
+			"`sam local start-lambda` has exited: Error: No such option: --add-host",
 		},
 		"the CLI sees neither this machine's AWS account nor a variable of a function": {
 			map[string]string{

@@ -176,7 +176,7 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 						b.get(back)
 					}
 					m.clock.letPass(1)
-					if name == "its own" && !logged(m.stack, "http.request", "it may be shown to; ctl client origins says which are") {
+					if name == "its own" && !logged(m.stack, "http.request", "it may be sent to; to list them, run ctl client origins") {
 						t.Error("the operator is not told")
 					}
 					m.mu.Lock()

@@ -148,7 +148,7 @@ func checkTryAgain(t *testing.T, got *visited) {
 		if got.status < 500 && !strings.Contains(string(got.body), "This sign-in was already used") {
 			t.Errorf("the browser got %d %s", got.status, got.body)
 		}
-		if !strings.Contains(string(got.body), "Please go back to the page that you came from and try again.") {
+		if !strings.Contains(string(got.body), "Go back to the previous page and try again.") {
 			t.Errorf("the page does not say to try again: %s", got.body)
 		}
 		return
