@@ -52,7 +52,7 @@ func TestSwitchesRefuseAsPlatformsDo(t *testing.T) {
 		{"missing-ref-500", "Practitioner/none", "", 500, fhir, "HAPI-2001", "Condition"},
 		{"no-provenance", "Provenance", "", 400, fhir, "not implemented", "Condition"},
 		{"require-intent", "MedicationRequest", "", 403, fhir, "[patient, intent]", "MedicationRequest?intent=order"},
-		{"id-list:refused", "Practitioner?_id=a,b", "", 400, fhir, "_id takes one id", "Practitioner?_id=a"},
+		{"id-list:refused", "Practitioner?_id=a,b", "", 400, fhir, "_id accepts only one ID", "Practitioner?_id=a"},
 		{"require-date", "Appointment", "", 400, fhir, "date", "Condition"},
 		{"patient-by-id", "Patient/{patient}", "", 404, fhir, "_id", "Patient?_id={patient}"},
 		{"patient-by-id", "Patient", "", 400, fhir, "_id", ""},
