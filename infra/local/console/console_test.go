@@ -151,7 +151,7 @@ func TestTheReturnPageShowsWhatTheRedirectBrought(t *testing.T) {
 		t.Errorf("JSON (-want +got):\n%s", diff)
 	}
 	failed := f.serve(t, "GET", "/_local/return?error=access_denied", nil).Body.String()
-	if !strings.Contains(failed, "<h1>The connection was not made</h1>") {
+	if !strings.Contains(failed, "<h1>The connection failed</h1>") {
 		t.Error("the page does not say that the connection failed")
 	}
 }

@@ -25,7 +25,7 @@ func TestFaultsAreSwitchedOnAndOff(t *testing.T) {
 			`{"faults":[{"name":"local-Other","kind":"throttled"}]}`, 400,
 			`{"error":"There is no table or queue named local-Other."}`,
 		},
-		{`{"faults":[{"kind":"slow"}]}`, 400, `{"error":"there is no fault of the kind \"slow\""}`},
+		{`{"faults":[{"kind":"slow"}]}`, 400, `{"error":"unknown kind of fault \"slow\""}`},
 		{`{"faults":[{"table":"local-Work","kind":"throttled"}]}`, 400, `{"error":"json: unknown field \"table\""}`},
 		{"", 200, `{"faults":[{"name":"local-Work","kind":"throttled"}]}`}, // what was refused has changed nothing
 		{`{"faults":[]}`, 200, `{"faults":[]}`},

@@ -184,7 +184,7 @@ func TestHowOurClientProvesItselfIsTriedAndExplained(t *testing.T) {
 			func(w *world, _ *catalog.Endpoint) { w.used.Auth.Origins = []string{"https://elsewhere.example"} },
 			told{
 				"client":        {probe.Failed, "client origins"},
-				"token_refresh": {probe.Failed, "ctl client origins says which are."}, "token_code": {probe.Skipped, ""},
+				"token_refresh": {probe.Failed, "run ctl client origins"}, "token_code": {probe.Skipped, ""},
 			},
 		},
 		"an assertion": {
