@@ -90,7 +90,7 @@ func TestAliasesFollowTheNewestVersion(t *testing.T) {
 func TestAFunctionWithoutAVersionIsNamed(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
-		`{"Functions":[]}`: "there is no function",
+		`{"Functions":[]}`: "there are no functions",
 		`{"Functions":[{"FunctionName":"a"}],"Versions":[{"Version":"$LATEST"}]}`: "alias of a: it has no version",
 		`{`: "read LocalStack's response",
 	} {

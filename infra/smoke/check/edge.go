@@ -196,7 +196,7 @@ func (c *check) cors(ctx context.Context) (string, error) {
 	}
 	if allowed := got.Header.Get("Access-Control-Allow-Origin"); allowed != "" ||
 		got.Header.Get("Access-Control-Allow-Credentials") != "" {
-		return "", fmt.Errorf("CORS on an endpoint that requires a key allows %q", allowed)
+		return "", fmt.Errorf("an endpoint that requires a key allows %q", allowed)
 	}
 	return "CORS allows public IDs but not keys", nil
 }

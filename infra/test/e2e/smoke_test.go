@@ -165,13 +165,13 @@ func failingStacks() map[string]failingStack {
 			want: "export: download: the file's status is 410",
 		},
 		"an open list": {
-			change: nothing, path: "/bridge/events", want: "CORS: what needs a key is open",
+			change: nothing, path: "/bridge/events", want: "CORS: an endpoint that requires a key",
 			alter: func(h http.Header) {
 				h.Set("Access-Control-Allow-Origin", "*")
 			},
 		},
 		"no preflight": {
-			change: nothing, path: "/bridge/attempts", want: "CORS: a preflight allows",
+			change: nothing, path: "/bridge/attempts", want: "CORS: the preflight allows",
 			alter: func(h http.Header) {
 				h.Del("Access-Control-Allow-Methods")
 			},
@@ -184,18 +184,18 @@ func failingStacks() map[string]failingStack {
 		},
 		"refusals in another form": {
 			change: nothing, path: "/bridge/nothing",
-			want: "unknown path: not as docs/openapi.yaml says", alter: func(h http.Header) {
+			want: "unknown path: does not match docs/openapi.yaml", alter: func(h http.Header) {
 				h.Set("Content-Type", "text/html")
 			},
 		},
 		"refusals without an id": {
 			change: nothing, path: "/bridge/fhir/ehi-export",
-			want: "errors: not as docs/openapi.yaml says", alter: func(h http.Header) {
+			want: "errors: does not match docs/openapi.yaml", alter: func(h http.Header) {
 				h.Del("X-Request-Id")
 			},
 		},
 		"no challenge": {
-			change: nothing, path: "/bridge/events", want: "challenge: not as docs/openapi.yaml says",
+			change: nothing, path: "/bridge/events", want: "challenge: does not match docs/openapi.yaml",
 			alter: func(h http.Header) {
 				h.Del("X-Amzn-Remapped-Www-Authenticate")
 			},
