@@ -58,13 +58,13 @@ func templates(root string) (string, error) {
 	return markdown([]string{"Name", "Templates", "Becomes", "By", "Tested in"}, rows), nil
 }
 
-// has tells whether a text has a template, or the one of a section whose entries are required, which is the
-// same with ".1" behind it.
+// has reports whether a text contains a template or its variant for a section with required entries, which has ".1"
+// appended.
 func has(text []byte, root string) bool {
 	return bytes.Contains(text, []byte(`"`+root+`"`)) || bytes.Contains(text, []byte(`"`+root+`.1"`))
 }
 
-// readAll reads files by their names without folders.
+// readAll reads files and keys them by their names without folders.
 func readAll(patterns ...string) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	for _, pattern := range patterns {

@@ -1,3 +1,3 @@
-// Package interop has nothing of its own: oidc has an authorization server that others wrote judge the SMART client,
-// webhooks has the libraries of others verify our signatures, and npm installs both.
+// Package interop is the parent of tests with third-party code: oidc tests the SMART client against an authorization
+// server, webhooks verifies our signatures with other libraries, and npm installs both.
 package interop

@@ -15,8 +15,8 @@ var (
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows finds alarms that the section Alarms of docs/operate/operations.md does not name in exactly one row, and names
-// there or in any other table of the document that are no alarm's or out of place.
+// AlarmRows reports alarms without exactly one row in the section Alarms of docs/operate/operations.md. It also reports
+// names in any of the document's tables that are not an alarm's or are in the wrong section.
 func AlarmRows(s *Stack, document []byte) []Finding {
 	const where = "docs/operate/operations.md"
 	var found findings
@@ -42,10 +42,10 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 	return found.sorted()
 }
 
-// maxRooms is how many folders shared/ may have (docs/develop/architecture.md, "Rooms").
+// maxRooms is the maximum number of folders in shared/ (docs/develop/architecture.md, "Rooms").
 const maxRooms = 12
 
-// Rooms finds folders of a room that its doc.go does not name, rooms without a doc.go, and rooms beyond maxRooms.
+// Rooms reports folders of a room that its doc.go does not name, rooms without a doc.go, and more rooms than maxRooms.
 func Rooms(t *Tree) []Finding {
 	var found findings
 	documents := map[string][]byte{}
@@ -78,7 +78,7 @@ var (
 	releaseHead = regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$`)
 )
 
-// Version finds a version (.version) that is malformed, or that the newest release of the changelog does not have.
+// Version reports a malformed version (.version), or one that differs from the changelog's newest release.
 func Version(version, changelog []byte) []Finding {
 	var found findings
 	if !versionLine.Match(version) {
@@ -91,8 +91,8 @@ func Version(version, changelog []byte) []Finding {
 	return found.sorted()
 }
 
-// Decisions finds decisions (docs/adr) whose title does not have their file's number, or that lack a date or a status;
-// and numbers that are used twice, or neither used nor named as unused by the folder's README.
+// Decisions reports decisions (docs/adr) whose title lacks their file's number, or that lack a date or a status. It
+// also reports numbers that are used twice, or neither used nor listed as unused in the folder's README.
 func Decisions(t *Tree) []Finding {
 	const readme = "docs/adr/README.md"
 	var found findings

@@ -10,7 +10,7 @@ import (
 // operator looks for first (docs/operate/operations.md, "What is going on").
 func Failed() slog.Attr { return slog.String("result", "failed") }
 
-// Spot are the attributes that tell where a failure happened; none for a zero one.
+// Spot returns the attributes that locate a failure; none for a zero Spot.
 func Spot(s fault.Spot) []slog.Attr {
 	var told []slog.Attr
 	for _, one := range [...]struct{ name, value string }{
