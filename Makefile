@@ -22,13 +22,14 @@ HOSTILE    := Hostile|SlowServer|LateEveryAnswer|HowMuchItBears|Chaos|WhateverSe
 # What it analyses has the flags of all; it was itself built without them, and is not built again.
 LINT     = $$(env -u CGO_ENABLED GOFLAGS=-buildvcs=false go tool -modfile=infra/tools/go.mod -n golangci-lint)
 SOAK    ?= 10m
+BASE    ?= $(shell git rev-parse --quiet --verify origin/main || echo HEAD^)
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 # Go's own tools have memory to spare, and few cores. Not so tests of what an export may hold.
 race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -173,6 +174,9 @@ bench: ## measure; the figures belong in docs/develop/performance.md
 docs: ## write the generated tables of docs/develop/architecture.md and docs/reference/ccda.md
 	go run ./infra/functiontable
 	go run ./infra/ccdadocs
+
+sample: ## print N (30) random sentences of the change since BASE (origin/main, or HEAD^; empty: all) to judge: CONTRIBUTING.md, "Reading check"
+	@go run ./infra/sample -n $(or $(N),30) -base '$(BASE)' $(if $(SEED),-seed $(SEED)) $(if $(GROUP),-group $(GROUP))
 
 clean: ## remove what was built and what make run wrote
 	rm -rf build .local .aws-sam
