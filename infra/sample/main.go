@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"recordbridge/infra/prose"
 )
 
 func main() {
@@ -37,7 +39,7 @@ func run(args []string, out io.Writer) error {
 	base := flags.String("base", "", "commit that the change starts from; empty for the whole repository")
 	fresh := rand.Uint64() //nolint:gosec // a sample, not a secret
 	seed := flags.Uint64("seed", fresh, "seed of the selection; the same seed selects the same sentences")
-	group := flags.String("group", "", "only this group: "+strings.Join(groups(), ", "))
+	group := flags.String("group", "", "only this group: "+strings.Join(prose.Groups(), ", "))
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("command line: %w", err)
 	}
@@ -45,7 +47,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var all []sentence
+	var all []prose.Sentence
 	for _, path := range sortedKeys(added) {
 		text, err := fs.ReadFile(os.DirFS(*root), path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -54,8 +56,8 @@ func run(args []string, out io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("read a changed file: %w", err)
 		}
-		for _, s := range sentences(path, string(text)) {
-			if s.touches(added[path]) && (*group == "" || s.group == *group) {
+		for _, s := range prose.Of(path, string(text)) {
+			if touches(s, added[path]) && (*group == "" || s.Group == *group) {
 				all = append(all, s)
 			}
 		}
@@ -64,12 +66,22 @@ func run(args []string, out io.Writer) error {
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	fmt.Fprintf(out, "%d of %d sentences, seed %d\n", min(*count, len(all)), len(all), *seed)
 	for _, s := range all[:min(*count, len(all))] {
-		fmt.Fprintf(out, "%-9s %s:%d\n          %s\n", s.group, s.path, s.first, s.text)
+		fmt.Fprintf(out, "%-9s %s:%d\n          %s\n", s.Group, s.Path, s.First, s.Text)
 	}
 	return nil
 }
 
-// lines is a set of line numbers; nil stands for all lines.
+// touches reports whether the sentence's passage has one of the lines.
+func touches(s prose.Sentence, added lines) bool {
+	for n := s.First; n <= s.Last; n++ {
+		if added[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// lines is a set of line numbers.
 type lines map[int]bool
 
 // emptyTree is Git's object of a tree without files, which every repository knows.

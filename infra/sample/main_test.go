@@ -1,7 +1,9 @@
 package main
 
 import (
-	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -32,55 +34,60 @@ diff --git a/gone.go b/gone.go
 	}
 }
 
-func TestSentencesReadsEachKindOfFile(t *testing.T) {
-	t.Parallel()
-	for file, c := range map[string]struct{ content, want string }{
-		"docs/a.md": {
-			"# Verify a signature here\n\nCompute the MAC. Compare it\nin constant time.\n\n" +
-				"```sh\nmake it run now please\n```\n| one two three four | no |\n",
-			"document 1-1 Verify a signature here\ndocument 3-4 Compare it in constant time.\n" +
-				"document 9-9 one two three four\n",
-		},
-		"CHANGELOG.md": {"- Added a command for this.\n", "changelog 1-1 Added a command for this.\n"},
-		"a_test.go": {
-			"package a\n\n// TestOne reads it twice.\nfunc TestOne() { f(\"a string of test data\") }\n",
-			"comment 3-3 TestOne reads it twice.\ntest 4-4 TestOne\n",
-		},
-		"a.go": {
-			"package a\n\n//go:generate go run this tool now\nvar e = \"The URL is not valid.\"\n",
-			"string 4-4 The URL is not valid.\n",
-		},
-		"shared/ui/kit/words/en.ts": {
-			"  title: 'Connect your health records',\n", "patient 1-1 Connect your health records\n",
-		},
-		"shared/ui/dashboard/a.test.ts": {
-			"test('shows it', () => f('a string of data'))\n", "test 1-1 shows it\n",
-		},
-		"testdata/a.md": {"Compare it in constant time.\n", ""},
-		"a.sh":          {"# Compare it in constant time.\n", ""},
-	} {
-		var got strings.Builder
-		for _, s := range sentences(file, c.content) {
-			fmt.Fprintf(&got, "%s %d-%d %s\n", s.group, s.first, s.last, s.text)
+// repository makes a repository with a commit, and a document that changes after it.
+func repository(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	git := func(args ...string) {
+		command := exec.CommandContext(t.Context(), "git", append([]string{"-C", root}, args...)...)
+		out, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %s: %v: %s", args, err, out)
 		}
-		if diff := cmp.Diff(c.want, got.String()); diff != "" {
-			t.Errorf("%s: %s", file, diff)
+	}
+	git("init", "--quiet")
+	write(t, root, "An old sentence that stays.\n")
+	git("add", "--all")
+	git("-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "--message", "first")
+	write(t, root, "An old sentence that stays.\n\nA new sentence, number one. A new sentence, number two.\n")
+	return root
+}
+
+func write(t *testing.T, root, text string) {
+	t.Helper()
+	expect.NoError(t, os.WriteFile(filepath.Join(root, "a.md"), []byte(text), 0o600))
+}
+
+func TestRunPrintsSentencesOfTheChangeOnly(t *testing.T) {
+	t.Parallel()
+	root := repository(t)
+	for base, want := range map[string]int{"HEAD": 2, "": 3} {
+		var out strings.Builder
+		expect.NoError(t, run([]string{"-root", root, "-base", base, "-group", "document"}, &out))
+		if n := strings.Count(out.String(), "a.md:"); n != want {
+			t.Errorf("since %q: %d sentences, want %d: %s", base, n, want, out.String())
 		}
 	}
 }
 
 func TestRunSelectsSameSentencesWhenSeedIsSame(t *testing.T) {
 	t.Parallel()
+	root := repository(t)
 	selected := func(seed string) string {
 		var out strings.Builder
-		expect.NoError(t, run([]string{"-root", "../..", "-n", "5", "-seed", seed, "-group", "changelog"}, &out))
-		return out.String()
+		expect.NoError(t, run([]string{"-root", root, "-n", "1", "-seed", seed}, &out))
+		_, rest, _ := strings.Cut(out.String(), "\n")
+		return rest
 	}
-	one := selected("1")
-	if n := strings.Count(one, "CHANGELOG.md:"); n != 5 {
-		t.Errorf("%d sentences: %s", n, one)
+	seen := map[string]bool{}
+	for _, seed := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
+		first, second := selected(seed), selected(seed)
+		if first != second {
+			t.Error("the same seed selects different sentences")
+		}
+		seen[first] = true
 	}
-	if one != selected("1") || one == selected("2") {
-		t.Error("the seed does not decide which sentences are selected")
+	if len(seen) < 2 {
+		t.Error("every seed selects the same sentence")
 	}
 }

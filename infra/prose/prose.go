@@ -1,4 +1,6 @@
-package main
+// Package prose finds the sentences that people read in the repository's files: documents, comments, test names and
+// strings. The reading check samples them (infra/sample); infra/test/policy rejects some patterns.
+package prose
 
 import (
 	"go/ast"
@@ -10,46 +12,38 @@ import (
 	"strings"
 )
 
-// Groups of sentences. Each has its own voice and its own readers.
+// Groups of sentences. Each has its own readers.
 const (
-	comment   = "comment"
-	testName  = "test"
-	document  = "document"
-	changelog = "changelog"
-	text      = "string"
-	patient   = "patient"
-	dashboard = "dashboard"
+	Comment   = "comment"
+	Test      = "test"
+	Document  = "document"
+	Changelog = "changelog"
+	String    = "string"
+	Patient   = "patient"
+	Dashboard = "dashboard"
 )
 
-func groups() []string {
-	return []string{comment, testName, document, changelog, text, patient, dashboard}
+// Groups returns the names of all groups.
+func Groups() []string {
+	return []string{Comment, Test, Document, Changelog, String, Patient, Dashboard}
 }
 
-// sentence is one sentence of a file, or the name of one test.
-type sentence struct {
-	group, path, text string
-	first, last       int // lines of the passage that it stands in
+// Sentence is one sentence of a file, or the name of one test.
+type Sentence struct {
+	Group, Path, Text string
+	First, Last       int // lines of its passage
 }
 
-// touches reports whether the sentence's passage has one of the lines.
-func (s sentence) touches(added lines) bool {
-	for n := s.first; n <= s.last; n++ {
-		if added[n] {
-			return true
-		}
-	}
-	return false
-}
-
-// sentences returns the sentences of a file; none of a file whose kind it doesn't read.
-func sentences(file, content string) []sentence {
+// Of returns the sentences of a file at a path of the repository. It returns none for test data and for kinds of files
+// that it doesn't read.
+func Of(file, content string) []Sentence {
 	switch {
 	case strings.Contains(file, "testdata/"):
 		return nil
 	case file == "CHANGELOG.md":
-		return ofMarkdown(changelog, file, content)
+		return ofMarkdown(Changelog, file, content)
 	case path.Ext(file) == ".md":
-		return ofMarkdown(document, file, content)
+		return ofMarkdown(Document, file, content)
 	case path.Ext(file) == ".go":
 		return ofGo(file, content)
 	case path.Ext(file) == ".ts", path.Ext(file) == ".tsx":
@@ -65,11 +59,11 @@ const wordsOfSentence = 4
 var sentenceEnd = regexp.MustCompile(`([.!?][")'”]?)\s+([A-Z¿¡\x60*\[])`)
 
 // split adds the sentences of a passage.
-func split(all []sentence, group, file string, first, last int, passage string) []sentence {
+func split(all []Sentence, group, file string, first, last int, passage string) []Sentence {
 	passage = strings.Join(strings.Fields(passage), " ")
 	for part := range strings.SplitSeq(sentenceEnd.ReplaceAllString(passage, "$1\n$2"), "\n") {
 		if len(strings.Fields(part)) >= wordsOfSentence {
-			all = append(all, sentence{group: group, path: file, text: part, first: first, last: last})
+			all = append(all, Sentence{Group: group, Path: file, Text: part, First: first, Last: last})
 		}
 	}
 	return all
@@ -81,8 +75,8 @@ var (
 )
 
 // ofMarkdown reads prose, list items and cells of tables; not code.
-func ofMarkdown(group, file, content string) []sentence {
-	var all []sentence
+func ofMarkdown(group, file, content string) []Sentence {
+	var all []Sentence
 	var passage []string
 	first, inCode := 1, false
 	flush := func(next int) {
@@ -124,17 +118,17 @@ var (
 )
 
 // ofGo reads comments, names of tests, and strings of several words; strings of tests are mostly data.
-func ofGo(file, content string) []sentence {
+func ofGo(file, content string) []Sentence {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, content, parser.ParseComments)
 	if err != nil || ast.IsGenerated(parsed) {
 		return nil
 	}
 	line := func(at token.Pos) int { return files.Position(at).Line }
-	var all []sentence
+	var all []Sentence
 	for _, group := range parsed.Comments {
 		if !aDirective.MatchString(group.List[0].Text) {
-			all = split(all, comment, file, line(group.Pos()), line(group.End()), group.Text())
+			all = split(all, Comment, file, line(group.Pos()), line(group.End()), group.Text())
 		}
 	}
 	isTest := strings.HasSuffix(file, "_test.go")
@@ -147,11 +141,11 @@ func ofGo(file, content string) []sentence {
 		case *ast.FuncDecl:
 			if isTest && judgedName.MatchString(n.Name.Name) {
 				at := line(n.Pos())
-				all = append(all, sentence{group: testName, path: file, text: n.Name.Name, first: at, last: at})
+				all = append(all, Sentence{Group: Test, Path: file, Text: n.Name.Name, First: at, Last: at})
 			}
 		case *ast.BasicLit:
 			if value, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && !isTest {
-				all = split(all, text, file, line(n.Pos()), line(n.End()), value)
+				all = split(all, String, file, line(n.Pos()), line(n.End()), value)
 			}
 		}
 		return true
@@ -166,25 +160,25 @@ var (
 )
 
 // ofTypeScript reads comments, titles of tests, and quoted strings and text between tags, each on a line of its own.
-func ofTypeScript(file, content string) []sentence {
-	group := text
+func ofTypeScript(file, content string) []Sentence {
+	group := String
 	switch {
 	case strings.HasPrefix(file, "shared/ui/dashboard/"):
-		group = dashboard
+		group = Dashboard
 	case strings.HasPrefix(file, "shared/ui/kit/words/"), strings.HasPrefix(file, "shared/ui/embed/"):
-		group = patient
+		group = Patient
 	}
 	isTest := strings.Contains(file, ".test.") || strings.Contains(file, ".spec.") || strings.Contains(file, "/e2e/")
-	var all []sentence
+	var all []Sentence
 	number := 0
 	for line := range strings.Lines(content) {
 		number++
 		if m := lineComment.FindStringSubmatch(line); m != nil {
-			all = split(all, comment, file, number, number, m[1])
+			all = split(all, Comment, file, number, number, m[1])
 			continue
 		}
 		if m := titleOfTest.FindStringSubmatch(line); m != nil {
-			all = append(all, sentence{group: testName, path: file, text: m[1], first: number, last: number})
+			all = append(all, Sentence{Group: Test, Path: file, Text: m[1], First: number, Last: number})
 			continue
 		}
 		for _, m := range quoted.FindAllStringSubmatch(line, -1) {
