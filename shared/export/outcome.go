@@ -33,7 +33,7 @@ const (
 	OutcomeFailed      Outcome = "failed"
 )
 
-// LossReason classes why something of a type is not in the file. The set is closed: docs/guide/webhook-reference.md
+// LossReason classes why something of a type is not in the file. The set is closed: docs/guide/incomplete-records.md
 // lists it.
 type LossReason string
 
@@ -76,7 +76,7 @@ func (l LossReason) Worse(other LossReason) bool {
 }
 
 // Shortfall tells what is not in a finished task's files, though the patient has granted it and the portal has it
-// (docs/guide/webhook-reference.md, "Incomplete records"). Types that the portal searches only by listed values
+// (docs/guide/incomplete-records.md). Types that the portal searches only by listed values
 // (TypeOutcome.OnlyBy) are no loss that is known of, nor are resources of other patients.
 func (t Task) Shortfall() webhook.Shortfall {
 	missing := map[string]string{}

@@ -20,7 +20,7 @@ const (
 	Failed  Status = "failed"
 )
 
-// Reason says why a task failed: failure_reason of the event (docs/guide/webhook-reference.md, "Body").
+// Reason says why a task failed: failure_reason of the event (docs/guide/incomplete-records.md).
 type Reason string
 
 // The reasons that this version can give.
