@@ -20,7 +20,8 @@ type Options struct {
 	Fixture string `json:"fixture,omitempty"`
 }
 
-// Format is a form that an export is delivered in: export_type of a download link (docs/guide/webhooks.md, "Body").
+// Format is a form that an export is delivered in: export_type of a download link (docs/guide/webhook-reference.md,
+// "Body").
 type Format string
 
 // The formats. The first is for everybody, the others are extensions (docs/reference/deviations.md).

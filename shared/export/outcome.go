@@ -33,7 +33,8 @@ const (
 	OutcomeFailed      Outcome = "failed"
 )
 
-// LossReason classes why something of a type is not in the file. The set is closed: docs/guide/webhooks.md lists it.
+// LossReason classes why something of a type is not in the file. The set is closed: docs/guide/incomplete-records.md
+// lists it.
 type LossReason string
 
 // The reasons, mildest first. The first two are no loss: what the portal has and the patient shares is there.
@@ -75,7 +76,7 @@ func (l LossReason) Worse(other LossReason) bool {
 }
 
 // Shortfall tells what is not in a finished task's files, though the patient has granted it and the portal has it
-// (docs/guide/webhooks.md, "Records that are not whole"). Types that the portal searches only by listed values
+// (docs/guide/incomplete-records.md). Types that the portal searches only by listed values
 // (TypeOutcome.OnlyBy) are no loss that is known of, nor are resources of other patients.
 func (t Task) Shortfall() webhook.Shortfall {
 	missing := map[string]string{}

@@ -20,7 +20,7 @@ const (
 	Failed  Status = "failed"
 )
 
-// Reason says why a task failed: failure_reason of the event (docs/guide/webhooks.md, "Body").
+// Reason says why a task failed: failure_reason of the event (docs/guide/incomplete-records.md).
 type Reason string
 
 // The reasons that this version can give.
@@ -110,8 +110,8 @@ type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Fail returns the task as it has failed at a time, and the event that tells of it (docs/guide/webhooks.md, "Body"). The
-// error is only that of encoding the event.
+// Fail returns the task as it has failed at a time, and the event that tells of it (docs/guide/webhook-reference.md,
+// "Body"). The error is only that of encoding the event.
 func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
 	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(objectGrace)
 	event, err := webhook.NewEvent(t.Tenant, webhook.ExportFailed, t.ID, 0, at, webhook.ExportFailure{

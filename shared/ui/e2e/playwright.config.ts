@@ -1,5 +1,5 @@
 /**
- * Journeys in a real browser (make test-browser; docs/guide/widget.md, "How it is tested"). What Playwright usually switches off to make tests easy, a
+ * Journeys in a real browser (make test-browser; README.md). What Playwright usually switches off to make tests easy, a
  * patient's browser has: pop-ups are blocked without a click, and storage is kept apart by site. support/browser.spec.ts sees to it.
  */
 import { defineConfig } from "@playwright/test";

@@ -7,7 +7,7 @@ import { Badge, bytes, counted, Facts, Id, More, Table, Time } from "../parts/sh
 import { Share } from "../parts/chart.tsx";
 import { Late, useFilters } from "./deliveries.tsx";
 
-/** Why something is missing, by its word (docs/guide/webhooks.md, "Records that are not whole"). */
+/** Why something is missing, by its word (docs/guide/incomplete-records.md). */
 const REASONS: Record<string, string> = {
   unsupported: "The portal offers no search for it.",
   not_granted: "The patient’s authorization does not cover it.",

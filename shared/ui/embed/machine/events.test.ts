@@ -5,7 +5,7 @@ import { ascii } from "./events.ts";
 
 const mine = { externalId: "visit-9", externalState: "state-1" };
 
-test("pending and success have the fields of docs/guide/widget.md, and what was not given is not there", async () => {
+test("pending and success have the fields of docs/guide/widget-reference.md, and what was not given is not there", async () => {
   const bench = new Bench(mine);
   await bench.toWaiting();
   bench.progress = { status: "done", result: { ...connection, external_id: "visit-9" } };
@@ -24,7 +24,7 @@ test("pending and success have the fields of docs/guide/widget.md, and what was 
   assert.deepEqual(Object.keys(plain.events[0] && "data" in plain.events[0] ? plain.events[0].data : {}).sort(), ["brand_id", "endpoint_id", "portal_id", "public_id"]);
 });
 
-test("failed has the fields of docs/guide/widget.md, with a description in ASCII", async () => {
+test("failed has the fields of docs/guide/widget-reference.md, with a description in ASCII", async () => {
   const bench = new Bench(mine);
   await bench.toWaiting();
   const error = { error: "svc_unavailable", error_description: "São João’s portal — down", request_id: "r-2", cause: "no_answer", suggested_action: "Wait." };
