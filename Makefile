@@ -171,7 +171,7 @@ build-%Function:
 bench: ## measure; the figures belong in docs/develop/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process
 
-docs: ## write the generated tables of docs/develop/architecture.md and docs/reference/ccda.md
+docs: ## write the generated tables of docs/develop/architecture.md and docs/reference/ccda-tables.md
 	go run ./infra/functiontable
 	go run ./infra/ccdadocs
 

@@ -44,7 +44,7 @@ func relationEntries() []statement.Entry {
 	return []statement.Entry{
 		{
 			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
-			Target:  "a reference in the resource of the statement around it",
+			Target:  "reference in the enclosing statement's resource",
 			Convert: func(*statement.Context, *cda.Node) {}, // it says nothing itself; who needs it asks related
 		},
 		{
