@@ -1,5 +1,5 @@
-// Package docs has the documents that programs read. They are the ones that people read, so that both are told the
-// same, and a program that reads one finds it in any folder that it is started from.
+// Package docs embeds the documents that programs read, so that programs and people read the same text, whatever folder
+// a program is started in.
 package docs
 
 import (
@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-//go:embed failures.md
+//go:embed operate/failures.md
 var failures string
 
 //go:embed openapi.yaml
 var openAPI []byte
 
-// Failures is failures.md: which log line tells of which failure, and what to do.
+// Failures returns operate/failures.md: the log line of each failure, and what to do about it.
 func Failures() string { return failures }
 
-// OpenAPI is openapi.yaml: what the API answers.
+// OpenAPI returns openapi.yaml, the description of the API.
 func OpenAPI() []byte { return slices.Clone(openAPI) }
