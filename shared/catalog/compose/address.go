@@ -25,7 +25,7 @@ type server struct {
 }
 
 // readServer reads an address; ok is false for what is no address of a FHIR server
-// (docs/develop/architecture.md, "Connecting").
+// (docs/reference/deviations.md, "Connecting").
 func readServer(mode, address string) (s server, ok bool) {
 	address = strings.TrimSpace(address)
 	if scheme, rest, found := strings.Cut(address, "://"); found {

@@ -1,5 +1,5 @@
 /**
- * Attempts made elsewhere, which a victim's click must not start (docs/develop/threat-model.md, "The start address of an attempt"). An organisation's addresses cannot lead
+ * Attempts made elsewhere, which a victim's click must not start (docs/develop/threat-model.md, "Start values"). An organisation's addresses cannot lead
  * to our own host; here they do, as if one had been stored all the same. Everything else is real: the browser decides what it sends.
  */
 import type { Locator, Page } from "@playwright/test";
