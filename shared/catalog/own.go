@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sandboxPath is where the sandbox EHR is, behind the base URL of the API: the only part of our own origin
-// that is a health system.
+// sandboxPath is the path of the sandbox EHR below the base URL of the API. It is the only part of our own origin that
+// is a health system.
 const sandboxPath = "/sandbox"
 
 // Ours lists what of an endpoint and its discovery is at this service's own host, whose API is at baseURL: a portal
@@ -26,12 +26,12 @@ func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
 	return found
 }
 
-// IsSandbox reports whether a FHIR base is the sandbox's of the service whose API is at baseURL.
+// IsSandbox reports whether a FHIR base is the sandbox of the service whose API is at baseURL.
 func IsSandbox(baseURL, mode, fhirBase string) bool {
 	return mode == "test" && isBelow(fhirBase, baseURL+sandboxPath)
 }
 
-// sameHost reports whether two addresses lead to one server, however the host is written.
+// sameHost reports whether two URLs lead to the same server, however the host is written.
 func sameHost(one, other string) bool {
 	a, errA := url.Parse(one)
 	b, errB := url.Parse(other)
@@ -46,7 +46,7 @@ func hostOf(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + ":" + port
 }
 
-// isBelow reports whether an address is root, or one that is below it in whichever way its path is read.
+// isBelow reports whether a URL is root or below it under any interpretation of its path.
 func isBelow(address, root string) bool {
 	a, errA := url.Parse(address)
 	r, errR := url.Parse(root)
