@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-//go:embed failures.md
+//go:embed operate/failures.md
 var failures string
 
 //go:embed openapi.yaml
 var openAPI []byte
 
-// Failures is failures.md: which log line tells of which failure, and what to do.
+// Failures is operate/failures.md: which log line tells of which failure, and what to do.
 func Failures() string { return failures }
 
 // OpenAPI is openapi.yaml: what the API answers.

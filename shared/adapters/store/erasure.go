@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepErasures is how long what was erased can be asked for (docs/operate/operations.md, How long things are kept).
+// keepErasures is how long what was erased can be asked for (docs/operate/retention.md).
 const keepErasures = 90 * 24 * time.Hour
 
 // ErasureRequests stores requests to erase connections, and what each has removed.

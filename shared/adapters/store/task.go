@@ -13,7 +13,7 @@ import (
 const (
 	// sweepAfter is how long a fresh row waits for its message before the sweeper looks.
 	sweepAfter = 30 * time.Second
-	keepTasks  = 90 * 24 * time.Hour // docs/operate/operations.md, How long things are kept
+	keepTasks  = 90 * 24 * time.Hour // docs/operate/retention.md
 	keepEvents = 15 * 24 * time.Hour
 )
 

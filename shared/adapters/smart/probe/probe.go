@@ -1,5 +1,5 @@
 // Package probe tests an endpoint for the operator before a patient meets it: everything that a sign-in and an
-// export need, short of a patient (docs/operate/operations.md, "Testing an endpoint"). It looks through the code that
+// export need, short of a patient (docs/operate/health-systems.md, "Test an endpoint"). It looks through the code that
 // patients' sign-ins run, so that what passes here passes there: discovery and token requests are package
 // smart's, the authorization request is package flow's, what a client may be is package operator's. It owns what
 // is compared and how it is told. It stores nothing and changes nothing; what it tells holds no secret, no token
