@@ -44,8 +44,8 @@ type Endpoint struct {
 // Shared reports whether several institutions have the endpoint: its row names none of them, who connects does.
 func (e Endpoint) Shared() bool { return e.BrandID == "" }
 
-// Registration is how our client is registered at an endpoint, or at all endpoints of a platform (docs/operate/health-systems.md,
-// "Register").
+// Registration is how our client is registered at an endpoint, or at all endpoints of a platform
+// (docs/operate/health-systems.md, "Register").
 type Registration struct {
 	Place    Place
 	ClientID string

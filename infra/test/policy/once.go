@@ -15,8 +15,8 @@ var (
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows finds alarms that the section Alarms of docs/operate/monitoring.md does not name in exactly one row, and names
-// there or in any other table of the document that are no alarm's or out of place.
+// AlarmRows finds alarms that the section Alarms of docs/operate/monitoring.md does not name in exactly one row, and
+// names there or in any other table of the document that are no alarm's or out of place.
 func AlarmRows(s *Stack, document []byte) []Finding {
 	const where = "docs/operate/monitoring.md"
 	var found findings
