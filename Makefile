@@ -60,7 +60,7 @@ deploy: domains ## build and deploy the stack of ENV (dev, staging or prod), as 
 
 # Both are about the stack of a run file (RUN, that of make run by default) or of a name (STACK); BASE_URL is its
 # address, INBOX_URL receives webhooks.
-smoke: ## look at a running stack from outside, safely on production: BASE_URL, STACK or RUN (docs/operate/operations.md, "Smoke test")
+smoke: ## look at a running stack from outside, safely on production: BASE_URL, STACK or RUN (docs/operate/deploy.md, "Smoke test")
 	@$(BUILD) -o build/smoke ./infra/smoke
 	@build/smoke $(if $(BASE_URL),-base-url '$(BASE_URL)') \
 		$(if $(STACK),-stack '$(STACK)',$(if $(RUN),-outputs '$(RUN)')) $(if $(INBOX_URL),-inbox '$(INBOX_URL)') $(ARGS)

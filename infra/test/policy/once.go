@@ -16,10 +16,10 @@ var (
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows finds alarms that the section Alarms of docs/operate/operations.md does not name in exactly one row, and names
-// there or in any other table of the document that are no alarm's or out of place.
+// AlarmRows finds alarms that the section Alarms of docs/operate/monitoring.md does not name in exactly one row, and
+// names there or in any other table of the document that are no alarm's or out of place.
 func AlarmRows(s *Stack, document []byte) []Finding {
-	const where = "docs/operate/operations.md"
+	const where = "docs/operate/monitoring.md"
 	var found findings
 	rows := map[string]int{}
 	for line := range strings.Lines(string(document)) {
@@ -29,7 +29,7 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 			}
 		}
 	}
-	_, section, _ := strings.Cut(string(document), "\n### Alarms\n")
+	_, section, _ := strings.Cut(string(document), "\n## Alarms\n")
 	section, _, _ = strings.Cut(section, "\n#")
 	for _, a := range s.of(kindAlarm) {
 		if n := rows[a.ID]; n != 1 || !strings.Contains(section, "`"+a.ID+"`") {

@@ -11,12 +11,12 @@ func TestAlarmRowsFindsAlarmWithoutExactlyOneRow(t *testing.T) {
 	t.Parallel()
 	s := resources(t, "  AAlarm: {Type: AWS::CloudWatch::Alarm}\n  BAlarm: {Type: AWS::CloudWatch::Alarm}\n  CAlarm: "+
 		"{Type: AWS::CloudWatch::Alarm}\n")
-	finds(t, policy.AlarmRows(s, []byte("| `BAlarm` | [b](runbooks/b.md) |\n\n### Alarms\n\n| `AAlarm` | "+
+	finds(t, policy.AlarmRows(s, []byte("| `BAlarm` | [b](runbooks/b.md) |\n\n## Alarms\n\n| `AAlarm` | "+
 		"[a](runbooks/a.md) |\n"+
 		"| `BAlarm`, `DAlarm` | [b](runbooks/b.md) |\n\n## Next\n\n| `CAlarm` | [c](runbooks/c.md) |\n")),
-		"docs/operate/operations.md: BAlarm has 2 rows, want one under Alarms",
-		"docs/operate/operations.md: CAlarm has 1 rows, want one under Alarms",
-		"docs/operate/operations.md: there is no alarm DAlarm",
+		"docs/operate/monitoring.md: BAlarm has 2 rows, want one under Alarms",
+		"docs/operate/monitoring.md: CAlarm has 1 rows, want one under Alarms",
+		"docs/operate/monitoring.md: there is no alarm DAlarm",
 	)
 }
 
