@@ -18,7 +18,7 @@ func Rules() statement.RuleSet {
 	}
 }
 
-// planAssumptions say what entries of a plan without templates are, by element and mood.
+// planAssumptions returns the assumed templates of plan entries without templates, by element and mood.
 func planAssumptions() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "act", Mood: "EVN", Root: "2.16.840.1.113883.10.20.22.4.141"},
@@ -35,7 +35,7 @@ func planAssumptions() []statement.Assumption {
 	}
 }
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	all := &carePlans{}
 	return []statement.Section{
@@ -101,7 +101,7 @@ func interventions() []statement.Entry {
 	}
 }
 
-// planned are statements of what is to be done (C-CDA R2.1, Plan of Treatment Section).
+// planned returns the rules of planned statements (C-CDA R2.1, Plan of Treatment Section).
 func planned() []statement.Entry {
 	request := func(c *statement.Context, n *cda.Node) { request(c, n) }
 	return []statement.Entry{
