@@ -1,5 +1,5 @@
-// Package test has nothing of its own: its folders are the tests that judge more than one package. e2e performs whole
-// journeys through production's wiring; contract has what they see judged by docs/openapi.yaml and docs/asyncapi.yaml;
-// export compares exports with what a server holds; conformance has the embedded AWS compared with other people's
-// servers; interop has our SMART client and our webhooks judged by other people's code; policy holds the house rules.
+// Package test is the parent of tests that span several packages. e2e runs complete journeys through production's
+// wiring. contract checks the responses and events of these journeys against docs/openapi.yaml and docs/asyncapi.yaml.
+// export compares exports with the data on the server. conformance compares the embedded AWS with third-party servers.
+// interop tests our SMART client and webhooks with third-party code. policy enforces the repository's rules.
 package test

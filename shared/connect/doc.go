@@ -1,9 +1,10 @@
-// Package connect is the room for connections between patients and organisations, from the first click to the tokens.
+// Package connect contains the packages for connections between patients and organisations, from the first click to the
+// tokens.
 //
-// It imports words, fhir, catalog and webhook. It knows no AWS and no HTTP. Its packages:
+// It imports words, fhir, catalog and webhook. It depends on neither AWS nor HTTP. Its packages:
 //
 //   - binding ties an attempt to a browser and a page: start value, state, cookie, attempt token.
-//   - connection holds the connection and what its status allows; connection/view is the record organisations see.
+//   - connection holds the connection and the operations that its status allows; connection/view is the record for organisations.
 //   - flow runs one connect attempt, by redirect or in our page, new or as a reconnect.
 //   - platform holds the differences between EHR vendors, as data.
 //   - refresh keeps tokens alive between exports: due times, limits for each token endpoint, revocation, warnings.

@@ -1,7 +1,7 @@
-// Package manage is the room for accounts, and for the changes that operators and members make.
+// Package manage contains the packages for accounts, and for the changes that operators and members make.
 //
 // It imports words, fhir, catalog, webhook, connect, export and tefca, and from platform due, maillimit, mailtext and
-// ratelimit. Only passkey knows HTTP. Its packages:
+// ratelimit. Only passkey depends on HTTP. Its packages:
 //
 //   - account holds the dashboard's accounts, sessions, roles, memberships and invitations (ADR 36); account/signin
 //     signs people in, account/members manages members, account/totp and account/freemail support both.
@@ -9,9 +9,9 @@
 //   - deletion deletes an organisation, stage by stage.
 //   - disconnect ends a connection at an organisation's request.
 //   - erase removes every trace of a connection, and proves it.
-//   - inquiry takes patients' requests for help or a missing health system, and answers them.
-//   - operator makes each change; each noun is a type whose constructor takes exactly what it touches.
+//   - inquiry records patients' requests for help or for a missing health system, and the replies.
+//   - operator makes each change; each noun is a type whose constructor takes exactly its dependencies.
 //   - passkey runs WebAuthn ceremonies.
-//   - usage counts what organisations use, from events.
+//   - usage counts an organisation's usage, from events.
 //   - verification proves that a person owns an e-mail address.
 package manage

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// admit decides whether the attempt of a delivery in flight may start. One that may not is scheduled for later and
+// admit decides whether the attempt of a delivery in flight may start. If not, the attempt is scheduled for later and
 // keeps its number: neither an open breaker nor the endpoint's rate uses up attempts (docs/guide/webhooks.md, Retries).
 func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	now := w.Now()
@@ -25,8 +25,8 @@ func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	return w.pace(ctx, d, now)
 }
 
-// probe takes the one attempt that shows whether the endpoint works again. For as long as it may take, the breaker is
-// open to everyone else.
+// probe claims the single attempt that tests whether the endpoint works again. Until it ends, the breaker stays open
+// for all others.
 func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	probing := s.Health
@@ -42,20 +42,20 @@ func (w Worker) probe(ctx context.Context, d dispatch, now time.Time) (dispatch,
 	return d, nil
 }
 
-// waitFor schedules a delivery for when the breaker lets attempts through, spread over a time, so that they do not all
-// come for the one probe.
+// waitFor schedules a delivery for the time at which the breaker lets attempts through, spread over a period, so that
+// they do not all compete for the single probe.
 func (w Worker) waitFor(d dispatch, now, open time.Time) dispatch {
 	d.delivery.Paced, d.delivery.Slowly = false, false
 	d.delivery.schedule(now, open.Add(scaled(openFor, w.Jitter())))
 	return d
 }
 
-// pace takes a place in the endpoint's rate. One that is not free yet is kept for the delivery, so that it waits once,
-// however many there are before it.
+// pace takes a slot in the endpoint's rate. A slot in the future is reserved for the delivery, so that it waits only
+// once, however many are ahead of it.
 func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, error) {
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
-	// not one of the time before it was slow: there are too many
+	// too many slots were reserved before the endpoint became slow
 	isHis := d.delivery.Paced && (d.delivery.Slowly || !isSlow)
 	if isHis && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
 		return d, nil
@@ -78,9 +78,9 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	return d, nil
 }
 
-// takenAtOnce is how much of an endpoint's rate a process takes with one call: one place, or, where all of it
-// is free, some more for what may come next. What it does not use is lost, but nobody waits for that: the next
-// one takes one place alone.
+// takenAtOnce returns the time in an endpoint's rate that a process takes with one call: one slot or, if all are free,
+// more for the attempts that may follow. Unused slots are lost, but nothing waits for them, because the next call takes
+// only one.
 func (s Subscription) takenAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
@@ -89,41 +89,42 @@ func (s Subscription) takenAtOnce(now time.Time) time.Duration {
 	return max(interval, takenAhead.Truncate(interval))
 }
 
-// Pacer spares endpoints the bookkeeping of their rate. Places in an endpoint's rate are handed out by the store,
-// which costs a call: a process uses what it has taken ahead, and lets one attempt to a subscription through without
-// asking, once in 500 places' time. In all processes together that is a tenth more than the rate at most. It is safe
-// for concurrent use.
+// Pacer reduces the bookkeeping of endpoints' rates. The store allocates the slots in an endpoint's rate, which costs a
+// call. A process therefore takes slots in advance, and lets one attempt to a subscription through without a call once
+// in the time of 500 slots. Across all processes, that exceeds the rate by at most a tenth. Pacer is safe for
+// concurrent use.
 type Pacer struct {
-	mu    sync.Mutex // of an allowance from reading to writing
+	mu    sync.Mutex // guards an allowance from read to write
 	known *cache.Cache[string, allowance]
 }
 
-// NewPacer makes a Pacer.
+// NewPacer returns a Pacer.
 func NewPacer(now func() time.Time) *Pacer {
 	return &Pacer{known: cache.New[string, allowance](pacerSize, pacerLife, now)}
 }
 
-// allowance is what a process may do without asking.
+// allowance holds the attempts that a process may make without a call to the store.
 type allowance struct {
-	spared time.Time // when an attempt was let through last
-	places int       // that were taken ahead
-	until  time.Time // when they are lost
+	spared time.Time // time of the last attempt let through
+	places int       // taken in advance
+	until  time.Time // their expiry
 }
 
 const (
-	// processes is as many workers as template.yaml lets run at once (MaximumConcurrency of the delivery queue).
+	// processes is the maximum number of concurrent workers in template.yaml (MaximumConcurrency of the delivery queue).
 	processes  = 50
 	spared     = 10 * processes
 	pacerSize  = 4096
-	pacerLife  = time.Hour   // longer than an allowance is of use
-	burstEvery = time.Second // an endpoint may take the places of a second at once
+	pacerLife  = time.Hour   // longer than an allowance is useful
+	burstEvery = time.Second // an endpoint may use a second's slots at once
 	takenAhead = burstEvery / 5
-	// lateBy is how late a place may be used: messages come up to a second late, because their delays are whole seconds,
-	// and wait a little in the queue. Later, after a backlog, so many would come at once that the rate would mean nothing.
+	// lateBy is the lateness with which a slot may be used: messages come up to a second late, because their delays are
+	// whole seconds, and wait briefly in the queue. With a larger value, so many attempts would come at once after a
+	// backlog that the rate would be meaningless.
 	lateBy = 2 * time.Second
 )
 
-// spares reports whether an attempt may go ahead without asking the store.
+// spares reports whether an attempt may start without a call to the store.
 func (p *Pacer) spares(s Subscription, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +141,7 @@ func (p *Pacer) spares(s Subscription, now time.Time) bool {
 	return true
 }
 
-// keep notes places that were taken ahead at now.
+// keep records slots that were taken in advance at now.
 func (p *Pacer) keep(s Subscription, places int, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Answer is what a receiver did with a POST.
+// Answer is a receiver's response to a POST.
 type Answer struct {
 	Status     int
-	RetryAfter string            // the header of that name (RFC 9110 section 10.2.3)
+	RetryAfter string            // the Retry-After header (RFC 9110 section 10.2.3)
 	Control    string            // the header webhook-delivery (docs/reference/deviations.md, Webhooks)
-	Header     map[string]string // as much of the headers as the delivery log shows
-	Body       []byte            // as much of the body as the delivery log shows
-	Failure    Failure           // set when there is no answer
+	Header     map[string]string // the part of the headers that the delivery log shows
+	Body       []byte            // the part of the body that the delivery log shows
+	Failure    Failure           // set if there is no response
 }
 
-// The HTTP statuses that mean more than a failure (Standard Webhooks 1.0, "Webhook delivery").
+// The HTTP statuses with a special meaning (Standard Webhooks 1.0, "Webhook delivery").
 const (
 	statusGone            = 410
 	statusTooManyRequests = 429
@@ -24,13 +24,13 @@ const (
 	statusGatewayTimeout  = 504
 )
 
-// What a receiver can ask for with the header webhook-delivery.
+// Values of the webhook-delivery header.
 const (
-	controlDisable = "disable"       // send nothing any more, as with 410
-	controlAbort   = "abort-message" // this delivery ends now
+	controlDisable = "disable"       // disable the subscription, like 410
+	controlAbort   = "abort-message" // end this delivery now
 )
 
-// failure classes the answer; it is empty on success. Only 2xx is a success: a redirect is not followed.
+// failure classifies the response; it is empty on success. Only 2xx is a success: redirects are not followed.
 func (a Answer) failure() Failure {
 	if a.Failure == "" && (a.Status < 200 || a.Status > 299) {
 		return FailedStatus
@@ -42,7 +42,7 @@ func (a Answer) asks(control string) bool {
 	return strings.EqualFold(strings.TrimSpace(a.Control), control)
 }
 
-// ending is the reason for which the receiver wants no more webhooks at all, empty when it does not say so.
+// ending returns the reason for which the receiver wants no further webhooks at all; empty if it does not request that.
 func (a Answer) ending() Reason {
 	switch {
 	case a.Status == statusGone:
@@ -53,7 +53,7 @@ func (a Answer) ending() Reason {
 	return ""
 }
 
-// needsRest reports a receiver that is overloaded or slow.
+// needsRest reports whether the receiver is overloaded or slow.
 func (a Answer) needsRest() bool {
 	switch a.Status {
 	case statusTooManyRequests, statusBadGateway, statusGatewayTimeout:
@@ -62,8 +62,7 @@ func (a Answer) needsRest() bool {
 	return a.Failure == FailedTimeout
 }
 
-// retryAfter reads Retry-After: seconds, or a date in one of HTTP's three forms. A date that has
-// passed asks for no wait.
+// retryAfter parses Retry-After: seconds, or a date in one of HTTP's three formats. A past date requests no wait.
 func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(a.RetryAfter)
 	if text == "" {
@@ -71,7 +70,7 @@ func (a Answer) retryAfter(now time.Time) (wait time.Duration, ok bool) {
 	}
 	if strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
-		// A number beyond all steps is cut to two of them anyway, so it only must not overflow.
+		// A number beyond all steps is limited to two of them anyway, so it only must not overflow.
 		if err != nil || seconds > int64(longestAsked/time.Second) {
 			return longestAsked, true
 		}

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// What an answer says about the next attempt, in the steps after the first (5 s) and the second (5 min).
-func TestAnAnswerMovesTheNextAttempt(t *testing.T) {
+// The effect of a response on the next attempt, in the steps after the first (5 s) and the second (5 min).
+func TestResponseSchedulesNextAttempt(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
 	tests := map[string]struct {
@@ -81,12 +81,12 @@ func status(code int, retryAfter string) func() webhook.Answer {
 	return func() webhook.Answer { return webhook.Answer{Status: code, RetryAfter: retryAfter} }
 }
 
-func TestAReceiverCanEndWebhooksAndDeliveries(t *testing.T) {
+func TestReceiverCanDisableWebhookAndEndDelivery(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		answer   webhook.Answer
 		disabled webhook.Reason
-		more     bool // another attempt comes
+		more     bool // another attempt follows
 	}{
 		"410":                      {webhook.Answer{Status: 410}, webhook.ReasonGone, false},
 		"disable with a failure":   {webhook.Answer{Status: 500, Control: "disable"}, webhook.ReasonAsked, false},
@@ -123,8 +123,8 @@ func TestAReceiverCanEndWebhooksAndDeliveries(t *testing.T) {
 	}
 }
 
-// A disabled subscription gets rows that are held, and what was waiting for it is held when its time comes.
-func TestADisabledSubscriptionHoldsItsDeliveries(t *testing.T) {
+// New deliveries to a disabled subscription are held, and waiting ones are held when they are due.
+func TestDisabledSubscriptionHoldsDeliveries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// attempt makes one POST and stores what came of it. The error is our own fault; where it comes before the outcome is
-// stored, the attempt does not count and is made again when the lease has ended.
+// attempt makes one POST and stores its outcome. An error is internal; if it occurs before the outcome is stored, the
+// attempt does not count and is repeated when the lease has ended.
 func (w Worker) attempt(ctx context.Context, d dispatch) error {
 	started := w.Now()
 	k, err := d.subscription.open(ctx, w.Secrets, started)
@@ -46,7 +46,7 @@ func (w Worker) attempt(ctx context.Context, d dispatch) error {
 		Failure: answer.failure(), SealedBody: body,
 	}
 	d.count(ctx, a)
-	// The POST has happened; a deadline that passes now must not hide what came of it.
+	// The POST has been sent; a deadline that passes now must not lose its outcome.
 	ctx = context.WithoutCancel(ctx)
 	if a.Failure == "" {
 		return errors.Join(w.succeed(ctx, d, answer, a, ended), made.unmarked)
@@ -77,7 +77,7 @@ func (w Worker) succeed(ctx context.Context, d dispatch, answer Answer, a Attemp
 
 func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, now time.Time) error {
 	if reason := answer.ending(); reason != "" {
-		// Not recorded before it is disabled: what fails here is made up for by another attempt, which is told the same.
+		// Recorded only after disabling: if that fails, another attempt gets the same response and makes up for it.
 		if err := w.disable(ctx, d.subscription, reason, d.subscription.Health, now); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 		d.tell(ctx, a, reason)
 		return w.record(ctx, d.delivery, a)
 	}
-	// That a failure could not be counted is no reason to make the attempt again: its outcome is stored first.
+	// A failure to count is no reason to repeat the attempt: its outcome is stored first.
 	isDisabled, uncounted := w.countFailure(ctx, d, now)
 	wait, isMore := nextDelay(d.delivery.Attempt+1, answer, now, w.Jitter())
 	switch {
@@ -109,7 +109,7 @@ func (w Worker) fail(ctx context.Context, d dispatch, answer Answer, a Attempt, 
 	return errors.Join(w.enqueue(ctx, d.delivery), uncounted)
 }
 
-// countFailure adds a failure to the subscription's health and does what follows from it.
+// countFailure adds a failure to the subscription's health and acts on the result.
 func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (isDisabled bool, err error) {
 	s := d.subscription
 	counted, err := w.Health.CountFailure(ctx, s.Tenant, s.ID, now)
@@ -131,7 +131,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	if !e.revised {
 		return false, nil
 	}
-	// When another worker was quicker, it has come to the same conclusion, or the next failure does.
+	// If another worker was faster, it came to the same conclusion, or the next failure will.
 	err = w.Health.ReviseHealth(ctx, s.Tenant, s.ID, counted, e.next)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return false, fmt.Errorf("revise health: %w", err)
@@ -139,15 +139,15 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 	return false, nil
 }
 
-// disable stops everything to a subscription. Its e-mail comes first (docs/reference/deviations.md, Webhooks), so that none is
-// forgotten.
+// disable stops all deliveries to a subscription. The e-mail comes first (docs/reference/deviations.md, Webhooks), so
+// that none is forgotten.
 func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h Health, now time.Time) error {
 	if err := w.Owners.TellDisabled(ctx, s, reason, h, now); err != nil {
 		return fmt.Errorf("tell that a webhook is disabled: %w", err)
 	}
 	err := w.Health.DisableSubscription(ctx, s.Tenant, s.ID, reason, now)
 	switch {
-	case errors.Is(err, fault.Conflict): // somebody else was quicker
+	case errors.Is(err, fault.Conflict): // another worker was faster
 	case err != nil:
 		return fmt.Errorf("disable webhook: %w", err)
 	default:

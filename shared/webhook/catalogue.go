@@ -2,49 +2,49 @@ package webhook
 
 import "slices"
 
-// Choice says whether a subscription is for a type (docs/reference/deviations.md, Webhooks).
+// Choice determines whether a subscription receives a type (docs/reference/deviations.md, Webhooks).
 type Choice string
 
 // The choices.
 const (
-	Locked      Choice = "required" // every subscription is for it, and it cannot be removed
-	OnByDefault Choice = "on"       // a new subscription is for it unless its owner says otherwise
-	OptIn       Choice = "opt-in"   // only a subscription whose owner asked
+	Locked      Choice = "required" // every subscription receives it, and it cannot be removed
+	OnByDefault Choice = "on"       // a new subscription receives it unless its owner opts out
+	OptIn       Choice = "opt-in"   // only a subscription whose owner opts in
 )
 
-// Kind is what there is to know about an event type.
+// Kind describes an event type.
 type Kind struct {
 	Type    Type
 	Title   string
-	When    string // a sentence about the fact that the event tells
+	When    string // a sentence about the reported fact
 	Default Choice
-	// docs/guide/webhook-reference.md marks it so; always opt-in, so a receiver that was written without it never meets
-	// one
+	// marked as an extension in docs/guide/webhook-reference.md; always opt-in, so that receivers written without it never
+	// see one
 	Extension bool
-	Example   any // of the data, see Example
+	Example   any // of the data; see Example
 }
 
-// Catalogue lists every event type (docs/guide/webhook-reference.md, Events), extensions last.
+// Catalogue returns every event type (docs/guide/webhook-reference.md, Events), extensions last.
 func Catalogue() []Kind {
 	return slices.Concat(exportKinds(), patientKinds(), connectionKinds(), extensions())
 }
 
-// ParseType reads an event type; ok is false for one that does not exist.
+// ParseType parses an event type; ok is false for one that does not exist.
 func ParseType(text string) (Type, bool) {
 	kind, ok := kindOf(Type(text))
 	return kind.Type, ok
 }
 
-// Required are the types that every subscription has and that cannot be removed (docs/reference/deviations.md,
+// Required returns the types that every subscription receives and that cannot be removed (docs/reference/deviations.md,
 // Webhooks).
 func Required() []Type { return typesOf(Locked) }
 
-// Default are the types that a new subscription has besides the required ones when its owner does not choose.
+// Default returns the types that a new subscription receives besides the required ones if its owner does not choose.
 func Default() []Type { return typesOf(OnByDefault) }
 
-// Example is the data of an event of t as it looks with every member that it has outside TEFCA mode, but for deprecated
-// ones, made up and easy to tell from a real one: for the description of the events, and to try a receiver with. It is
-// nil for a type that does not exist.
+// Example returns synthetic data of an event of type t, with every member that exists outside TEFCA mode except
+// deprecated ones. It is recognisably not real, and serves the description of the events and the testing of receivers.
+// It is nil for a type that does not exist.
 func Example(t Type) any {
 	kind, _ := kindOf(t)
 	return kind.Example
@@ -69,7 +69,7 @@ func typesOf(choice Choice) []Type {
 	return types
 }
 
-// What examples are made of. Nobody can take such ids for real ones.
+// Values for examples. The ids cannot be mistaken for real ones.
 const (
 	exampleConnection = "00000000-0000-4000-8000-00000000c0de"
 	exampleOrg        = "00000000-0000-4000-8000-000000000001"

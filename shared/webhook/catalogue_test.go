@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-func TestTheCatalogueHasTheTypesOfTheSpecificationAndOurExtensions(t *testing.T) {
+func TestCatalogueListsSpecifiedTypesAndExtensions(t *testing.T) {
 	t.Parallel()
 	want := map[string]webhook.Choice{ // docs/reference/deviations.md, Webhooks
 		"patient.ehi_export_success":     webhook.Locked,
@@ -43,7 +43,7 @@ func TestTheCatalogueHasTheTypesOfTheSpecificationAndOurExtensions(t *testing.T)
 	}
 }
 
-func TestATypeIsReadIfItIsInTheCatalogue(t *testing.T) {
+func TestParseTypeAcceptsCatalogueTypesOnly(t *testing.T) {
 	t.Parallel()
 	for _, k := range webhook.Catalogue() {
 		if got, ok := webhook.ParseType(string(k.Type)); !ok || got != k.Type {
@@ -57,7 +57,7 @@ func TestATypeIsReadIfItIsInTheCatalogue(t *testing.T) {
 	}
 }
 
-func TestWhatASubscriptionHasUnasked(t *testing.T) {
+func TestRequiredAndDefaultTypes(t *testing.T) {
 	t.Parallel()
 	required := []webhook.Type{"patient.ehi_export_success", "patient.ehi_export_failed", "webhook.test"}
 	if diff := cmp.Diff(required, webhook.Required()); diff != "" {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// statuses remembers the states that deliveries were given.
+// statuses records the statuses that deliveries were given.
 type statuses struct {
 	webhook.Store
 

@@ -9,15 +9,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Edit is what is to be another way with a subscription. What is nil stays.
+// Edit describes a change to a subscription. Nil fields change nothing.
 type Edit struct {
-	Headers    map[string]string // all of its own headers; empty for none
+	Headers    map[string]string // replaces all of its own headers; empty for none
 	Rate       *int              // attempts per second; 0 for the default
 	Note       *string
-	SigningKey *bool // sign with an ed25519 key as well, which is a new one, or do not
+	SigningKey *bool // also sign with a new ed25519 key, or stop doing so
 }
 
-// Edited returns a subscription that is another way. Errors are fault.Invalid.
+// Edited returns a subscription with a change applied. Errors are fault.Invalid.
 func (e Editor) Edited(ctx context.Context, s Subscription, to Edit) (Subscription, error) {
 	if to.Note != nil {
 		s.Note = *to.Note
@@ -59,7 +59,7 @@ type Revealed struct {
 	ExpiresAt time.Time // zero for the current one
 }
 
-// Reveal opens the signing secrets that are in use, newest first.
+// Reveal decrypts the signing secrets that are in use, newest first.
 func (e Editor) Reveal(ctx context.Context, s Subscription) ([]Revealed, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)

@@ -18,50 +18,50 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Vault seals and opens what is private to a subscription (kms.Sealer).
+// Vault seals and opens a subscription's private data (kms.Sealer).
 type Vault interface {
 	Opener
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 }
 
-// Editor makes and changes subscriptions; who calls it stores the result. Whatever it changes of what is sealed, it
-// seals everything anew, so that a worker needs one data key for a subscription.
+// Editor creates and changes subscriptions; the caller stores the result. A change to any sealed value reseals all of
+// them, so that a worker needs one data key for a subscription.
 type Editor struct {
 	Vault  Vault
 	Reach  Reach
-	Own    weburl.Own // to which no webhook leads
+	Own    weburl.Own // no webhook may lead to it
 	Random io.Reader
 	Now    func() time.Time
 }
 
-// Reach knows which addresses a worker may send to (safehttp.Options).
+// Reach reports which addresses a worker may send to (safehttp.Options).
 type Reach interface {
-	// MayReach reports whether a request to target would be tried; a name is judged only when it has been looked up.
+	// MayReach reports whether a request to target would be tried; names are checked only after they are resolved.
 	MayReach(target *url.URL) bool
 }
 
-// Draft is what a new subscription is to be.
+// Draft describes a new subscription.
 type Draft struct {
 	ID         string // UUID
 	Tenant     org.Tenant
 	URL        string
 	Note       string
 	Optional   []Type            // besides the required types
-	SigningKey bool              // sign with an ed25519 key as well
+	SigningKey bool              // also sign with an ed25519 key
 	Headers    map[string]string // sent with every attempt; the values are secrets
 	Rate       int               // attempts per second; 0 for the default
 }
 
 const (
-	// secretOverlap is how long an old secret goes on to sign (docs/reference/deviations.md, Webhooks).
+	// secretOverlap is the time for which an old secret continues to sign (docs/reference/deviations.md, Webhooks).
 	secretOverlap = 24 * time.Hour
-	// maxOldSecrets bounds the old secrets that sign at the same time.
+	// maxOldSecrets limits the old secrets that sign at the same time.
 	maxOldSecrets = 10
-	// maxRate is more than any endpoint is sent.
+	// maxRate exceeds the rate that any endpoint needs.
 	maxRate = 1000
 )
 
-// Create makes a subscription and its signing secret, which can never be shown again. Errors are fault.Invalid.
+// Create creates a subscription and its signing secret, which only this call returns. Errors are fault.Invalid.
 func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text, error) {
 	address, err := e.normalURL(d.Tenant.Mode, d.URL)
 	if err != nil {
@@ -94,8 +94,8 @@ func (e Editor) Create(ctx context.Context, d Draft) (Subscription, secret.Text,
 	return s, fresh, err
 }
 
-// Rotate gives the subscription a new signing secret. The one before goes on to sign for 24 hours; with atOnce, every
-// older one ends now, as it has to when it has leaked. Errors are fault.Conflict, with too many old ones.
+// Rotate gives the subscription a new signing secret. The previous one continues to sign for 24 hours; with atOnce,
+// every older one ends now, as is necessary after a leak. It returns fault.Conflict if there are too many old ones.
 func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscription, secret.Text, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -129,8 +129,7 @@ func (e Editor) Rotate(ctx context.Context, s Subscription, atOnce bool) (Subscr
 	return rotated, fresh, err
 }
 
-// Reseal seals all that is sealed of a subscription anew, under the present version of the key,
-// without what has expired.
+// Reseal seals all sealed values of a subscription again, under the present version of the key, and drops expired ones.
 func (e Editor) Reseal(ctx context.Context, s Subscription) (Subscription, error) {
 	now := e.Now()
 	k, err := s.open(ctx, e.Vault, now)
@@ -148,16 +147,16 @@ func checkRate(rate int) error {
 	return nil
 }
 
-// WithURL returns a subscription with another address. Errors are fault.Invalid.
+// WithURL returns a subscription with another URL. Errors are fault.Invalid.
 func (e Editor) WithURL(s Subscription, address string) (Subscription, error) {
 	var err error
 	s.URL, err = e.normalURL(s.Tenant.Mode, address)
 	return s, err
 }
 
-// normalURL returns the URL of a webhook as it is registered in mode: https, or http to a loopback address in test mode
-// (docs/reference/deviations.md, Webhooks). URLs of this service and URLs that the worker would refuse to dial are refused; what
-// a name resolves to is checked on delivery.
+// normalURL returns the URL of a webhook in the form in which it is registered in mode: https, or http to a loopback
+// address in test mode (docs/reference/deviations.md, Webhooks). URLs of this service and URLs that the worker would
+// refuse to dial are refused; resolved addresses are checked on delivery.
 func (e Editor) normalURL(mode org.Mode, text string) (string, error) {
 	u, err := e.Own.Parse(text)
 	switch {
@@ -188,8 +187,8 @@ func (s Subscription) WithTypes(optional []Type) Subscription {
 	return s
 }
 
-// seal seals everything of a subscription; s.Secrets has a place for each secret of k. One that
-// has no log key yet gets it.
+// seal seals all private values of a subscription; s.Secrets has an entry for each secret of k. A subscription without
+// a log key gets one.
 func (e Editor) seal(ctx context.Context, s Subscription, k keys) (Subscription, error) {
 	if len(k.private.LogKey) == 0 {
 		k.private.LogKey = make([]byte, secretBytes)
@@ -219,9 +218,9 @@ const (
 	maxHeaderValue = 2 << 10
 )
 
-// checkHeaders returns a subscription's own headers by their canonical names. They may carry what a
-// receiver wants to see (Authorization, too), but nothing that is ours to say, or that belongs to the
-// connection (RFC 9110 section 7.6.1).
+// checkHeaders returns a subscription's own headers by their canonical names. They may include any header that a
+// receiver requires, even Authorization, but none that Recordbridge sets or that belongs to the connection (RFC 9110
+// section 7.6.1).
 func checkHeaders(headers map[string]string) (map[string]string, error) {
 	if len(headers) > maxHeaders {
 		return nil, fault.BadRequest("A webhook has at most 20 headers of its own.").About("header-file")
@@ -244,8 +243,8 @@ func checkHeaders(headers map[string]string) (map[string]string, error) {
 
 func notPrintable(r rune) bool { return r < ' ' || r > '~' }
 
-// canonicalHeader spells a header's name as Go sends it: Content-Type. It is empty for what is no name
-// (RFC 9110 section 5.6.2).
+// canonicalHeader returns a header's name as Go sends it, such as Content-Type. It is empty for an invalid name (RFC
+// 9110 section 5.6.2).
 func canonicalHeader(name string) string {
 	words := strings.Split(strings.ToLower(name), "-")
 	for i, word := range words {

@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestADraftBecomesASubscription(t *testing.T) {
+func TestCreateReturnsSubscription(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -54,7 +54,7 @@ func TestADraftBecomesASubscription(t *testing.T) {
 	})
 }
 
-func TestADraftThatCannotBeIsRefused(t *testing.T) {
+func TestCreateRefusesInvalidDraft(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -89,7 +89,7 @@ func TestADraftThatCannotBeIsRefused(t *testing.T) {
 	})
 }
 
-func TestARotatedSecretSignsForADayMore(t *testing.T) {
+func TestRotatedSecretSignsForAnotherDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -138,7 +138,7 @@ func TestARotatedSecretSignsForADayMore(t *testing.T) {
 	})
 }
 
-// verifiesPublicly checks the v1a signature as a receiver without any secret would.
+// verifiesPublicly verifies the v1a signature like a receiver without the secret.
 func verifiesPublicly(t *testing.T, p post, publicKey string) bool {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(publicKey, "whpk_"))
@@ -154,7 +154,7 @@ func verifiesPublicly(t *testing.T, p post, publicKey string) bool {
 	return false
 }
 
-func TestTenOldSecretsAreTheMost(t *testing.T) {
+func TestRotateAllowsTenOldSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -174,9 +174,9 @@ func TestTenOldSecretsAreTheMost(t *testing.T) {
 	})
 }
 
-// Where a webhook leads is told apart by the guard that dials it, in both modes; what it allows beyond the public
-// internet is the stack's own.
-func TestAWebhookToAPrivateAddressIsRefused(t *testing.T) {
+// The guard that dials a webhook's URL decides whether it is permitted, in both modes; exceptions beyond the public
+// internet are the stack's own.
+func TestCreateRefusesPrivateAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -185,7 +185,7 @@ func TestAWebhookToAPrivateAddressIsRefused(t *testing.T) {
 			netip.MustParsePrefix("127.0.0.0/8"),
 			netip.MustParsePrefix("::1/128"),
 		}}
-		for address, allowed := range map[string][2]bool{ // anywhere, and on a laptop
+		for address, allowed := range map[string][2]bool{ // in any stack, and on a laptop
 			"https://alder.example/hook": {true, true}, "https://8.8.8.8/hook": {true, true},
 			"https://10.0.0.1/": {}, "https://169.254.169.254/": {}, "https://[fd00::1]/": {}, "https://[::ffff:10.0.0.1]/": {},
 			"https://167772161/": {}, "https://0xa000001/": {}, "https://[64:ff9b::a00:1]/": {},

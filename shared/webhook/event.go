@@ -14,7 +14,7 @@ import (
 // Type names an event (docs/guide/webhook-reference.md, Events).
 type Type string
 
-// The event types. Catalogue tells what each is about.
+// The event types. Catalogue describes them.
 const (
 	ExportSucceeded       Type = "patient.ehi_export_success"
 	ExportFailed          Type = "patient.ehi_export_failed"
@@ -23,18 +23,18 @@ const (
 	AuthorizationEnded    Type = "patient.authorization_revoked"
 	HealthSystemRequested Type = "patient.request_health_system"
 	SupportRequested      Type = "patient.request_support"
-	// Extensions (docs/reference/deviations.md, Webhooks): off unless switched on.
+	// Extensions (docs/reference/deviations.md, Webhooks): off by default.
 	ConnectionFailed    Type = "patient.connection_failed"
 	AuthorizationEnding Type = "patient.authorization_expiring"
 	ExportProgressed    Type = "patient.ehi_export_progress"
 )
 
-// Event is one fact and the bytes that tell it, which never change between attempts.
+// Event is one fact and its serialised form, which never changes between attempts.
 type Event struct {
-	ID        string // UUIDv5: one fact can never make two events
+	ID        string // UUIDv5: one fact can never yield two events
 	Tenant    org.Tenant
 	Type      Type
-	Body      []byte // as it is stored; Wire is what is sent
+	Body      []byte // as stored; Wire returns the bytes to send
 	CreatedAt time.Time
 	FannedOut bool // the deliveries exist
 }
@@ -48,14 +48,14 @@ type envelope struct {
 	Data    any      `json:"data"`
 }
 
-// EventID is the id of the event about a fact: UUIDv5 of mode, organisation, type, subject and number
+// EventID returns the id of the event about a fact: UUIDv5 of mode, organisation, type, subject and number
 // (docs/reference/deviations.md, Webhooks).
 func EventID(tenant org.Tenant, t Type, subject string, number int64) string {
 	return ids.Derive("event", tenant.Key(), string(t), subject, strconv.FormatInt(number, 10))
 }
 
-// NewEvent makes the event of a fact about subject at date. Number tells several facts of one type about one
-// subject apart, such as the resend number of a task. The error is only that of encoding data.
+// NewEvent returns the event of a fact about subject at date. Number, such as the resend number of a task,
+// distinguishes several facts of one type about one subject. The only possible error is that of encoding data.
 func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time.Time, data any) (Event, error) {
 	id := EventID(tenant, t, subject, number)
 	body, err := json.Marshal(envelope{
@@ -67,7 +67,7 @@ func NewEvent(tenant org.Tenant, t Type, subject string, number int64, date time
 	return Event{ID: id, Tenant: tenant, Type: t, Body: body, CreatedAt: date}, nil
 }
 
-// Subjects are the connection and the export that the event tells of, as far as it tells of such.
+// Subjects returns the connection and the export that the event is about, if any.
 func (e Event) Subjects() []string {
 	var body struct {
 		Data struct {

@@ -15,19 +15,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// fact is one event whose body is kept in testdata.
+// fact is one event with a golden body in testdata.
 type fact struct {
 	file string
 	kind webhook.Type
 	data any
 }
 
-// facts are an event of every type with all its members, and those of events that can lack some, or
-// have others in TEFCA mode.
+// facts returns an event of every type with all its members, and variants of events that can lack some or have others
+// in TEFCA mode.
 func facts() []fact {
 	var all []fact
 	for _, k := range webhook.Catalogue() {
-		if success, ok := k.Example.(webhook.ExportSuccess); ok { // with what operators can switch on
+		if success, ok := k.Example.(webhook.ExportSuccess); ok { // with the members that operators can enable
 			success.DownloadLink = &success.DownloadLinks[0]
 			k.Example = success
 		}
@@ -102,7 +102,7 @@ func facts() []fact {
 	}...)
 }
 
-// The ids of what facts are about.
+// The ids that the facts refer to.
 const (
 	connID     = "0c000000-0000-4000-8000-000000000001"
 	endpointID = "0c000000-0000-4000-8000-000000000002"
@@ -112,9 +112,9 @@ const (
 	taskID     = "0c000000000040008000000000000006"
 )
 
-// The bytes that customers receive; each file ends with a newline that a body has not. A change here is a change of the
-// public contract (docs/guide/webhook-reference.md, Body).
-func TestEachEventHasItsGoldenBody(t *testing.T) {
+// The bytes that customers receive; each file ends with a newline that the body does not have. A change here changes
+// the public contract (docs/guide/webhook-reference.md, Body).
+func TestEventBodiesMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	date := time.Date(2026, 3, 4, 6, 6, 7, 120000000, time.FixedZone("CET", 3600))
 	kept, err := filepath.Glob("testdata/*.json")
@@ -140,14 +140,14 @@ func TestEachEventHasItsGoldenBody(t *testing.T) {
 	}
 }
 
-func TestAnEventWhoseDataHasNoJSONIsAnError(t *testing.T) {
+func TestNewEventReturnsErrorForUnencodableData(t *testing.T) {
 	t.Parallel()
 	if _, err := webhook.NewEvent(tenant, webhook.TestEvent, "subject", 0, time.Time{}, math.NaN()); err == nil {
 		t.Error("no error")
 	}
 }
 
-func TestOneFactHasOneIDAndTwoFactsHaveTwo(t *testing.T) {
+func TestEventIDIdentifiesFact(t *testing.T) {
 	t.Parallel()
 	type source struct {
 		tenant  org.Tenant
@@ -180,7 +180,7 @@ func TestOneFactHasOneIDAndTwoFactsHaveTwo(t *testing.T) {
 	}
 }
 
-func TestAnEventHasOneDeliveryToASubscription(t *testing.T) {
+func TestDeliveryIDIdentifiesEventAndSubscription(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 2 {

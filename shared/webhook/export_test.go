@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Processes is processes, for tests.
+// Processes exports processes to tests.
 const Processes = processes
 
-// NewSecret is newSecret, for tests.
+// NewSecret exports newSecret to tests.
 func NewSecret(random io.Reader) (secret.Text, error) { return newSecret(random) }

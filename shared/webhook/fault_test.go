@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Our own faults use up no attempt: the same attempt is made again once the lease has ended, and not before.
-func TestOurOwnFaultUsesUpNoAttempt(t *testing.T) {
+// Internal failures use up no attempt: the same attempt is repeated once the lease has ended, and not before.
+func TestInternalErrorUsesNoAttempt(t *testing.T) {
 	t.Parallel()
 	noSockets := errors.New("no sockets left")
 	faults := map[string]func(w *world) (worker webhook.Worker){
@@ -80,7 +80,7 @@ func (b brokenOpener) Open(context.Context, org.Tenant, string, []byte) ([]byte,
 	return nil, b.err
 }
 
-func TestAPostThatOutlivesItsLeaseDoesNotEndAnothersClaim(t *testing.T) {
+func TestLatePostDoesNotEndOtherClaim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

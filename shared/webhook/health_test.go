@@ -16,12 +16,12 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// failed ends a delivery with its first attempt, so that a test says when failures happen.
+// failed ends a delivery at its first attempt, so that tests control the times of failures.
 func failed(string, int) (webhook.Answer, error) {
 	return webhook.Answer{Status: 500, Control: "abort-message"}, nil
 }
 
-func TestNothingButFailuresWarnsTwiceAndDisablesAfterFiveDays(t *testing.T) {
+func TestContinuousFailureWarnsTwiceAndDisablesAfterFiveDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -51,7 +51,7 @@ func TestNothingButFailuresWarnsTwiceAndDisablesAfterFiveDays(t *testing.T) {
 	})
 }
 
-func TestOneSuccessEndsARunOfFailures(t *testing.T) {
+func TestSuccessEndsRunOfFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -66,12 +66,12 @@ func TestOneSuccessEndsARunOfFailures(t *testing.T) {
 			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, hour).ID))
 			<-time.After(4 * time.Hour)
 		}
-		// Warned at 24, 96, and, failing since hour 120, at 144 and 216.
+		// Warned at 24 and 96 hours and, failing since hour 120, at 144 and 216.
 		if s := w.subscription(t); s.Disabled || s.Health.Failures != 30 || len(w.told) != 4 ||
 			s.Health.LastSuccess.IsZero() {
 			t.Errorf("disabled: %t, health %+v, %d notices", s.Disabled, s.Health, len(w.told))
 		}
-		occasions := map[string]bool{} // as package notice tells them apart
+		occasions := map[string]bool{} // as package notice distinguishes them
 		for _, n := range w.told {
 			occasions[fmt.Sprint(n.health.FailingSince, n.health.Warned)] = true
 		}
@@ -81,7 +81,7 @@ func TestOneSuccessEndsARunOfFailures(t *testing.T) {
 	})
 }
 
-func TestAWebhookThatIsHardlyUsedIsNotDisabled(t *testing.T) {
+func TestRarelyUsedWebhookIsNotDisabled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -101,7 +101,7 @@ func TestAWebhookThatIsHardlyUsedIsNotDisabled(t *testing.T) {
 }
 
 // One event alone fails for 75 h 35 min: its owner is warned at the first attempt after a day.
-func TestTheScheduleOfOneEventWarnsOnce(t *testing.T) {
+func TestScheduleOfOneEventWarnsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -128,7 +128,7 @@ func TestTheScheduleOfOneEventWarnsOnce(t *testing.T) {
 	})
 }
 
-// nextAttempt is when the queue or the sweeper brings the delivery that is due at the time.
+// nextAttempt returns the time at which the queue or the sweeper starts the delivery due at a time.
 func (w *world) nextAttempt(due time.Time) time.Time {
 	if n := len(w.queued); n > 0 {
 		due = time.Now().Add(w.queued[n-1].delay)
@@ -137,7 +137,7 @@ func (w *world) nextAttempt(due time.Time) time.Time {
 	return due
 }
 
-func TestTheBreakerSparesAnEndpointWithoutUsingUpAttempts(t *testing.T) {
+func TestBreakerPostponesWithoutUsingAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -168,7 +168,7 @@ func TestTheBreakerSparesAnEndpointWithoutUsingUpAttempts(t *testing.T) {
 			}
 			sleepUntil(opened.Add(open))
 			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 100+i).ID)) // the probe
-			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 200+i).ID)) // comes too late
+			expect.NoError(t, worker.DeliverEvent(t.Context(), tenant, w.emitNth(t, 200+i).ID)) // too late
 			if len(w.posts) != 11+i {
 				t.Fatalf("%d posts with a half-open breaker, want %d", len(w.posts), 11+i)
 			}
@@ -185,11 +185,11 @@ func TestTheBreakerSparesAnEndpointWithoutUsingUpAttempts(t *testing.T) {
 	})
 }
 
-// runUntil plays queue and sweeper until a time.
+// runUntil simulates queue and sweeper until a time.
 func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	t.Helper()
 	for rows := w.due(t); len(rows) > 0; rows = w.due(t) {
-		next := rows[0].At.Add(-30 * time.Second) // the message comes before the sweeper
+		next := rows[0].At.Add(-30 * time.Second) // the message precedes the sweeper
 		if time.Until(rows[0].At) > 15*time.Minute || !next.After(time.Now()) {
 			next = rows[0].At // there was none
 		}
@@ -204,8 +204,8 @@ func (w *world) runUntil(t *testing.T, worker webhook.Worker, end time.Time) {
 	}
 }
 
-// Attempts that were under way when the breaker opened fail while it is open: it stays open for as long as it was.
-func TestAttemptsUnderWayDoNotOpenTheBreakerAgain(t *testing.T) {
+// Attempts that were under way when the breaker opened fail while it is open, and do not prolong that.
+func TestAttemptsUnderWayDoNotReopenBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -233,7 +233,7 @@ func TestAttemptsUnderWayDoNotOpenTheBreakerAgain(t *testing.T) {
 	})
 }
 
-func TestOfManyWhoSeeAHalfOpenBreakerOneProbes(t *testing.T) {
+func TestHalfOpenBreakerAdmitsOneProbe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -268,8 +268,8 @@ func TestOfManyWhoSeeAHalfOpenBreakerOneProbes(t *testing.T) {
 	})
 }
 
-// A burst goes out at the endpoint's rate: each delivery is told its time once, and none loses an attempt.
-func TestABurstKeepsToTheEndpointsRate(t *testing.T) {
+// A burst goes out at the endpoint's rate: each delivery is scheduled once, and none loses an attempt.
+func TestBurstKeepsEndpointRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -285,7 +285,7 @@ func TestABurstKeepsToTheEndpointsRate(t *testing.T) {
 		for _, p := range w.posts {
 			perSecond[int(p.at.Sub(started)/time.Second)]++
 		}
-		// One is spared the bookkeeping, five come at once, and then five in every second.
+		// One skips the bookkeeping, five start at once, and then five every second.
 		for second := range 7 {
 			want := 5
 			if second == 0 {
@@ -302,8 +302,8 @@ func TestABurstKeepsToTheEndpointsRate(t *testing.T) {
 	})
 }
 
-// A standstill makes all places in the rate late: what waited must not come at once when the workers are back.
-func TestAfterAStandstillTheRateStillHolds(t *testing.T) {
+// After an outage all slots in the rate are late: waiting attempts must not start at once when the workers are back.
+func TestRateHoldsAfterOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -332,8 +332,8 @@ func TestAfterAStandstillTheRateStillHolds(t *testing.T) {
 	})
 }
 
-// What the processes spare the bookkeeping adds up: it is a tenth of the rate for as many of them as may run.
-func TestThePacerKnowsHowManyProcessesMayRun(t *testing.T) {
+// The attempts that skip the bookkeeping add up to a tenth of the rate for the maximum number of processes.
+func TestPacerProcessesMatchTemplate(t *testing.T) {
 	t.Parallel()
 	for _, f := range tables.Template(t).Functions {
 		if f.LogicalID != "WebhookWorkerFunction" {
@@ -349,8 +349,8 @@ func TestThePacerKnowsHowManyProcessesMayRun(t *testing.T) {
 	t.Error("template.yaml has no webhook worker")
 }
 
-// A process asks the store once for the places of several attempts, and for those that it does not use in time, again.
-func TestPlacesInARateAreTakenAheadForAMoment(t *testing.T) {
+// A process calls the store once for the slots of several attempts, and again for those that it does not use in time.
+func TestPacerReservesSlotsInAdvance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -366,7 +366,7 @@ func TestPlacesInARateAreTakenAheadForAMoment(t *testing.T) {
 			}
 			return n
 		}
-		for nth, want := range []int{0, 1, 1, 1} { // the first one is spared
+		for nth, want := range []int{0, 1, 1, 1} { // the first one skips the bookkeeping
 			if got := asked(); got != want {
 				t.Errorf("attempt %d: asked %d times, want %d", nth+1, got, want)
 			}

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// A receiver may repeat what it was sent, in its body and in headers, whole or in parts.
-func TestAnAnswerIsKeptWithoutTheLinksThatItRepeats(t *testing.T) {
+// A receiver may echo its request in its body and headers, completely or in parts.
+func TestHideLinksRemovesEchoedTokens(t *testing.T) {
 	t.Parallel()
 	const token = "1.dGhlLXRpY2tldC1vZi10aGUtZmlsZQ.c2lnbmF0dXJlLW9mLXRoZS10aWNrZXQ"
 	link := webhook.DownloadLink{URL: "https://api.example/v1/x.jsonl?token=" + token}

@@ -9,9 +9,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// tell writes a log line about an attempt that failed, or after which its subscription is disabled; disabled is
-// empty where it is not. d is as it is about to be stored. Of the address nothing but the host is told: customers
-// put secrets in the rest.
+// tell logs an attempt that failed or after which its subscription is disabled; disabled is empty if it is not. d is in
+// the state that is about to be stored. Only the host of the URL is logged, because customers put secrets in the rest.
 func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	spot := fault.Spot{
 		Step: fault.StepNotify, Host: fault.HostOf(d.subscription.URL), Status: a.Status,
@@ -28,7 +27,7 @@ func (d dispatch) tell(ctx context.Context, a Attempt, disabled Reason) {
 	logx.Note(ctx, "webhookworker.attempt", line...)
 }
 
-// count counts an attempt and how long its receiver took; of a delivery's first one also how old the event was.
+// count counts an attempt and its receiver's response time; for a delivery's first attempt also the age of the event.
 func (d dispatch) count(ctx context.Context, a Attempt) {
 	outcome := string(a.Failure)
 	if a.Failure == "" {
@@ -40,7 +39,7 @@ func (d dispatch) count(ctx context.Context, a Attempt) {
 	}
 }
 
-// tellHeld writes a log line about a delivery that waits for its disabled subscription.
+// tellHeld logs a delivery that waits for its disabled subscription.
 func (d dispatch) tellHeld(ctx context.Context) {
 	s := d.subscription
 	logx.Note(ctx, "webhookworker.held", append(d.attrs(),
@@ -48,7 +47,7 @@ func (d dispatch) tellHeld(ctx context.Context) {
 		slog.String("disabled", string(s.DisabledFor)))...)
 }
 
-// attrs tell whose delivery it is, of what, and to whom.
+// attrs returns the log attributes that identify a delivery, its event and its subscription.
 func (d dispatch) attrs() []slog.Attr {
 	return []slog.Attr{
 		logx.Failed(), slog.String("org_id", d.event.Tenant.OrgID), slog.String("mode", string(d.event.Tenant.Mode)),

@@ -9,27 +9,26 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// An event that leads to files is stored with download links that open nothing, so that no copy of a table, backup or
-// log does. Wire makes the links whole, when the event is sent or listed, and nothing stores what Wire returns. It is
-// the same each time (docs/develop/threat-model.md, Download links).
+// An event that leads to files is stored with download links that lack their token, so that no copy of a table, backup
+// or log can open a file. Wire completes the links when the event is sent or listed, and its result is never stored.
+// The result is the same each time (docs/develop/threat-model.md, Download links).
 
-// LinkSigner makes download links open their files (export.Links).
+// LinkSigner adds the tokens to download links (export.Links).
 type LinkSigner interface {
-	// SignLink makes a stored link of a tenant whole. One that is whole already stays as it is.
+	// SignLink completes a tenant's stored link. A link that is already complete is returned unchanged.
 	SignLink(tenant org.Tenant, address string) (string, error)
 }
 
-// linkToken stands between the address of a download link and what makes it open the file.
+// linkToken separates the URL of a download link from its token.
 const linkToken = "?token="
 
-// Wire returns the bytes that tell the event: to a webhook, in each attempt, and in the list of events. Errors are
-// those of links, our own faults.
+// Wire returns the event's bytes for webhooks, the same in each attempt, and for the list of events. Errors are
+// internal errors from links.
 func (e Event) Wire(links LinkSigner) ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) { return links.SignLink(e.Tenant, address) })
 }
 
-// Shown returns the body as people may see it: of download links it has the addresses alone.
-// The error is our own fault.
+// Shown returns the body for display, with download links that lack their tokens. Errors are internal.
 func (e Event) Shown() ([]byte, error) {
 	return e.withLinks(func(address string) (string, error) {
 		address, _, _ = strings.Cut(address, linkToken)
@@ -37,7 +36,7 @@ func (e Event) Shown() ([]byte, error) {
 	})
 }
 
-// withLinks returns the body with changed download links. Every other byte stays.
+// withLinks returns the body with changed download links. Every other byte is unchanged.
 func (e Event) withLinks(change func(address string) (string, error)) ([]byte, error) {
 	body := e.Body
 	if e.Type != ExportSucceeded || len(body) == 0 {
@@ -65,7 +64,7 @@ func (e Event) withLinks(change func(address string) (string, error)) ([]byte, e
 	return body, nil
 }
 
-// linksOf finds the download links of a patient.ehi_export_success, as they are written in its body, with their quotes.
+// linksOf returns the download links of a patient.ehi_export_success as they are written in its body, including quotes.
 func linksOf(body []byte) ([]json.RawMessage, error) {
 	type link struct {
 		URL json.RawMessage `json:"url"`
@@ -92,16 +91,16 @@ func linksOf(body []byte) ([]json.RawMessage, error) {
 }
 
 const (
-	// hidden stands where a part of a download token was.
+	// hidden replaces parts of a download token.
 	hidden = "[hidden]"
-	// tellingPart is how many characters of a token are hidden wherever they stand. What is shorter, such as the rest of a
-	// token that was cut off, lacks more than can be guessed.
+	// tellingPart is the number of a token's characters from which a part is hidden wherever it occurs. With a shorter
+	// part, such as the end of a truncated token, too many characters are missing to be guessed.
 	tellingPart = 12
 )
 
-// HideLinks returns an answer to the event as it may be kept and shown: a receiver that repeats what it was sent,
-// repeats download links that open their files. Sent is the body that was sent. What a receiver has encoded in a way of
-// its own is not found. The error is our own fault.
+// HideLinks returns a response to the event with download tokens removed, so that it may be stored and shown: a
+// receiver that echoes its request echoes working links. Sent is the body that was sent. Tokens that a receiver has
+// encoded in its own way are not found. Errors are internal.
 func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	if e.Type != ExportSucceeded || len(sent) == 0 {
 		return a, nil
@@ -116,7 +115,7 @@ func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 		tokens = append(tokens, token)
 	}
 	a.Body = hide(tokens, a.Body)
-	var header map[string]string // a new one: the answer's is the caller's
+	var header map[string]string // a new map: the response's belongs to the caller
 	for name, value := range a.Header {
 		if header == nil {
 			header = make(map[string]string, len(a.Header))
@@ -127,7 +126,7 @@ func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 	return a, nil
 }
 
-// hide returns text without every part of tokens that tells something.
+// hide returns text without any significant part of tokens.
 func hide(tokens []string, text []byte) []byte {
 	isTelling := make([]bool, len(text))
 	for _, token := range tokens {
@@ -147,7 +146,7 @@ func hide(tokens []string, text []byte) []byte {
 	return shown
 }
 
-// mark marks where a part stands in a text.
+// mark marks the occurrences of a part in a text.
 func mark(marks []bool, text, part []byte) {
 	for from := 0; ; {
 		at := bytes.Index(text[from:], part)

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// recorded is a store that keeps what was to be recorded.
+// recorded is a store that keeps the recorded attempts.
 type recorded struct {
 	webhook.Store
 
@@ -26,7 +26,7 @@ func (s recorded) RecordAttempt(ctx context.Context, d webhook.Delivery, a webho
 	return s.Store.RecordAttempt(ctx, d, a)
 }
 
-func TestTheLogTellsWhatBecameOfAnAttempt(t *testing.T) {
+func TestAttemptOutcomeIsLogged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -81,7 +81,7 @@ func TestTheLogTellsWhatBecameOfAnAttempt(t *testing.T) {
 	})
 }
 
-func TestWithoutALogKeyNoAnswerIsKept(t *testing.T) {
+func TestAnswerIsNotStoredWithoutLogKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -28,7 +28,7 @@ const lease = 45 * time.Second
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// post is what a receiver saw.
+// post is a request as a receiver sees it.
 type post struct {
 	url    string
 	header map[string]string
@@ -36,20 +36,20 @@ type post struct {
 	at     time.Time
 }
 
-// message is what the queue was told.
+// message is a queued message.
 type message struct {
 	id    string
 	delay time.Duration
 }
 
-// notice is what an owner was told.
+// notice is a notification of an owner.
 type notice struct {
-	reason webhook.Reason // of a subscription that is disabled; empty for a warning
+	reason webhook.Reason // for a disabled subscription; empty for a warning
 	health webhook.Health
 	at     time.Time
 }
 
-// world is the tables that template.yaml declares, with the clock of the test's bubble, a receiver and a queue.
+// world contains the tables that template.yaml declares, the clock of the test's bubble, a receiver and a queue.
 type world struct {
 	store   store.Webhooks
 	sealer  *kms.Sealer
@@ -57,14 +57,14 @@ type world struct {
 		kms *awskms.Client
 		key string
 	}
-	answer func(url string, nth int) (webhook.Answer, error) // to the nth POST, from 1
+	answer func(url string, nth int) (webhook.Answer, error) // response to the nth POST, from 1
 	jitter float64
 
 	mu     sync.Mutex
 	posts  []post
 	queued []message
 	told   []notice
-	late   bool     // an owner was told that a subscription is disabled only after it was
+	late   bool     // an owner was notified only after the subscription was disabled
 	calls  []string // AWS operations
 }
 
@@ -120,7 +120,7 @@ func (w *world) TellDisabled(ctx context.Context, s webhook.Subscription, reason
 	return err
 }
 
-// restart makes the function a cold one: it has no data key in memory.
+// restart simulates a cold start, without data keys in memory.
 func (w *world) restart() {
 	w.sealer = kms.New(w.clients.kms, w.clients.key, webhook.SecretPurpose, time.Now)
 }
@@ -167,7 +167,7 @@ func (w *world) editor() webhook.Editor {
 	}
 }
 
-// create stores a subscription to all types as operators make it.
+// create stores a subscription to all types as operators create it.
 func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 	t.Helper()
 	d.ID, d.Tenant, d.URL = "s1", tenant, "https://s1.example/hook"
@@ -178,7 +178,7 @@ func (w *world) create(t *testing.T, d webhook.Draft) webhook.Subscription {
 	return s
 }
 
-// subscription reads the one subscription there is.
+// subscription reads the only subscription.
 func (w *world) subscription(t *testing.T) webhook.Subscription {
 	t.Helper()
 	all, err := w.store.Subscriptions(t.Context(), tenant)
@@ -204,7 +204,7 @@ func (w *world) emit(t *testing.T) webhook.Event {
 	return event
 }
 
-// due lists the events and deliveries that somebody has to look at some day. Notices are the mailer's.
+// due returns the events and deliveries that are due at any time. The mailer handles notices.
 func (w *world) due(t *testing.T) []due.Item {
 	t.Helper()
 	all := make([]due.Item, 0, 8)
@@ -218,7 +218,7 @@ func (w *world) due(t *testing.T) []due.Item {
 	return all
 }
 
-// sleepUntil passes the bubble's time.
+// sleepUntil advances the bubble's time.
 func sleepUntil(at time.Time) {
 	timer := time.NewTimer(time.Until(at))
 	<-timer.C

@@ -3,14 +3,14 @@ package webhook
 // A member with omitempty may be absent; every other member is always present, even if it is empty. docs/asyncapi.yaml
 // states which of them TEFCA mode omits or requires.
 
-// DownloadLink is where a file of an export is.
+// DownloadLink is the download link of an export's file.
 type DownloadLink struct {
 	URL         string `json:"url"`
 	ExportType  string `json:"export_type"`
 	ContentType string `json:"content_type"`
 }
 
-// Stats counts what an export collected.
+// Stats counts the resources that an export collected.
 type Stats struct {
 	TotalResources      int            `json:"total_resources"`
 	TotalByResourceType map[string]int `json:"total_by_resource_type"`
@@ -23,16 +23,16 @@ type ExportSuccess struct {
 	TaskID          string         `json:"task_id"`
 	OrgID           string         `json:"org_id"`
 	Stats           Stats          `json:"stats"`
-	// removed from the specification in June 2026: sent where an operator says so
+	// removed from the specification in June 2026; sent if an operator enables it
 	DownloadLink *DownloadLink `json:"download_link,omitempty"`
 	Shortfall                  //nolint:embeddedstructfieldcheck // members are sent in this order
 }
 
-// Shortfall tells of a record that is not whole, in members that the specification does not know; the zero value, of a
-// whole record, has none. Complete is never true.
+// Shortfall describes an incomplete record in members outside the specification; the zero value, for a complete record,
+// omits them all. Complete is never true.
 type Shortfall struct {
 	Complete *bool `json:"complete,omitempty"`
-	// by resource type why, in the closed set of words of docs/guide/incomplete-records.md
+	// reason by resource type, one of the words in docs/guide/incomplete-records.md
 	Missing map[string]string `json:"missing,omitempty"`
 }
 
@@ -44,18 +44,18 @@ type ExportFailure struct {
 	OrgID           string `json:"org_id"`
 }
 
-// Progress is how far an export has come.
+// Progress is the progress of an export.
 type Progress struct {
-	// requests for a list, a resource or an attachment that have been answered
+	// completed requests for a list, a resource or an attachment
 	QueriesDone int `json:"queries_done"`
-	// those, and what is known to be left; it grows while references are found
+	// those, plus the known remaining ones; grows while references are found
 	QueriesPlanned int   `json:"queries_planned"`
 	Resources      int   `json:"resources"`
 	Bytes          int64 `json:"bytes"`
 }
 
 // ExportProgress is the data of patient.ehi_export_progress, an extension: sent at most every 30 seconds while an
-// export is running. Events may overtake one another; the one of the highest sequence is the latest.
+// export is running. Events may overtake one another; the one with the highest sequence is the latest.
 type ExportProgress struct {
 	OrgConnectionID string `json:"org_connection_id"`
 	TaskID          string `json:"task_id"`
@@ -73,15 +73,15 @@ type ConnectionSuccess struct {
 	ConnectionStatus string `json:"connection_status"` // "authorized" or "rejected"
 	PlatformType     string `json:"platform_type"`
 	RequestID        string `json:"request_id"`
-	ExternalID       string `json:"external_id"`    // empty when the attempt had none: the specification requires both
-	ExternalState    string `json:"external_state"` // as above
+	ExternalID       string `json:"external_id"`    // empty if the attempt had none: the specification requires both
+	ExternalState    string `json:"external_state"` // likewise
 	Scope            string `json:"scope,omitempty"`
 	ConsentExpiresAt string `json:"consent_expires_at,omitempty"` // RFC 3339
 	TEFCADirectoryID string `json:"tefca_directory_id,omitempty"`
 }
 
 // ConnectionFailure is the data of patient.connection_failed, an extension: the fields of the widget event of that
-// name, and what to do about it. There is none in TEFCA mode.
+// name, and the recommended action. It does not exist in TEFCA mode.
 type ConnectionFailure struct {
 	EndpointID       string `json:"endpoint_id"`
 	PortalID         string `json:"portal_id"`
@@ -127,8 +127,8 @@ type HealthSystemRequest struct {
 	StreetAddress string `json:"street_address,omitempty"`
 }
 
-// SupportRequest is the data of patient.request_support, a beta: a patient needs help while connecting. Body is the
-// patient's own words, which may hold health data.
+// SupportRequest is the data of patient.request_support, a beta: a patient needs help while connecting. Body holds the
+// patient's own words, which may contain health data.
 type SupportRequest struct {
 	Email string `json:"email"`
 	Name  string `json:"name,omitempty"` // of the health system

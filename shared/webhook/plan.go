@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Plan is an event with the deliveries that it is to have, or with none if they were made before.
+// Plan is an event with its planned deliveries, or without any if they already exist.
 type Plan struct {
 	event      Event
 	dispatches []dispatch
@@ -32,8 +32,8 @@ func (w Worker) plan(ctx context.Context, event Event, subscriptions []Subscript
 	return planned, nil
 }
 
-// Deliver makes the deliveries of a plan, unless they exist, and attempts each for the first time. Only one caller may
-// do so for each plan. The error is our own fault.
+// Deliver creates the deliveries of a plan, unless they exist, and makes the first attempt of each. Only one caller may
+// do so for each plan. An error is internal.
 func (w Worker) Deliver(ctx context.Context, p Plan) error {
 	if p.event.FannedOut {
 		return nil
@@ -49,7 +49,7 @@ func (w Worker) Deliver(ctx context.Context, p Plan) error {
 	if len(p.dispatches) == 0 {
 		return nil
 	}
-	last := len(p.dispatches) - 1 // mostly the only one, for which a goroutine would cost more than it brings
+	last := len(p.dispatches) - 1 // usually the only one, for which a goroutine would not pay off
 	var posts errgroup.Group
 	posts.SetLimit(parallelPosts)
 	for _, d := range p.dispatches[:last] {

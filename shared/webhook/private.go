@@ -12,18 +12,20 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// private is what a subscription keeps besides its secrets, sealed as one.
+// private holds the private values of a subscription other than its secrets, sealed together.
 type private struct {
 	SigningKey string            `json:"signing_key,omitempty"` // "whsk_…"
 	Headers    map[string]string `json:"headers,omitempty"`     // by canonical name
-	// LogKey seals the answers in the delivery log (AES-256). It is the subscription's own, so that a worker which has
-	// opened a secret asks KMS for nothing more, and so that answers end with their subscription.
+	// LogKey seals the responses in the delivery log (AES-256). It is the subscription's own, so that a worker which has
+	// decrypted a secret needs no further KMS call, and so that responses become unreadable with their subscription's
+	// removal.
 	LogKey []byte `json:"log_key,omitempty"`
 }
 
 func (s Subscription) privateBinding() string { return s.SecretBinding() + "|private" }
 
-// open opens the live secrets and what else is private. All of it was sealed together, so that one data key opens it.
+// open decrypts the live secrets and the other private values. All were sealed together, so that one data key opens
+// them.
 func (s Subscription) open(ctx context.Context, opener Opener, now time.Time) (keys, error) {
 	var k keys
 	for _, sealed := range s.Secrets {
@@ -56,8 +58,8 @@ func (s Subscription) openPrivate(ctx context.Context, opener Opener) (private, 
 	return p, nil
 }
 
-// OpenAnswer opens the body of an answer in the delivery log: Attempt.SealedBody of an attempt of the delivery. It is
-// empty when there was none. Errors are our own faults.
+// OpenAnswer decrypts the body of a response in the delivery log: the Attempt.SealedBody of one of the delivery's
+// attempts. It is empty if there was none. Errors are internal.
 func (s Subscription) OpenAnswer(ctx context.Context, opener Opener, deliveryID string, sealed []byte) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, nil
@@ -77,7 +79,7 @@ func (s Subscription) OpenAnswer(ctx context.Context, opener Opener, deliveryID 
 	return body, nil
 }
 
-// sealAnswer seals the body of an answer for the delivery log. A subscription without a log key keeps none.
+// sealAnswer seals the body of a response for the delivery log. For a subscription without a log key, it returns none.
 func (s Subscription) sealAnswer(p private, deliveryID string, body []byte) ([]byte, error) {
 	if len(body) == 0 || len(p.LogKey) == 0 {
 		return nil, nil

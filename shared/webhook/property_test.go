@@ -27,7 +27,7 @@ import (
 
 var errCrash = errors.New("the worker crashed")
 
-// plainVault seals nothing, so that the property test needs no KMS.
+// plainVault does not encrypt, so that the property test needs no KMS.
 type plainVault struct{}
 
 func (plainVault) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
@@ -38,24 +38,24 @@ func (plainVault) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte)
 	return sealed, nil
 }
 
-// trial is one run of the property test: workers over the tables, a clock, and receivers that do as they like. One call
-// of a worker runs at a time; while a receiver takes its time with a POST, the call is parked and others run.
+// trial is one run of the property test: workers over the tables, a clock, and receivers with arbitrary behaviour. One
+// worker call runs at a time; while a receiver delays its response to a POST, the call is parked and others run.
 type trial struct {
 	*rapid.T
 
 	store  store.Webhooks
 	log    store.DeliveryLog
 	events []string
-	seen   []webhook.Delivery // as the last look has found them
+	seen   []webhook.Delivery // from the latest look
 	worker webhook.Worker
 	now    time.Time
 	calm   bool
 	ended  map[string]webhook.DeliveryStatus
-	said   map[string]string // by event id: the body
-	wrong  string            // what a POST has found; a test is failed by its own goroutine only
+	said   map[string]string // bodies by event id
+	wrong  string            // violation found in a POST; only the test's own goroutine may fail it
 
-	mu          sync.Mutex // guards the three below: a worker calls DynamoDB side by side
-	isWorking   bool       // a call of a worker is running
+	mu          sync.Mutex // guards the three below: a worker calls DynamoDB concurrently
+	isWorking   bool       // a worker call is running
 	callsLeft   int        // to DynamoDB, before the running call crashes
 	takesEffect bool       // the last one does
 
@@ -80,7 +80,7 @@ func newTrial(tb testing.TB, t *rapid.T) *trial {
 		Own: ownhosts.Own(), Vault: plainVault{}, Reach: safehttp.Options{},
 		Random: rand.Reader, Now: clock,
 	}
-	// One subscription: what a fan-out posts at the same time would not come out the same for the same draws.
+	// One subscription only: with concurrent POSTs in a fan-out, the same draws would not give the same result.
 	s, _, err := editor.Create(context.Background(),
 		webhook.Draft{ID: "s1", Tenant: tenant, URL: "https://s1.example", Rate: 1})
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *trial) Post(ctx context.Context, _ string, header map[string]string, bo
 	return <-resume, nil
 }
 
-// EnqueueDelivery implements webhook.Queue: every message is lost, and step sends others at any time.
+// EnqueueDelivery implements webhook.Queue: every message is lost, and step sends messages at any time.
 func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Duration) error {
 	return nil
 }
@@ -129,7 +129,7 @@ func (r *trial) TellDisabled(context.Context, webhook.Subscription, webhook.Reas
 	return r.tell()
 }
 
-// fate draws with which call to DynamoDB the call of a worker that goes on now crashes: most do not.
+// fate draws the DynamoDB call at which the resumed worker call crashes: most do not.
 func (r *trial) fate() {
 	callsLeft, takesEffect := 100, false
 	if !r.calm && rapid.IntRange(0, 2).Draw(r.T, "crash") == 0 {
@@ -141,14 +141,14 @@ func (r *trial) fate() {
 	r.isWorking, r.callsLeft, r.takesEffect = true, callsLeft, takesEffect
 }
 
-// rest notes that no call of a worker is running.
+// rest records that no worker call is running.
 func (r *trial) rest() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.isWorking = false
 }
 
-// spend counts a call to DynamoDB. It reports whether the call is answered, and whether it takes effect.
+// spend counts a call to DynamoDB. It reports whether the call gets a response, and whether it takes effect.
 func (r *trial) spend() (isAnswered, takesEffect bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +159,7 @@ func (r *trial) spend() (isAnswered, takesEffect bool) {
 	return r.callsLeft >= 0, r.callsLeft >= 0 || r.callsLeft == -1 && r.takesEffect
 }
 
-// around is around every call to DynamoDB, of which one may be the worker's last.
+// around wraps every call to DynamoDB, one of which may be the worker's last.
 func (r *trial) around(next wire.Handler) wire.Handler {
 	return func(out http.ResponseWriter, in *http.Request, c wire.Call) {
 		isAnswered, takesEffect := r.spend()
@@ -170,11 +170,11 @@ func (r *trial) around(next wire.Handler) wire.Handler {
 		if takesEffect {
 			next(httptest.NewRecorder(), in, c)
 		}
-		wire.WriteJSONError(out, "1.0", wire.Fail("AccessDeniedException", "the worker crashed")) // which no SDK tries again
+		wire.WriteJSONError(out, "1.0", wire.Fail("AccessDeniedException", "the worker crashed")) // which no SDK retries
 	}
 }
 
-// tell tells the owner something, unless the worker has crashed or does so now.
+// tell notifies the owner, unless the worker has crashed or crashes now.
 func (r *trial) tell() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,18 +184,18 @@ func (r *trial) tell() error {
 	return nil
 }
 
-// run starts a call of a worker and returns when it is parked or has ended.
+// run starts a worker call and returns when it is parked or has ended.
 func (r *trial) run(call func() error) {
 	r.fate()
 	go func() {
-		_ = call() // an error is a crash that was drawn
+		_ = call() // an error is a drawn crash
 		r.yield <- struct{}{}
 	}()
 	<-r.yield
 	r.rest()
 }
 
-// resume lets one of the receivers answer.
+// resume lets one of the receivers respond.
 func (r *trial) resume() {
 	if len(r.parked) == 0 {
 		return
@@ -221,7 +221,7 @@ func (r *trial) resume() {
 	r.rest()
 }
 
-// step is one thing that happens: a message, late, early or doubled, an answer, or that time passes.
+// step performs one event: a late, early or duplicate message, a response, or the passing of time.
 func (r *trial) step() {
 	switch rapid.IntRange(0, 4).Draw(r.T, "step") {
 	case 0:
@@ -250,9 +250,9 @@ func (r *trial) retry(id string) {
 	r.run(func() error { return r.worker.RetryDelivery(context.Background(), tenant, id) })
 }
 
-// sweep looks at what is due, as the sweeper has it done.
+// sweep processes due rows like the sweeper.
 func (r *trial) sweep(until time.Time) {
-	if len(r.seen) < len(r.events) { // a delivery is made in one transaction with the mark that its event is fanned out
+	if len(r.seen) < len(r.events) { // a delivery is created in the transaction that marks its event as fanned out
 		for _, id := range r.events {
 			if !slices.ContainsFunc(r.seen, func(d webhook.Delivery) bool { return d.EventID == id }) {
 				r.deliver(id)
@@ -267,7 +267,7 @@ func (r *trial) sweep(until time.Time) {
 	}
 }
 
-// look reads the deliveries that there are.
+// look reads all deliveries.
 func (r *trial) look() {
 	r.seen = r.seen[:0]
 	for _, id := range r.events {
@@ -315,16 +315,16 @@ func (r *trial) checkAttempts() {
 	}
 }
 
-// inBubble is a test in a bubble of testing/synctest, where rapid must not ask for the test's deadline.
+// inBubble is a test in a testing/synctest bubble, where rapid must not ask for the test's deadline.
 type inBubble struct{ testing.TB }
 
-// The bubble's clock stands still while a receiver takes its time, so no POST is marked as slow by chance.
-func TestWhateverCrashesADeliveryEndsOnce(t *testing.T) {
+// The bubble's clock stands still while a receiver delays its response, so no POST is marked as slow by chance.
+func TestDeliveryEndsOnceDespiteCrashes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { rapid.Check(inBubble{t}, func(rt *rapid.T) { tryCrashes(t, rt) }) })
 }
 
-// tryCrashes emits events and checks that each delivery ends once, whatever crashes.
+// tryCrashes emits events and checks that each delivery ends once, whichever calls crash.
 func tryCrashes(t *testing.T, rt *rapid.T) {
 	t.Helper()
 	r := newTrial(t, rt)
@@ -341,7 +341,7 @@ func tryCrashes(t *testing.T, rt *rapid.T) {
 	for range rapid.IntRange(0, 120).Draw(rt, "steps") {
 		r.step()
 	}
-	// Whatever has happened, the sweeper alone brings every delivery to its end.
+	// The sweeper alone completes every delivery, whatever happened before.
 	r.calm = true
 	for range 200 {
 		for len(r.parked) > 0 {
@@ -350,7 +350,7 @@ func tryCrashes(t *testing.T, rt *rapid.T) {
 		r.now = r.now.Add(2 * time.Hour)
 		r.sweep(r.now)
 		r.check()
-		if len(r.ended) == len(r.events) && len(r.parked) == 0 { // nothing is due any more, and nothing will be
+		if len(r.ended) == len(r.events) && len(r.parked) == 0 { // nothing is due any more, or ever will be
 			r.checkAttempts()
 			return
 		}

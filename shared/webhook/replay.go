@@ -10,37 +10,36 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Replays finds deliveries and starts them anew.
+// Replays finds deliveries and restarts them.
 type Replays interface {
 	// Delivery reads a delivery, consistently.
 	Delivery(ctx context.Context, tenant org.Tenant, id string) (Delivery, error)
-	// DeliveriesMade lists ids of the deliveries that were made from one time up to, and without, another one, oldest
-	// first, at most limit of them, and the time from which on there may be more; zero when there are no more.
+	// DeliveriesMade returns the ids of deliveries created from one time up to, but not including, another, oldest first,
+	// at most limit, and the time from which there may be more; zero if there are none.
 	DeliveriesMade(ctx context.Context, tenant org.Tenant, from, to time.Time, limit int) (ids []string,
 		next time.Time, err error)
-	// RestartDelivery stores d, which is scheduled, over the delivery that is over; fault.Conflict when it is not.
+	// RestartDelivery stores d, which is scheduled, over an ended delivery; fault.Conflict if the delivery has not ended.
 	RestartDelivery(ctx context.Context, d Delivery) error
 }
 
-// Replayer delivers again what was delivered, failed or held. The event keeps its id and its bytes, the schedule begins
-// anew, and the log goes on. The endpoint's rate holds for replays as for everything else.
+// Replayer resends deliveries that were delivered, failed or held. The event keeps its id and its bytes, the schedule
+// restarts, and the log continues. Replays count towards the endpoint's rate like all other attempts.
 type Replayer struct {
 	Store Replays
 	Queue Queue
 	Now   func() time.Time
 }
 
-// replayAtOnce bounds what one call replays, so that a request has an end.
+// replayAtOnce limits the number of replays in one call, to bound its duration.
 const replayAtOnce = 100
 
-// Replayed is what one call has done.
+// Replayed is the result of one call.
 type Replayed struct {
 	Deliveries int
-	Next       time.Time // where another call has to go on from; zero when all is done
+	Next       time.Time // starting point of the next call; zero when done
 }
 
-// One replays a delivery, whatever has become of it. Errors are fault.NotFound, and
-// fault.Conflict while it is under way.
+// One replays a delivery, whatever its status. Errors are fault.NotFound, and fault.Conflict while it is under way.
 func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := r.Store.Delivery(ctx, tenant, id)
 	if err != nil {
@@ -49,7 +48,7 @@ func (r Replayer) One(ctx context.Context, tenant org.Tenant, id string) error {
 	return r.restart(ctx, d)
 }
 
-// FailedSince replays what was made for a subscription since a time and has failed or is held.
+// FailedSince replays the failed and held deliveries that were created for a subscription since a time.
 func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscriptionID string,
 	since time.Time,
 ) (Replayed, error) {
@@ -58,7 +57,8 @@ func (r Replayer) FailedSince(ctx context.Context, tenant org.Tenant, subscripti
 	})
 }
 
-// Range replays what was made for a subscription from one time up to, and without, another one, delivered or not.
+// Range replays the deliveries that were created for a subscription from one time up to, but not including, another,
+// delivered or not.
 func (r Replayer) Range(ctx context.Context, tenant org.Tenant, subscriptionID string, from,
 	to time.Time,
 ) (Replayed, error) {
@@ -76,7 +76,7 @@ func (r Replayer) each(ctx context.Context, tenant org.Tenant, from, to time.Tim
 	for _, id := range ids {
 		d, err := r.Store.Delivery(ctx, tenant, id)
 		if errors.Is(err, fault.NotFound) {
-			continue // the index is a moment behind
+			continue // the index lags behind
 		}
 		if err != nil {
 			return done, fmt.Errorf("read delivery: %w", err)

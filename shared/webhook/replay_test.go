@@ -17,7 +17,7 @@ func (w *world) replayer() webhook.Replayer {
 	return webhook.Replayer{Store: w.store, Queue: w, Now: time.Now}
 }
 
-// runMessages makes the worker look at what it was told to.
+// runMessages has the worker process its messages.
 func (w *world) runMessages(t *testing.T, worker webhook.Worker) {
 	t.Helper()
 	told := w.queued
@@ -27,7 +27,7 @@ func (w *world) runMessages(t *testing.T, worker webhook.Worker) {
 	}
 }
 
-func TestAReplayRestartsTheSchedule(t *testing.T) {
+func TestReplayRestartsSchedule(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -68,7 +68,7 @@ func TestAReplayRestartsTheSchedule(t *testing.T) {
 	})
 }
 
-func TestAReplayOfATimeTakesWhatIsAskedFor(t *testing.T) {
+func TestReplaySelectsByTimeAndStatus(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -107,7 +107,7 @@ func TestAReplayOfATimeTakesWhatIsAskedFor(t *testing.T) {
 	})
 }
 
-func TestALongReplayIsDoneInPieces(t *testing.T) {
+func TestLongReplayIsDoneInBatches(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

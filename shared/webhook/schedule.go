@@ -2,7 +2,7 @@ package webhook
 
 import "time"
 
-// delays returns the wait before each attempt, counted from the one before: 75 h 35 min in all
+// delays returns the wait before each attempt, measured from the previous one: 75 h 35 min in all
 // (docs/reference/deviations.md, Webhooks).
 func delays() [10]time.Duration {
 	return [10]time.Duration{
@@ -12,16 +12,17 @@ func delays() [10]time.Duration {
 }
 
 const (
-	// spread is how far a delay may be off, to either side, so that many failures do not come back at one moment.
+	// spread is the jitter of a delay in either direction, so that many failed attempts do not recur at once.
 	spread = 0.2
-	// restFor is the least that a receiver gets that is overloaded or slow (Standard Webhooks 1.0).
+	// restFor is the minimum pause for a receiver that is overloaded or slow (Standard Webhooks 1.0).
 	restFor = time.Minute
-	// mostAsked is how many times the step a receiver may ask us to wait (docs/reference/deviations.md, Webhooks).
+	// mostAsked is the maximum wait that a receiver may request, as a multiple of the step (docs/reference/deviations.md,
+	// Webhooks).
 	mostAsked = 2
 )
 
-// nextDelay returns the wait before attempt number next after an answer that came at now, spread by jitter in [0, 1);
-// ok is false after the last one. A Retry-After is kept exactly where it is between one and two steps.
+// nextDelay returns the wait before attempt number next after a response received at now, spread by jitter in [0, 1);
+// ok is false after the last attempt. A Retry-After between one and two steps is followed exactly.
 func nextDelay(next int, answer Answer, now time.Time, jitter float64) (wait time.Duration, ok bool) {
 	all := delays()
 	if next > len(all) {

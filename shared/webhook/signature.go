@@ -24,7 +24,7 @@ const (
 	secretBytes     = 32
 )
 
-// newSecret makes a signing secret: "whsec_" and 32 random bytes in padded standard base64 (Standard Webhooks 1.0).
+// newSecret returns a signing secret: "whsec_" and 32 random bytes in padded standard base64 (Standard Webhooks 1.0).
 func newSecret(random io.Reader) (secret.Text, error) {
 	key := make([]byte, secretBytes)
 	if _, err := io.ReadFull(random, key); err != nil {
@@ -33,7 +33,7 @@ func newSecret(random io.Reader) (secret.Text, error) {
 	return secret.New(secretPrefix + base64.StdEncoding.EncodeToString(key)), nil
 }
 
-// newSigningKey makes an ed25519 key: "whsk_" and its seed, and "whpk_" and the public key, in base64.
+// newSigningKey returns an ed25519 key: "whsk_" and its seed, and "whpk_" and the public key, in base64.
 func newSigningKey(random io.Reader) (private, public string, err error) {
 	seed := make([]byte, ed25519.SeedSize)
 	if _, err := io.ReadFull(random, seed); err != nil {
@@ -44,13 +44,13 @@ func newSigningKey(random io.Reader) (private, public string, err error) {
 		publicKeyPrefix + base64.StdEncoding.EncodeToString(key[ed25519.SeedSize:]), nil
 }
 
-// keys are what one attempt is signed with, its log is sealed with, and its headers are.
+// keys holds an attempt's signing secrets and keys, its headers, and the key for its log.
 type keys struct {
-	secrets []secret.Text // newest first, the live ones
+	secrets []secret.Text // the live ones, newest first
 	private private
 }
 
-// sign returns the value of the webhook-signature header: one v1 entry per secret and one v1a entry when there is an
+// sign returns the value of the webhook-signature header: one v1 entry per secret and one v1a entry if there is an
 // ed25519 key, separated by spaces (Standard Webhooks 1.0, "Signature scheme").
 func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
 	content := fmt.Appendf(nil, "%s.%d.", eventID, at.Unix())
@@ -76,7 +76,7 @@ func (k keys) sign(eventID string, at time.Time, body []byte) (string, error) {
 	return strings.Join(entries, " "), nil
 }
 
-// headers are the headers of one attempt that sends body. Ours win over the subscription's own.
+// headers returns the headers of one attempt that sends body. Recordbridge's own headers override the subscription's.
 func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]string, error) {
 	if len(k.secrets) == 0 {
 		return nil, fault.New(fault.Internal, fault.CodeServerError, "A webhook has no secret to sign with.")
@@ -99,10 +99,10 @@ func (k keys) headers(eventID string, at time.Time, body []byte) (map[string]str
 	return header, nil
 }
 
-// redacted is what the log shows in place of a value that only the receiver may know.
+// redacted replaces, in the log, a value that only the receiver may know.
 const redacted = "[redacted]"
 
-// shown returns headers as the delivery log keeps them.
+// shown returns headers in the form that the delivery log stores.
 func (k keys) shown(header map[string]string) map[string]string {
 	shown := make(map[string]string, len(header))
 	for name, value := range header {

@@ -28,14 +28,14 @@ func newSecret(t *testing.T) secret.Text {
 	return text
 }
 
-// verify asks the reference library, which a receiver would use.
+// verify verifies with the reference library, as a receiver would.
 func verify(t *testing.T, p post, text secret.Text) error {
 	t.Helper()
 	verifier, header := reference(t, p, text)
 	return verifier.Verify([]byte(p.body), header)
 }
 
-// verifyLater verifies a POST of some time ago, which the library would refuse for its age.
+// verifyLater verifies an older POST, which the library would refuse for its age.
 func verifyLater(t *testing.T, p post, text secret.Text) error {
 	t.Helper()
 	verifier, header := reference(t, p, text)
@@ -53,7 +53,7 @@ func reference(t *testing.T, p post, text secret.Text) (*standardwebhooks.Webhoo
 	return verifier, header
 }
 
-func TestTheReferenceLibraryVerifiesADelivery(t *testing.T) {
+func TestReferenceLibraryVerifiesDelivery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -74,16 +74,16 @@ func TestTheReferenceLibraryVerifiesADelivery(t *testing.T) {
 	})
 }
 
-// tokenLinks makes download links whole with one token.
+// tokenLinks completes download links with a single token.
 type tokenLinks struct{ token string }
 
 func (l tokenLinks) SignLink(_ org.Tenant, address string) (string, error) {
 	return address + "?token=" + l.token, nil
 }
 
-// The stored event opens no file; what is sent does, and that is what the receiver verifies. A receiver that repeats it
-// leaves no link in the log.
-func TestTheLinksOfAnExportAreSentSignedAndNeverKept(t *testing.T) {
+// The stored event opens no file; the sent one does, and is what the receiver verifies. A receiver that echoes it
+// leaves no working link in the log.
+func TestDownloadLinksAreSentCompleteAndNeverStored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -124,7 +124,7 @@ func TestTheLinksOfAnExportAreSentSignedAndNeverKept(t *testing.T) {
 	})
 }
 
-func TestWhileASecretRotatesBothVerifyAndThenOnlyTheNewOne(t *testing.T) {
+func TestBothSecretsVerifyDuringRotation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -151,7 +151,7 @@ func TestWhileASecretRotatesBothVerifyAndThenOnlyTheNewOne(t *testing.T) {
 	})
 }
 
-func TestASubscriptionWithoutALiveSecretSendsNothing(t *testing.T) {
+func TestSubscriptionWithoutLiveSecretSendsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -162,7 +162,7 @@ func TestASubscriptionWithoutALiveSecretSendsNothing(t *testing.T) {
 	})
 }
 
-func TestADamagedSecretSendsNothing(t *testing.T) {
+func TestDamagedSecretSendsNothing(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"whsec_", "whsec_not base64", "whsec_" + strings.Repeat("A", 43)} {
 		synctest.Test(t, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestADamagedSecretSendsNothing(t *testing.T) {
 	}
 }
 
-func TestASecretHas32BytesInStandardBase64(t *testing.T) {
+func TestSecretHas32BytesInStandardBase64(t *testing.T) {
 	t.Parallel()
 	text, err := webhook.NewSecret(bytes.NewReader(bytes.Repeat([]byte{0xff}, 32)))
 	expect.NoError(t, err)
@@ -187,7 +187,7 @@ func TestASecretHas32BytesInStandardBase64(t *testing.T) {
 	}
 }
 
-func TestAURLThatMustNotBeCalledIsRefused(t *testing.T) {
+func TestCreateRefusesForbiddenURL(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		url        string

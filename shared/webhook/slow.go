@@ -9,30 +9,31 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A slow webhook is one that was seen not to answer at once. Its attempts get as long as anybody's
-// (docs/guide/webhooks.md, Retries), but only so many are under way at a time: each holds a connection of a worker, and
-// those are all receivers' together (docs/adr/0014-who-waits-works-on.md). Nobody counts them, since a crash would
-// leave a wrong count: they begin so far apart that they cannot be more. A webhook that answers at once costs nothing
-// here.
+// A slow webhook is one that was seen not to respond at once. Its attempts have the usual time-out
+// (docs/guide/webhooks.md, Retries), but the number under way at a time is limited, because each holds a worker's
+// connection, and all receivers share these (docs/adr/0014-who-waits-works-on.md). They are not counted, since a crash
+// would leave a wrong count; instead, they start far enough apart not to exceed the limit. A webhook that responds at
+// once incurs no cost here.
 
 const (
-	// answersAtOnce is how long a webhook may take without being a slow one.
+	// answersAtOnce is the response time up to which a webhook does not count as slow.
 	answersAtOnce = time.Second
-	// slowFor is how long it is one after it was seen last.
+	// slowFor is the time for which a webhook counts as slow after a slow response.
 	slowFor = 2 * time.Minute
-	// slowAtOnce is how many attempts at a slow webhook are under way at a time.
+	// slowAtOnce is the number of attempts to a slow webhook that may be under way at a time.
 	slowAtOnce = 50
-	// longestAnswer is what a webhook may take at most, and so what is expected of one that has not answered yet.
+	// longestAnswer is the maximum response time of a webhook, and therefore the assumed one of a webhook that has not
+	// responded yet.
 	longestAnswer = 30 * time.Second
-	// slowAhead is how far ahead places are given for a slow webhook, so that little waits long
-	// when it is a fast one again.
+	// slowAhead is the time for which slots are reserved in advance for a slow webhook, so that few attempts wait long
+	// once it is fast again.
 	slowAhead = time.Minute
 )
 
-// isSlow reports whether a webhook was seen lately not to answer at once.
+// isSlow reports whether a webhook recently responded slowly.
 func (h Health) isSlow(now time.Time) bool { return now.Before(h.SlowUntil) }
 
-// interval is the time that one attempt at now takes up of the endpoint's rate.
+// interval returns the time that one attempt at now takes up in the endpoint's rate.
 func (s Subscription) interval(now time.Time) time.Duration {
 	rate := s.Rate
 	if rate <= 0 {
@@ -45,15 +46,15 @@ func (s Subscription) interval(now time.Time) time.Duration {
 	return max(agreed, s.Health.Answers/slowAtOnce)
 }
 
-// posted is a POST that was made: its answer counts, and the attempt must not be made again.
+// posted is a POST that was sent: its response counts, and the attempt must not be repeated.
 type posted struct {
 	answer Answer
 	// unmarked is the error of marking a slow webhook, or nil. It is reported after the attempt is recorded.
 	unmarked error
 }
 
-// post makes the POST. It marks a webhook as slow before the answer comes, since until then other workers take it for a
-// fast one. An error means that no POST was made.
+// post sends the POST. It marks a webhook as slow before the response arrives, because other workers assume until then
+// that it is fast. An error means that no POST was sent.
 func (w Worker) post(ctx context.Context, s Subscription, header map[string]string, body []byte) (posted, error) {
 	began := w.Now()
 	marked := make(chan error, 1)
@@ -79,7 +80,7 @@ func (w Worker) post(ctx context.Context, s Subscription, header map[string]stri
 	return made, nil
 }
 
-// markSlow notes that a webhook takes so long to answer, unless it is known already.
+// markSlow records a webhook's response time as slow, unless that is already known.
 func (w Worker) markSlow(ctx context.Context, s Subscription, takes time.Duration) error {
 	now, known := w.Now(), s.Health.Answers
 	isKnown := s.Health.SlowUntil.Sub(now) > slowFor/2 && takes <= 2*known && known <= 2*takes

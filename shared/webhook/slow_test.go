@@ -12,10 +12,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// slowAtOnce is how many attempts at a slow webhook are under way at a time (docs/guide/webhooks.md, Retries).
+// slowAtOnce is the number of attempts to a slow webhook that may be under way at a time (docs/guide/webhooks.md,
+// Retries).
 const slowAtOnce = 50
 
-// crowd are many deliveries to the webhook of a world at once, each looked at when its message comes.
+// crowd sends many deliveries to a world's webhook at once, and processes each when its message arrives.
 type crowd struct {
 	world   *world
 	worker  webhook.Worker
@@ -53,16 +54,16 @@ func (p poster) Post(_ context.Context, _ string, header map[string]string, _ []
 	return p(header), nil
 }
 
-// EnqueueDelivery implements webhook.Queue; SQS knows whole seconds only.
+// EnqueueDelivery implements webhook.Queue; like SQS, it supports only whole seconds.
 func (c *crowd) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
 	c.running.Go(func() {
 		<-time.After((delay + time.Second - 1).Truncate(time.Second))
-		_ = c.worker.RetryDelivery(ctx, tenant, id) // what fails is not delivered, which is seen
+		_ = c.worker.RetryDelivery(ctx, tenant, id) // a failure leaves the delivery undelivered, which the test detects
 	})
 	return nil
 }
 
-// deliver makes events, so many a second.
+// deliver creates events at a rate per second.
 func (c *crowd) deliver(t *testing.T, events, rate int) {
 	t.Helper()
 	for n := range events {
@@ -72,7 +73,7 @@ func (c *crowd) deliver(t *testing.T, events, rate int) {
 	}
 }
 
-// attempts are how many events were attempted once, and how many more often.
+// attempts returns the number of events attempted once, and of those attempted more often.
 func (c *crowd) attempts() (once, more int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,8 +87,8 @@ func (c *crowd) attempts() (once, more int) {
 	return once, more
 }
 
-// Who takes long is given the time that it takes, and gets everything once; only how much is under way is bounded.
-func TestASlowWebhookGetsEverythingOnce(t *testing.T) {
+// A slow receiver is given enough time and receives everything once; only the number of attempts under way is limited.
+func TestSlowWebhookReceivesEverythingOnce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		takes, within time.Duration
@@ -110,7 +111,7 @@ func TestASlowWebhookGetsEverythingOnce(t *testing.T) {
 					t.Errorf("%d events arrived once and %d more often, within %v; want %d and within %v", once, more, took,
 						events, test.within)
 				}
-				if most := 40 + slowAtOnce + 5; c.most > most { // 40 are there before it is known
+				if most := 40 + slowAtOnce + 5; c.most > most { // 40 start before it is known to be slow
 					t.Errorf("%d were under way at once, want at most %d", c.most, most)
 				}
 				if h := c.world.subscription(t).Health; h.SlowUntil.IsZero() == test.isSlow || test.isSlow &&
@@ -122,9 +123,10 @@ func TestASlowWebhookGetsEverythingOnce(t *testing.T) {
 	}
 }
 
-// Who hangs is not sent what got a place in its rate while it worked: 200 events come at once, of which 50 may go, and
-// the others have places in the next three seconds. When it answers again, what waits comes within two minutes.
-func TestAWebhookThatBeginsToHangIsLeftAlone(t *testing.T) {
+// A receiver that hangs is not sent attempts that got slots in its rate while it worked: of 200 concurrent events, 50
+// may start, and the others have slots in the next three seconds. Once it responds again, the waiting ones arrive
+// within two minutes.
+func TestHangingWebhookGetsNoReservedAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// SecretPurpose stands in the encryption context of what is sealed of a subscription.
+// SecretPurpose is the purpose in the encryption context of a subscription's sealed values.
 const SecretPurpose = "webhook-secret"
 
 // Subscription is one webhook of an organisation in one mode.
@@ -16,13 +16,14 @@ type Subscription struct {
 	ID      string // UUID
 	Tenant  org.Tenant
 	URL     string
-	Note    string // what its owner calls it by
+	Note    string // its owner's label
 	Types   []Type
-	Secrets []SealedSecret // newest first; an older one still signs until it expires
-	// Private is what else nobody may see, sealed as one: the ed25519 key, the values of the headers, the log's key.
+	Secrets []SealedSecret // newest first; older ones still sign until they expire
+	// Private holds the other private values, sealed together: the ed25519 key, the values of the headers, and the log
+	// key.
 	Private     []byte
 	PublicKey   string   // "whpk_…" of the ed25519 key; empty without one
-	HeaderNames []string // of the headers that are sent besides ours
+	HeaderNames []string // of the subscription's own headers
 	Rate        int      // attempts per second; 0 means defaultRate
 	Disabled    bool
 	DisabledAt  time.Time
@@ -42,10 +43,10 @@ func (s SealedSecret) isLive(now time.Time) bool {
 	return s.ExpiresAt.IsZero() || now.Before(s.ExpiresAt)
 }
 
-// SecretBinding is what a sealed secret of the subscription is bound to.
+// SecretBinding returns the binding of the subscription's sealed secrets.
 func (s Subscription) SecretBinding() string { return "webhook|" + s.Tenant.Key() + "|" + s.ID }
 
-// Directed is the delivery of an event that is for this subscription alone, due at now.
+// Directed returns the delivery of an event for this subscription alone, due at now.
 func (s Subscription) Directed(event Event, now time.Time) Delivery {
 	d := Delivery{
 		ID: DeliveryID(event.ID, s.ID), Tenant: event.Tenant, EventID: event.ID, SubscriptionID: s.ID,
@@ -55,15 +56,15 @@ func (s Subscription) Directed(event Event, now time.Time) Delivery {
 	return d
 }
 
-// has reports whether the subscription is for events of t.
+// has reports whether the subscription receives events of type t.
 func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 
-// defaultRate is how many attempts a second an endpoint gets that nothing else was agreed for
-// (docs/guide/webhooks.md, Retries).
+// defaultRate is the number of attempts per second to an endpoint without an agreed rate (docs/guide/webhooks.md,
+// Retries).
 const defaultRate = 50
 
-// DeliveryID is the id of an event's delivery to a subscription: always the same, so a fan-out done twice makes the
-// same rows (docs/reference/deviations.md, Webhooks).
+// DeliveryID returns the id of an event's delivery to a subscription. It is derived, so that a repeated fan-out creates
+// the same rows (docs/reference/deviations.md, Webhooks).
 func DeliveryID(eventID, subscriptionID string) string {
 	return ids.Derive("delivery", eventID, subscriptionID)
 }

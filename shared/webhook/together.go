@@ -15,32 +15,32 @@ type Reference struct {
 	ID     string
 }
 
-// BatchStore keeps the events of several tenants for those who work on them at the same time.
+// BatchStore reads and writes events of several tenants together.
 type BatchStore interface {
 	// Events reads events, consistently, and omits those that do not exist.
 	Events(ctx context.Context, references []Reference) (map[Reference]Event, error)
-	// FanOutAll does what Store.FanOut does, for all events or none. Together they have at most 100 events and deliveries.
+	// FanOutAll does the work of Store.FanOut for all events or none. Together they have at most 100 events and
+	// deliveries.
 	FanOutAll(ctx context.Context, all []FanOut) error
 }
 
-// FanOut is an event with the deliveries that it is to have.
+// FanOut is an event with its new deliveries.
 type FanOut struct {
 	Event      Event
 	Deliveries []Delivery
 }
 
 const (
-	// longestTogether bounds how long the events of a batch wait for one another: one that takes longer to read or to
-	// admit is left to its own message.
+	// longestTogether limits the time that the events of a batch wait for one another: an event that takes longer to read
+	// or to admit is left to its own message.
 	longestTogether = 500 * time.Millisecond
-	// mostWrites bounds the events and deliveries of one transaction (DynamoDB's limit is 100).
+	// mostWrites limits the events and deliveries of one transaction (DynamoDB's limit is 100).
 	mostWrites = 100
 )
 
-// PlanTogether plans the deliveries of events, different from each other, with fewer calls than DeliverEvent makes for
-// each, and makes those deliveries if there are several events. It returns the plans for Deliver. DeliverEvent is for
-// the events without a plan: it finds again, and reports, the trouble that one of them met. The error is that none of
-// the events can be read.
+// PlanTogether plans the deliveries of distinct events with fewer calls than DeliverEvent needs for each, and creates
+// those deliveries if there are several events. It returns the plans for Deliver. Events without a plan must go to
+// DeliverEvent, which will encounter and report their errors. An error means that none of the events can be read.
 func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	plans, err := w.planAll(ctx, references)
 	if err != nil {
@@ -60,7 +60,7 @@ func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[R
 		all = append(all, FanOut{Event: p.event, Deliveries: deliveriesOf(p.dispatches)})
 	}
 	if isStored := len(all) > 1 && w.Batches.FanOutAll(ctx, all) == nil; !isStored {
-		return plans, nil // Deliver makes their deliveries
+		return plans, nil // Deliver creates their deliveries
 	}
 	for _, r := range stored {
 		p := plans[r]
@@ -70,7 +70,7 @@ func (w Worker) PlanTogether(ctx context.Context, references []Reference) (map[R
 	return plans, nil
 }
 
-// planAll plans the events that can be read and admitted soon.
+// planAll plans the events that can be read and admitted in time.
 func (w Worker) planAll(ctx context.Context, references []Reference) (map[Reference]Plan, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestTogether)
 	defer cancel()
@@ -100,7 +100,7 @@ func (w Worker) planAll(ctx context.Context, references []Reference) (map[Refere
 	return plans, nil
 }
 
-// readAll reads events and, at the same time and once for each tenant, the subscriptions, as far as they can be read in
+// readAll reads events and, concurrently and once for each tenant, the subscriptions, as far as they can be read in
 // time. The error is that of the events.
 func (w Worker) readAll(
 	ctx context.Context, references []Reference,
@@ -126,12 +126,12 @@ func (w Worker) readAll(
 	events, err = w.readEvents(ctx, references)
 	reading.Wait()
 	if ctx.Err() != nil {
-		err = nil // too late for now, which says nothing about the events
+		err = nil // too late for the batch; the events may be fine
 	}
 	return events, subscriptions, err
 }
 
-// readEvents reads several events in one call. What is wrong with a single one, DeliverEvent reports.
+// readEvents reads several events in one call. DeliverEvent reports errors of single ones.
 func (w Worker) readEvents(ctx context.Context, references []Reference) (map[Reference]Event, error) {
 	if len(references) == 1 {
 		only := references[0]

@@ -20,7 +20,7 @@ import (
 
 var neighbour = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 
-// batching is the worker of a world that plans events together.
+// batching returns the worker of a world that plans events together.
 func (w *world) batching(t *testing.T) webhook.Worker {
 	t.Helper()
 	db, ok := w.store.Events.DB.(store.EventDB)
@@ -66,7 +66,7 @@ func planned(t *testing.T, worker webhook.Worker, references []webhook.Reference
 	return plans
 }
 
-// deliver delivers all plans, and what has none by itself.
+// deliver delivers all plans, and events without a plan individually.
 func deliver(t *testing.T, worker webhook.Worker, references []webhook.Reference,
 	plans map[webhook.Reference]webhook.Plan,
 ) {
@@ -91,7 +91,7 @@ func TestPlanTogetherSharesCallsOfEvents(t *testing.T) {
 		w.calls = nil
 		worker := w.batching(t)
 		plans := planned(t, worker, references)
-		// UpdateItem takes places in the rates of the webhooks, for all but their first attempts.
+		// UpdateItem reserves slots in the rates of the webhooks, for all but their first attempts.
 		got := slices.DeleteFunc(slices.Clone(w.calls), func(call string) bool { return call == "dynamodb UpdateItem" })
 		slices.Sort(got)
 		want := []string{"dynamodb BatchGetItem", "dynamodb Query", "dynamodb Query", "dynamodb TransactWriteItems"}
@@ -113,7 +113,7 @@ func TestPlanTogetherSharesCallsOfEvents(t *testing.T) {
 	})
 }
 
-func TestPlanTogetherOfOneEventTakesCallsOfDeliverEvent(t *testing.T) {
+func TestPlanTogetherOfOneEventMakesCallsOfDeliverEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -149,7 +149,7 @@ func TestPlanTogetherKeepsTenantsApart(t *testing.T) {
 	})
 }
 
-// brokenBatches fails to fan out together, after it has done so if isLost.
+// brokenBatches fails to fan out together, after the writes took effect if isLost.
 type brokenBatches struct {
 	webhook.BatchStore
 
@@ -175,7 +175,7 @@ func (b brokenBatches) Events(ctx context.Context,
 	return b.BatchStore.Events(ctx, references)
 }
 
-func TestPlanTogetherReturnsErrorOfReadingEvents(t *testing.T) {
+func TestPlanTogetherReturnsReadError(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -188,7 +188,7 @@ func TestPlanTogetherReturnsErrorOfReadingEvents(t *testing.T) {
 	})
 }
 
-func TestDeliverFansOutPlanThatIsNotStored(t *testing.T) {
+func TestDeliverFansOutUnstoredPlan(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -197,7 +197,7 @@ func TestDeliverFansOutPlanThatIsNotStored(t *testing.T) {
 		worker := w.batching(t)
 		worker.Batches = brokenBatches{BatchStore: worker.Batches}
 		plans := planned(t, worker, references)
-		// Another worker has the same message, and is faster.
+		// Another worker gets the same message and is faster.
 		expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, references[1].ID))
 		deliver(t, worker, references, plans)
 		if rows := w.due(t); len(w.posts) != 3 || len(rows) != 0 {
@@ -206,7 +206,7 @@ func TestDeliverFansOutPlanThatIsNotStored(t *testing.T) {
 	})
 }
 
-func TestSweeperDeliversWhatFanOutAllStoredWithoutAnswer(t *testing.T) {
+func TestSweeperDeliversFanOutWithLostResponse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -229,7 +229,7 @@ func TestSweeperDeliversWhatFanOutAllStoredWithoutAnswer(t *testing.T) {
 	})
 }
 
-func TestPlanTogetherFitsTransactionToItsLimit(t *testing.T) {
+func TestPlanTogetherKeepsTransactionLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -240,7 +240,7 @@ func TestPlanTogetherFitsTransactionToItsLimit(t *testing.T) {
 		references := w.emitFor(t, tenant, events)
 		worker := w.batching(t)
 		deliver(t, worker, references, planned(t, worker, references))
-		for len(w.due(t)) > 0 { // beyond the rates
+		for len(w.due(t)) > 0 { // attempts beyond the rates
 			sleepUntil(time.Now().Add(time.Minute))
 			for _, row := range w.due(t) {
 				expect.NoError(t, worker.RetryDelivery(t.Context(), tenant, row.ID))
@@ -252,7 +252,7 @@ func TestPlanTogetherFitsTransactionToItsLimit(t *testing.T) {
 	})
 }
 
-// stuck is a store that lists the subscriptions of one tenant only when its caller gives up.
+// stuck is a store whose list of one tenant's subscriptions blocks until the caller gives up.
 type stuck struct {
 	webhook.Store
 
@@ -267,7 +267,7 @@ func (s stuck) Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.
 	return s.Store.Subscriptions(ctx, tenant)
 }
 
-func TestPlanTogetherLeavesTenantThatTakesLong(t *testing.T) {
+func TestPlanTogetherSkipsSlowTenant(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

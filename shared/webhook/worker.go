@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// sweepGrace is how long after the moment at which a message should have worked the sweeper steps in.
+	// sweepGrace is the time after a message should have taken effect until the sweeper steps in.
 	sweepGrace = 30 * time.Second
-	// longestDelay is SQS's limit; later attempts wait for the sweeper alone.
+	// longestDelay is SQS's limit; later attempts depend on the sweeper alone.
 	longestDelay = 15 * time.Minute
-	// parallelPosts bounds the sockets that one fan-out opens at once. It covers all subscriptions that there can be, so
+	// parallelPosts limits the sockets that one fan-out opens at once. It covers the maximum number of subscriptions, so
 	// that slow receivers do not wait for one another beyond the lease.
 	parallelPosts = 25
 )
 
-// Worker delivers events. Its methods are safe to repeat: a duplicate or late call finds nothing to claim.
+// Worker delivers events. Its methods are idempotent: a duplicate or late call finds nothing to claim.
 type Worker struct {
 	Store   Store
 	Batches BatchStore // only PlanTogether needs it
@@ -37,15 +37,15 @@ type Worker struct {
 	Lease   time.Duration  // longer than a POST may take
 }
 
-// dispatch is one delivery with all that is needed to attempt it.
+// dispatch is one delivery with everything needed to attempt it.
 type dispatch struct {
 	event        Event
 	subscription Subscription
 	delivery     Delivery
-	isProbe      bool // the breaker of the subscription is open but for this attempt
+	isProbe      bool // the subscription's open breaker lets only this attempt through
 }
 
-// DeliverEvent makes the deliveries of an event and attempts each for the first time. The error is our own fault.
+// DeliverEvent creates the deliveries of an event and makes the first attempt of each. An error is internal.
 func (w Worker) DeliverEvent(ctx context.Context, tenant org.Tenant, id string) error {
 	event, err := w.Store.Event(ctx, tenant, id)
 	if err != nil {
@@ -73,7 +73,7 @@ func deliveriesOf(all []dispatch) []Delivery {
 	return deliveries
 }
 
-// RetryDelivery makes the attempt of a delivery that is due. The error is our own fault.
+// RetryDelivery makes the due attempt of a delivery. An error is internal.
 func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	now := w.Now()
 	claimed, err := w.Store.ClaimDelivery(ctx, tenant, id, now, now.Add(w.Lease))
@@ -96,7 +96,7 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 			s.has(event.Type)
 	})
 	if i < 0 {
-		// The subscription was removed or narrowed since: nobody is to be called any more.
+		// The subscription was removed or no longer receives the type, so no request may be sent.
 		claimed.end(Exhausted)
 		return w.record(ctx, claimed, Attempt{
 			Number: claimed.Attempt, Trigger: claimed.Trigger, At: now,
@@ -121,7 +121,7 @@ func (w Worker) RetryDelivery(ctx context.Context, tenant org.Tenant, id string)
 	return w.attempt(ctx, d)
 }
 
-// first makes the delivery of an event to a subscription: in flight, held, or scheduled where it has to wait.
+// first returns the delivery of an event to a subscription: in flight, held, or scheduled if it has to wait.
 func (w Worker) first(ctx context.Context, event Event, s Subscription) (dispatch, error) {
 	now := w.Now()
 	d := dispatch{event: event, subscription: s, delivery: Delivery{
@@ -136,7 +136,7 @@ func (w Worker) first(ctx context.Context, event Event, s Subscription) (dispatc
 	return w.admit(ctx, d)
 }
 
-// begin does what is to be done at once for a delivery that was just made.
+// begin performs the immediate action for a new delivery.
 func (w Worker) begin(ctx context.Context, d dispatch) error {
 	switch d.delivery.Status {
 	case InFlight:
@@ -150,15 +150,15 @@ func (w Worker) begin(ctx context.Context, d dispatch) error {
 	return nil
 }
 
-// end puts a delivery into a state in which no worker has it and the sweep doesn't find it.
+// end puts a delivery into a final status, without a lease and invisible to the sweeper.
 func (d *Delivery) end(status DeliveryStatus) {
 	d.Status, d.DueAt, d.LeaseUntil = status, time.Time{}, time.Time{}
 }
 
-// hold keeps a delivery to a disabled subscription for a replay.
+// hold holds a disabled subscription's delivery for a replay.
 func (d *Delivery) hold() { d.end(Held) }
 
-// schedule makes the next attempt wait until at, without a lease: any worker may claim the delivery then.
+// schedule postpones the next attempt until at, without a lease: any worker may claim the delivery then.
 func (d *Delivery) schedule(now, at time.Time) {
 	d.Status, d.NextAt, d.DueAt, d.LeaseUntil = Scheduled, at, at, time.Time{}
 	if at.Sub(now) <= longestDelay {
@@ -166,7 +166,8 @@ func (d *Delivery) schedule(now, at time.Time) {
 	}
 }
 
-// enqueue has a delivery looked at in time. One that has to wait longer than a message can is left to the sweeper.
+// enqueue schedules a message for a delivery. A delivery that has to wait longer than a message's maximum delay is left
+// to the sweeper.
 func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 	wait := d.NextAt.Sub(w.Now())
 	if wait > longestDelay {
@@ -179,7 +180,7 @@ func (w Worker) enqueue(ctx context.Context, d Delivery) error {
 }
 
 func (w Worker) record(ctx context.Context, d Delivery, a Attempt) error {
-	// The POST has happened; a deadline that passes now must not hide what came of it.
+	// The POST has been sent; a deadline that passes now must not lose its outcome.
 	err := w.Store.RecordAttempt(context.WithoutCancel(ctx), d, a)
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("record attempt: %w", err)

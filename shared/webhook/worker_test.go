@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// schedule is the wait before each attempt (docs/reference/deviations.md, Webhooks).
+// schedule returns the wait before each attempt (docs/reference/deviations.md, Webhooks).
 func schedule() []time.Duration {
 	return []time.Duration{
 		0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
@@ -24,9 +24,9 @@ func schedule() []time.Duration {
 	}
 }
 
-// A receiver that never works gets ten attempts: the queue's own delay carries the short waits, the due index the long
-// ones. A message a millisecond early finds nothing to do.
-func TestAReceiverThatNeverWorksGetsTenAttempts(t *testing.T) {
+// A receiver that never works gets ten attempts: the queue's delay handles the short waits, the due index the long
+// ones. A message that is a millisecond early has no effect.
+func TestFailingReceiverGetsTenAttempts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ jitter, factor float64 }{
 		"at the earliest": {0, 0.8}, "on average": {0.5, 1}, "at the latest": {0.999999999999, 1.2},
@@ -59,7 +59,7 @@ func TestAReceiverThatNeverWorksGetsTenAttempts(t *testing.T) {
 	}
 }
 
-// followSchedule plays queue and sweeper until nothing is due any more.
+// followSchedule simulates queue and sweeper until nothing is due any more.
 func (w *world) followSchedule(t *testing.T) {
 	t.Helper()
 	for range 20 {
@@ -90,12 +90,12 @@ func (w *world) followSchedule(t *testing.T) {
 	t.Fatal("the schedule does not end")
 }
 
-func TestADeliveryThatSucceedsIsOver(t *testing.T) {
+func TestSuccessfulDeliveryEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.answer = func(_ string, nth int) (webhook.Answer, error) {
-			return webhook.Answer{Status: []int{500, 302, 404, 204}[nth-1]}, nil // a redirect is a failure
+			return webhook.Answer{Status: []int{500, 302, 404, 204}[nth-1]}, nil // a redirect counts as a failure
 		}
 		w.subscribe(t, "s1")
 		event := w.emit(t)
@@ -105,7 +105,7 @@ func TestADeliveryThatSucceedsIsOver(t *testing.T) {
 		if len(w.posts) != 4 {
 			t.Errorf("%d attempts, want 4", len(w.posts))
 		}
-		// Messages that come late or twice change nothing.
+		// Late and duplicate messages have no effect.
 		for range 3 {
 			expect.NoError(t, w.worker().DeliverEvent(t.Context(), tenant, event.ID))
 			expect.NoError(t, w.worker().RetryDelivery(t.Context(), tenant, id))
@@ -117,12 +117,12 @@ func TestADeliveryThatSucceedsIsOver(t *testing.T) {
 	})
 }
 
-func TestDuplicatesDeliverOnce(t *testing.T) {
+func TestDuplicateMessagesDeliverOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.answer = func(string, int) (webhook.Answer, error) {
-			sleepUntil(time.Now().Add(10 * time.Second)) // so that all of them meet
+			sleepUntil(time.Now().Add(10 * time.Second)) // so that all of them run together
 			return webhook.Answer{Status: 500}, nil
 		}
 		for _, id := range []string{"s1", "s2", "s3"} {
@@ -165,7 +165,7 @@ func (w *world) receivers() []string {
 	return urls
 }
 
-func TestABlockedAddressIsTriedOnce(t *testing.T) {
+func TestBlockedAddressIsTriedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -178,7 +178,7 @@ func TestABlockedAddressIsTriedOnce(t *testing.T) {
 	})
 }
 
-func TestNobodyIsCalledWhoDoesNotWantTheEvent(t *testing.T) {
+func TestDeliverEventSkipsUnsubscribedReceivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -199,7 +199,7 @@ func TestNobodyIsCalledWhoDoesNotWantTheEvent(t *testing.T) {
 	})
 }
 
-// changed is a store whose subscriptions are others since the fan-out.
+// changed is a store whose subscriptions have changed since the fan-out.
 type changed struct {
 	webhook.Store
 
@@ -210,7 +210,7 @@ func (c changed) Subscriptions(context.Context, org.Tenant) ([]webhook.Subscript
 	return c.now, nil
 }
 
-func TestARetryForASubscriptionThatEndedEndsTheDelivery(t *testing.T) {
+func TestRetryEndsDeliveryWhenSubscriptionEnded(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(s webhook.Subscription) []webhook.Subscription{
 		"removed": func(webhook.Subscription) []webhook.Subscription { return nil },
@@ -248,11 +248,11 @@ func TestARetryForASubscriptionThatEndedEndsTheDelivery(t *testing.T) {
 	}
 }
 
-func TestSlowReceiversDoNotWaitForOneAnother(t *testing.T) {
+func TestSlowReceiversAreCalledConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		const receivers = 25 // as many as there can be
+		const receivers = 25 // the maximum number
 		for i := range receivers {
 			w.subscribe(t, fmt.Sprint("s", i))
 		}
@@ -269,7 +269,7 @@ func TestSlowReceiversDoNotWaitForOneAnother(t *testing.T) {
 	})
 }
 
-func TestAFirstDeliveryTakesFiveAWSCalls(t *testing.T) {
+func TestFirstDeliveryTakesFiveAWSCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -291,7 +291,7 @@ func TestAFirstDeliveryTakesFiveAWSCalls(t *testing.T) {
 	})
 }
 
-func TestAnEventThatIsNotThereIsAnError(t *testing.T) {
+func TestDeliverEventReturnsErrorForMissingEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -10,9 +10,9 @@ import (
 
 var rootOfTemplate = regexp.MustCompile(`<templateId root="([0-9.]+)"`)
 
-// TestWhateverAliasOfATemplateADocumentHasItsResourcesAreTheSame writes each template as the others of its rule, which
-// older releases of C-CDA have.
-func TestWhateverAliasOfATemplateADocumentHasItsResourcesAreTheSame(t *testing.T) {
+// TestConvertReturnsSameResourcesForTemplateAliases replaces each template with its aliases from older
+// C-CDA releases and requires the same resources.
+func TestConvertReturnsSameResourcesForTemplateAliases(t *testing.T) {
 	t.Parallel()
 	rules, ruleOf, most := map[string][]string{}, map[string]string{}, 0
 	for _, template := range ccda.Templates() {
@@ -21,7 +21,7 @@ func TestWhateverAliasOfATemplateADocumentHasItsResourcesAreTheSame(t *testing.T
 		ruleOf[template.Root] = rule
 		most = max(most, len(rules[rule]))
 	}
-	// with writes the templates of a rule, or of all, as the one that stands at a place of its list.
+	// with writes every template of a rule, or of all rules if only is empty, as the alias at position place in its list.
 	with := func(document []byte, only string, place int) []byte {
 		return rootOfTemplate.ReplaceAllFunc(document, func(start []byte) []byte {
 			rule := ruleOf[string(rootOfTemplate.FindSubmatch(start)[1])]

@@ -1,8 +1,8 @@
-// Package ccdatest judges the conversion of C-CDA documents from outside: it reads the XML by itself, in the
-// standard library's way and with tables of its own, and asks of what the documents tell whether the resources tell
-// it, too. What of it is lost is counted by kind: codes, times, statuses, authors, performers, values with their
+// Package ccdatest checks the conversion of C-CDA documents independently of the converter. It parses the XML with the
+// standard library and its own tables, lists the facts in each document, and checks that the converted resources
+// contain them. Missing facts are counted by kind: codes, times, statuses, authors, performers, values with their
 // units, reference ranges.
 //
-// It has tests only. How a rule converts what, and that the converter's parts do their own work, is the business of the
-// converter's tests; whether resources are valid, that of .ci/ccda.
+// It contains only tests. The converter's own tests cover its rules and parts; .ci/ccda checks that the resources are
+// valid.
 package ccdatest

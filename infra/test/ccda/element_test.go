@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// element is an XML element, by local names.
+// element is an XML element identified by its local name.
 type element struct {
 	name     string
 	attrs    map[string]string
@@ -18,7 +18,7 @@ type element struct {
 	text     string
 }
 
-// readXML reads a document in UTF-8.
+// readXML parses a UTF-8 document.
 func readXML(t *testing.T, document []byte) *element {
 	t.Helper()
 	root := &element{}
@@ -49,7 +49,7 @@ func readXML(t *testing.T, document []byte) *element {
 	return root.children[0]
 }
 
-// all lists the elements that a path leads to: each name is of a child, "*" of any.
+// all returns the elements that a path selects. Each path segment is a child's name; "*" matches any child.
 func (e *element) all(path ...string) []*element {
 	found := []*element{e}
 	for _, name := range path {
@@ -66,7 +66,7 @@ func (e *element) all(path ...string) []*element {
 	return found
 }
 
-// first is the first of all, or an empty element.
+// first returns the first element that all selects, or an empty element.
 func (e *element) first(path ...string) *element {
 	if found := e.all(path...); len(found) > 0 {
 		return found[0]
@@ -74,7 +74,7 @@ func (e *element) first(path ...string) *element {
 	return &element{}
 }
 
-// below lists all descendants of the names, those of each found one, too.
+// below returns all descendants with one of the names, including those nested in other matches.
 func (e *element) below(names ...string) []*element {
 	var found []*element
 	for _, c := range e.children {
@@ -86,7 +86,7 @@ func (e *element) below(names ...string) []*element {
 	return found
 }
 
-// words are the text of an element and of all in it, in plain words.
+// words returns the text of an element and its descendants with white space normalized.
 func (e *element) words() string {
 	all := strings.Fields(e.text)
 	for _, c := range e.children {

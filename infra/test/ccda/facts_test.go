@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// measure is a kind of fact whose recall is counted by itself.
+// measure is a kind of fact. Recall is counted separately for each measure.
 type measure = string
 
 const (
@@ -13,7 +13,7 @@ const (
 	ofTime      measure = "time"
 	ofStatus    measure = "status"
 	ofAuthor    measure = "author"
-	ofWriting   measure = "written" // when an author has
+	ofWriting   measure = "written" // time at which an author recorded the statement
 	ofPerformer measure = "performer"
 	ofValue     measure = "value"
 	ofRange     measure = "range"
@@ -23,24 +23,25 @@ func measures() []measure {
 	return []measure{ofCode, ofTime, ofStatus, ofAuthor, ofWriting, ofPerformer, ofValue, ofRange}
 }
 
-// fact is something that a statement of a document says. A code has to be anywhere among the resources; anything else
-// has to be told by a resource that has one of the statement's codes.
+// fact is a statement in a document. A code must appear in any of the resources; every other fact must appear in a
+// resource that has one of the statement's codes.
 type fact struct {
 	measure measure
-	about   []coding // codes of the statement; none when it has none
-	held    bool     // the codes are of what the statement holds together, since it has none itself
-	want    []string // ways to tell it, of which one is enough
+	about   []coding // codes of the statement; empty if it has none
+	held    bool     // the codes belong to the statements it contains, because it has none itself
+	want    []string // accepted representations; one is enough
 }
 
-// coding is a code with the OID of its system.
+// coding is a code and the OID of its system.
 type coding struct{ system, code string }
 
-// statements are the elements that say something by themselves (CDA R2, ClinicalStatement).
+// statements returns the names of the elements that are statements in their own right (CDA R2, ClinicalStatement).
 func statements() []string {
 	return []string{"observation", "act", "procedure", "encounter", "substanceAdministration", "supply", "organizer"}
 }
 
-// factsOf lists what the entries of a document say. What is said twice counts once for codes, and each time otherwise.
+// factsOf lists the facts in the entries of a document. Repeated codes count once; other repeated facts count each
+// time.
 func factsOf(document *element) []fact {
 	var facts []fact
 	codes := map[coding]bool{}
@@ -52,8 +53,8 @@ func factsOf(document *element) []fact {
 	return facts
 }
 
-// factsWithin lists what a statement says and those in it. qualifies tells that it says more of
-// another, as a severity does.
+// factsWithin lists the facts of a statement and of the statements nested in it. qualifies reports that the statement
+// qualifies another one, as a severity does.
 func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	if !slices.Contains(statements(), s.name) {
 		return nil
@@ -83,15 +84,15 @@ func factsWithin(s *element, qualifies bool, codes map[coding]bool) []fact {
 	return facts
 }
 
-// concern tells of an act that only holds others together, such as a problem concern: its status and theirs are told as
-// one, theirs first ("C-CDA on FHIR", Problems).
+// concern reports whether an act only groups other statements, such as a problem concern. Its status and theirs map to
+// one status, and theirs takes precedence ("C-CDA on FHIR", Problems).
 func concern(s *element) bool {
 	return s.name == "act" && len(s.all("entryRelationship", "observation"))+
 		len(s.all("entryRelationship", "substanceAdministration"))+
 		len(s.all("entryRelationship", "act")) > 0
 }
 
-// codingsOf lists the coded parts of a statement itself: code, value, product and what takes part, with translations.
+// codingsOf lists a statement's own codes: those of its code, value, product and participants, with their translations.
 func codingsOf(s *element) []coding {
 	coded := slices.Concat(
 		s.all("code"), s.all("value"), s.all("consumable", "manufacturedProduct", "manufacturedMaterial", "code"),
@@ -113,7 +114,7 @@ func codingsOf(s *element) []coding {
 	return all
 }
 
-// structural tells of codes that say what kind of statement it is and nothing of the patient.
+// structural reports whether a code only identifies the kind of statement and carries no information about the patient.
 func structural(c coding) bool {
 	return slices.Contains([]coding{
 		{actCode, "ASSERTION"},
@@ -129,7 +130,8 @@ func structural(c coding) bool {
 	}, c)
 }
 
-// subjectOf is what a statement is about: its own codes, or (held) those of what it holds together, or nothing.
+// subjectOf returns a statement's own codes. If it has none, it returns the codes of the statements it contains and
+// sets held.
 func subjectOf(s *element) (own []coding, held bool) {
 	own = slices.DeleteFunc(codingsOf(s), structural)
 	for _, path := range [][]string{{"entryRelationship", "*"}, {"component", "*"}} {

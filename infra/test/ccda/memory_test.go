@@ -12,14 +12,14 @@ import (
 	large "recordbridge/infra/testkit/ccdatest"
 )
 
-// largeDocument is the size of a document whose conversion has to stay below peakLimit (docs/develop/performance.md).
+// largeDocument is the size of the document whose conversion must stay below peakLimit (docs/develop/performance.md).
 const (
 	largeDocument = 50 << 20
 	peakLimit     = 200 << 20
 )
 
-// TestPeakMemoryOfLargeDocumentsStaysBelowLimit measures ctl ccda in a process of its own. RECORDBRIDGE_CTL names the
-// program; the test takes a minute, so `make ccda` runs it.
+// TestPeakMemoryOfLargeDocumentsStaysBelowLimit measures `ctl ccda` in a separate process. RECORDBRIDGE_CTL holds the
+// program's path. The test takes a minute, so only `make ccda` runs it.
 func TestPeakMemoryOfLargeDocumentsStaysBelowLimit(t *testing.T) { //nolint:paralleltest // one process at a time
 	ctl := os.Getenv("RECORDBRIDGE_CTL")
 	if ctl == "" {
@@ -49,8 +49,8 @@ func TestPeakMemoryOfLargeDocumentsStaysBelowLimit(t *testing.T) { //nolint:para
 	}
 }
 
-// writeLarge writes a document to a file without holding it: until it runs a program, a new process has the memory of
-// this one.
+// writeLarge streams a document to a file without keeping it in memory: until it executes a program, a new process
+// inherits this one's memory.
 func writeLarge(t *testing.T, file, shape string) {
 	t.Helper()
 	out, err := os.Create(file)
@@ -62,7 +62,7 @@ func writeLarge(t *testing.T, file, shape string) {
 	}
 }
 
-// counter counts what is written to it.
+// counter counts the lines and bytes written to it.
 type counter struct{ lines, bytes int }
 
 func (c *counter) Write(part []byte) (int, error) {

@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// mutation is another way to write a document, as senders do. Same tells that it says the same, so that its resources
-// have to be the same bytes; the others leave something out.
+// mutation is a variation that senders produce when they write a document. Same reports that the meaning is unchanged,
+// so the resources must be byte-identical; the other mutations remove something.
 type mutation struct {
 	name string
 	same bool
@@ -76,7 +76,7 @@ func mutations() []mutation {
 	}
 }
 
-// withPrefix writes every element of no prefix with one, as senders do whose library wants so.
+// withPrefix adds a prefix to every element without one, as some senders' XML libraries do.
 func withPrefix(document string) string {
 	document = strings.Replace(document, `xmlns="urn:hl7-org:v3"`, `xmlns:n1="urn:hl7-org:v3"`, 1)
 	document = startOrEnd.ReplaceAllString(document, "<${1}n1:$2")
@@ -95,7 +95,7 @@ func inUTF16(document string, order binary.AppendByteOrder, mark bool) []byte {
 	return out
 }
 
-// facts are those of a document, less what the mutation takes away.
+// facts returns the document's facts, less those that the mutation removes.
 func (m mutation) facts(t *testing.T, document []byte) []fact {
 	t.Helper()
 	if m.same {
@@ -104,7 +104,7 @@ func (m mutation) facts(t *testing.T, document []byte) []fact {
 	return factsOf(readXML(t, m.of(string(document))))
 }
 
-func TestHoweverADocumentIsWrittenItSaysTheSame(t *testing.T) {
+func TestConvertPreservesFactsAcrossMutations(t *testing.T) {
 	t.Parallel()
 	names, documents := documentsIn(t, ownFolder)
 	public, more := documentsIn(t, publicFolder)

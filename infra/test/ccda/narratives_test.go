@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// passage is an XML element with its text in order; one without a name is text.
+// passage is an XML element with its content in document order. A passage without a name is text.
 type passage struct {
 	name  string
 	attrs map[string]string
@@ -79,7 +79,7 @@ func (p *passage) child(name string) *passage {
 	return &passage{}
 }
 
-// shape counts rows, cells, items and line breaks, which keep a text readable.
+// shape counts the rows, cells, items and line breaks that keep a text readable.
 func (p *passage) shape() map[string]int {
 	counts := map[string]int{}
 	for _, part := range p.all() {
@@ -93,12 +93,12 @@ func (p *passage) shape() map[string]int {
 	return counts
 }
 
-// readable are the elements of FHIR's narrative (narrative.html) that the converter uses.
+// readable lists the elements of FHIR's narrative (narrative.html) that the converter uses.
 var readable = strings.Fields(`div p span table thead tbody tfoot tr th td caption colgroup col ul ol li sub sup br hr
 	a b i u em strong h1 h2 h3 pre`)
 
-// openable returns the text of a narrative that a browser can show and that does nothing; nil, with the reason, if it
-// is not one.
+// openable parses a narrative and returns it with an empty reason if a browser can display it and it contains nothing
+// active. Otherwise it returns nil and the reason.
 func openable(div string) (*passage, string) {
 	p, err := readPassage(div)
 	if err != nil {
@@ -122,13 +122,13 @@ func openable(div string) (*passage, string) {
 	return p, ""
 }
 
-// opened are the texts of resources that a reader can open.
+// opened holds the texts of resources that a reader can open.
 type opened struct {
 	narratives []*passage
-	plain      []string // attachments of text/plain, without white space
+	plain      []string // text/plain attachments, without white space
 }
 
-// openAll opens the text of every section and attachment.
+// openAll collects the text of every section and attachment.
 func openAll(t *testing.T, resources []map[string]any) (o opened) {
 	t.Helper()
 	add := func(div string) {
@@ -173,7 +173,7 @@ func openAll(t *testing.T, resources []map[string]any) (o opened) {
 	return o
 }
 
-// holdsSection reports whether a text can be opened with all its words, rows, cells, items and line breaks.
+// holdsSection reports whether a section's text can be opened with all its words, rows, cells, items and line breaks.
 func (o opened) holdsSection(text *passage) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool {
 		return p.letters() == text.letters() && equalCounts(p.shape(), text.shape())
@@ -189,14 +189,14 @@ func equalCounts(a, b map[string]int) bool {
 	return true
 }
 
-// holdsNote reports whether the words of a note can be opened.
+// holdsNote reports whether a note's words can be opened.
 func (o opened) holdsNote(words string) bool {
 	return slices.ContainsFunc(o.narratives, func(p *passage) bool { return strings.Contains(p.letters(), words) }) ||
 		slices.ContainsFunc(o.plain, func(p string) bool { return strings.Contains(p, words) })
 }
 
-// checkTexts requires that every section's text and every note of a document can be opened, and that the report counts
-// them, and as lost those notes that refer to nothing. It returns their number.
+// checkTexts requires that the text of every section and every note can be opened, that the report counts them, and
+// that it counts notes without a reference as lost. It returns the number of sections and notes.
 func checkTexts(t *testing.T, document []byte, lost int) (sections, notes int) {
 	t.Helper()
 	root, err := readPassage(string(document))
@@ -242,7 +242,8 @@ func isNote(act *passage) bool {
 	})
 }
 
-// checkCounted requires that the report has at least as many texts as there are sections, and so many that are lost.
+// checkCounted requires that the report counts at least as many texts as there are sections, and exactly as many lost
+// ones as are missing.
 func checkCounted(t *testing.T, document []byte, sections, missing int) {
 	t.Helper()
 	report, err := ccda.Convert(document, func(ccda.Resource) error { return nil })
@@ -269,15 +270,15 @@ func TestConvertKeepsTextOfEverySectionReadable(t *testing.T) {
 	}
 	for _, c := range ccdatest.Corpus(t, os.DirFS(ownFolder+"/corpus")) {
 		lost := 0
-		if c.Name == "notes/lost" { // its note refers to a narrative that is not there
+		if c.Name == "notes/lost" { // its note refers to a narrative that does not exist
 			lost = 1
 		}
 		checkTexts(t, []byte(c.Document), lost)
 	}
 }
 
-// TestHoldsRefusesTextThatIsLostOrChanged checks the judge: a text that is missing, changed, misshapen or
-// active cannot be opened.
+// TestHoldsRefusesTextThatIsLostOrChanged proves that a text that is missing, changed, malformed or active does not
+// count as readable.
 func TestHoldsRefusesTextThatIsLostOrChanged(t *testing.T) {
 	t.Parallel()
 	source, err := readPassage(`<text>Rest <list><item>one</item><item>two</item></list></text>`)

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// TestTheJudgeNoticesWhatIsLost takes parts out of what a document is converted to, and wants less
-// to be told of that kind.
-func TestTheJudgeNoticesWhatIsLost(t *testing.T) {
+// TestRecallDropsWhenPartsAreRemoved removes parts of the converted resources and requires that the recall of that kind
+// of fact drops.
+func TestRecallDropsWhenPartsAreRemoved(t *testing.T) {
 	t.Parallel()
 	facts, whole := factsOf(readXML(t, read(t, "alder.xml"))), convert(t, read(t, "alder.xml"))
 	lost := func(m measure, ndjson []byte) int { return len(recall(facts, tellings(t, ndjson))[m].lost) }
 	for _, c := range []struct {
 		measure measure
-		without func(name string, value any) bool // what is taken out
+		without func(name string, value any) bool // reports whether a member is removed
 	}{
 		{ofCode, func(name string, _ any) bool { return name == "valueCodeableConcept" }},
 		{ofTime, func(name string, _ any) bool { return strings.HasPrefix(name, "effective") }},
@@ -45,7 +45,7 @@ func TestTheJudgeNoticesWhatIsLost(t *testing.T) {
 	}
 }
 
-func TestAStatusHasToBeThatOfItsKindOfResource(t *testing.T) {
+func TestFitsAcceptsOnlyStatusesOfResourceType(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kind, status, told string
@@ -54,8 +54,8 @@ func TestAStatusHasToBeThatOfItsKindOfResource(t *testing.T) {
 		{"Observation", "completed", "final", true},
 		{"Observation", "completed", "registered", false},
 		{"Observation", "COMPLETED", "final", true},
-		{"Slot", "completed", "completed", false}, // no kind that the judge knows
-		{"Encounter", "normal", "finished", true}, // no status that HL7 knows
+		{"Slot", "completed", "completed", false}, // a kind that the checker does not know
+		{"Encounter", "normal", "finished", true}, // a status that HL7 does not define
 		{"Encounter", "normal", "entered-in-error", false},
 	} {
 		if got := fits(c.kind, c.status, c.told); got != c.fits {
@@ -64,7 +64,7 @@ func TestAStatusHasToBeThatOfItsKindOfResource(t *testing.T) {
 	}
 }
 
-// stripped is a value without some members.
+// stripped returns value without the members that without selects.
 func stripped(value any, without func(string, any) bool) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -85,7 +85,7 @@ func stripped(value any, without func(string, any) bool) any {
 	return value
 }
 
-func TestTimesAreTheSameInBothStandards(t *testing.T) {
+func TestSameTimeMatchesHL7AndFHIR(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		hl7, fhir string

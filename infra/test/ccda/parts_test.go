@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// timesOf lists the points of a statement's effectiveTime, and how often a medication is taken.
+// timesOf lists the times in a statement's effectiveTime, and a medication's dosing frequency.
 func timesOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, when := range s.all("effectiveTime") {
 		for _, point := range append([]*element{when}, when.children...) {
 			if point == when && len(when.all("low"))+len(when.all("high")) > 0 {
-				continue // its bounds tell when it was
+				continue // its bounds give the time
 			}
 			if value := point.attrs["value"]; isTime(value) &&
 				slices.Contains([]string{"effectiveTime", "low", "high", "center"}, point.name) {
@@ -37,10 +37,10 @@ func timesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// placeholder is a time that senders write where they have none (docs/reference/ccda.md, "Placeholders").
+// placeholder matches the dates that senders write if they have none (docs/reference/ccda.md, "Placeholders").
 var placeholder = regexp.MustCompile(`^(0001|9999|16010101|17530101|18401231|18991230|18991231|19000101)`)
 
-// isTime tells whether a text is a point in time (HL7 TS) and not something else that stands in its place.
+// isTime reports whether text is a point in time (HL7 TS).
 func isTime(text string) bool {
 	if i := strings.IndexAny(text, "+-."); i > 0 {
 		text = text[:i]
@@ -53,7 +53,7 @@ func isTime(text string) bool {
 	return err == nil
 }
 
-// every is how often something is done, in hours: every 12 hours is twice a day.
+// every returns the interval between repetitions in hours: twice a day is every 12 hours.
 func every(period, frequency, unit string) string {
 	hours := map[string]int64{
 		"min": 1, "h": 60, "d": 24 * 60, "wk": 7 * 24 * 60, "mo": 30 * 24 * 60,
@@ -67,7 +67,7 @@ func every(period, frequency, unit string) string {
 	return "every " + all.Quo(all.Mul(all, big.NewRat(hours, 60)), times).RatString()
 }
 
-// valuesOf lists what is measured, given or dispensed, and the ranges that it is compared with.
+// valuesOf lists the measured, given or dispensed values and their reference ranges.
 func valuesOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, e := range slices.Concat(s.all("value"), s.all("doseQuantity"), s.all("rateQuantity"), s.all("quantity"),
@@ -80,12 +80,12 @@ func valuesOf(s *element, about []coding) []fact {
 			want := []string{value}
 			if n, err := strconv.Atoi(value); err == nil && e.name == "repeatNumber" {
 				if n <= 0 && s.name == "substanceAdministration" {
-					continue // it has not been given no times
+					continue // repeat of a medication that was not given
 				}
 				if n >= 999 && strings.Trim(value, "9") == "" {
-					continue // nobody knows how often
+					continue // unknown frequency
 				}
-				want = append(want, strconv.Itoa(max(n-1, 0))) // FHIR does not count the first of the dispenses
+				want = append(want, strconv.Itoa(max(n-1, 0))) // FHIR does not count the first dispense
 			}
 			facts = append(facts, fact{measure: kind, about: about, want: want})
 		}
@@ -104,7 +104,7 @@ func valuesOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// amounts lists what an element measures: itself, or its limits or parts. Codes are no amounts.
+// amounts lists the quantities of an element: its own value, or its bounds or parts. Codes do not count as quantities.
 func amounts(e *element) []string {
 	var all []string
 	switch kind := e.attrs["type"]; {
@@ -126,13 +126,13 @@ func amounts(e *element) []string {
 	return all
 }
 
-// quantity is a value with its unit. UCUM's unity is no unit.
+// quantity returns a value with its unit. UCUM's unity is omitted.
 func quantity(e *element) string {
 	return strings.TrimSpace(number(strings.TrimSpace(e.attrs["value"])) + " " +
 		strings.TrimSpace(strings.TrimSuffix(e.attrs["unit"], "1")))
 }
 
-// participationsOf lists who has written or done it, by any name or number, and when it was written.
+// participationsOf lists the authors and performers of a statement, by name or identifier, and the time of authorship.
 func participationsOf(s *element, about []coding) []fact {
 	var facts []fact
 	for _, author := range s.all("author") {
@@ -151,7 +151,7 @@ func participationsOf(s *element, about []coding) []fact {
 	return facts
 }
 
-// identities are the numbers and names of a person, a device or an organization.
+// identities lists the identifiers and names of a person, a device or an organization.
 func identities(role *element) []string {
 	var all []string
 	for _, id := range slices.Concat(role.all("id"), role.all("representedOrganization", "id")) {
@@ -172,7 +172,7 @@ func identities(role *element) []string {
 	return all
 }
 
-// identifier is an II as one word.
+// identifier formats an II as one word.
 func identifier(root, extension string) string {
 	if extension == "" {
 		return strings.ToLower(root)

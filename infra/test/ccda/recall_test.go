@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// enough is the share of the facts of a kind that have to be told.
+// enough is the minimum recall of each kind of fact.
 const enough = 0.98
 
 const (
@@ -20,7 +20,7 @@ const (
 	ownFolder    = "../../../shared/fhir/ccda/testdata"
 )
 
-// convert returns the resources of documents, one a line.
+// convert converts documents and returns their resources as NDJSON.
 func convert(t *testing.T, documents ...[]byte) []byte {
 	t.Helper()
 	var set ccda.Set
@@ -40,7 +40,7 @@ func convert(t *testing.T, documents ...[]byte) []byte {
 	return out.Bytes()
 }
 
-// count is how many facts there are of a kind, and which of them are told.
+// count holds the number of facts of one kind and which of them were found.
 type count struct {
 	all  int
 	lost []fact
@@ -53,7 +53,7 @@ func (c count) share() float64 {
 	return float64(c.all-len(c.lost)) / float64(c.all)
 }
 
-// recall asks for each fact whether a resource tells it.
+// recall determines for each fact whether a resource contains it.
 func recall(facts []fact, told []*telling) map[measure]count {
 	counts := map[measure]count{}
 	for _, f := range facts {
@@ -71,8 +71,8 @@ func recall(facts []fact, told []*telling) map[measure]count {
 	return counts
 }
 
-// isAbout tells whether a resource, or (held) one that it refers to or that refers to it, has one of the codes; where
-// there is none, any resource may be it.
+// isAbout reports whether a resource has one of the codes. If held is true, a resource that it refers to or that refers
+// to it may have the code instead. Without codes, every resource matches.
 func (told *telling) isAbout(codes []string, held bool) bool {
 	return len(codes) == 0 || slices.ContainsFunc(codes,
 		func(code string) bool { return told.codes[code] || held && told.nearby[code] })
@@ -83,7 +83,7 @@ func (told *telling) tells(f fact) bool {
 		switch f.measure {
 		case ofTime, ofWriting:
 			return slices.ContainsFunc(told.times, func(at string) bool {
-				// FHIR has its day
+				// a Goal has only the day
 				return sameTime(want, at) ||
 					told.kind == "Goal" && len(want) >= len("20060102") && sameTime(want[:len("20060102")], at)
 			})
@@ -100,13 +100,13 @@ func (told *telling) tells(f fact) bool {
 	})
 }
 
-// judged is a document with its recall.
+// judged holds a document's recall.
 type judged struct {
 	name   string
 	counts map[measure]count
 }
 
-// table has a line for each document and one for all.
+// table formats one line for each document and one for the total.
 func table(documents []judged) string {
 	var text strings.Builder
 	row := func(name string, counts map[measure]count) {
@@ -138,7 +138,7 @@ func total(documents []judged) map[measure]count {
 	return sum
 }
 
-// holds fails where less than enough of any kind is told, and says what is lost.
+// holds fails the test if the recall of any kind is below enough, and lists the missing facts.
 func holds(t *testing.T, name string, counts map[measure]count) {
 	t.Helper()
 	for _, m := range measures() {
@@ -151,7 +151,7 @@ func holds(t *testing.T, name string, counts map[measure]count) {
 	}
 }
 
-// documentsIn reads the documents of a folder, by name.
+// documentsIn reads the documents in a folder and returns them by name.
 func documentsIn(t *testing.T, folder string) ([]string, map[string][]byte) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.xml")
@@ -171,7 +171,7 @@ func documentsIn(t *testing.T, folder string) ([]string, map[string][]byte) {
 	return names, documents
 }
 
-// eachHolds judges each document by itself.
+// eachHolds checks the recall of each document separately.
 func eachHolds(t *testing.T, names []string, documents map[string][]byte) {
 	t.Helper()
 	all := make([]judged, 0, len(names))
@@ -183,7 +183,7 @@ func eachHolds(t *testing.T, names []string, documents map[string][]byte) {
 	t.Log(table(all))
 }
 
-func TestThePublicDocumentsLoseNothingThatIsCoded(t *testing.T) {
+func TestConvertKeepsCodedFactsOfPublicDocuments(t *testing.T) {
 	t.Parallel()
 	names, documents := documentsIn(t, publicFolder)
 	if len(names) == 0 {
@@ -192,8 +192,9 @@ func TestThePublicDocumentsLoseNothingThatIsCoded(t *testing.T) {
 	eachHolds(t, names, documents)
 }
 
-// TestMoreDocumentsLoseNothingThatIsCoded is for whoever has some: RECORDBRIDGE_DOCUMENTS names their folder.
-func TestMoreDocumentsLoseNothingThatIsCoded(t *testing.T) {
+// TestConvertKeepsCodedFactsOfFurtherDocuments checks the documents in the folder that RECORDBRIDGE_DOCUMENTS names,
+// and is skipped without it.
+func TestConvertKeepsCodedFactsOfFurtherDocuments(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_DOCUMENTS")
 	if folder == "" {
@@ -203,7 +204,7 @@ func TestMoreDocumentsLoseNothingThatIsCoded(t *testing.T) {
 	eachHolds(t, names, documents)
 }
 
-func TestOurDocumentsLoseNothingThatIsCoded(t *testing.T) {
+func TestConvertKeepsCodedFactsOfTestDocuments(t *testing.T) {
 	t.Parallel()
 	names, documents := documentsIn(t, ownFolder)
 	eachHolds(t, names, documents)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// statuses are what a statement's status (HL7 ActStatus) may become, by the type of the resource ("C-CDA on FHIR", of
-// each type, and the value sets of FHIR R4). A type that is not here may not be told of a status at all.
+// statuses maps a resource type and a statement's status (HL7 ActStatus) to the FHIR statuses it may become ("C-CDA on
+// FHIR", of each type, and the value sets of FHIR R4). A type that is missing here must not carry a status.
 var statuses = map[string]map[string]string{
 	"Observation": {
 		"completed": "final amended corrected", "active": "registered preliminary", "new": "registered", "held": "registered",
@@ -23,7 +23,7 @@ var statuses = map[string]map[string]string{
 		"cancelled": "not-done", "new": "preparation",
 		"suspended": "on-hold", "held": "on-hold preparation",
 	},
-	// ConceptMap CF-EncounterStatus; one that was active is judged as of the document's time.
+	// ConceptMap CF-EncounterStatus. An active encounter is judged at the document's time.
 	"Encounter": {
 		"completed": "finished", "active": "in-progress planned arrived finished unknown", "aborted": "unknown",
 		"cancelled": "cancelled",
@@ -33,7 +33,7 @@ var statuses = map[string]map[string]string{
 		"completed": "completed not-done", "active": "completed not-done", "aborted": "not-done",
 		"cancelled": "not-done",
 	},
-	// A medication whose act is completed may still be taken: the status is of the act of ordering or telling.
+	// A medication with a completed act may still be in use: the status is that of the ordering or documenting act.
 	"MedicationRequest": {
 		"completed": "completed active", "active": "active completed", "suspended": "on-hold", "held": "on-hold",
 		"aborted": "stopped", "cancelled": "cancelled",
@@ -56,8 +56,8 @@ var statuses = map[string]map[string]string{
 		"suspended": "on-hold",
 	},
 	"CareTeam": {"completed": "inactive", "active": "active inactive", "suspended": "suspended"},
-	// Of a problem and an allergy the act of observing is completed, whatever became of it: what they are, or
-	// how sure it is, is told.
+	// For problems and allergies, "completed" refers to the act of observing. The resource carries the clinical or
+	// verification status instead.
 	"Condition": {
 		"completed": "active resolved inactive recurrence relapse remission confirmed refuted unconfirmed",
 		"active":    "active resolved inactive confirmed refuted unconfirmed",
@@ -80,12 +80,12 @@ var statuses = map[string]map[string]string{
 	"CarePlan":            {"completed": "completed", "active": "active", "suspended": "on-hold", "aborted": "revoked"},
 }
 
-// actStatuses are those of HL7 that a statement may have.
+// actStatuses lists the HL7 statuses that a statement may have.
 const actStatuses = "new active held completed suspended aborted cancelled nullified obsolete"
 
-// fits tells whether the status of a resource may be that of a statement.
+// fits reports whether a resource's status is a valid mapping of the statement's status.
 func fits(kind, status, told string) bool {
-	// who knows what a sender means by it
+	// not an HL7 status, so its meaning is unknown
 	if status = strings.ToLower(status); !slices.Contains(strings.Fields(actStatuses), status) {
 		return told != "entered-in-error"
 	}

@@ -2,7 +2,7 @@ package ccdatest_test
 
 import "strings"
 
-// OIDs of code systems that the judge has to know by name.
+// OIDs of code systems that the checker refers to by name.
 const (
 	loinc    = "2.16.840.1.113883.6.1"
 	snomed   = "2.16.840.1.113883.6.96"
@@ -10,8 +10,7 @@ const (
 	actClass = "2.16.840.1.113883.5.6"
 )
 
-// systems are the URIs that FHIR has for code systems
-// (hl7.org/fhir/R4/terminologies-systems.html, terminology.hl7.org).
+// systems maps OIDs to FHIR's URIs for code systems (hl7.org/fhir/R4/terminologies-systems.html, terminology.hl7.org).
 var systems = map[string]string{
 	loinc: "http://loinc.org", snomed: "http://snomed.info/sct",
 	"2.16.840.1.113883.6.88":   "http://www.nlm.nih.gov/research/umls/rxnorm",
@@ -33,7 +32,7 @@ var systems = map[string]string{
 	"1.2.840.10008.2.16.4":  "http://dicom.nema.org/resources/ontology/DCM",
 }
 
-// v3Names are the names of HL7's own code systems, below 2.16.840.1.113883.5.
+// v3Names maps the OIDs below 2.16.840.1.113883.5 to the names of HL7's own code systems.
 var v3Names = map[string]string{
 	"1": "AdministrativeGender", "2": "MaritalStatus", "4": "ActCode", "6": "ActClass", "7": "ActPriority",
 	"8": "ActReason", "14": "ActStatus",
@@ -44,7 +43,7 @@ var v3Names = map[string]string{
 	"1076": "ReligiousAffiliation",
 }
 
-// systemURI gives the URI of a code system, or that of its OID.
+// systemURI returns the URI of a code system, or the URI form of its OID if it has none.
 func systemURI(oid string) string {
 	if uri, ok := systems[oid]; ok {
 		return uri
@@ -55,8 +54,8 @@ func systemURI(oid string) string {
 	return "urn:oid:" + oid
 }
 
-// namesOf are the ways in which resources may name a coding: by FHIR's URI, or by the OID. Where a sender has put a
-// name or a value set in the place of a system, the code is enough.
+// namesOf returns the representations of a coding that resources may use: with FHIR's URI or with the OID. If the
+// sender wrote a name or a value set instead of a system, the code alone is enough.
 func namesOf(c coding) []string {
 	if strings.Trim(c.system, "0123456789.") != "" || strings.HasPrefix(c.system, "2.16.840.1.113883.1.11.") {
 		return []string{"*|" + c.code}
@@ -64,7 +63,7 @@ func namesOf(c coding) []string {
 	return []string{systemURI(c.system) + "|" + c.code, "urn:oid:" + c.system + "|" + c.code}
 }
 
-// equivalents are what elements with required codes say in the words of C-CDA: SNOMED CT's severities and statuses
+// equivalents maps FHIR's required codes to the C-CDA codes with the same meaning: SNOMED CT's severities and statuses
 // ("C-CDA on FHIR", Allergies and Problems), and HL7's criticalities.
 var equivalents = map[string][]coding{
 	"severity mild": {{snomed, "255604002"}}, "severity moderate": {{snomed, "6736007"}, {snomed, "371924009"}},

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// telling is what a resource tells, each in the form in which facts are asked for.
+// telling holds the content of one resource, in the form that facts are compared with.
 type telling struct {
 	kind    string
 	codes   map[string]bool // system|code
-	nearby  map[string]bool // codes of resources that it refers to or that refer to it
+	nearby  map[string]bool // codes of resources linked to it in either direction
 	times   []string        // FHIR dates and times
-	amounts map[string]bool // numbers with and without units, and texts
-	ranges  map[string]bool // of its reference ranges alone
+	amounts map[string]bool // numbers with and without units, and strings
+	ranges  map[string]bool // from its reference ranges only
 	status  []string
 	refs    []string        // Type/id
 	targets []string        // of a Provenance
-	names   map[string]bool // identifiers and names of itself
+	names   map[string]bool // its own identifiers and names
 }
 
 func newTelling() *telling {
@@ -32,8 +32,8 @@ func newTelling() *telling {
 	}
 }
 
-// tellings reads resources, one a line, and has each tell what those say that only complete it: the medication, the
-// device, the specimen, the place, and the Provenance that is about it.
+// tellings parses NDJSON and merges into each resource the content of those that complete it: its medication, device,
+// specimen and location, and the Provenance about it.
 func tellings(t *testing.T, ndjson []byte) []*telling {
 	t.Helper()
 	byRef := map[string]*telling{}
@@ -101,7 +101,7 @@ func add(to, from map[string]bool) {
 
 var fhirTime = regexp.MustCompile(`^\d{4}(-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?)?)?$`)
 
-// read takes in a value that stands under a name.
+// read records the value of the member called name.
 func (told *telling) read(name string, value any, within bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -132,7 +132,7 @@ func (told *telling) read(name string, value any, within bool) {
 	}
 }
 
-// schedule is a note of how often medication was given, for which MedicationAdministration of R4 has no member.
+// schedule matches a note about how often a medication was given; R4's MedicationAdministration has no element for it.
 var schedule = regexp.MustCompile(
 	`^Given (?:(?:(\d+) times )?every ([\d.]+)(?: to ([\d.]+))? (s|min|h|d|wk|mo|a))?(?: ?at ([A-Z, ]+))?`)
 
@@ -194,7 +194,7 @@ func (told *telling) amount(text string, inRange bool) {
 	}
 }
 
-// fromIdentifier is an Identifier as one word, as facts have it.
+// fromIdentifier formats an Identifier as one word, as in facts.
 func fromIdentifier(system, value string) string {
 	switch system {
 	case "urn:ietf:rfc:3986":
@@ -207,7 +207,7 @@ func fromIdentifier(system, value string) string {
 	return identifier(strings.TrimPrefix(strings.TrimPrefix(system, "urn:oid:"), "urn:uuid:"), value)
 }
 
-// number is a decimal in its shortest form.
+// number formats a decimal in its shortest form.
 func number(text string) string {
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
@@ -220,8 +220,8 @@ func number(text string) string {
 	return r.FloatString(short)
 }
 
-// sameTime tells whether a FHIR time is that of a document. A time without a zone may have lost its
-// clock or borrowed a zone.
+// sameTime reports whether a FHIR time matches one in the document. For a time without a zone, the conversion may have
+// dropped the time of day or assumed a zone.
 func sameTime(hl7, fhir string) bool {
 	body, zone := hl7, ""
 	if i := strings.IndexAny(hl7, "+-"); i > 0 {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// resourcesOf reads resources, one a line.
+// resourcesOf parses NDJSON.
 func resourcesOf(t *testing.T, ndjson []byte) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -25,12 +25,12 @@ func resourcesOf(t *testing.T, ndjson []byte) []map[string]any {
 	return all
 }
 
-// ofType are the resources of a type.
+// ofType returns the resources of one type.
 func ofType(all []map[string]any, kind string) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(all), func(r map[string]any) bool { return r["resourceType"] != kind })
 }
 
-// withCode counts the resources of a type that have a code anywhere.
+// withCode counts the resources of a type that contain a code anywhere.
 func withCode(t *testing.T, all []map[string]any, kind, code string) int {
 	t.Helper()
 	n := 0
@@ -52,7 +52,7 @@ func read(t *testing.T, name string) []byte {
 	return documents[name]
 }
 
-func TestTwoRunsGiveTheSameBytes(t *testing.T) {
+func TestConvertIsDeterministic(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{ownFolder, publicFolder} {
 		names, documents := documentsIn(t, folder)
@@ -74,9 +74,9 @@ func TestTwoRunsGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestWhatTwoFacilitiesTellOfOnePersonBecomesOneSet: the documents share the person, the hospital stay and
-// facts with the same ids.
-func TestWhatTwoFacilitiesTellOfOnePersonBecomesOneSet(t *testing.T) {
+// TestConvertMergesFactsOfTwoFacilities merges documents from two facilities that share the person, the
+// hospital stay and facts with the same ids.
+func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
 	t.Parallel()
 	out := convert(t, read(t, "alder.xml"), read(t, "birch.xml"))
 	all := resourcesOf(t, out)
@@ -84,14 +84,14 @@ func TestWhatTwoFacilitiesTellOfOnePersonBecomesOneSet(t *testing.T) {
 		kind, code string
 		want       int
 	}{
-		{"Condition", "59621000", 1},           // hypertension, of both
-		{"Condition", "385093006", 1},          // pneumonia, of both, in four places
-		{"AllergyIntolerance", "7982", 1},      // penicillins, of both
-		{"AllergyIntolerance", "385420005", 1}, // contrast agent, of the hospital
-		{"AllergyIntolerance", "762952008", 1}, // peanut, of the clinic
-		{"Encounter", "IMP", 1},                // the stay, of both, in three places
+		{"Condition", "59621000", 1},           // hypertension, in both
+		{"Condition", "385093006", 1},          // pneumonia, in both, in four sections
+		{"AllergyIntolerance", "7982", 1},      // penicillins, in both
+		{"AllergyIntolerance", "385420005", 1}, // contrast agent, from the hospital
+		{"AllergyIntolerance", "762952008", 1}, // peanut, from the clinic
+		{"Encounter", "IMP", 1},                // the stay, in both, in three places
 		{"MedicationAdministration", "2193", 1},
-		{"Procedure", "52734007", 1}, // a hip replacement, in two sections of the clinic's
+		{"Procedure", "52734007", 1}, // a hip replacement, in two sections of the clinic's document
 	} {
 		if got := withCode(t, all, c.kind, c.code); got != c.want {
 			t.Errorf("%d of %s with %s, want %d", got, c.kind, c.code, c.want)
@@ -122,8 +122,9 @@ func TestWhatTwoFacilitiesTellOfOnePersonBecomesOneSet(t *testing.T) {
 	holds(t, "both", recall(facts, tellings(t, out)))
 }
 
-// TestAllDocumentsTogetherLoseNothing: HL7's have ids in common that they should not have.
-func TestAllDocumentsTogetherLoseNothing(t *testing.T) {
+// TestConvertKeepsFactsOfAllDocumentsTogether converts all documents at once. HL7's samples share ids that should
+// differ.
+func TestConvertKeepsFactsOfAllDocumentsTogether(t *testing.T) {
 	t.Parallel()
 	var all [][]byte
 	var facts []fact
@@ -141,7 +142,7 @@ func TestAllDocumentsTogetherLoseNothing(t *testing.T) {
 	}
 }
 
-func TestSeveralPatientsOfOneAnswerStayApart(t *testing.T) {
+func TestConvertSeparatesPatients(t *testing.T) {
 	t.Parallel()
 	other := []byte(strings.NewReplacer("COMMUNITY-77", "COMMUNITY-78", "B-2002",
 		"B-2003").Replace(string(read(t, "birch.xml"))))
@@ -175,8 +176,8 @@ func TestSeveralPatientsOfOneAnswerStayApart(t *testing.T) {
 	}
 }
 
-// TestTheReportCountsWhatLeaves compares it with the resources.
-func TestTheReportCountsWhatLeaves(t *testing.T) {
+// TestReportCountsConvertedResources checks the report's counts against the resources.
+func TestReportCountsConvertedResources(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{ownFolder, publicFolder} {
 		_, documents := documentsIn(t, folder)

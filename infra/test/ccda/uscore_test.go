@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// required are the elements that US Core 6.1 has resources have (cardinality from 1) and that there always is something
-// to say in: a code for what the source leaves open, or why it is absent. A name ends in "[x]" where a type follows it.
+// required lists, by type, the elements that US Core 6.1 requires (minimum cardinality 1) and that can always be
+// filled: with a code for unknown, or with a data-absent reason. A name ends in "[x]" if a type follows it.
 var required = map[string][]string{
 	"AllergyIntolerance":  {"code", "patient", "verificationStatus"},
 	"CarePlan":            {"status", "intent", "category", "subject"},
@@ -33,8 +33,7 @@ var required = map[string][]string{
 	"ServiceRequest":      {"status", "intent", "code", "subject"},
 }
 
-// TestResourcesHaveWhatUSCoreRequires looks at the types of every document, and at what there is in
-// each of their resources.
+// TestResourcesHaveWhatUSCoreRequires checks each resource of every document for the elements in required.
 func TestResourcesHaveWhatUSCoreRequires(t *testing.T) {
 	t.Parallel()
 	missing := map[string]int{}
@@ -56,7 +55,7 @@ func TestResourcesHaveWhatUSCoreRequires(t *testing.T) {
 	}
 }
 
-// has tells whether a resource has an element, or says why not.
+// has reports whether a resource has an element or a data-absent reason for it.
 func has(resource map[string]any, element string) bool {
 	name, choice := strings.CutSuffix(element, "[x]")
 	for key := range resource {

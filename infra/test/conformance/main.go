@@ -1,10 +1,10 @@
-// Command conformance plays scripts to other people's servers, the same scripts that the embedded AWS has to pass (a
-// test of this package plays them against ours). Differences fail unless docs/develop/embedded-aws.md lists them with a reason.
+// Command conformance runs the embedded AWS's scripts against third-party servers. (A test in this package runs them
+// against the embedded AWS.) A difference is a failure unless docs/develop/embedded-aws.md lists it with a reason.
 //
 //	go run ./infra/test/conformance -servers DIR [-server NAME] [-run PART] [-list FILE] [-v]
 //
-// DIR is where .ci/conformance installed the servers. It ends with status 1 when something is unlisted or a server is
-// missing.
+// DIR is the folder in which .ci/conformance installed the servers. The exit status is 1 if a difference is unlisted or
+// a server is missing.
 package main
 
 import (

@@ -20,19 +20,19 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// fewest keeps a corpus that was not read from passing for one that holds.
+// fewest is the minimum number of scripts, so that a corpus that failed to load does not pass.
 const fewest = 400
 
-// TestOursPassesEveryScript plays the corpus against the embedded AWS, under virtual time, and checks that the corpus
-// meets every operation that our code calls and every error that it knows.
-func TestOursPassesEveryScript(t *testing.T) {
+// TestEmbeddedAWSPassesEveryScript runs the corpus against the embedded AWS in virtual time. It also checks that the
+// corpus covers every operation that our code calls and every error that our code handles.
+func TestEmbeddedAWSPassesEveryScript(t *testing.T) {
 	t.Parallel()
 	scripts, err := corpus.Load(os.DirFS("scripts"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := &seen{outcomes: map[string]bool{}}
-	t.Cleanup(func() { checkCoverage(t, len(scripts), seen) }) // when all scripts have been played
+	t.Cleanup(func() { checkCoverage(t, len(scripts), seen) }) // after all scripts have run
 	for _, script := range scripts {
 		t.Run(script.ID, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +44,7 @@ func TestOursPassesEveryScript(t *testing.T) {
 func checkCoverage(t *testing.T, scripts int, seen *seen) {
 	t.Helper()
 	if seen.scripts != scripts {
-		return // only some were asked for
+		return // only part of the corpus was selected
 	}
 	if scripts < fewest {
 		t.Errorf("%d scripts, want at least %d", scripts, fewest)
@@ -55,7 +55,7 @@ func checkCoverage(t *testing.T, scripts int, seen *seen) {
 		}
 	}
 	for _, code := range handled(t) {
-		// A script's calls follow one another, so none can be in another's way (ddb's own tests show it).
+		// A script's calls are sequential, so none can conflict with another (ddb's own tests cover conflicts).
 		if !seen.outcomes[code] && code != "TransactionConflict" && code != "TransactionConflictException" {
 			t.Errorf("our code handles %s, and no script meets it", code)
 		}
@@ -81,7 +81,7 @@ func play(t *testing.T, script corpus.Script, seen *seen) {
 	seen.finished()
 }
 
-// seen is what the scripts met: "dynamodb.PutItem" for a success, an error code for a failure.
+// seen records the outcomes that the scripts produced: "dynamodb.PutItem" for a success, an error code for a failure.
 type seen struct {
 	mu       sync.Mutex
 	scripts  int
@@ -112,7 +112,7 @@ func (s *seen) watch(next wire.Handler) wire.Handler {
 	}
 }
 
-// watcher keeps what goes out with an error.
+// watcher records responses that carry an error.
 type watcher struct {
 	http.ResponseWriter
 
@@ -140,7 +140,7 @@ var (
 	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
-// ours are the programs that call AWS: the product, and what fills and shows it.
+// ours lists the programs that call AWS: the product, and the tools that fill and display its data.
 func ours() []string {
 	return []string{
 		"shared", "functions", "infra/ctl", "infra/demo", "infra/local/console", "infra/local/provision",
@@ -148,7 +148,7 @@ func ours() []string {
 	}
 }
 
-// called lists the operations that our code calls: requests of the SDK in production code.
+// called lists the operations that our production code calls, found by the SDK's request types.
 func called(t *testing.T) []string {
 	t.Helper()
 	return found(t, input, isProgram, operationOf, ours()...)
@@ -156,15 +156,16 @@ func called(t *testing.T) []string {
 
 func operationOf(m []string) string { return m[1] + "." + m[2] }
 
-// handled lists the errors that our code tells apart.
+// handled lists the errors that our code distinguishes.
 func handled(t *testing.T) []string {
 	t.Helper()
 	name := func(m []string) string { return m[1] }
 	return append(found(t, exception, isProgram, name, ours()...), found(t, reasonCode, isProgram, name, ours()...)...)
 }
 
-// TestNothingIsEmulatedThatNobodyCalls: ADR 10 bounds the emulator by what our code and the tests of the product call.
-func TestNothingIsEmulatedThatNobodyCalls(t *testing.T) {
+// TestEmulatorHasNoUnusedOperations enforces ADR 10: the emulator supports only what our code and the product's
+// tests call.
+func TestEmulatorHasNoUnusedOperations(t *testing.T) {
 	t.Parallel()
 	isGo := func(path string) bool { return strings.HasSuffix(path, ".go") }
 	calls := found(t, input, isGo, operationOf, append(ours(), "infra/test/e2e")...)
@@ -185,7 +186,7 @@ func isProgram(path string) bool {
 	return strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go")
 }
 
-// found gives the name of each match of pattern in the wanted files of the folders.
+// found returns the name of each match of pattern in the selected files of the folders.
 func found(t *testing.T, pattern *regexp.Regexp, wanted func(path string) bool, name func([]string) string,
 	folders ...string,
 ) []string {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Check says what is wrong with the answer to a request, by its method and the path below the server's address,
-// and notes what was seen.
+// Check compares a response with the document. at is the path below the server's URL. It returns an error that lists
+// the violations, and otherwise records the parts of the document that the response covers.
 func (a *API) Check(method, at string, got Answer) error {
 	p := a.find(at)
 	switch {
@@ -36,7 +36,7 @@ func (a *API) Check(method, at string, got Answer) error {
 	if got.Status != http.StatusMethodNotAllowed {
 		return fmt.Errorf("%s %s is not described and answered %d", method, at, got.Status)
 	}
-	for _, o := range p.operations { // a method that the path does not have is every operation's business
+	for _, o := range p.operations { // a method that the path lacks concerns every operation
 		if err := a.checkOperation(o, got, method == http.MethodHead); err != nil {
 			return err
 		}
@@ -44,8 +44,8 @@ func (a *API) Check(method, at string, got Answer) error {
 	return nil
 }
 
-// find gives the path of an address, nil when there is none. A path with a name in braces takes any segment there, and
-// yields to one without.
+// find returns the path of the document that matches at, or nil. A named parameter matches any segment; a literal path
+// takes precedence.
 func (a *API) find(at string) *path {
 	var found *path
 	segments, best := strings.Split(at, "/"), -1
@@ -57,8 +57,8 @@ func (a *API) find(at string) *path {
 	return found
 }
 
-// matches counts the segments that are the same, -1 if one that has to be is not. What plays somebody else's server
-// takes all that is left with its last parameter.
+// matches returns the number of literal segments that match, or -1 if the path does not match. The last parameter of a
+// foreign path matches all remaining segments.
 func (p *path) matches(segments []string) int {
 	own := p.segments
 	if last := len(own) - 1; p.foreign && len(segments) > last {
@@ -123,7 +123,7 @@ func (r *response) wrongHeaders(got http.Header) []string {
 		}
 		var value any = text
 		if n, err := strconv.Atoi(text); err == nil && len(h.schema.wrong("", float64(n))) == 0 {
-			continue // a header is text, whatever it stands for
+			continue // headers are strings even if the schema wants a number
 		}
 		wrong = append(wrong, h.schema.wrong("header "+name, value)...)
 	}
@@ -149,7 +149,7 @@ func (r *response) wrongBody(got Answer, note func(string)) []string {
 	return append(r.body.wrong("", value), undeclared("", value, []*schema{r.body}, note)...)
 }
 
-// wrongLocation judges the query of an address by the schema that fits it best.
+// wrongLocation checks the query of a URL against the schema that fits best.
 func (r *response) wrongLocation(address string, note func(string)) []string {
 	target, err := url.Parse(address)
 	if err != nil {

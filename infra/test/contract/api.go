@@ -10,34 +10,34 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// API is docs/openapi.yaml as a judge of answers.
+// API checks responses against docs/openapi.yaml.
 type API struct {
 	record
 
 	paths   []path
-	failure *response // of a path that is not described: our envelope
+	failure *response // our error envelope, for paths that are not described
 }
 
 // path is a path of the document, split at its slashes.
 type path struct {
 	segments   []string
-	foreign    bool                  // plays somebody else's server, in that server's formats
+	foreign    bool                  // simulates a third-party server and uses its formats
 	operations map[string]*operation // by method
 }
 
-// operation is what a method of a path answers.
+// operation holds the responses of one method of a path.
 type operation struct {
-	name      string // the method and the path as the document has it
+	name      string // method and path as in the document
 	responses map[int]*response
 }
 
-// response is what an operation answers under one status.
+// response describes an operation's response with one status.
 type response struct {
-	name      string // the operation and the status; the places of what is seen begin with it
-	media     string // empty for no body
+	name      string // operation and status; prefix of the names of recorded parts
+	media     string // empty if there is no body
 	body      *schema
 	headers   map[string]header
-	locations []*schema // of the query of Location; it is as one of them says
+	locations []*schema // alternatives for the query of Location
 }
 
 type header struct {
@@ -45,14 +45,14 @@ type header struct {
 	required bool
 }
 
-// Answer is what a caller saw.
+// Answer is a response as the caller received it.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// ReadAPI reads an OpenAPI document.
+// ReadAPI parses an OpenAPI document.
 func ReadAPI(text []byte) (*API, error) {
 	var document map[string]any
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -154,7 +154,7 @@ func (c *compiler) header(value any) (header, error) {
 	return header{compiled, required}, err
 }
 
-// declareAll declares every answer, header and member that has to be seen.
+// declareAll declares every response, header and member that tests must cover.
 func (a *API) declareAll() {
 	for _, p := range a.paths {
 		for _, o := range p.operations {

@@ -22,7 +22,7 @@ import (
 
 const root = "../../../"
 
-func TestBothDescriptionsAreOfOneVersion(t *testing.T) {
+func TestOpenAPIAndAsyncAPIHaveSameVersion(t *testing.T) {
 	t.Parallel()
 	var api map[string]any
 	read(t, root+"docs/openapi.yaml", &api)
@@ -31,7 +31,7 @@ func TestBothDescriptionsAreOfOneVersion(t *testing.T) {
 	}
 }
 
-func TestTheListOfEventsKnowsTheSameTypes(t *testing.T) {
+func TestOpenAPIListsEveryEventType(t *testing.T) {
 	t.Parallel()
 	var api map[string]any
 	read(t, root+"docs/openapi.yaml", &api)
@@ -44,7 +44,7 @@ func TestTheListOfEventsKnowsTheSameTypes(t *testing.T) {
 	}
 }
 
-func TestEveryReferenceLeadsSomewhereAndEverySchemaIsUsed(t *testing.T) {
+func TestAsyncAPIReferencesResolveAndSchemasAreUsed(t *testing.T) {
 	t.Parallel()
 	described := document(t)
 	used := map[string]bool{}
@@ -81,7 +81,7 @@ func references(value any) []string {
 	return all
 }
 
-func TestTheChannelHasAMessageForEveryType(t *testing.T) {
+func TestAsyncAPIHasMessageForEveryEventType(t *testing.T) {
 	t.Parallel()
 	described := document(t)
 	want := make([]string, 0, len(webhook.Catalogue()))
@@ -100,7 +100,7 @@ func TestTheChannelHasAMessageForEveryType(t *testing.T) {
 	}
 }
 
-func TestTheExamplesAreAsTheSchemasSay(t *testing.T) {
+func TestAsyncAPIExamplesMatchSchemas(t *testing.T) {
 	t.Parallel()
 	described := document(t)
 	for _, k := range webhook.Catalogue() {
@@ -118,7 +118,7 @@ func TestTheExamplesAreAsTheSchemasSay(t *testing.T) {
 	}
 }
 
-// golden reads the bodies that customers receive, as shared/webhook's tests pin them.
+// golden reads the bodies that customers receive, from the golden files of shared/webhook.
 func golden(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	files, err := filepath.Glob(root + "shared/webhook/testdata/*.json")
@@ -137,7 +137,7 @@ func golden(t *testing.T) map[string]map[string]any {
 	return bodies
 }
 
-// problem says what is wrong with a body that a webhook receives; nil when nothing is.
+// problem checks a webhook's body and returns an error that lists the violations, or nil.
 func problem(t *testing.T, body map[string]any) error {
 	t.Helper()
 	text, err := json.Marshal(body)
@@ -158,7 +158,7 @@ func events(t *testing.T) *contract.Events {
 	return described
 }
 
-func TestWhatCustomersReceiveIsAsTheSchemasSay(t *testing.T) {
+func TestGoldenEventsMatchSchemas(t *testing.T) {
 	t.Parallel()
 	for name, body := range golden(t) {
 		own := body["type"]
@@ -171,8 +171,9 @@ func TestWhatCustomersReceiveIsAsTheSchemasSay(t *testing.T) {
 	}
 }
 
-// Every member of a body with all its members is described, and can be gone only if the schema says so.
-func TestTheSchemasKnowEveryMember(t *testing.T) {
+// TestAsyncAPISchemasDescribeEveryMember takes bodies with all members: each member must be described, and removing it
+// is valid only if the schema makes it optional.
+func TestAsyncAPISchemasDescribeEveryMember(t *testing.T) {
 	t.Parallel()
 	optional := map[string][]string{
 		"patient.ehi_export_success":     {"download_link"},
@@ -209,7 +210,7 @@ func TestTheSchemasKnowEveryMember(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsRefused(t *testing.T) {
+func TestEventsCheckRefusesInvalidEvents(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		file  string
@@ -295,7 +296,7 @@ func read(t *testing.T, file string, into any) {
 	expect.NoError(t, yaml.Unmarshal(text, into))
 }
 
-// lookUp follows a reference within the document; nil when it leads nowhere.
+// lookUp resolves a reference within the document. It returns nil if there is no target.
 func lookUp(document map[string]any, reference string) any {
 	var at any = document
 	for name := range strings.SplitSeq(strings.TrimPrefix(reference, "#/"), "/") {
@@ -308,9 +309,9 @@ func lookUp(document map[string]any, reference string) any {
 	return at
 }
 
-// TestTheWordsOfALossAreTheSame: why something of a type may be missing is one closed set of words in both descriptions
-// and in docs/guide/incomplete-records.md, and the set that the code has.
-func TestTheWordsOfALossAreTheSame(t *testing.T) {
+// TestLossReasonsMatchInCodeAndDocuments: why something of a type may be missing is one closed set of words in both
+// descriptions and in docs/guide/incomplete-records.md, and the set that the code has.
+func TestLossReasonsMatchInCodeAndDocuments(t *testing.T) {
 	t.Parallel()
 	var api map[string]any
 	read(t, root+"docs/openapi.yaml", &api)
@@ -340,7 +341,7 @@ func TestTheWordsOfALossAreTheSame(t *testing.T) {
 	}
 }
 
-// lossReasons are the constants of the type LossReason in shared/export, in their order.
+// lossReasons returns the constants of type LossReason in shared/export, in source order.
 func lossReasons(t *testing.T) []any {
 	t.Helper()
 	var found []any

@@ -65,12 +65,12 @@ func answer(status int, body string, header ...string) contract.Answer {
 const whole = `{"kind":"a","name":"abc","parts":[{"size":1},{"note":"n"}],"counts":{"Patient":2},` +
 	`"free":{"any":[1]},"open":{"x":"y","z":1}}`
 
-func TestAnAnswerIsJudgedByItsSchema(t *testing.T) {
+func TestAPICheckAppliesSchema(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		method, path string
 		answer       contract.Answer
-		want         string // a part of what is said; empty for nothing
+		want         string // substring of the error; empty if none is expected
 	}{
 		"as described":    {"GET", "/things/7", answer(200, whole), ""},
 		"with a number":   {"GET", "/things/7", answer(200, whole, "X-Left", "3"), ""},
@@ -141,7 +141,7 @@ func TestAnAnswerIsJudgedByItsSchema(t *testing.T) {
 	}
 }
 
-func TestWhatIsDescribedHasToBeSeen(t *testing.T) {
+func TestUnseenListsUncoveredParts(t *testing.T) {
 	t.Parallel()
 	judge := api(t, thing)
 	if err := judge.Check("GET", "/things/7", answer(200, whole)); err != nil {
@@ -166,7 +166,7 @@ func TestWhatIsDescribedHasToBeSeen(t *testing.T) {
 	}
 }
 
-func TestADocumentThatCannotBeJudgedByIsAnError(t *testing.T) {
+func TestReadAPIRefusesUnsupportedDocument(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string][2]string{
 		"a keyword":   {"maxLength: 3", "maxLongness: 3"},

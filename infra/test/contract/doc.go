@@ -1,7 +1,8 @@
-// Package contract judges what the service sends by what docs/openapi.yaml and docs/asyncapi.yaml promise, in both
-// directions: an answer or an event must be as its schema says and hold nothing that the schema does not declare, and
-// whatever is declared must have been seen by the time the tests end.
+// Package contract checks the service's responses and events against docs/openapi.yaml and docs/asyncapi.yaml, in both
+// directions. Each must match its schema and contain no undeclared member, and everything declared must have appeared
+// by the end of the tests.
 //
-// It owns a validator of the part of JSON Schema that the two documents use; a keyword outside of it is an error, so
-// that nothing is believed to hold that was not looked at. It sends nothing: tests hand it what they saw.
+// It contains a validator for the subset of JSON Schema that the two documents use. Any other keyword is an error, so
+// that no rule is silently ignored. The package sends nothing: tests pass it the responses and events that they
+// received.
 package contract

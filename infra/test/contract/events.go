@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Events is docs/asyncapi.yaml as a judge of what webhooks receive.
+// Events checks webhook deliveries against docs/asyncapi.yaml.
 type Events struct {
 	record
 
@@ -18,7 +18,7 @@ type Events struct {
 
 type message struct{ headers, payload *schema }
 
-// ReadEvents reads an AsyncAPI document whose messages have headers and a payload.
+// ReadEvents parses an AsyncAPI document whose messages have headers and a payload.
 func ReadEvents(text []byte) (*Events, error) {
 	var document map[string]any
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -44,7 +44,8 @@ func ReadEvents(text []byte) (*Events, error) {
 	return e, nil
 }
 
-// Check says what is wrong with what a webhook received, and notes what was seen.
+// Check compares a delivery with its message. It returns an error that lists the violations, and otherwise records the
+// parts of the document that the delivery covers.
 func (e *Events) Check(header http.Header, body []byte) error {
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {

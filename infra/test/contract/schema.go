@@ -9,25 +9,26 @@ import (
 	"strings"
 )
 
-// schema is a compiled JSON Schema: the keywords of draft 7 and of OpenAPI 3.0's dialect that the documents use.
+// schema is a compiled JSON Schema. It supports the keywords of draft 7 and of OpenAPI 3.0's dialect that the documents
+// use.
 type schema struct {
-	tests    []test // of the value by itself
+	tests    []test // checks that need only the value itself
 	required []string
 	members  map[string]*schema
-	others   *schema // of members that are not named
-	open     bool    // whether any other member may be there
+	others   *schema // schema of additional members
+	open     bool    // reports whether additional members are allowed
 	items    *schema
 	all      []*schema
 	any      []*schema
-	when     *schema // of the two that follow, then is for values that meet it
+	when     *schema // selects then for values that match it, other for the rest
 	then     *schema
 	other    *schema
 }
 
-// test says what is wrong with a value, or nothing.
+// test returns a description of a value's violation, or "".
 type test func(value any) string
 
-// compiler makes schemas of a document, each of its references once.
+// compiler compiles the schemas of a document, resolving each reference once.
 type compiler struct {
 	document map[string]any
 	made     map[string]*schema
@@ -37,7 +38,7 @@ func newCompiler(document map[string]any) *compiler {
 	return &compiler{document: document, made: map[string]*schema{}}
 }
 
-// follow gives what a reference of the document stands for, or the value itself when it is none.
+// follow resolves a reference within the document. It returns other values unchanged.
 func (c *compiler) follow(value any) (map[string]any, error) {
 	for {
 		object, ok := value.(map[string]any)
@@ -57,7 +58,7 @@ func (c *compiler) follow(value any) (map[string]any, error) {
 	}
 }
 
-// lookUp follows a JSON pointer within the document; nil when it leads nowhere.
+// lookUp resolves a JSON pointer within the document. It returns nil if there is no target.
 func (c *compiler) lookUp(pointer string) any {
 	var at any = c.document
 	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "#/"), "/") {
@@ -92,10 +93,10 @@ func (c *compiler) compile(value any) (*schema, error) {
 	return s, nil
 }
 
-// keyword adds what one keyword says.
+// keyword compiles one keyword into s.
 func (c *compiler) keyword(s *schema, keyword string, rule any) (err error) {
 	switch keyword {
-	case "description", "default", "example", "deprecated": // say nothing about a value
+	case "description", "default", "example", "deprecated": // annotations that do not constrain a value
 	case "properties":
 		s.members, err = c.named(rule)
 	case "additionalProperties":
@@ -171,7 +172,7 @@ func texts(rule any) ([]string, error) {
 	return all, nil
 }
 
-// scalar gives the test of a keyword that looks at a value by itself.
+// scalar returns the test of a keyword that needs only the value itself.
 func scalar(keyword string, rule any) (test, error) {
 	failing := func(holds func(value any) bool) test {
 		return func(value any) string {

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// record is what was declared and how much of it has been seen. Its methods may be called from many goroutines.
+// record tracks which declared parts have appeared. It is safe for concurrent use.
 type record struct {
 	mu   sync.Mutex
-	seen map[string]bool // by the place; false until it is seen
+	seen map[string]bool // by name; false until it appears
 }
 
-// Unseen lists what is declared and was not seen, sorted.
+// Unseen returns the declared parts that have not appeared, sorted.
 func (r *record) Unseen() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,7 +28,7 @@ func (r *record) declare(place string) {
 	r.seen[place] = false
 }
 
-// note tells that a place was seen. Of what was not declared nothing is noted.
+// note records that parts have appeared. It ignores undeclared ones.
 func (r *record) note(places ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

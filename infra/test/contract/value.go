@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// wrong lists what is wrong with a value by a schema, each line with the place in the value.
+// wrong returns the violations of a schema in a value, each with its path in the value.
 func (s *schema) wrong(at string, value any) []string {
 	var found []string
 	for _, test := range s.tests {
@@ -41,7 +41,7 @@ func (s *schema) wrong(at string, value any) []string {
 	return found
 }
 
-// branch is what an if leads to; nil when there is none.
+// branch returns the schema that an if selects, or nil.
 func (s *schema) branch(value any) *schema {
 	switch {
 	case s.when == nil:
@@ -71,7 +71,7 @@ func (s *schema) wrongMembers(at string, object map[string]any) []string {
 	return found
 }
 
-// parts lists schemas with all that they are made of, which together say what a value may hold.
+// parts returns the schemas and their subschemas that apply to the same value.
 func parts(of ...*schema) []*schema {
 	var all []*schema
 	for _, s := range of {
@@ -82,7 +82,7 @@ func parts(of ...*schema) []*schema {
 	return all
 }
 
-// shape is what schemas together say of an object's members and a list's items.
+// shape holds the combined rules of several schemas for an object's members and a list's items.
 type shape struct {
 	members map[string][]*schema
 	others  []*schema
@@ -105,12 +105,12 @@ func shapeOf(schemas []*schema) shape {
 		}
 	}
 	if len(together.members) == 0 && len(together.others) == 0 {
-		together.open = true // an object of which nothing is said
+		together.open = true // an object without rules for its members
 	}
 	return together
 }
 
-// undeclared lists the members of a value that no schema names, and notes the places of those that one does.
+// undeclared returns the members of a value that no schema declares, and records the declared ones with note.
 func undeclared(at string, value any, schemas []*schema, note func(at string)) []string {
 	together := shapeOf(schemas)
 	var found []string
@@ -136,7 +136,7 @@ func undeclared(at string, value any, schemas []*schema, note func(at string)) [
 	return found
 }
 
-// declared notes the places of all members that schemas name.
+// declared records all members that the schemas declare.
 func declared(at string, schemas []*schema, note func(at string)) {
 	together := shapeOf(schemas)
 	for name, inner := range together.members {
@@ -159,7 +159,7 @@ func join(at, name string) string {
 	return at + "." + name
 }
 
-// formats are the formats that the documents use.
+// formats returns the check of each format that the documents use.
 func formats() map[string]func(text string) bool {
 	return map[string]func(string) bool{
 		"uuid": func(text string) bool {
@@ -172,7 +172,7 @@ func formats() map[string]func(text string) bool {
 		},
 		"uri": func(text string) bool {
 			parsed, err := url.Parse(text)
-			// RFC 3986, appendix A: what no URI holds.
+			// RFC 3986, appendix A: characters that no URI contains.
 			return err == nil && parsed.IsAbs() && utf8.ValidString(text) && !strings.ContainsAny(text, " \"<>\\^`{|}")
 		},
 		"email": func(text string) bool {
@@ -201,7 +201,7 @@ func typeOf(value any) string {
 	return "null"
 }
 
-// number reads what YAML has as int and JSON as float64.
+// number converts a number to float64: YAML decodes integers as int, JSON as float64.
 func number(value any) float64 {
 	switch value := value.(type) {
 	case int:
@@ -220,7 +220,7 @@ func same(a, b any) bool {
 	return a == b
 }
 
-// length is that of a text in characters, or of a list.
+// length returns a string's length in characters, or a list's length.
 func length(value any) int {
 	switch value := value.(type) {
 	case string:

@@ -13,24 +13,24 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// access says who may call a route.
+// access is the access control of a route.
 type access int
 
 const (
 	keyed      access = iota + 1 // HTTP Basic
-	keyedList                    // JSON for the organisation's backend, by key: everybody's own
-	keyedMode                    // JSON for the organisation's backend, by key: the mode's, if there is any
-	keyedTest                    // JSON for the organisation's backend, by a key of test mode
+	keyedList                    // JSON for the organisation's backend, by key: each organisation's own list
+	keyedMode                    // JSON for the organisation's backend, by key: shared by all keys of a mode
+	keyedTest                    // JSON for the organisation's backend, by a test key
 	byPublicID                   // JSON for browsers, by public id
-	page                         // a page that a browser opens
-	ownForm                      // a page that only a form of our own pages opens
-	bearer                       // JSON for browsers, by public id and the attempt's own token
-	open                         // for everybody: what it shows is public
-	foreign                      // not our API: the sandbox plays somebody else's server
+	page                         // a page that opens in a browser
+	ownForm                      // a page that only a form on one of our pages can open
+	bearer                       // JSON for browsers, by public id and the attempt's token
+	open                         // public
+	foreign                      // not our API: the sandbox simulates a third-party server
 )
 
-// routeAccess must name every method that a route of the template leads to, so that a new one cannot forget its
-// protection. It omits those of readers.
+// routeAccess returns the access control of every route. It must list every method of the template's routes, so that no
+// new route lacks protection. It omits the routes of readers.
 func routeAccess() map[string]access {
 	return map[string]access{
 		"GET /bridge/connect":                                      page,
@@ -47,7 +47,7 @@ func routeAccess() map[string]access {
 		"POST /bridge/tefca/identity":                              byPublicID,
 		"POST /bridge/tefca/identity/start":                        ownForm,
 		"GET /bridge/tefca/identity/callback/{provider}":           page,
-		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // and with the attempt's token
+		"GET /bridge/tefca/records/{attemptId}":                    byPublicID, // also needs the attempt's token
 		"POST /bridge/tefca/records/{attemptId}/authorization":     byPublicID, // as above
 		"POST /bridge/vault_connection/revoke":                     keyedTest,
 		"POST /bridge/fhir/ehi-export":                             keyed,
@@ -73,14 +73,14 @@ func routeAccess() map[string]access {
 	}
 }
 
-// fixture is a stack with a finished export, whose ids the attacks use.
+// fixture is a stack with a finished export. Attacks use its ids.
 type fixture struct {
 	*stack
 
 	connectionID, taskID, file string
 }
 
-// finished is the same from outside.
+// finished is a fixture as seen from outside the stack.
 type finished struct {
 	*outside
 
@@ -125,7 +125,7 @@ func (f finished) as(route template.Route, publicID, privateKey string) answer {
 	return f.call(route.Method, path, publicID, privateKey, body)
 }
 
-func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
+func TestRoutesEnforceAccessFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
@@ -137,13 +137,14 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 			known[route.Method+" "+route.Path] = keyedList
 		}
 		for _, function := range declared.Functions {
-			if strings.HasPrefix(function.Folder, "dashboard") { // TestEveryRouteOfTheDashboardIsClosedToWhoMayNotComeIn
+			// covered by TestEveryRouteOfTheDashboardIsClosedToWhoMayNotComeIn
+			if strings.HasPrefix(function.Folder, "dashboard") {
 				continue
 			}
 			for _, route := range f.methods(t, function, known) {
 				name := route.Method + " " + route.Path
 				kind, ok := known[name]
-				if seen[name] { // two functions can serve the methods of one path
+				if seen[name] { // two functions can serve methods of one path
 					continue
 				}
 				seen[name] = true
@@ -177,7 +178,8 @@ func TestEveryRouteIsProtectedFromOutside(t *testing.T) {
 	})
 }
 
-// methods lists what a function serves: of a route for any method those that it names when it refuses another.
+// methods lists a function's routes. For a route with any method, it lists the methods in the Allow header of a
+// refusal.
 func (f finished) methods(t *testing.T, function template.Function, known map[string]access) []template.Route {
 	t.Helper()
 	var all []template.Route
@@ -195,7 +197,8 @@ func (f finished) methods(t *testing.T, function template.Function, known map[st
 	return all
 }
 
-// checkPublicID: an unknown public id is refused without a challenge, which would open a browser's password dialogue.
+// checkPublicID checks that an unknown public id is refused without a challenge, which would open a browser's password
+// dialog.
 func (f finished) checkPublicID(t *testing.T, route template.Route, status int, code string) {
 	t.Helper()
 	for _, publicID := range []string{
@@ -227,8 +230,9 @@ func (f finished) checkOwnForm(t *testing.T, route template.Route) {
 	}
 }
 
-// TestAnAttemptOfARedirectIsNobodysToRead: its id is told to nobody, and it has no token.
-func TestAnAttemptOfARedirectIsNobodysToRead(t *testing.T) {
+// TestRedirectAttemptIsUnreadable proves that an attempt started by a redirect can't be read: its id is not
+// disclosed and it has no token.
+func TestRedirectAttemptIsUnreadable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -236,8 +240,8 @@ func TestAnAttemptOfARedirectIsNobodysToRead(t *testing.T) {
 	})
 }
 
-// checkBearer: whatever is wrong with token, id and public id, the answer is that for an
-// attempt that does not exist, as it is for hidden attempts.
+// checkBearer checks that a wrong token, id or public id gets the same response as an attempt that does not exist. So
+// do the hidden attempts.
 func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	t.Helper()
 	own, live := o.seeded.Organisations[0].PublicID, o.seeded.Organisations[1].PublicID
@@ -284,7 +288,7 @@ func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	}
 }
 
-// attemptOfARedirect begins an attempt without a widget and returns its id, which nobody outside learns.
+// attemptOfARedirect starts an attempt without a widget and returns its id, which is not visible from outside.
 func attemptOfARedirect(t *testing.T, s *stack) string {
 	t.Helper()
 	s.patient.browser().returning(s.patient.connectURL(), crashPersona)
@@ -299,7 +303,7 @@ func attemptOfARedirect(t *testing.T, s *stack) string {
 	return ""
 }
 
-// checkOtherMethods returns the methods that are allowed.
+// checkOtherMethods checks that other methods are refused, and returns the allowed ones.
 func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	t.Helper()
 	route.Method = http.MethodPut
@@ -314,7 +318,7 @@ func (f finished) checkOtherMethods(t *testing.T, route template.Route) string {
 	return got.header.Get("Allow")
 }
 
-func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
+func TestRevokedKeyStopsWorkingWithin30Seconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -339,7 +343,7 @@ func TestARevokedKeyStopsWorkingWithinThirtySeconds(t *testing.T) {
 	})
 }
 
-func TestAnUnknownPathAnswersInTheEnvelope(t *testing.T) {
+func TestUnknownPathReturnsErrorEnvelope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -355,8 +359,8 @@ func TestAnUnknownPathAnswersInTheEnvelope(t *testing.T) {
 	})
 }
 
-// TestNoSecretReachesALog greps everything that the functions logged during a whole job.
-func TestNoSecretReachesALog(t *testing.T) {
+// TestLogsContainNoSecrets searches the functions' logs of a complete job for secrets.
+func TestLogsContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -365,7 +369,7 @@ func TestNoSecretReachesALog(t *testing.T) {
 	})
 }
 
-// logsHoldNoSecret greps everything that the functions have logged.
+// logsHoldNoSecret searches everything that the functions have logged for secrets.
 func (s checks) logsHoldNoSecret(t *testing.T) {
 	t.Helper()
 	s.mu.Lock()

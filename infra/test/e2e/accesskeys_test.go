@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// checkKeyed: only the own key shows what is the organisation's. Another's own key gets the status and code of others.
+// checkKeyed checks that only an organisation's own test key reads its data. Keys of other organisations and of live
+// mode get the given status and code.
 func (f finished) checkKeyed(t *testing.T, route template.Route, others int, code string) {
 	t.Helper()
 	f.checkKeys(t, route, expected{others, code}, expected{others, code})
@@ -21,14 +22,14 @@ func (f finished) checkKeyed(t *testing.T, route template.Route, others int, cod
 	}
 }
 
-// expected is what a key gets.
+// expected is the response that a key should get.
 type expected struct {
 	status int
 	code   string
 }
 
-// checkKeys: whoever has no key of his own is refused; another organisation's gets what others do, and the own one of
-// live mode what live does.
+// checkKeys checks that invalid keys are refused. Another organisation's key gets others, and the organisation's live
+// key gets live.
 func (f finished) checkKeys(t *testing.T, route template.Route, others, live expected) {
 	t.Helper()
 	f.checkRefusals(t, route)
@@ -41,7 +42,7 @@ func (f finished) checkKeys(t *testing.T, route template.Route, others, live exp
 	}
 }
 
-// checkRefusals: keys that are nobody's.
+// checkRefusals checks that invalid keys are refused.
 func (f finished) checkRefusals(t *testing.T, route template.Route) {
 	t.Helper()
 	own, live, other := f.seeded.Organisations[0], f.seeded.Organisations[1], f.seeded.Organisations[2]
@@ -57,7 +58,7 @@ func (f finished) checkRefusals(t *testing.T, route template.Route) {
 	}
 }
 
-// checkKey: what one key gets, and that nothing of it is the organisation's.
+// checkKey checks the response to one key, and that it contains none of the organisation's data.
 func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, key string, want expected) {
 	t.Helper()
 	got := f.as(route, publicID, key)
@@ -77,13 +78,12 @@ func (f finished) checkKey(t *testing.T, route template.Route, name, publicID, k
 	}
 }
 
-// checkMode: what belongs to a mode is everybody's who has a key of the mode, and as it is there, or
-// not there, for all of them.
+// checkMode checks that data shared by a mode is available, or missing, for every key of that mode alike.
 func (f finished) checkMode(t *testing.T, route template.Route) {
 	t.Helper()
 	var stands [2]expected
 	for i := range stands {
-		pair := f.seeded.Organisations[i] // of test mode, and of live mode
+		pair := f.seeded.Organisations[i] // test mode, then live mode
 		got := f.as(route, pair.PublicID, pair.PrivateKey)
 		stands[i] = expected{got.status, got.Error}
 		if !slices.Contains([]expected{{http.StatusOK, ""}, {http.StatusNotFound, "svc_not_found"}}, stands[i]) {
@@ -93,8 +93,9 @@ func (f finished) checkMode(t *testing.T, route template.Route) {
 	f.checkKeys(t, route, stands[0], stands[1])
 }
 
-// TestACatalogueIsHandedOutToKeysOfItsModeAlone, where there is one to be handed out.
-func TestACatalogueIsHandedOutToKeysOfItsModeAlone(t *testing.T) {
+// TestCatalogExportRequiresKeyOfItsMode proves that only keys of a mode can download that mode's catalogue, if
+// it has one.
+func TestCatalogExportRequiresKeyOfItsMode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -19,16 +19,17 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// request is one that an operation of docs/openapi.yaml answers with success.
+// request is a request to an operation of docs/openapi.yaml that succeeds.
 type request struct {
 	method, path string
 	authorize    string // the Authorization header
 	body         string
-	form         string  // the body in place of a JSON one, as one of our pages sends it
-	as           *person // whose session it has, where it is the dashboard's
+	form         string  // form body as sent by one of our pages, instead of a JSON body
+	as           *person // person whose dashboard session it carries
 }
 
-// requests has one for each operation, by the operation's name in the document. The last ones delete what others need.
+// requests returns a successful request for each operation, by the operation's name in the document. The last ones
+// delete what others need.
 func (f fixture) requests() map[string]request {
 	own := f.seeded.Organisations[0]
 	f.catalog.goLive("test", f.catalog.institutions(0))
@@ -168,7 +169,7 @@ func (f fixture) requests() map[string]request {
 	return all
 }
 
-// ask sends a request with changes to it.
+// ask sends a request after applying the changes.
 func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request)) contract.Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), of.method, baseURL+of.path, strings.NewReader(of.body+of.form))
@@ -196,16 +197,16 @@ func (f fixture) ask(t *testing.T, of request, changes ...func(r *http.Request))
 	return contract.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
 }
 
-// wrong is a way in which requests fail, and the status that says so.
+// wrong is a way in which requests fail, and the status that they get.
 type wrong struct {
 	status int
 	rules  []faults.Rule
-	slow   bool                                              // functions take longer than API Gateway waits
-	change func(operation string, r *http.Request) (is bool) // false for an operation to which it does not apply
+	slow   bool                                              // functions exceed API Gateway's time-out
+	change func(operation string, r *http.Request) (is bool) // returns false if it does not apply to the operation
 }
 
 func wrongs() map[string]wrong {
-	// for everybody, whatever is asked with it
+	// public, and ignores parameters
 	isFile := func(operation string) bool { return strings.HasSuffix(operation, "{file}") }
 	every := func(string, *http.Request) bool { return true }
 	isForm := func(operation string) bool {
@@ -220,7 +221,7 @@ func wrongs() map[string]wrong {
 		},
 		"an unknown method": {status: http.StatusMethodNotAllowed, change: func(operation string, r *http.Request) bool {
 			r.Method = http.MethodPut
-			_, path, _ := strings.Cut(operation, " ") // these have PUT
+			_, path, _ := strings.Cut(operation, " ") // these paths have PUT
 			return !slices.Contains([]string{
 				"/dashboard/account/totp", "/dashboard/account/email",
 				"/dashboard/organisations/{orgId}/emails",
@@ -234,7 +235,7 @@ func wrongs() map[string]wrong {
 				r.Body = io.NopCloser(strings.NewReader("{"))
 			case strings.Contains(operation, " /dashboard/"), strings.Contains(operation, "{orgConnectionId}"),
 				strings.HasSuffix(operation, "/files"), strings.HasSuffix(operation, "/export"):
-				r.URL.RawQuery = "%zz" // nothing else of such a request can be wrong without being unknown
+				r.URL.RawQuery = "%zz" // any other mistake in these requests makes them unknown
 			default:
 				r.URL.RawQuery += "&public_id=a&public_id=b&include=a&limit=a&token=a&token=b&kty=a&state=a&state=b"
 			}
@@ -253,15 +254,15 @@ func wrongs() map[string]wrong {
 		},
 		"too many requests": {status: http.StatusTooManyRequests, change: func(operation string, r *http.Request) bool {
 			if strings.HasSuffix(operation, "/bridge/connect") || strings.HasSuffix(operation, "reconnect") {
-				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example" // what is proven gets a redirect
+				r.URL.RawQuery += "&redirect_uri=https://elsewhere.example" // verified attempts redirect
 			}
 			return !isFile(operation)
 		}},
 	}
 }
 
-// all are rules for what every operation needs: the tables, the keys where the published key set comes from, and the
-// files of other releases.
+// all returns rules that break the dependencies of every operation: the tables, the keys behind the published key set,
+// and the files of other releases.
 func all(kind faults.Kind) []faults.Rule {
 	return []faults.Rule{
 		{Service: "dynamodb", Kind: kind},
@@ -270,9 +271,9 @@ func all(kind faults.Kind) []faults.Rule {
 	}
 }
 
-// TestEveryOperationAnswersAsDescribedWhateverIsWrong: with the caller's request, or on our side. What an answer looks
-// like is judged where every answer is.
-func TestEveryOperationAnswersAsDescribedWhateverIsWrong(t *testing.T) {
+// TestOperationsReturnDocumentedErrors proves that every operation returns the documented status if the
+// request is wrong or the service fails. Every response's schema is checked where the response is received.
+func TestOperationsReturnDocumentedErrors(t *testing.T) {
 	t.Parallel()
 	isMany(t)
 	for name, w := range wrongs() {
@@ -292,7 +293,7 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 	known := f.requests()
 	for _, function := range f.functions {
 		if w.slow {
-			function.declared.Timeout = time.Minute // as with a cold start, which does not count for Lambda
+			function.declared.Timeout = time.Minute // as in a cold start, which Lambda does not count
 		}
 		if w.status == http.StatusTooManyRequests {
 			for _, rate := range []string{"REQUESTS_PER_MINUTE", "REQUESTS_PER_HOUR", "EXPORTS_PER_HOUR"} {
@@ -317,8 +318,9 @@ func (f fixture) checkWrong(t *testing.T, w wrong) {
 	}
 }
 
-// TestAPortalThatDoesNotAnswerIsNoFaultOfTheCaller: a page of ours can say so before any window is opened.
-func TestAPortalThatDoesNotAnswerIsNoFaultOfTheCaller(t *testing.T) {
+// TestCreateAttemptReportsUnreachablePortal proves that an attempt at an unreachable portal reports this before
+// our page opens a window.
+func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -337,8 +339,9 @@ func TestAPortalThatDoesNotAnswerIsNoFaultOfTheCaller(t *testing.T) {
 	})
 }
 
-// TestTheEndOfConsentIsToldToAPageOfOursToo: where the portal says when it is.
-func TestTheEndOfConsentIsToldToAPageOfOursToo(t *testing.T) {
+// TestAttemptStatusIncludesConsentExpiry proves that our pages also learn when consent ends, if the portal states
+// it.
+func TestAttemptStatusIncludesConsentExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -354,7 +357,7 @@ func TestTheEndOfConsentIsToldToAPageOfOursToo(t *testing.T) {
 	})
 }
 
-// withValue is an environment with one value changed. The template's own is every test's.
+// withValue returns a copy of environment with one value changed. The template's environment is shared by all tests.
 func withValue(environment map[string]string, name, value string) map[string]string {
 	changed := maps.Clone(environment)
 	changed[name] = value

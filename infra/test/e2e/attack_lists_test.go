@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// imported makes a list a source of test mode and publishes.
+// imported adds a list to the sources of test mode and publishes the catalogue.
 func (m *mixup) imported(id string, priority int, rows ...string) {
 	m.t.Helper()
 	_, err := m.operator.CatalogSources.Set(m.t.Context(), id, func(s *intake.Source) {
@@ -31,9 +31,10 @@ func (m *mixup) imported(id string, priority int, rows ...string) {
 	expect.NoError(m.t, err)
 }
 
-// TestConnectSendsNoCodeToHostOfHostileList: a list of priority 0 names the attacker's server as the hospital's. The
-// hospital's portal sends no iss, and our client is a public one that is registered for the whole platform. Only after
-// an operator has let the host in does the attack work, which shows that it would have.
+// TestConnectSendsNoCodeToHostOfHostileList proves that no code reaches a host that only a list names. A list of
+// priority 0 names the attacker's server as the hospital's. The hospital's portal sends no iss, and our client is a
+// public one, registered for the complete platform. The attack works only after an operator has approved the host,
+// which proves that the test is effective.
 func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 	t.Parallel()
 	const npi = "1234567893"
@@ -62,7 +63,7 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 				m.clock.letPass(1)
 				m.checkHarmless(t)
 
-				for range 2 { // first that it is of the hospital, then its platform
+				for range 2 { // first claims to be the hospital, then its platform
 					hosts, refused := m.operator.CatalogOverrides.AllowHosts(
 						t.Context(), "test", operator.HostChoice{Host: catalog.Host(hostileBase)},
 					)

@@ -17,11 +17,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// hostility is what the hostile portal says of itself, beside what it said when it was made.
+// hostility is a false statement in the hostile portal's discovery document, added after enrolment.
 type hostility struct {
 	name   string
 	says   map[string]any
-	pinned bool // the operator has seen the portal while it behaved
+	pinned bool // the operator pinned the portal's URLs while they were honest
 }
 
 func hostilities() []hostility {
@@ -41,8 +41,7 @@ func hostilities() []hostility {
 	return all
 }
 
-// hostileAs is the stack with a portal that has turned hostile. The client is the same at both hospitals, or
-// the registrations are two.
+// hostileAs returns a stack in which one portal has turned hostile. Both hospitals use the same client id.
 func hostileAs(t *testing.T, h hostility) *mixup {
 	t.Helper()
 	m := newMixup(t)
@@ -56,8 +55,9 @@ func hostileAs(t *testing.T, h hostility) *mixup {
 	return m
 }
 
-// TestAHostilePortalGetsNoCodeOfAnother: the victim opens the hostile portal and sees the honest one's sign-in.
-func TestAHostilePortalGetsNoCodeOfAnother(t *testing.T) {
+// TestHostilePortalGetsNoCodeOfHonestPortal proves that no code leaks if the victim opens the hostile portal and is
+// sent to the honest portal's sign-in.
+func TestHostilePortalGetsNoCodeOfHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
 		t.Run(h.name, func(t *testing.T) {
@@ -72,9 +72,10 @@ func TestAHostilePortalGetsNoCodeOfAnother(t *testing.T) {
 	}
 }
 
-// TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss: the honest one returns to the callback address of its own
-// registration, which is not that of the hostile one's (RFC 9700 section 4.4.2).
-func TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss(t *testing.T) {
+// TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss proves that separate callback URLs stop the attack: the honest
+// portal redirects to its own registration's callback, which differs from the hostile portal's (RFC 9700 section
+// 4.4.2).
+func TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMixup(t)
@@ -98,9 +99,10 @@ func TestAHostilePortalGetsNoCodeOfAPortalThatSendsNoIss(t *testing.T) {
 	})
 }
 
-// TestAHostilePortalCannotCollectACodeForAnAttackersAttempt: the challenge of the attacker's own attempt at the honest
-// portal is in the victim's request there, so the attacker could end that attempt with the victim's code.
-func TestAHostilePortalCannotCollectACodeForAnAttackersAttempt(t *testing.T) {
+// TestHostilePortalGetsNoCodeForAttackersAttempt proves that the attacker can't finish an attempt with the
+// victim's code. The victim's request at the honest portal carries the code challenge of the attacker's own attempt
+// there.
+func TestHostilePortalGetsNoCodeForAttackersAttempt(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities() {
 		t.Run(h.name, func(t *testing.T) {
@@ -126,9 +128,9 @@ func TestAHostilePortalCannotCollectACodeForAnAttackersAttempt(t *testing.T) {
 	}
 }
 
-// TestAHostileFHIRBaseGetsNoBearerTokenOfAnother: the hostile portal names the honest one's servers, and has its own
-// FHIR base be read with the tokens from there.
-func TestAHostileFHIRBaseGetsNoBearerTokenOfAnother(t *testing.T) {
+// TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal proves that a hostile portal that names the honest portal's OAuth
+// endpoints does not receive tokens at its own FHIR base.
+func TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal(t *testing.T) {
 	t.Parallel()
 	for _, pinned := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -147,8 +149,9 @@ func TestAHostileFHIRBaseGetsNoBearerTokenOfAnother(t *testing.T) {
 	}
 }
 
-// TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames: anybody can begin an attempt and bring any code.
-func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
+// TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint proves that a platform's client secret never reaches a
+// token endpoint that only a site's discovery names. Anyone can start an attempt and supply any code.
+func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, method := range []catalog.AuthMethod{catalog.AuthSecretBasic, catalog.AuthSecretPost} {
 		for name, token := range map[string]string{
@@ -159,7 +162,7 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					m := newMixup(t)
-					// The operator has let the honest hospital alone see the secret.
+					// The operator has approved only the honest hospital for the secret.
 					authID, err := m.operator.Clients.Create(t.Context(), org.Tenant{}, catalog.ClientAuth{
 						Method: method, Origins: []string{"https://login.hazel.example"},
 					}, secret.New("hush-hush-hush"))
@@ -189,9 +192,9 @@ func TestAPlatformsSecretIsShownToNoTokenEndpointThatASiteNames(t *testing.T) {
 	}
 }
 
-// TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved: refreshes and exports keep their refresh token until an
-// operator has approved the place that discovery names.
-func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
+// TestMovedTokenEndpointNeedsApproval proves that refreshes and exports do not send the refresh
+// token to a new token endpoint until an operator has approved it.
+func TestMovedTokenEndpointNeedsApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newMixup(t)
@@ -242,7 +245,7 @@ func TestATokenEndpointThatMovesIsFollowedOnlyOnceItWasApproved(t *testing.T) {
 	})
 }
 
-// logged tells whether one log line says all of that.
+// logged reports whether one log line contains all parts.
 func logged(s *stack, parts ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

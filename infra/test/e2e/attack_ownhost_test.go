@@ -14,10 +14,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestServiceRedirectsToNoStartOfAnAttempt performs the attack by a redirect URI that is the start of an attempt
-// which the attacker made with another organisation: it is not registered, and a row of an earlier release that
-// has one redirects nobody.
-func TestServiceRedirectsToNoStartOfAnAttempt(t *testing.T) {
+// TestRedirectURICannotBeAttemptStart proves that a redirect URI can't be the start URL of an attempt that the
+// attacker created at another organisation. Such a URI can't be registered, and a row from an earlier release that
+// contains one causes no redirect.
+func TestRedirectURICannotBeAttemptStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -47,9 +47,9 @@ func TestServiceRedirectsToNoStartOfAnAttempt(t *testing.T) {
 	})
 }
 
-// TestServiceShowsNoLinkToItselfThatOrganisationStored performs the attack by a privacy policy that browsers
-// read as the service's host.
-func TestServiceShowsNoLinkToItselfThatOrganisationStored(t *testing.T) {
+// TestPagesHideStoredLinkToOwnHost proves that no page links to a stored privacy policy URL that
+// browsers resolve to the service's host.
+func TestPagesHideStoredLinkToOwnHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -12,12 +12,12 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// redirectTrick is a redirect_uri that is not the registered one, as it stands in the query.
+// redirectTrick is a redirect_uri that differs from the registered one, encoded as in the query.
 type redirectTrick struct {
 	name, query string
 }
 
-// redirectTricks are of the registered http://127.0.0.1:4568/_local/return.
+// redirectTricks returns variations of the registered http://127.0.0.1:4568/_local/return.
 func redirectTricks() []redirectTrick {
 	const registered = customer + "/_local/return"
 	escaped := url.QueryEscape(registered)
@@ -36,7 +36,7 @@ func redirectTricks() []redirectTrick {
 	return tricks
 }
 
-// trickyURIs are of the same, encoded as they should be.
+// trickyURIs returns variations of the registered URI, correctly encoded.
 func trickyURIs(registered string) map[string]string {
 	return map[string]string{
 		"another host":             "https://evil.example/_local/return",
@@ -92,9 +92,9 @@ func trickyURIs(registered string) map[string]string {
 	}
 }
 
-// TestNobodyIsSentWhereNobodyRegistered: a redirect_uri that is not the registered one, letter for letter, sends the
-// browser nowhere and begins nothing, on connect and on reconnect.
-func TestNobodyIsSentWhereNobodyRegistered(t *testing.T) {
+// TestConnectRefusesUnregisteredRedirectURI proves that a redirect_uri that does not match the registered one exactly
+// causes no redirect and starts no attempt, on connect and on reconnect.
+func TestConnectRefusesUnregisteredRedirectURI(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -115,7 +115,7 @@ func TestNobodyIsSentWhereNobodyRegistered(t *testing.T) {
 	})
 }
 
-// redirecting are the paths that redirect, each with a query that lacks only the redirect URI.
+// redirecting returns the paths that redirect, each with a query that lacks only the redirect URI.
 func redirecting(o *outside, connectionID string) map[string]string {
 	own := o.seeded.Organisations[0].PublicID
 	return map[string]string{
@@ -124,9 +124,9 @@ func redirecting(o *outside, connectionID string) map[string]string {
 	}
 }
 
-// TestWhateverIsAskedTheWayEndsAtTheRegisteredURI: what is not a redirect URI to us does not lead away either, with a
-// result and with an error.
-func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
+// TestConnectAlwaysEndsAtRegisteredRedirectURI proves that other parameters can't change the redirect's target, on
+// success and on error.
+func TestConnectAlwaysEndsAtRegisteredRedirectURI(t *testing.T) {
 	t.Parallel()
 	escaped := url.QueryEscape(customer + "/_local/return")
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 		for path, rest := range redirecting(s.outside, id) {
 			for _, query := range []string{
 				"redirect_uri=" + escaped,
-				"redirect_uri=%68ttp%3a%2f%2f127.0.0.1%3a4568%2f%5flocal%2freturn", // the same, encoded once
+				"redirect_uri=%68ttp%3a%2f%2f127.0.0.1%3a4568%2f%5flocal%2freturn", // the registered URI, percent-encoded once
 				"redirect_uri[]=https%3A%2F%2Fevil.example%2F",
 				"Redirect_URI=https%3A%2F%2Fevil.example%2F",
 				"redirect_uri=" + escaped + "&redirect_uri[]=https%3A%2F%2Fevil.example%2F",
@@ -153,7 +153,7 @@ func TestWhateverIsAskedTheWayEndsAtTheRegisteredURI(t *testing.T) {
 	})
 }
 
-// at is an address of the API.
+// at returns a URL of the API.
 func (o *outside) at(path, query string) *url.URL {
 	o.t.Helper()
 	address, err := url.Parse(o.seeded.BaseURL + path)
@@ -162,13 +162,13 @@ func (o *outside) at(path, query string) *url.URL {
 	return address
 }
 
-// callback is where the seeded sandbox returns.
+// callback returns the callback URL of the seeded sandbox.
 func (o browsing) callback() string {
 	return o.seeded.BaseURL + "/bridge/callback/" +
 		catalog.CallbackOf("*", catalog.Place{EndpointID: o.seeded.Sandbox.EndpointID})
 }
 
-// checkWay follows a browser from an address of ours: to the portal, to our callback and to the registered URI.
+// checkWay follows a browser from one of our URLs through the portal and our callback to the registered URI.
 func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	t.Helper()
 	b := o.patient.browser()
@@ -197,9 +197,9 @@ func checkWay(t *testing.T, o *outside, address *url.URL, decision string) {
 	}
 }
 
-// TestHeadersCannotBeAddedToARedirectFromOutside: line breaks in what is handed through stay in
-// the query or are refused.
-func TestHeadersCannotBeAddedToARedirectFromOutside(t *testing.T) {
+// TestRedirectsPreventHeaderInjectionFromOutside proves that line breaks in forwarded parameters stay in the query or
+// are refused.
+func TestRedirectsPreventHeaderInjectionFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()

@@ -15,7 +15,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// returning takes a browser through the portal and gives the address of ours that the portal sends it to, unopened.
+// returning takes a browser through the portal and returns the callback URL that the portal redirects to, without
+// opening it.
 func (b *browser) returning(address, persona string) *url.URL {
 	b.t.Helper()
 	for range 5 {
@@ -40,7 +41,7 @@ func (b *browser) returning(address, persona string) *url.URL {
 	return nil
 }
 
-// with returns an address with parameters of its query replaced; an empty value removes one.
+// with returns a URL with query parameters replaced; an empty value removes one.
 func with(address *url.URL, changes map[string]string) *url.URL {
 	changed, query := *address, address.Query()
 	for name, value := range changes {
@@ -53,13 +54,13 @@ func with(address *url.URL, changes map[string]string) *url.URL {
 	return &changed
 }
 
-// checkNoReturn checks that the browser gets our page for a bad request, and is sent nowhere.
+// checkNoReturn checks that the browser gets our page for a bad request and is not redirected.
 func checkNoReturn(t *testing.T, got *visited) {
 	t.Helper()
 	checkRefusal(t, got, http.StatusBadRequest)
 }
 
-// checkRefusal checks that a response is a page with a status, which sends the browser nowhere.
+// checkRefusal checks that a response is a page with the given status and does not redirect.
 func checkRefusal(t *testing.T, got *visited, status int) {
 	t.Helper()
 	if got.status != status || got.location() != nil || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
@@ -67,7 +68,7 @@ func checkRefusal(t *testing.T, got *visited, status int) {
 	}
 }
 
-// checkError: the application gets an error and nothing of a connection.
+// checkError checks that the application gets an error and no connection details.
 func checkError(t *testing.T, got *visited, code string) url.Values {
 	t.Helper()
 	if to := got.location(); to == nil || to.Path != "/_local/return" || to.Host == strings.TrimPrefix(host, "http://") {
@@ -80,7 +81,7 @@ func checkError(t *testing.T, got *visited, code string) url.Values {
 	return result
 }
 
-// snapshot is everything that is stored about connections and tokens.
+// snapshot returns all stored data about connections and tokens.
 func (s state) snapshot() string {
 	s.t.Helper()
 	var all strings.Builder
@@ -94,7 +95,7 @@ func (s state) snapshot() string {
 	return all.String()
 }
 
-// unchanged: nothing is stored that was not before.
+// unchanged checks that an attack has not changed the snapshot.
 func (s checks) unchanged(t *testing.T, before, attack string) {
 	t.Helper()
 	if after := s.state.snapshot(); after != before {
@@ -109,9 +110,9 @@ func (o organisation) countConnections() int {
 	return len(page.Connections)
 }
 
-// TestAReturnWorksOnce: the same address again, in the same browser with or without the cookie that it had, or in
-// another one, reaches neither the portal nor the connection.
-func TestAReturnWorksOnce(t *testing.T) {
+// TestCallbackIsSingleUse proves that a second use of a callback URL reaches neither the portal nor the connection, in
+// the same browser with or without its cookie, and in another one.
+func TestCallbackIsSingleUse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -141,9 +142,9 @@ func TestAReturnWorksOnce(t *testing.T) {
 	})
 }
 
-// TestAReturnNeedsTheBrowserThatLeftFromOutside: an attacker's sign-in cannot be ended by a victim's browser, whatever
-// cookies that one has, and it stays the attacker's to end.
-func TestAReturnNeedsTheBrowserThatLeftFromOutside(t *testing.T) {
+// TestCallbackRequiresSameBrowserFromOutside proves that a victim's browser can't finish an attacker's sign-in,
+// whatever its cookies, and that the attacker still can.
+func TestCallbackRequiresSameBrowserFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
@@ -169,8 +170,9 @@ func TestAReturnNeedsTheBrowserThatLeftFromOutside(t *testing.T) {
 	})
 }
 
-// TestACodeOfAnotherSignInConnectsNobody: PKCE ties a code to the browser's own attempt (RFC 9700 section 4.5).
-func TestACodeOfAnotherSignInConnectsNobody(t *testing.T) {
+// TestCallbackRefusesCodeOfAnotherSignIn proves that PKCE binds a code to the browser's own attempt (RFC 9700 section
+// 4.5).
+func TestCallbackRefusesCodeOfAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -192,9 +194,9 @@ func TestACodeOfAnotherSignInConnectsNobody(t *testing.T) {
 	})
 }
 
-// TestAnAnswerOfAnotherServerConnectsNobody: a portal that promises iss must send its own (RFC 9207), and the code goes
-// to nobody else.
-func TestAnAnswerOfAnotherServerConnectsNobody(t *testing.T) {
+// TestCallbackRefusesWrongIss proves that a portal that advertises iss must send its own (RFC 9207), and
+// that the code goes to no other server.
+func TestCallbackRefusesWrongIss(t *testing.T) {
 	t.Parallel()
 	for name, iss := range map[string]string{
 		"none": "", "another portal's": "https://another-portal.example",
@@ -224,9 +226,10 @@ func TestAnAnswerOfAnotherServerConnectsNobody(t *testing.T) {
 	}
 }
 
-// TestAPortalCannotAnswerForAnother: the victim signs in at an honest portal while a dishonest one, which names the
-// honest one's issuer or none, sends the browser back for its own attempt.
-func TestAPortalCannotAnswerForAnother(t *testing.T) {
+// TestCallbackRefusesResponseOfAnotherPortal proves that a dishonest portal gains nothing by naming the honest portal's
+// issuer, or none. The victim signs in at the honest portal while the dishonest one redirects the browser to the
+// callback of its own attempt.
+func TestCallbackRefusesResponseOfAnotherPortal(t *testing.T) {
 	t.Parallel()
 	for _, switched := range []string{"iss:wrong", "label:other", "iss:missing"} {
 		t.Run(switched, func(t *testing.T) {
@@ -246,9 +249,9 @@ func TestAPortalCannotAnswerForAnother(t *testing.T) {
 	}
 }
 
-// TestAReturnBelongsToWhoseStateItIsFromOutside: with attempts of two organisations in one browser, the result of each
-// goes to its own redirect URI and webhook, and the stranger's hears nothing.
-func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
+// TestCallbackBelongsToItsStateFromOutside proves that with attempts of two organisations in one browser, each
+// result goes to its own redirect URI and webhook. The other organisation's webhook gets nothing.
+func TestCallbackBelongsToItsStateFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
@@ -263,7 +266,7 @@ func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
 			mixed.location().Path != "/_local/return" {
 			t.Errorf("the owner got %v at %s", got, mixed.location().Path)
 		}
-		own := b.get(theirs).location() // theirs is still open, and theirs alone
+		own := b.get(theirs).location() // their attempt is still open, and only theirs
 		if own == nil || own.Path != "/_local/return/stranger" || own.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the stranger's own attempt ended at %v", own)
 		}
@@ -290,8 +293,8 @@ func TestAReturnBelongsToWhoseStateItIsFromOutside(t *testing.T) {
 	})
 }
 
-// TestAReturnIsTooLateAfterHalfAnHour: the attempt has expired, wherever its browser was.
-func TestAReturnIsTooLateAfterHalfAnHour(t *testing.T) {
+// TestAttemptExpiresAfterHalfAnHour proves that an attempt expires after 30 minutes, wherever its browser was.
+func TestAttemptExpiresAfterHalfAnHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

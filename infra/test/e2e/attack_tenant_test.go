@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestNobodyReconnectsTheConnectionOfOthers: of another organisation, or with the live credential one of test mode, in
-// a browser and for a widget. The answer is that of an unknown connection.
-func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
+// TestReconnectRefusesForeignConnection proves that neither another organisation nor a live credential can
+// reconnect a test connection, in a browser or in a widget. The response is the same as for an unknown connection.
+func TestReconnectRefusesForeignConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -59,8 +59,9 @@ func TestNobodyReconnectsTheConnectionOfOthers(t *testing.T) {
 	})
 }
 
-// TestNobodyDisconnectsTheConnectionOfOthers: the answer is that of an unknown connection, and nothing has changed.
-func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
+// TestDisconnectRefusesForeignConnection proves that the response is the same as for an unknown connection, and
+// that nothing changes.
+func TestDisconnectRefusesForeignConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -92,9 +93,9 @@ func TestNobodyDisconnectsTheConnectionOfOthers(t *testing.T) {
 	})
 }
 
-// TestStartValueWorksOnceFromOwnPageForHalfHour checks that no link and no form of another site binds
+// TestStartValueIsSingleUseAndExpires checks that no link and no form of another site binds
 // a sign-in to an attempt.
-func TestStartValueWorksOnceFromOwnPageForHalfHour(t *testing.T) {
+func TestStartValueIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -105,7 +106,7 @@ func TestStartValueWorksOnceFromOwnPageForHalfHour(t *testing.T) {
 		there := own.start(made.form()).location()
 		address := own.returning(there.String(), crashPersona)
 		for _, b := range []*browser{own, other} {
-			checkNoReturn(t, b.start(made.form())) // used
+			checkNoReturn(t, b.start(made.form())) // already used
 		}
 		checkNoReturn(t, other.get(address))
 		if got := s.patient.watchAttempt(made).Status; got != "open" {
@@ -124,8 +125,8 @@ func TestStartValueWorksOnceFromOwnPageForHalfHour(t *testing.T) {
 	})
 }
 
-// checkStartsNowhereElse checks that only a form on one of our pages starts an attempt: no other
-// site's form does, and no URL.
+// checkStartsNowhereElse checks that only a form on one of our pages starts an attempt: neither another site's form nor
+// a URL does.
 func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	t.Helper()
 	for _, header := range []http.Header{
@@ -155,7 +156,7 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 		link, err := url.Parse(form.url + "?" + url.Values{name: {form.value}}.Encode())
 		expect.NoError(t, err)
 		ofGet := http.StatusBadRequest
-		if strings.HasSuffix(link.Path, "/start") { // takes POST alone
+		if strings.HasSuffix(link.Path, "/start") { // accepts only POST
 			ofGet = http.StatusMethodNotAllowed
 		}
 		checkRefusal(t, b.get(link), ofGet)
@@ -166,9 +167,9 @@ func (o *outside) checkStartsNowhereElse(t *testing.T, form startForm) {
 	}
 }
 
-// TestThePublishedKeysArePublicFromOutside: the key set has the members of RFC 7517 and 7518 that
-// describe public keys, no others.
-func TestThePublishedKeysArePublicFromOutside(t *testing.T) {
+// TestJWKSContainsOnlyPublicKeysFromOutside proves that the key set contains only the members of RFC 7517 and 7518 that
+// describe public keys.
+func TestJWKSContainsOnlyPublicKeysFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()

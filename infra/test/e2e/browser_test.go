@@ -18,7 +18,8 @@ import (
 	"recordbridge/infra/testkit/starttest"
 )
 
-// browser follows redirects and keeps cookies as a patient's does. Loopback addresses count as secure, as in browsers.
+// browser follows redirects and stores cookies as a patient's browser does. Loopback addresses count as secure, as in
+// browsers.
 type browser struct {
 	t       testing.TB
 	do      func(*http.Request) (*http.Response, error)
@@ -30,8 +31,8 @@ func (o browsing) browser() *browser {
 	return &browser{t: o.t, do: o.do, cookies: map[string]string{}}
 }
 
-// open follows redirects from address. It stops at the application's return page, or at an answer that is no redirect.
-// At the portal, decision answers in the person's place.
+// open follows redirects from address. It stops at the application's return page, or at a response that does not
+// redirect. At the portal, it submits the person's decision.
 func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	b.t.Helper()
 	for range 10 {
@@ -56,7 +57,7 @@ func (b *browser) open(address, persona, decision string) (*visited, *url.URL) {
 	return nil, nil
 }
 
-// visited is an answer that a browser got.
+// visited is a response that a browser received.
 type visited struct {
 	status int
 	header http.Header
@@ -132,7 +133,7 @@ func (b *browser) send(r *http.Request) *visited {
 	return &visited{status: answer.StatusCode, header: answer.Header, body: body}
 }
 
-// connect takes a patient through the whole flow and returns what the application gets back.
+// connect takes a patient through the complete flow and returns the application's query parameters.
 func (o browsing) connect(persona, decision string) url.Values {
 	o.t.Helper()
 	answer, last := o.patient.browser().open(o.patient.connectURL(), persona, decision)
@@ -144,7 +145,7 @@ func (o browsing) connect(persona, decision string) url.Values {
 
 func (o browsing) connectURL() string { return connectURL(o.seeded) }
 
-// connectURL is where the first organisation's page sends a patient.
+// connectURL returns the URL to which the first organisation's page sends a patient.
 func connectURL(seeded runfile.Run) string {
 	test := seeded.Organisations[0]
 	return seeded.BaseURL + "/bridge/connect?" + url.Values{
@@ -153,7 +154,7 @@ func connectURL(seeded runfile.Run) string {
 	}.Encode()
 }
 
-// answer is a decoded envelope.
+// answer is a decoded response envelope.
 type answer struct {
 	status  int
 	header  http.Header
@@ -167,7 +168,7 @@ type answer struct {
 	raw []byte
 }
 
-// call sends a request as a backend with a key pair; both empty for none.
+// call sends a request as a backend with a key pair. If both are empty, it sends no credentials.
 func (o *outside) call(method, path, publicID, privateKey string, body any) answer {
 	o.t.Helper()
 	header := http.Header{}
@@ -177,7 +178,7 @@ func (o *outside) call(method, path, publicID, privateKey string, body any) answ
 	return o.send(method, path, header, body)
 }
 
-// askForAttempt asks how an attempt stands as a widget does.
+// askForAttempt requests the status of an attempt as a widget does.
 func (o browsing) askForAttempt(of attempt, publicID string) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + of.Token}}
@@ -210,7 +211,7 @@ func (o *outside) send(method, path string, header http.Header, body any) answer
 	return decoded
 }
 
-// request calls with the first organisation's test key.
+// request sends a request with the first organisation's test key.
 func (o organisation) request(method, path string, body any) answer {
 	o.t.Helper()
 	return o.call(method, path, o.seeded.Organisations[0].PublicID, o.seeded.Organisations[0].PrivateKey, body)

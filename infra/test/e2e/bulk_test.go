@@ -23,17 +23,18 @@ import (
 )
 
 const (
-	// usualRate is how many attempts a second an endpoint gets that nothing else was agreed for.
+	// usualRate is the default limit of attempts per second at an endpoint.
 	usualRate = 50
-	// bulkPollers invocations of the webhook worker run at once, which is where Lambda begins. It goes on to 50.
+	// bulkPollers is the number of concurrent invocations of the webhook worker. Lambda starts with this many and scales
+	// to 50.
 	bulkPollers = 5
-	// batchTakes is how long an invocation is taken up by calls to AWS, which take no virtual time themselves, and
-	// answerTakes how long a receiver takes.
+	// batchTakes is the duration of an invocation's calls to AWS, which take no virtual time themselves. answerTakes is
+	// the duration of a receiver's response.
 	batchTakes  = 100 * time.Millisecond
 	answerTakes = 100 * time.Millisecond
 )
 
-// bulkSize is how many authorisations of one customer's patients end at the same moment.
+// bulkSize returns the number of authorisations of one customer's patients that end simultaneously.
 func bulkSize() int {
 	switch {
 	case isLongSoak():
@@ -45,11 +46,11 @@ func bulkSize() int {
 	}
 }
 
-// TestACrowdOfRevocationsDelaysNobodyElse: many events of one customer drain under the rate of its endpoint, each
-// delivered once, while another customer's export event arrives within seconds: the one that comes right behind them
-// and the one that comes while they are on their way. Messages are received in the order in which they were sent, which
-// is the worst for those behind: SQS's fair queues would take theirs first.
-func TestACrowdOfRevocationsDelaysNobodyElse(t *testing.T) {
+// TestCrowdOfRevocationsDelaysNoOtherCustomer proves that one customer's many events do not delay another's. They drain
+// within their endpoint's rate, each delivered once. Another customer's export events arrive within seconds, both one
+// sent right after them and one sent while they drain. Messages are received in the order of sending, the worst case
+// for later ones: SQS's fair queues would favour them.
+func TestCrowdOfRevocationsDelaysNoOtherCustomer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -74,7 +75,7 @@ func TestACrowdOfRevocationsDelaysNobodyElse(t *testing.T) {
 		}
 		stop()
 
-		// What is sent at once is taken in at once: n messages, of which each batch has 10.
+		// All n messages are received at once, 10 per batch.
 		most := time.Duration(n/10/bulkPollers)*batchTakes + 2*time.Second
 		r.checkDelay(t, "right behind", behind, began, most)
 		r.checkDelay(t, "halfway", meanwhile, halfway, 2*time.Second)
@@ -84,7 +85,7 @@ func TestACrowdOfRevocationsDelaysNobodyElse(t *testing.T) {
 	})
 }
 
-// receivers answer webhooks in place of the inbox, which keeps no more than a thousand.
+// receivers responds to webhooks instead of the inbox, which stores at most a thousand.
 type receivers struct {
 	mu      sync.Mutex
 	arrived map[string]map[string][]time.Time // by inbox and webhook-id
@@ -106,7 +107,7 @@ func (r *receivers) serve(in *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("ok"))}
 }
 
-// times are those of all arrivals at an inbox, in order.
+// times returns the times of all arrivals at an inbox, in order.
 func (r *receivers) times(inbox string) []time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,9 +145,9 @@ func (r *receivers) checkOnce(t *testing.T, n int) {
 	}
 }
 
-// checkRate: whatever span of time is looked at, no more arrive than the rate, what an endpoint may get at once (the
-// places of a second), what comes late (places of two seconds: delays of messages are whole seconds, and they wait a
-// little in their queue), and one in 500 that a process lets through without asking.
+// checkRate checks that no time span has more arrivals than its limit. The limit is the rate, a burst of one second's
+// slots, two seconds' slots for late arrivals (message delays are whole seconds, and messages wait briefly in their
+// queue), and one in 500 that a process sends without a check.
 func checkRate(t *testing.T, times []time.Time) {
 	t.Helper()
 	for _, span := range []time.Duration{0, time.Second, 2 * time.Second, 10 * time.Second, time.Minute} {
@@ -166,7 +167,7 @@ func checkRate(t *testing.T, times []time.Time) {
 	}
 }
 
-// tenantOf is a seeded organisation in test mode.
+// tenantOf returns the nth seeded organisation in test mode.
 func (s state) tenantOf(nth int) org.Tenant {
 	s.t.Helper()
 	var inboxes []string
@@ -183,7 +184,7 @@ func (s state) tenantOf(nth int) org.Tenant {
 	return org.Tenant{}
 }
 
-// announce stores an event and tells the worker, as whoever finds a fact does.
+// announce stores an event and enqueues it, as production code does.
 func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data any) string {
 	s.t.Helper()
 	event, err := webhook.NewEvent(to, what, ids.Derive(subject), 0, time.Now(), data)
@@ -196,7 +197,7 @@ func (s *stack) announce(to org.Tenant, what webhook.Type, subject string, data 
 	return event.ID
 }
 
-// deliverAlways has the webhook worker's queue polled, and the sweeper run every minute, until stop is called.
+// deliverAlways polls the webhook worker's queue, and runs the sweeper every minute, until stop is called.
 func deliverAlways(s *stack) (stop func()) {
 	s.t.Helper()
 	var worker template.Function

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// institutions is a catalogue with the sandbox and so many others.
+// institutions returns a catalogue with the sandbox and the given number of other institutions.
 func (s catalogs) institutions(others int) record.Catalog {
 	c := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},
@@ -50,11 +50,11 @@ func (s catalogs) institutions(others int) record.Catalog {
 	return c
 }
 
-// goLive makes a catalogue live in a mode, with a summary of how its endpoints fare.
+// goLive publishes a catalogue in a mode, with a summary of its endpoints' health.
 func (s catalogs) goLive(mode string, c record.Catalog) {
 	s.t.Helper()
 	if _, isTest := s.t.(*testing.T); isTest {
-		s.t.Cleanup(synctest.Wait) // a search may have left a function loading, into a folder that the test takes away
+		s.t.Cleanup(synctest.Wait) // a search may have left a function loading into a folder that the test removes
 	}
 	files := s.catalog.catalogFiles()
 	version, err := snapshot.Snapshots{Files: files}.Write(s.t.Context(), mode, c, time.Now())
@@ -83,7 +83,7 @@ func (s catalogs) goLive(mode string, c record.Catalog) {
 	expect.NoError(s.t, pointers.MovePointer(s.t.Context(), pointer))
 }
 
-// found is a page of a search.
+// found is a page of search results.
 type found struct {
 	Hits struct {
 		Total struct{ Value int }
@@ -91,7 +91,7 @@ type found struct {
 	}
 }
 
-// hit is an institution that was found.
+// hit is an institution in search results.
 type hit struct {
 	ID     string            `json:"_id"`
 	Sort   []json.RawMessage `json:"sort"`
@@ -102,7 +102,7 @@ type hit struct {
 	} `json:"_source"`
 }
 
-// first is the first institution that is found by what is typed.
+// first returns the first institution that a query finds.
 func (s catalogs) first(typed string) hit {
 	s.t.Helper()
 	hits := s.catalog.search(map[string]any{"query": typed}).Hits.Hits
@@ -123,8 +123,9 @@ func (s catalogs) search(body map[string]any) found {
 	return page
 }
 
-// TestAPatientFindsTheHospitalAndConnects: by what is typed, through the catalogue, to the endpoint that connect takes.
-func TestAPatientFindsTheHospitalAndConnects(t *testing.T) {
+// TestPatientFindsHospitalAndConnects goes from a typed query through the catalogue to the endpoint and connects
+// there.
+func TestPatientFindsHospitalAndConnects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -189,7 +190,7 @@ func checkCatalogueFiles(t *testing.T, s *stack) {
 	}
 }
 
-// catalogueFiles are the addresses of the catalogue's files, by name.
+// catalogueFiles returns the URLs of the catalogue's files, by name.
 func (s catalogs) catalogueFiles() map[string]string {
 	s.t.Helper()
 	files := map[string]string{}
@@ -200,9 +201,9 @@ func (s catalogs) catalogueFiles() map[string]string {
 	return files
 }
 
-// TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished through production's wiring, also where an instance has
-// never seen the older one.
-func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) {
+// TestSearchPagesHaveNoDuplicatesWhilePublishing proves this through production's wiring, even if an
+// instance has never loaded the older catalogue.
+func TestSearchPagesHaveNoDuplicatesWhilePublishing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -234,7 +235,7 @@ func TestPagesOfASearchHaveEachHitOnceWhileCataloguesArePublished(t *testing.T) 
 	})
 }
 
-// runCatalog finds, looks at and downloads what there is of institutions.
+// runCatalog searches, reads and downloads institutions with every operation of the catalogue.
 func runCatalog(s *stack) {
 	s.t.Helper()
 	s.catalog.goLive("test", s.catalog.institutions(0))
@@ -259,7 +260,7 @@ func (s catalogs) lookAt(query string) {
 	}
 }
 
-// follow follows the addresses of files.
+// follow requests the URLs of files.
 func (s catalogs) follow(files map[string]string) {
 	s.t.Helper()
 	for name, address := range files {
@@ -270,7 +271,7 @@ func (s catalogs) follow(files map[string]string) {
 	}
 }
 
-// fetch is the status of an address.
+// fetch returns the status of a GET of address.
 func fetch(s *stack, address string) int {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, http.NoBody)

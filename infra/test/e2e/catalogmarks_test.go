@@ -15,9 +15,9 @@ import (
 	"recordbridge/shared/catalog/snapshot"
 )
 
-// TestACatalogueTellsWhatItKnowsOfAnInstitution: where it is, whose logo it is, that no list could confirm
-// it, and that it has gone.
-func TestACatalogueTellsWhatItKnowsOfAnInstitution(t *testing.T) {
+// TestCatalogShowsInstitutionDetails proves that a catalogue states an institution's location, its logo's
+// owner, that no list confirms it, and that it is gone.
+func TestCatalogShowsInstitutionDetails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -49,7 +49,7 @@ func TestACatalogueTellsWhatItKnowsOfAnInstitution(t *testing.T) {
 
 const goneBrand = "e5000000-0000-4000-8000-000000000001"
 
-// marked is a catalogue with everything that can be said of an institution.
+// marked returns a catalogue with an institution that has every optional property.
 func marked(s *stack) record.Catalog {
 	c, then := s.catalog.institutions(0), time.Now().UTC().Add(-time.Hour)
 	brand, portal := c.Brands[s.seeded.Sandbox.BrandID], c.Portals[s.seeded.Sandbox.PortalID]
@@ -63,9 +63,9 @@ func marked(s *stack) record.Catalog {
 	return c
 }
 
-// TestACatalogueThatCannotBeReadIsNoEmptyOne: a function that has nothing to answer with says so, and does not
-// say that nothing was found.
-func TestACatalogueThatCannotBeReadIsNoEmptyOne(t *testing.T) {
+// TestCatalogReturns503WhenUnreadable proves that a function without a readable catalogue responds with an
+// error, not with an empty result.
+func TestCatalogReturns503WhenUnreadable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -1,6 +1,6 @@
 package e2e_test
 
-// The clients of docs/reference/compatibility.md that call the API: each test sends what such a client sends.
+// The clients in docs/reference/compatibility.md that call the API. Each test sends the same requests as such a client.
 
 import (
 	"encoding/base64"
@@ -17,8 +17,9 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// A published quick start sends its own token to the download URL, and HTTP libraries resend whatever header they have.
-func TestDownloadLinkWorksWithForeignAuthorizationFromOutside(t *testing.T) {
+// TestDownloadLinkIgnoresForeignAuthorizationFromOutside covers clients that send their own token to the download
+// URL, as a published quick start does, or whose HTTP library resends the Authorization header.
+func TestDownloadLinkIgnoresForeignAuthorizationFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
@@ -45,11 +46,11 @@ func TestDownloadLinkWorksWithForeignAuthorizationFromOutside(t *testing.T) {
 	})
 }
 
-// operatorsAddress is the SupportMail of the stacks of these tests.
+// operatorsAddress is the SupportMail parameter of these tests' stacks.
 const operatorsAddress = "support@recordbridge.example"
 
-// A customer's team files a ticket with the four fields of the specification: the organisation and
-// the operator hear of it.
+// TestSupportTicketOfTeamReachesOperatorAndOrganisation files a ticket with the four fields of the specification. The
+// organisation and the operator are notified.
 func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// console is the dashboard as one of an organisation's owners uses it, in test mode.
+// console is the dashboard in test mode, used by an owner of an organisation.
 type console struct {
 	people
 
@@ -23,7 +23,7 @@ type console struct {
 	owner who
 }
 
-// do asks below the organisation's test mode and reads what there is.
+// do sends a request below the organisation's test mode and decodes the response.
 func (c *console) do(method, path string, body any) map[string]any {
 	c.t.Helper()
 	return c.at(method, "/dashboard/organisations/"+c.own+"/test"+path, body)
@@ -42,7 +42,7 @@ func (c *console) at(method, path string, body any) map[string]any {
 	return data
 }
 
-// want asks below the organisation's test mode for what has a certain answer: its status and, of an error, its code.
+// want sends a request below the organisation's test mode and checks the response's status and error code.
 func (c *console) want(method, path string, body any, status int, code string) {
 	c.t.Helper()
 	got := c.send(method, "/dashboard/organisations/"+c.own+"/test"+path, c.header(), body)
@@ -57,7 +57,7 @@ func (c *console) header() http.Header {
 	}
 }
 
-// newConsole is that of an owner of the first organisation.
+// newConsole returns a console for an owner of the first organisation.
 func newConsole(s *stack) *console {
 	s.t.Helper()
 	p := newPeopleOf(s)
@@ -66,13 +66,13 @@ func newConsole(s *stack) *console {
 	return c
 }
 
-// signInAgain gives it a new session, where one would have ended or a proof is too old.
+// signInAgain starts a new session if the old one would have expired or a proof of identity is too old.
 func (c *console) signInAgain() {
 	c.t.Helper()
 	c.owner = c.signedIn(c.own, account.Owner, false)
 }
 
-// text reads a member below others.
+// text returns a string member at a path of names.
 func text(data map[string]any, names ...string) string {
 	for _, name := range names[:len(names)-1] {
 		data, _ = data[name].(map[string]any)
@@ -81,8 +81,8 @@ func text(data map[string]any, names ...string) string {
 	return value
 }
 
-// runDashboard does once what can be done with credentials, webhooks, deliveries, connections,
-// exports and the organisation.
+// runDashboard performs every action once on credentials, webhooks, deliveries, connections, exports and the
+// organisation.
 func runDashboard(s *stack) {
 	s.t.Helper()
 	c := newConsole(s)
@@ -91,7 +91,7 @@ func runDashboard(s *stack) {
 	c.useConnections()
 	c.useInbox()
 	for _, list := range []string{"/credentials", "/webhooks", "/deliveries", "/connections", "/exports"} {
-		<-time.After(6 * time.Minute) // a session's last request is written down every five minutes
+		<-time.After(6 * time.Minute) // a session's last use is stored every five minutes
 		c.do(http.MethodGet, list, nil)
 	}
 	<-time.After(6 * time.Minute)
@@ -114,7 +114,7 @@ func runDashboard(s *stack) {
 // verifyAddress makes an address the organisation's only one for notices, and verifies it.
 func (c *console) verifyAddress(email string) {
 	c.t.Helper()
-	<-time.After(time.Minute) // another code may have been sent there just now
+	<-time.After(time.Minute) // an earlier code may just have been sent there
 	org := "/dashboard/organisations/" + c.own
 	if got := c.at(http.MethodPatch, org,
 		map[string]any{"emails": []string{email}}); fmt.Sprint(got["verified_emails"]) != "[]" {
@@ -142,7 +142,7 @@ func (c *console) useCredentials() {
 		c.t.Errorf("the second key is not taken: %d", got.status)
 	}
 	c.queues.pump()
-	synctest.Wait() // nobody waits for what notes a use
+	synctest.Wait() // uses are recorded in the background
 	keys, _ := c.do(http.MethodGet, path, nil)["keys"].([]any)
 	isUsed := func(key any) bool { known, _ := key.(map[string]any); return known["last_used_at"] != nil }
 	if !slices.ContainsFunc(keys, isUsed) {
@@ -165,7 +165,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, path+"/secret/reveal", nil)
 	c.do(http.MethodPost, path+"/signing-key", nil)
 	c.do(http.MethodDelete, path+"/signing-key", nil)
-	c.inPlace = func(r *http.Request) *http.Response { // an answer with a body, which is kept
+	c.inPlace = func(r *http.Request) *http.Response { // a response with a body, which is stored
 		if !strings.HasSuffix(r.URL.Path, "/_local/inbox/moved") {
 			return nil
 		}
@@ -185,7 +185,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, delivery+"/replay", nil)
 	c.clock.letPass(1)
 	c.do(http.MethodPost, path+"/disable", nil)
-	_, err := c.operator.Deliveries.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own}) // is held
+	_, err := c.operator.Deliveries.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own}) // stored, not sent
 	expect.NoError(c.t, err)
 	c.clock.letPass(1)
 	if on := c.do(http.MethodPost, path+"/enable", map[string]any{"replay_missed": true}); on["replayed"] != 1.0 {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// What the tests of this package see is judged by the two documents, and noted.
+// The responses and events that this package's tests receive are checked against the two documents and recorded.
 var (
 	described = sync.OnceValues(func() (*contract.API, error) { return read("openapi.yaml", contract.ReadAPI) })
 	announced = sync.OnceValues(func() (*contract.Events, error) { return read("asyncapi.yaml", contract.ReadEvents) })
@@ -30,7 +30,7 @@ func read[T any](name string, parse func([]byte) (T, error)) (T, error) {
 	return parse(text)
 }
 
-// checkAnswer: an answer of the API, by the path below its address, is as docs/openapi.yaml says.
+// checkAnswer checks that a response of the API matches docs/openapi.yaml. at is the path below the API's URL.
 func checkAnswer(tb testing.TB, method, at string, got contract.Answer) {
 	tb.Helper()
 	api, err := described()
@@ -40,7 +40,7 @@ func checkAnswer(tb testing.TB, method, at string, got contract.Answer) {
 	}
 }
 
-// checkEvent: what a webhook gets is as docs/asyncapi.yaml says.
+// checkEvent checks that a webhook's delivery matches docs/asyncapi.yaml.
 func checkEvent(tb testing.TB, header http.Header, body []byte) {
 	tb.Helper()
 	events, err := announced()
@@ -50,10 +50,10 @@ func checkEvent(tb testing.TB, header http.Header, body []byte) {
 	}
 }
 
-// TestMain runs the tests and then, when all of them ran, compares what they have seen with what is described: what
-// nobody has seen may be true or not.
+// TestMain runs the tests. If all of them ran, it then compares the recorded responses and events with the documents,
+// because a description that no test covers may be false.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // the stacks are small and short-lived: a collection finds little that is still in use
+	debug.SetGCPercent(400) // the stacks are small and short-lived: collections free little
 	code := m.Run()
 	if beside, err := deployed(); err == nil {
 		_ = os.RemoveAll(beside)
@@ -68,7 +68,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// isWhole tells whether every test ran, each with all that it has.
+// isWhole reports whether every test ran completely.
 func isWhole() bool {
 	for _, name := range []string{"test.run", "test.skip", "test.list"} {
 		if flag.Lookup(name).Value.String() != "" {
@@ -78,7 +78,8 @@ func isWhole() bool {
 	return !testing.Short()
 }
 
-// unseen is what is described and was not seen, but for what cannot be, and what is excused without need.
+// unseen returns the described parts that no test covered, except the accepted ones. It also returns accepted parts
+// that were covered.
 func unseen() []string {
 	api, err := described()
 	if err != nil {
@@ -108,7 +109,7 @@ func unseen() []string {
 	return all
 }
 
-// neverSeen are answers, events and members that no journey comes to, each with its reason.
+// neverSeen lists responses, events and members that no journey covers, each with its reason.
 func neverSeen() map[string]string {
 	const contended = "a row that others change at the same time again and again, or a link that cannot be signed yet: " +
 		"the domains' tests have those"
@@ -173,7 +174,7 @@ func neverSeen() map[string]string {
 		excuses[operation+" 409"] = contended
 	}
 	for operation := range dashboardBodies() {
-		if operation != "POST /dashboard/organisations/{orgId}/{mode}/inquiries/{inquiryId}/answers" { // an e-mail may not go
+		if operation != "POST /dashboard/organisations/{orgId}/{mode}/inquiries/{inquiryId}/answers" { // an e-mail may fail
 			excuses[operation+" 503"] = contended
 		}
 	}

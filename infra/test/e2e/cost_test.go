@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// quiet is longer than anything stays in a warm function's memory, so that what is counted is what a call costs
-	// that finds nothing there.
+	// quiet exceeds the lifetime of every value in a warm function's memory, so that the counts are those of calls with a
+	// cold cache.
 	quiet = 10 * time.Minute
-	// tableOfCalls has the counts that docs/operate/scaling.md states.
+	// tableOfCalls holds the counts stated in docs/operate/scaling.md.
 	tableOfCalls = "../../capacity/journey/calls.csv"
 )
 
-// TestTheTableOfCallsIsWhatTheJourneysCost compares the table of calls with the calls that the journeys make.
-// RECORDBRIDGE_CALLS=write writes the table instead.
-func TestTheTableOfCallsIsWhatTheJourneysCost(t *testing.T) {
+// TestTheTableOfCallsMatchesJourneys compares the table of calls with the journeys' actual calls.
+// RECORDBRIDGE_CALLS=write updates the table instead.
+func TestTheTableOfCallsMatchesJourneys(t *testing.T) {
 	t.Parallel()
 	isMany(t)
 	var counted []journey.Cost
@@ -45,7 +45,7 @@ func TestTheTableOfCallsIsWhatTheJourneysCost(t *testing.T) {
 				<-time.After(quiet)
 				m.take("")
 				p.run()
-				synctest.Wait() // what goes on beside a request costs, too
+				synctest.Wait() // include work that runs beside a request
 				cost := m.take(p.name, p.of...)
 				if p.name == idleMinute {
 					idle = slices.Clone(cost)
@@ -74,7 +74,8 @@ func TestTheTableOfCallsIsWhatTheJourneysCost(t *testing.T) {
 	}
 }
 
-// writeTable leaves alone what is near to what is known, so that a diff of the table shows changes of the product only.
+// writeTable keeps a known value if the new one is close to it, so that a diff of the table shows only changes of the
+// product.
 func writeTable(t *testing.T, known, table []journey.Cost) {
 	t.Helper()
 	measures := map[journey.Cost]journey.Cost{}
@@ -93,8 +94,8 @@ func writeTable(t *testing.T, known, table []journey.Cost) {
 	expect.NoError(t, os.WriteFile(tableOfCalls, out.Bytes(), 0o600))
 }
 
-// isMeasure tells the fields that differ a little from run to run: times are written with more or fewer digits, and
-// what is read ahead meets another moment. Calls and units do not.
+// isMeasure reports whether a field varies slightly between runs: the digits in times vary, and so does the timing of
+// read-ahead. Calls and units do not vary.
 func isMeasure(p cmp.Path) bool {
 	field := p.Last().String()
 	return field == ".Bytes" || field == ".Waits"
@@ -108,7 +109,7 @@ func newMeter(t *testing.T) *meter {
 	m.stack = newStack(t, options{amiss: func(next wire.Handler) wire.Handler {
 		counting := m.middleware(next)
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
-			if m.stack == nil { // is being made
+			if m.stack == nil { // still starting
 				next(w, r, c)
 				return
 			}
@@ -119,12 +120,12 @@ func newMeter(t *testing.T) *meter {
 	return m
 }
 
-// coldStarts starts a process of every function.
+// coldStarts starts a process of every function and returns the costs.
 func (m *meter) coldStarts() []journey.Cost {
 	m.stack.t.Helper()
 	folders := make([]string, 0, len(m.stack.template.Functions))
 	for _, declared := range m.stack.template.Functions {
-		if declared.Folder == "sandboxehr" { // is no product
+		if declared.Folder == "sandboxehr" { // not part of the product
 			continue
 		}
 		f := m.stack.functions[declared.LogicalID]
@@ -137,11 +138,11 @@ func (m *meter) coldStarts() []journey.Cost {
 	return m.take("cold start", folders...)
 }
 
-// idleMinute is the journey of the schedules when there is nothing to do. Journeys that begin with a
-// schedule have it taken off.
+// idleMinute is the journey of the schedules when there is no work. Its costs are subtracted from journeys that start
+// with a schedule.
 const idleMinute = "idle minute"
 
-// without takes off what idle has of the same.
+// without subtracts the costs in idle from those in cost.
 func without(cost, idle []journey.Cost) []journey.Cost {
 	var left []journey.Cost
 	for _, c := range cost {
@@ -158,14 +159,14 @@ func without(cost, idle []journey.Cost) []journey.Cost {
 	return left
 }
 
-// performed is a journey and the functions whose part in it counts. One without a name only leads to the next.
+// performed is a journey and the functions whose calls count. One without a name only prepares the next.
 type performed struct {
 	name string
 	of   []string
 	run  func()
 }
 
-// daysWork is what a patient and an organisation make the product do.
+// daysWork returns the journeys that a patient and an organisation start.
 func daysWork(m *meter) []performed {
 	s := m.stack
 	var id, task string
@@ -178,7 +179,7 @@ func daysWork(m *meter) []performed {
 		}
 	}
 	request := func() {
-		<-time.After(2 * time.Hour) // so that the export has to renew the access token
+		<-time.After(2 * time.Hour) // so that the export must refresh the access token
 		task = s.org.startExport(id)
 	}
 	lookAt := func() { s.catalog.lookAt("&brand_id=" + s.seeded.Sandbox.BrandID) }
@@ -227,7 +228,7 @@ func daysWork(m *meter) []performed {
 		{"organisation", []string{"getorg"}, func() {
 			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 		}},
-		// a process reads a version once
+		// a process loads each version once
 		{"", nil, func() { s.catalog.goLive("test", s.catalog.institutions(0)); search(); lookAt() }},
 		{"search", []string{"searchcatalog"}, search},
 		{"institution", []string{"getcatalog"}, lookAt},
@@ -235,7 +236,7 @@ func daysWork(m *meter) []performed {
 	}
 }
 
-// weeksWork is what time makes the product do with one connection.
+// weeksWork returns the journeys that the passage of time starts for one connection.
 func weeksWork(m *meter) []performed {
 	s := m.stack
 	var id string
@@ -263,7 +264,7 @@ func weeksWork(m *meter) []performed {
 	}
 }
 
-// tick fires every schedule, whether there is something to do or not.
+// tick fires every schedule, with or without work to do.
 func (m *meter) tick() {
 	m.stack.t.Helper()
 	m.fire("SweeperFunction")

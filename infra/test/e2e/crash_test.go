@@ -14,9 +14,9 @@ import (
 // crashPersona is small, so that a sweep over all of its calls is quick.
 const crashPersona = "juniper-vale"
 
-// TestConnectingSurvivesACrashAnywhere: a whole connection or none, an answer that says to try again, and trying
-// again works.
-func TestConnectingSurvivesACrashAnywhere(t *testing.T) {
+// TestConnectSurvivesCrashAnywhere proves that a crash leaves a complete connection or none, that the response says
+// to retry, and that a retry works.
+func TestConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ConnectFunction", "CallbackFunction"} {
 		t.Run(function, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestConnectingSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// connectionsAreWhole: whoever has a connection has its tokens, and nobody has tokens without one.
+// connectionsAreWhole checks that every connection has its tokens, and that no tokens exist without a connection.
 func (s checks) connectionsAreWhole(t *testing.T) {
 	t.Helper()
 	connections := s.state.list("test-ConnectionTable", s.tenant()+"#CONN")
@@ -59,9 +59,9 @@ func (s checks) connectionsAreWhole(t *testing.T) {
 	}
 }
 
-// TestAnExportSurvivesACrashAnywhere: after the accepted POST the job ends with one referenced file, one event id and
-// nothing pending, whichever function crashes after whichever call.
-func TestAnExportSurvivesACrashAnywhere(t *testing.T) {
+// TestExportSurvivesCrashAnywhere proves that after the accepted POST the job ends with one referenced file, one
+// event id and nothing pending, whichever function crashes after whichever call.
+func TestExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
 		"CreateExportFunction", "ExportWorkerFunction", "WebhookWorkerFunction",
@@ -74,9 +74,9 @@ func TestAnExportSurvivesACrashAnywhere(t *testing.T) {
 				connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				s.requestUntilAccepted(t, connectionID)
 				if function == "SweeperFunction" {
-					s.queues.loseMessages() // or it would have nothing to do
+					s.queues.loseMessages() // otherwise it would have nothing to do
 				}
-				s.clock.finish(130) // longer than the visibility timeout of the export queue
+				s.clock.finish(130) // longer than the export queue's visibility timeout
 				s.check.oneResult(t)
 				s.check.nothingPending(t)
 			})
@@ -109,7 +109,7 @@ func (s checks) oneResult(t *testing.T) {
 	}
 }
 
-// nothingPending: no row waits for anything but the end of its file's time, and no queue holds a message.
+// nothingPending checks that no row is due, except for the expiry of its file, and that every queue is empty.
 func (s checks) nothingPending(t *testing.T) {
 	t.Helper()
 	s.check.nothingWaits(t)
@@ -120,9 +120,9 @@ func (s checks) nothingPending(t *testing.T) {
 	}
 }
 
-// TestReadingSurvivesACrashAnywhere: an endpoint that only reads answers a crash with an error in our envelope, and
-// the next request as if nothing had happened.
-func TestReadingSurvivesACrashAnywhere(t *testing.T) {
+// TestReadersSurviveCrashAnywhere proves that a read-only endpoint responds to a crash with an error in our envelope,
+// and serves the next request normally.
+func TestReadersSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
 		"GetExportFunction", "DownloadExportFunction", "GetConnectionFunction",
@@ -150,7 +150,7 @@ func TestReadingSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// read makes the request that a reading function serves.
+// read sends the request that a read-only function serves.
 func (f fixture) read(function string) answer {
 	f.t.Helper()
 	own := f.seeded.Organisations[0]

@@ -17,13 +17,13 @@ import (
 const (
 	// mostAtOnce refreshes may be under way at a token endpoint (docs/develop/lifecycles.md, "The life of a connection").
 	mostAtOnce = 4
-	// The surge guard steps in when so many refreshes were answered in so much time, nearly all of them with a refusal;
-	// then the second refusal counts, so much later.
+	// The surge guard engages after surgeFrom refreshes within surgeWindow if nearly all were refused. From then on only a
+	// second refusal counts, at least secondAfter later.
 	surgeFrom, surgeWindow, secondAfter = 50, 15 * time.Minute, time.Hour
 )
 
-// crowdSizes are how many patients there are at a portal that the guard is not about, and at the one that it is about:
-// a hundred at each in a soak. With fewer, too many are refused before the guard has seen enough.
+// crowdSizes returns the number of patients at the portals that do not trigger the guard, and at the one that does: a
+// hundred at each in a soak. With fewer, too many are refused before the guard has enough data.
 func crowdSizes() (few, many int) {
 	if isSoak() {
 		return 100, 100
@@ -31,18 +31,19 @@ func crowdSizes() (few, many int) {
 	return 12, 100
 }
 
-// crowd is the connections of one portal that are all due at the same time.
+// crowd is the set of a portal's connections that are all due simultaneously.
 type crowd struct {
 	with     string
 	path     string            // of the portal
 	refresh  map[string]string // the first refresh token, by connection
-	now, max int               // refreshes under way
+	now, max int               // concurrent refreshes
 }
 
-// TestACrowdThatIsDueAtOnce: three portals with many connections each, all of them due. No portal is asked for more
-// than 4 refreshes at once; who fails loses nobody; who refuses everyone is believed for the first few only, and then
-// when it says so again an hour later; each revocation is told once.
-func TestACrowdThatIsDueAtOnce(t *testing.T) {
+// TestRefreshLimitsCrowdDueAtOnce has three portals with many connections each, all of them due. It proves that no
+// portal gets more than 4 concurrent refreshes, and that a failing portal loses no connection. A portal that refuses
+// every refresh revokes only the first few, and the others when it refuses them again an hour later. Each revocation is
+// reported once.
+func TestRefreshLimitsCrowdDueAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -56,7 +57,7 @@ func TestACrowdThatIsDueAtOnce(t *testing.T) {
 		s.pollers = 5
 		for n := 0; n < 60 && isAnyLeft(s, surging); n++ {
 			if n == 10 {
-				<-time.After(30 * time.Minute) // nobody is held that shortly
+				<-time.After(30 * time.Minute) // by then all short delays have ended
 			}
 			s.clock.pass(time.Minute)
 		}
@@ -96,7 +97,7 @@ func gather(s *stack, l *ledger, with string, patients int) *crowd {
 	return c
 }
 
-// watchCrowds makes every refresh take a second, and counts those under way.
+// watchCrowds makes every refresh take a second, and counts concurrent ones.
 func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 	var mu sync.Mutex
 	count := func(path string, change int) {
@@ -120,7 +121,7 @@ func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 	}
 }
 
-// isAnyLeft tells whether a connection of a crowd is not revoked.
+// isAnyLeft reports whether any connection of a crowd is not revoked.
 func isAnyLeft(s *stack, c *crowd) bool {
 	for id := range c.refresh {
 		if s.state.connection(id).text("status") != "revoked" {
@@ -130,7 +131,8 @@ func isAnyLeft(s *stack, c *crowd) bool {
 	return false
 }
 
-// checkSurge: everybody was revoked and told of once, and nobody at the first refusal once the guard had stepped in.
+// checkSurge checks that every connection was revoked and reported once, and none at its first refusal after the guard
+// engaged.
 func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 	t.Helper()
 	first := make([]time.Time, 0, len(c.refresh))
@@ -171,7 +173,7 @@ func checkSurge(t *testing.T, s *stack, l *ledger, c *crowd) {
 		slices.MaxFunc(first, time.Time.Compare).Sub(slices.MinFunc(first, time.Time.Compare)), held)
 }
 
-// revocations are the times of those that the first organisation was told of, by connection.
+// revocations returns the times of revocation events that the first organisation received, by connection.
 func revocations(s *stack) map[string][]time.Time {
 	s.t.Helper()
 	told := map[string][]time.Time{}

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// person is somebody with a browser at the dashboard.
+// person is a user of the dashboard with a browser.
 type person struct {
 	*stack
 
@@ -26,12 +26,12 @@ type person struct {
 	id      string
 }
 
-// newPerson is somebody who was never there.
+// newPerson returns a person without an account.
 func (s staff) newPerson(email string) *person {
 	return &person{stack: s.stack, email: email, cookies: map[string]string{}}
 }
 
-// ask sends what a page of the dashboard sends, and keeps what its browser is given.
+// ask sends a request as a dashboard page does, and stores the cookies that the response sets.
 func (p *person) ask(method, path string, body any, into any) int {
 	p.t.Helper()
 	text := []byte(nil)
@@ -69,7 +69,7 @@ func (p *person) ask(method, path string, body any, into any) int {
 	return response.StatusCode
 }
 
-// sign gives a request what a page of ours and its browser add.
+// sign adds the headers that our page and its browser send.
 func (p *person) sign(r *http.Request) {
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.Header.Set("X-Csrf-Token", p.csrf)
@@ -82,7 +82,7 @@ func (p *person) sign(r *http.Request) {
 	}
 }
 
-// do is ask for what has to work.
+// do does the same as ask, and fails the test if the request fails.
 func (p *person) do(method, path string, body any, into any) {
 	p.t.Helper()
 	if status := p.ask(method, path, body, into); status != http.StatusOK {
@@ -90,7 +90,7 @@ func (p *person) do(method, path string, body any, into any) {
 	}
 }
 
-// signIn signs in by a code from an e-mail.
+// signIn signs in with a code from an e-mail.
 func (p *person) signIn() {
 	p.t.Helper()
 	<-time.After(time.Minute)
@@ -100,7 +100,7 @@ func (p *person) signIn() {
 		map[string]string{"email": p.email, "verification_id": sent.ID, "code": p.staff.mailedCode(p.email)}, nil)
 }
 
-// mailed is what the newest e-mail to an address has behind a mark.
+// mailed returns the text after mark in the newest e-mail to an address.
 func mailed(s *stack, email, mark string) string {
 	s.t.Helper()
 	found := ""
@@ -112,14 +112,14 @@ func mailed(s *stack, email, mark string) string {
 	return found
 }
 
-// accept becomes a member by the newest invitation.
+// accept accepts the newest invitation.
 func (p *person) accept() {
 	p.t.Helper()
 	invitation := map[string]string{"token": mailed(p.stack, p.email, "#/invitation/")}
 	p.do(http.MethodPost, "/dashboard/invitations", invitation, nil)
 }
 
-// newOwner is an owner of the first organisation.
+// newOwner returns an owner of the first organisation.
 func (s staff) newOwner() *person {
 	s.t.Helper()
 	owner := s.staff.newPerson("ada@alder.example")
@@ -132,14 +132,14 @@ func (s staff) newOwner() *person {
 	return owner
 }
 
-// runPeople does everything that people of an organisation do with their accounts and each other.
+// runPeople performs every action of an organisation's members on their accounts and on each other.
 func runPeople(s *stack) {
 	s.t.Helper()
 	owner := s.staff.newOwner()
 	s.staff.runLeaving(owner)
 	runMembers(s, owner)
 	runFactors(s, owner)
-	<-time.After(6 * time.Minute) // a session's last request is written down every five
+	<-time.After(6 * time.Minute) // a session's last use is stored every five minutes
 	owner.do(http.MethodGet, "/dashboard/session", nil, nil)
 	owner.do(http.MethodDelete, "/dashboard/session", nil, nil)
 	if status := owner.ask(http.MethodGet, "/dashboard/session", nil, nil); status != http.StatusUnauthorized {
@@ -195,7 +195,7 @@ func (p *person) newPasskey() *passkeytest.Key {
 	return made
 }
 
-// show signs in by a passkey.
+// show signs in with a passkey.
 func (p *person) show(key *passkeytest.Key) {
 	p.t.Helper()
 	var asked struct{ Options json.RawMessage }
@@ -240,7 +240,7 @@ func runFactors(s *stack, p *person) {
 	p.do(http.MethodDelete, "/dashboard/account/passkeys/"+first.ID(), nil, nil)
 }
 
-// moveTo gives an account another address.
+// moveTo changes an account's e-mail address.
 func (p *person) moveTo(email string) int {
 	p.t.Helper()
 	var sent sentCode
@@ -258,8 +258,9 @@ func runAddress(s *stack, p *person) {
 		map[string]string{"token": mailed(s, p.email, "#/restore/")}, nil)
 }
 
-// TestWhatPeopleGetWrongIsAnsweredAsDescribed: where the answer is judged.
-func TestWhatPeopleGetWrongIsAnsweredAsDescribed(t *testing.T) {
+// TestDashboardReturnsDocumentedErrors proves that mistakes in the dashboard get the documented errors. Each
+// response is checked where it is received.
+func TestDashboardReturnsDocumentedErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -305,7 +306,7 @@ func TestWhatPeopleGetWrongIsAnsweredAsDescribed(t *testing.T) {
 	})
 }
 
-func TestPeopleOfAnOrganisationKeepTheirLogSecret(t *testing.T) {
+func TestDashboardLogsContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

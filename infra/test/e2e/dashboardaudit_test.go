@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quietOperations are those that leave no audit row although they are no GET, each with its reason.
+// quietOperations lists the operations other than GET that leave no audit row, each with its reason.
 func quietOperations() map[string]string {
 	const comes = "who comes and goes changes nothing; an e-mail tells of a new browser"
 	const begins = "changes nothing before the operation that ends it, which is audited"
@@ -42,14 +42,14 @@ func quietOperations() map[string]string {
 	}
 }
 
-// auditor stands before the API and looks, behind each change in the dashboard, for its row.
+// auditor is a middleware of the API that checks for an audit row after each change in the dashboard.
 type auditor struct {
 	people
 
 	log        audit.Log
 	operations []guarded
-	last       map[string]int64 // by organisation, the number of the row that was its last
-	changed    map[string]bool  // operations that have worked
+	last       map[string]int64 // number of the last row, by organisation
+	changed    map[string]bool  // operations that have succeeded
 }
 
 func (p people) newAuditor(t *testing.T) *auditor {
@@ -69,7 +69,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 		body, err := io.ReadAll(r.Body)
 		expect.NoError(p.t, err)
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		who := a.whoAsks(r.Context(), r, body) // before the session is another
+		who := a.whoAsks(r.Context(), r, body) // before the session changes
 		out := httptest.NewRecorder()
 		served.ServeHTTP(out, r)
 		a.look(r.Context(), r.Method, path, who, out.Code == http.StatusOK)
@@ -80,7 +80,7 @@ func (p people) newAuditor(t *testing.T) *auditor {
 	return a
 }
 
-// whoAsks is the account of a request's session, or of the link to its former address.
+// whoAsks returns the account of the request's session, or of its link to a former address.
 func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) string {
 	a.t.Helper()
 	cookie, err := r.Cookie(httpapi.SessionCookieName)
@@ -91,12 +91,12 @@ func (a *auditor) whoAsks(ctx context.Context, r *http.Request, body []byte) str
 		return s.AccountID
 	}
 	var link struct{ Token string }
-	_ = json.Unmarshal(body, &link) // anything else has none
+	_ = json.Unmarshal(body, &link) // other bodies have no link
 	id, _, _ := strings.Cut(link.Token, ".")
 	return id
 }
 
-// look compares what the log has got, of a member's organisations, with what the operation is said to leave there.
+// look compares the new rows of a member's organisations with those that the operation should write.
 func (a *auditor) look(ctx context.Context, method, path, who string, worked bool) {
 	a.t.Helper()
 	i := slices.IndexFunc(a.operations, func(g guarded) bool { return g.Method == method && isPathOf(g.Path, path) })
@@ -126,16 +126,16 @@ func (a *auditor) look(ctx context.Context, method, path, who string, worked boo
 	}
 }
 
-// isPathOf tells whether a path is one of a declared one.
+// isPathOf reports whether a path matches a declared one.
 func isPathOf(declared, path string) bool {
 	want, got := strings.Split(declared, "/"), strings.Split(path, "/")
 	return slices.EqualFunc(want, got, func(w, g string) bool { return w == g || strings.HasPrefix(w, "{") })
 }
 
-// TestEveryChangeInTheDashboardIsAudited goes over every operation that docs/openapi.yaml describes below /dashboard
-// and that is no GET: once it has worked there is a row of the member who asked, unless it is one of a few. Afterwards
-// the chain is whole, and nobody can change it unseen.
-func TestEveryChangeInTheDashboardIsAudited(t *testing.T) {
+// TestDashboardAuditsEveryChange covers every operation below /dashboard in docs/openapi.yaml other than GET.
+// Each must leave a row that names the member, except for a listed few. Afterwards the chain is intact, and every
+// change to it is detected.
+func TestDashboardAuditsEveryChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -159,7 +159,7 @@ func TestEveryChangeInTheDashboardIsAudited(t *testing.T) {
 	})
 }
 
-// checkTampering changes the table as somebody could who may write to it, and back.
+// checkTampering changes the table as an attacker with write access could, and restores it.
 func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	t.Helper()
 	found := func() []audit.Break {
@@ -174,7 +174,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	expect.NoError(t, err)
 	end, middle := rows[0].Seq, rows[0].Seq/2
 	for name, c := range map[string]struct {
-		to   func(row map[string]types.AttributeValue) // nil: it is removed
+		to   func(row map[string]types.AttributeValue) // nil removes the row
 		at   int64
 		want audit.Finding
 	}{
@@ -197,7 +197,7 @@ func (a *auditor) checkTampering(t *testing.T, orgID string) {
 	}
 }
 
-// tamper puts another row in the place of one, or none, and returns what takes that back.
+// tamper replaces or removes a row, and returns a function that restores it.
 func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	to func(row map[string]types.AttributeValue),
 ) (undo func()) {
@@ -228,7 +228,7 @@ func (a *auditor) tamper(t *testing.T, orgID string, seq int64,
 	return func() { put(was.Item) }
 }
 
-// copyOf makes a row say what another one says, as one that was put in would.
+// copyOf returns a change that copies another row's content, as an inserted row would have.
 func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[string]types.AttributeValue) {
 	t.Helper()
 	table := "test-AuditTable"
@@ -244,7 +244,7 @@ func (a *auditor) copyOf(t *testing.T, orgID string, seq int64) func(row map[str
 	}
 }
 
-// auditKey is where a row stands.
+// auditKey returns the primary key of a row.
 func auditKey(orgID string, seq int64) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		"pk": &types.AttributeValueMemberS{Value: "ORG#" + orgID},

@@ -10,9 +10,8 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard: at once the connection
-// exports nothing any more and its file cannot be downloaded; the refresh worker then removes the tokens and
-// has the portal revoke them.
+// TestDashboardDisconnectIsDoneByWorker follows a disconnection from the dashboard. At once the connection accepts no
+// exports and its file can't be downloaded. The refresh worker then deletes the tokens and has the portal revoke them.
 func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,8 +34,8 @@ func TestDashboardDisconnectIsDoneByWorker(t *testing.T) {
 	})
 }
 
-// TestDashboardDisconnectSurvivesCrashAnywhere has the dashboard's function and the worker stop at each of their calls
-// in turn. Whoever asked asks again after an error; every step happens, and is recorded, once.
+// TestDashboardDisconnectSurvivesCrashAnywhere crashes the dashboard's function and the worker after each of their
+// calls in turn. The client retries after an error. Every step happens, and is recorded, once.
 func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"DashboardConnectionsFunction", "RefreshWorkerFunction"} {
@@ -70,7 +69,7 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// connectAndExport makes a connection with an export that has succeeded and one that is pending.
+// connectAndExport creates a connection with one successful export and one pending export.
 func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	t.Helper()
 	id = c.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -84,7 +83,7 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	return id, link
 }
 
-// giveUp disconnects as a person would: a request that failed is sent again.
+// giveUp disconnects as a person would, retrying a failed request.
 func (c *console) giveUp(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -101,7 +100,7 @@ func (c *console) giveUp(t *testing.T, id string) {
 	t.Fatal("the disconnection was never carried out")
 }
 
-// checkEnded checks what has ended once the dashboard has answered.
+// checkEnded checks what has ended once the dashboard has responded.
 func (c *console) checkEnded(t *testing.T, id, link string) {
 	t.Helper()
 	c.org.checkStatus(id, "revoked")
@@ -114,7 +113,7 @@ func (c *console) checkEnded(t *testing.T, id, link string) {
 	}
 }
 
-// countOf counts the rows of an audit log with an action, by whoever is in the dashboard.
+// countOf counts the dashboard users' audit rows with an action.
 func countOf(rows []any, action string) int {
 	count := 0
 	for _, row := range rows {

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// TestAConnectionIsFoundByTheExternalID: the organisation's own id for the patient, in the mode where the
-// patient connected alone.
-func TestAConnectionIsFoundByTheExternalID(t *testing.T) {
+// TestConnectionIsFoundByExternalID proves that the organisation's own patient id finds a connection, and only in
+// the mode in which the patient connected.
+func TestConnectionIsFoundByExternalID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -41,7 +41,7 @@ func TestAConnectionIsFoundByTheExternalID(t *testing.T) {
 	})
 }
 
-// eraseAndLoseSight has a connection erased, which is not found any more then.
+// eraseAndLoseSight erases a connection and checks that it can't be found any more.
 func (c *console) eraseAndLoseSight(id string) {
 	c.t.Helper()
 	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)

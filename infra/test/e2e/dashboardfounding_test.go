@@ -14,9 +14,9 @@ import (
 
 func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// TestAPracticeFoundsItsOrganisation: somebody of it signs up, gives it its colour, and has a colleague come, who
-// cannot found another one at their domain. Who is a member or invited is not invited again.
-func TestAPracticeFoundsItsOrganisation(t *testing.T) {
+// TestPracticeSignsUpAndInvitesColleague signs up a member of a practice, sets its colour and invites a colleague, who
+// can't found another organisation with their domain. Members and invited people can't be invited again.
+func TestPracticeSignsUpAndInvitesColleague(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -58,8 +58,8 @@ func TestAPracticeFoundsItsOrganisation(t *testing.T) {
 	})
 }
 
-// TestUsageIsHadAsAFile: the months that are shown are those of the file.
-func TestUsageIsHadAsAFile(t *testing.T) {
+// TestUsageFileMatchesShownMonths proves that the downloaded file covers the displayed months.
+func TestUsageFileMatchesShownMonths(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))

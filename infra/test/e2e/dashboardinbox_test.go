@@ -14,15 +14,15 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// mailsTo are the e-mails to an address that answer an inquiry.
+// mailsTo returns the e-mails to an address that answer an inquiry.
 func mailsTo(s *stack, email string) []ses.Mail {
 	return slices.DeleteFunc(s.cloud.SES().Sent(), func(m ses.Mail) bool {
 		return m.To[0] != email || !strings.HasPrefix(m.Subject, "An answer from")
 	})
 }
 
-// useInbox: a patient asks for help and for a health system; an owner reads it, answers and closes it. It returns the
-// place of the answered one.
+// useInbox sends a patient's request for help and one for a health system. An owner reads, answers and closes it. It
+// returns the path of the answered one.
 func (c *console) useInbox() (path string) {
 	c.t.Helper()
 	c.verifyAddress("help@alder.example")
@@ -60,12 +60,12 @@ func inboxAnswer() map[string]any {
 	return map[string]any{"text": "Ask your portal for a new password."}
 }
 
-func TestAPatientIsAnsweredFromTheInbox(t *testing.T) {
+func TestInboxAnswersPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		answered := c.useInbox()
-		again := c.do(http.MethodPost, answered+"/answers", inboxAnswer()) // the first answer to it got lost
+		again := c.do(http.MethodPost, answered+"/answers", inboxAnswer()) // the response to the first request was lost
 		if all, _ := again["answers"].([]any); len(all) != 1 || len(mailsTo(c.stack, patientsAddress)) != 1 {
 			t.Errorf("repeated: %v, %d mails", again, len(mailsTo(c.stack, patientsAddress)))
 		}
@@ -105,8 +105,9 @@ func TestAPatientIsAnsweredFromTheInbox(t *testing.T) {
 	})
 }
 
-// TestAnAnswerThatDoesNotGoIsAnHonestAnswer: the member reads what to do, and it works a minute later.
-func TestAnAnswerThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
+// TestInboxReportsUndeliveredAnswer proves that a member who answers an inquiry learns that the e-mail failed
+// and how to proceed. A retry works a minute later.
+func TestInboxReportsUndeliveredAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		plan := faults.New(faults.Options{Rules: []faults.Rule{{Service: "ses", Kind: faults.FailedBefore}}})
@@ -130,7 +131,7 @@ func TestAnAnswerThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 	})
 }
 
-func TestAnInboxHasPages(t *testing.T) {
+func TestInboxHasPages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))

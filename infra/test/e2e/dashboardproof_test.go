@@ -12,14 +12,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// proofCase is a request that needs a recent proof of identity, in live mode where the path has a mode.
+// proofCase is a request that needs a recent proof of identity. If its path has a mode, it is in live mode.
 type proofCase struct {
 	name, method, path string
 	body               any
 }
 
-// TestRecordOpeningActionNeedsFreshProof sends everything that opens records, or removes what protects them, with a
-// proof of identity that is too old: it is refused and changes nothing. With a fresh proof the same request succeeds.
+// TestRecordOpeningActionNeedsFreshProof sends every request that opens records, or removes their protection, with an
+// outdated proof of identity. Each is refused and changes nothing. With a fresh proof the same request succeeds.
 func TestRecordOpeningActionNeedsFreshProof(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,7 +83,7 @@ func (c *console) request(by who, p proofCase) answer {
 	}, p.body)
 }
 
-// stored returns what a refused request must not change: the webhooks, credentials, members and audit log of
+// stored returns the data that a refused request must not change: the webhooks, credentials, members and audit log of
 // the console's organisation.
 func (c *console) stored(t *testing.T) string {
 	t.Helper()
@@ -100,9 +100,9 @@ func (c *console) stored(t *testing.T) string {
 	return all.String()
 }
 
-// TestOwnHeadersStayAtTheirOrigin moves a webhook with headers of its own: below the same origin they are still sent,
-// to another host they are not.
-func TestOwnHeadersStayAtTheirOrigin(t *testing.T) {
+// TestWebhookHeadersStayAtSameOrigin changes the URL of a webhook with custom headers. They are still sent to the same
+// origin, but not to another host.
+func TestWebhookHeadersStayAtSameOrigin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -125,7 +125,7 @@ func TestOwnHeadersStayAtTheirOrigin(t *testing.T) {
 		}{
 			{map[string]any{"url": first + "b"}, "hush"},
 			{map[string]any{"url": other + "c"}, ""},
-			{map[string]any{"url": first + "d"}, ""}, // they are gone, not only held back
+			{map[string]any{"url": first + "d"}, ""}, // the headers are deleted, not only withheld
 			{map[string]any{"url": other + "e", "headers": map[string]string{"X-Receiver-Key": "anew"}}, "anew"},
 		} {
 			c.do(http.MethodPatch, hook, move.change)

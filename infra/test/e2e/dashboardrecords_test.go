@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// of finds the entry of a list that has an id.
+// of returns the entry of a list with the given id.
 func of(list map[string]any, name, key, id string) map[string]any {
 	all, _ := list[name].([]any)
 	for _, one := range all {
@@ -24,9 +24,9 @@ func of(list map[string]any, name, key, id string) map[string]any {
 	return nil
 }
 
-// TestWhatHasHappenedToAConnectionIsShown: one that is well says when consent ends and when it was renewed, and so when
-// it was given up; one that has ended says why, and what helps.
-func TestWhatHasHappenedToAConnectionIsShown(t *testing.T) {
+// TestDashboardShowsConnectionHistory proves that an active connection shows when consent ends and when it was
+// renewed or withdrawn. An ended one shows the reason and a remedy.
+func TestDashboardShowsConnectionHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -71,13 +71,12 @@ func TestWhatHasHappenedToAConnectionIsShown(t *testing.T) {
 	})
 }
 
-// eraseAndProve has a connection erased; what proves it can be asked for afterwards, and so it is
-// when it is asked for again.
+// eraseAndProve erases a connection and checks its proof of erasure, which a repeated request returns unchanged.
 func (c *console) eraseAndProve(t *testing.T, id string) {
 	t.Helper()
 	begun := c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
 	c.clock.letPass(40)
-	c.signInAgain() // asking again wants as fresh a proof
+	c.signInAgain() // a second request needs an equally fresh proof
 	proof := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil)
 	counts, _ := proof["counts"].(map[string]any)
 	if text(proof, "stage") != "done" || text(proof, "finished_at") == "" ||
@@ -91,8 +90,8 @@ func (c *console) eraseAndProve(t *testing.T, id string) {
 	c.want(http.MethodGet, "/connections/"+id, nil, http.StatusNotFound, "svc_not_found")
 }
 
-// TestWhatIsMissingOfARecordIsShown: by type of resource, with how much and why.
-func TestWhatIsMissingOfARecordIsShown(t *testing.T) {
+// TestDashboardShowsMissingData proves that missing data is shown by resource type, with its amount and reason.
+func TestDashboardShowsMissingData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -122,7 +121,7 @@ func TestWhatIsMissingOfARecordIsShown(t *testing.T) {
 	})
 }
 
-// pages follows a list to its end, and tells the ids that it has in order.
+// pages reads a list to its last page and returns its ids in order.
 func (c *console) pages(path, name, key string) []string {
 	c.t.Helper()
 	var all []string
@@ -141,13 +140,13 @@ func (c *console) pages(path, name, key string) []string {
 	}
 }
 
-// TestLongListsGoOnWhereTheyEnded: of what a crowd of patients leaves behind, each is there once.
-func TestLongListsGoOnWhereTheyEnded(t *testing.T) {
+// TestDashboardListsPaginateWithoutGaps proves that each item of a long list appears exactly once across its pages.
+func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	t.Parallel()
 	isMany(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
-		const crowd = 52 // a page has 50
+		const crowd = 52 // a page holds 50
 		connections, exports := map[string]bool{}, map[string]bool{}
 		for range crowd {
 			id := c.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -178,7 +177,7 @@ func TestLongListsGoOnWhereTheyEnded(t *testing.T) {
 	})
 }
 
-// checkAuditPages: the log is a chain without a gap over its pages.
+// checkAuditPages checks that the audit log is a chain without gaps across its pages.
 func (c *console) checkAuditPages(t *testing.T) {
 	t.Helper()
 	path := "/dashboard/organisations/" + c.own + "/audit"

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// receiver is a webhook's receiver below the inbox. Its fields are guarded by mu, since
-// deliveries are sent concurrently.
+// receiver is a webhook's receiver below the inbox. Its mutex mu guards its fields, because deliveries are sent
+// concurrently.
 type receiver struct {
 	mu     sync.Mutex
 	takes  time.Duration // how long each response takes
@@ -56,8 +56,8 @@ func (r *receiver) requests() int {
 	return r.got
 }
 
-// failing makes a webhook, with a key, that has ten deliveries fail at a slow receiver, and returns its path
-// and the first delivery's.
+// failing creates a webhook with a key and has eleven deliveries fail at a slow receiver. It returns the paths of the
+// webhook and of its deliveries.
 func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	c.t.Helper()
 	const address = "/_local/inbox/hazel"
@@ -68,7 +68,7 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	for range 11 {
 		told := c.do(http.MethodPost, hook+"/simulate", map[string]any{"type": "webhook.test"})
 		deliveries = append(deliveries, "/deliveries/"+text(told, "delivery_id"))
-		for range 5 { // a slow one is given its next place after seconds
+		for range 5 { // a slow endpoint gets its next slot after seconds
 			c.queues.pump()
 			<-time.After(2 * time.Second)
 		}
@@ -76,9 +76,9 @@ func (c *console) failing(r *receiver) (hook string, deliveries []string) {
 	return hook, deliveries
 }
 
-// TestAReceiverThatFailsIsFoundAndMended: the overview leads to the webhook, that to its deliveries, and those to what
-// the receiver has said. Its people stop it, change it while it is stopped, and have it get what it has missed.
-func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
+// TestDashboardDiagnosesAndRepairsBrokenReceiver proves that the overview leads to the webhook, to its deliveries, and
+// to the receiver's responses. Members disable the webhook, change it, and replay what it missed.
+func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -87,7 +87,7 @@ func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
 		seen := c.checkItFails(t, hook, deliveries)
 		delivery := deliveries[0]
 		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusOK, "")
-		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusConflict, "svc_conflict") // under way
+		c.want(http.MethodPost, delivery+"/replay", nil, http.StatusConflict, "svc_conflict") // already under way
 		c.queues.pump()
 		c.want(http.MethodDelete, hook, nil, http.StatusConflict, "svc_conflict")
 		c.do(http.MethodPost, hook+"/disable", nil)
@@ -124,7 +124,7 @@ func TestAReceiverThatFailsIsFoundAndMended(t *testing.T) {
 	})
 }
 
-// checkItFails follows a failing webhook from the overview to an attempt, and returns what is shown of it.
+// checkItFails follows a failing webhook from the overview to an attempt, and returns the data shown about it.
 func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) map[string]any {
 	t.Helper()
 	failing, _ := c.do(http.MethodGet, "/overview", nil)["failing_webhooks"].([]any)
@@ -156,7 +156,7 @@ func (c *console) checkItFails(t *testing.T, hook string, deliveries []string) m
 	return seen
 }
 
-// changeDisabled changes all that there is of a webhook while nothing is sent to it.
+// changeDisabled changes every setting of a webhook while it is disabled.
 func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	t.Helper()
 	c.do(http.MethodGet, "/webhooks", nil)
@@ -165,7 +165,7 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	if without := c.do(http.MethodDelete, hook+"/signing-key", nil); text(without, "public_key") != "" {
 		t.Errorf("the key is still there: %v", without)
 	}
-	for range 2 { // the second takes the place of the first
+	for range 2 { // the second replaces the first
 		signing := c.do(http.MethodPost, hook+"/signing-key", nil)
 		if text(signing, "public_key") == "" || text(signing, "public_key") == publicKey {
 			t.Errorf("the key is %q, before it was %q", text(signing, "public_key"), publicKey)
@@ -178,8 +178,8 @@ func (c *console) changeDisabled(t *testing.T, hook, publicKey string) {
 	}
 }
 
-// TestAWebhookThatMovesIsANewOne: what its old address has failed at is not said of the new one.
-func TestAWebhookThatMovesIsANewOne(t *testing.T) {
+// TestMovedWebhookStartsWithoutFailures proves that failures at a webhook's old URL are not attributed to its new one.
+func TestMovedWebhookStartsWithoutFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -195,8 +195,9 @@ func TestAWebhookThatMovesIsANewOne(t *testing.T) {
 	})
 }
 
-// TestThereIsAnEndToWebhooksAndSecrets: the twenty-sixth webhook, and the secret with which eleven old ones would sign.
-func TestThereIsAnEndToWebhooksAndSecrets(t *testing.T) {
+// TestWebhooksAndSecretsAreLimited proves that the twenty-sixth webhook is refused, and so is a rotation that would
+// leave eleven old secrets valid.
+func TestWebhooksAndSecretsAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -218,8 +219,9 @@ func TestThereIsAnEndToWebhooksAndSecrets(t *testing.T) {
 	})
 }
 
-// TestAKeyIsRotatedWithoutAGap: a credential has two keys at most, says when each was used, and goes when none is left.
-func TestAKeyIsRotatedWithoutAGap(t *testing.T) {
+// TestKeyRotationHasNoGap proves that a credential has at most two keys, shows when each was last used, and can be
+// deleted once no key is left.
+func TestKeyRotationHasNoGap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
@@ -234,7 +236,7 @@ func TestAKeyIsRotatedWithoutAGap(t *testing.T) {
 		if !works(text(made, "private_key")) || !works(text(second, "private_key")) {
 			t.Error("both keys should work")
 		}
-		c.queues.pump() // uses are written down beside the requests
+		c.queues.pump() // uses are stored beside the requests
 		c.do(http.MethodDelete, path+"/keys/"+text(made, "key_id"), nil)
 		<-time.After(31 * time.Second)
 		if works(text(made, "private_key")) || !works(text(second, "private_key")) {

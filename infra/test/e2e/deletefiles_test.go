@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// deleteFiles asks for the deletion of a task's files.
+// deleteFiles requests the deletion of a task's files.
 func (o organisation) deleteFiles(taskID string) answer {
 	o.t.Helper()
 	return o.org.request(http.MethodDelete, "/bridge/fhir/ehi-export/"+taskID+"/files", nil)
 }
 
-// runDeleteFiles: an organisation that has downloaded its file has it deleted.
+// runDeleteFiles downloads a file and then deletes it as the organisation.
 func runDeleteFiles(s *stack) {
 	s.t.Helper()
 	taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 	s.clock.letPass(2)
 	s.org.checkDownload(crashPersona)
-	for range 2 { // repeating it changes nothing
+	for range 2 { // a repetition changes nothing
 		if got := s.org.deleteFiles(taskID); got.status != http.StatusOK ||
 			string(got.Data) != `{"task_id":"`+taskID+`","status":"success"}` {
 			s.t.Fatalf("DELETE answered %d %s", got.status, got.raw)
@@ -31,7 +31,7 @@ func runDeleteFiles(s *stack) {
 	}
 }
 
-func TestFilesThatAreDeletedEarlyAreGoneForEverybody(t *testing.T) {
+func TestDeletedFilesAreInaccessible(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -75,8 +75,9 @@ func TestFilesThatAreDeletedEarlyAreGoneForEverybody(t *testing.T) {
 	})
 }
 
-// An address of the file itself works for ten minutes: it ends with the file all the same.
-func TestAnAddressThatWasGivenOutEndsWithItsFile(t *testing.T) {
+// TestPresignedURLEndsWithItsFile proves that a presigned URL, valid for ten minutes, stops working as soon
+// as its file is deleted.
+func TestPresignedURLEndsWithItsFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -88,14 +89,14 @@ func TestAnAddressThatWasGivenOutEndsWithItsFile(t *testing.T) {
 			t.Fatalf("before, the address answers %v", got)
 		}
 		s.org.deleteFiles(taskID)
-		s.expectDenials = true // S3 tells only who may list a bucket that an object is not there
+		s.expectDenials = true // S3 responds 404 only to callers that may list the bucket
 		if got, _ := s.patient.browser().open(address, "", ""); got == nil || got.status != http.StatusForbidden {
 			t.Errorf("afterwards, the address answers %v", got)
 		}
 	})
 }
 
-// checkGone: neither the link nor the key leads to the file any more.
+// checkGone checks that neither the link nor the key gives access to the file any more.
 func checkGone(t *testing.T, o *outside, link, byKey string) {
 	t.Helper()
 	if got, _ := o.patient.browser().open(link, "", ""); got == nil || got.status != http.StatusGone {
@@ -107,7 +108,7 @@ func checkGone(t *testing.T, o *outside, link, byKey string) {
 	}
 }
 
-// checkForgottenFiles: nobody has to look at the task any more.
+// checkForgottenFiles checks that no further work is due for the task.
 func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	t.Helper()
 	task := s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID, "META")
@@ -116,9 +117,9 @@ func checkForgottenFiles(t *testing.T, s *stack, taskID string) {
 	}
 }
 
-// TestADeletionOfFilesSurvivesACrashAnywhere: once the time of the files is over nobody gets them, and the sweeper
-// deletes what the function did not, whether or not the organisation asks again.
-func TestADeletionOfFilesSurvivesACrashAnywhere(t *testing.T) {
+// TestFileDeletionSurvivesCrashAnywhere proves that expired files can't be downloaded, and that the sweeper
+// deletes what the function did not, whether or not the organisation retries.
+func TestFileDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteExportFilesFunction"
 	sweepCrashes(t, function, func(t *testing.T, s *stack) {

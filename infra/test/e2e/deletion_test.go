@@ -20,13 +20,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// swap has everything that follows be done by the other organisation, or by the first again.
+// swap exchanges the first organisation and the other one, so that everything that follows acts for the other. A second
+// call reverts it.
 func swap(s *stack) {
 	all := s.seeded.Organisations
 	all[0], all[2] = all[2], all[0]
 }
 
-// runLeaving asks for the deletion of an owner's organisation, and cancels it.
+// runLeaving requests the deletion of an owner's organisation, and cancels it.
 func (s staff) runLeaving(owner *person) {
 	s.t.Helper()
 	at := "/dashboard/organisations/" + s.owner().OrgID + "/deletion"
@@ -63,8 +64,8 @@ func organisationName(s *stack) string {
 	return found.Name
 }
 
-// leave has the first organisation deleted, with everything that it can have, until the deletion begins. It
-// returns the connections.
+// leave creates every kind of data in the first organisation and requests its deletion, up to the time when the
+// deletion starts. It returns the connections.
 func leave(s *stack) []string {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -84,13 +85,13 @@ func leave(s *stack) []string {
 	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/invitations",
 		map[string]string{"email": "bob@alder.example", "role": "viewer"}, nil)
 	s.staff.runLeaving(owner)
-	<-time.After(24 * time.Hour) // a deletion is requested once a day
+	<-time.After(24 * time.Hour) // a deletion can be requested once a day
 	owner.signIn()
 	owner.do(http.MethodPost, "/dashboard/organisations/"+s.owner().OrgID+"/deletion",
 		map[string]string{"name": organisationName(s)}, nil)
 	<-time.After(7*24*time.Hour - 5*time.Minute)
 	second := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
-	s.crash("ExportWorkerFunction", 12) // so that this one is under way
+	s.crash("ExportWorkerFunction", 12) // so that this export is still running
 	s.org.startExport(second)
 	s.clock.letPass(1)
 	if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+second, nil); got.status != http.StatusOK {
@@ -99,7 +100,7 @@ func leave(s *stack) []string {
 	return []string{first, second}
 }
 
-// runDeletion: an owner has an organisation deleted.
+// runDeletion deletes an organisation as its owner.
 func runDeletion(s *stack) {
 	s.t.Helper()
 	gone := leave(s)
@@ -109,7 +110,7 @@ func runDeletion(s *stack) {
 	checkDeleted(s, s.owner().OrgID, gone)
 }
 
-// checkDeleted: it is done, and proven once.
+// checkDeleted checks that the deletion is complete and has exactly one proof.
 func checkDeleted(s *stack, orgID string, connections []string) {
 	s.t.Helper()
 	of := org.Tenant{Mode: org.Live, OrgID: orgID}
@@ -148,7 +149,7 @@ func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 					return strings.Contains(pk, kind)
 				})
 			if _, ends := item["ttl"]; ends && passing {
-				continue // DynamoDB deletes it
+				continue // DynamoDB deletes it on expiry
 			}
 			for _, id := range ids {
 				if strings.Contains(row, id) {
@@ -166,7 +167,7 @@ func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	}
 }
 
-// keysOf lists the rows that name an organisation, but for those that end by themselves.
+// keysOf lists the rows that name an organisation, except those with an expiry.
 func keysOf(s *stack, orgID string) []string {
 	s.t.Helper()
 	var keys []string
@@ -182,7 +183,7 @@ func keysOf(s *stack, orgID string) []string {
 	return keys
 }
 
-// TestDeletedOrganisationLeavesDocumentedRowsOnly also shows that the organisation beside it loses nothing.
+// TestDeletedOrganisationLeavesDocumentedRowsOnly also proves that another organisation loses nothing.
 func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -210,7 +211,7 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 		}
 		<-time.After(2 * time.Hour)
 		s.clock.letPass(20)
-		// The running export has failed, and the grants are gone: nobody is notified any more.
+		// The running export has failed and the grants are revoked, but no notification is sent.
 		failed, revoked := s.webhooks.events("patient.ehi_export_failed"), s.webhooks.events("patient.authorization_revoked")
 		if told := len(failed) + len(revoked); told != 0 {
 			t.Errorf("%d events were sent after it had begun", told)
@@ -236,9 +237,9 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 	})
 }
 
-// TestDeletionSurvivesCrashAnywhere: whichever call the eraser crashes after, the same is left in the
-// end, and it is proven once.
-func TestDeletionSurvivesCrashAnywhere(t *testing.T) {
+// TestOrganisationDeletionSurvivesCrashAnywhere proves that the same rows remain, with one proof of deletion, whichever
+// call the eraser crashes after.
+func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	isMany(t)
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
@@ -253,7 +254,7 @@ func TestDeletionSurvivesCrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestOperatorDeletesOrganisationLikeOwner: with the same waiting time.
+// TestOperatorDeletesOrganisationLikeOwner proves that an operator's deletion has the same waiting period.
 func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -38,17 +38,19 @@ import (
 )
 
 const (
-	// benchedTenants have a webhook each, all at the one receiver, so that no endpoint's rate is what is measured.
+	// benchedTenants is the number of tenants. Each has a webhook at the same receiver, so that no endpoint's rate limits
+	// the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
-	// benchedBatch is how many deliveries are under way when throughput is measured.
+	// benchedBatch is the number of concurrent deliveries while throughput is measured.
 	benchedBatch = 1000
-	// benchedBatches of one queue at once are what the runner allows, and what the calls alone are measured with.
+	// benchedBatches is the runner's limit of concurrent batches per queue. The benchmark of the calls uses the same
+	// concurrency.
 	benchedBatches = 4
 )
 
-// deliveries are the webhook worker in this process, behind the embedded AWS and the runner's own triggers, and a
-// receiver that is reached through a socket.
+// deliveries runs the webhook worker in this process, with the embedded AWS, the runner's triggers, and a receiver
+// behind a socket.
 type deliveries struct {
 	b        *testing.B
 	stack    *stack
@@ -56,7 +58,7 @@ type deliveries struct {
 	enqueued queue.Deliveries
 	tenants  []org.Tenant
 	receiver *httptest.Server
-	calls    atomic.Int64 // of the worker to AWS
+	calls    atomic.Int64 // the worker's calls to AWS
 	serve    invocation
 
 	mu      sync.Mutex
@@ -110,16 +112,16 @@ func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	d.each <- struct{}{}
 }
 
-// worker is the webhook worker as template.yaml declares it.
+// worker returns the webhook worker's declaration in template.yaml.
 func (d *deliveries) worker() template.Function {
 	all := d.stack.template.Functions
 	return all[slices.IndexFunc(all, func(f template.Function) bool { return f.Folder == "webhookworker" })]
 }
 
-// unkept has lines written as in production, which takes time, too.
+// unkept discards log lines after they have been formatted as in production, which also takes time.
 type unkept struct{ io.Writer }
 
-// start starts the worker and what gives it messages.
+// start starts the worker and its queue trigger.
 func (d *deliveries) start() {
 	d.b.Helper()
 	f := d.worker()
@@ -154,7 +156,7 @@ func (d *deliveries) start() {
 	})
 }
 
-// counting counts calls.
+// counting counts requests.
 type counting struct {
 	calls *atomic.Int64
 	next  awssdk.HTTPClient
@@ -166,7 +168,7 @@ func (c counting) Do(r *http.Request) (*http.Response, error) {
 	return c.next.Do(r)
 }
 
-// event makes an event of one of the tenants.
+// event creates an event of one of the tenants.
 func (d *deliveries) event(n int) webhook.Event {
 	d.b.Helper()
 	event, err := webhook.NewEvent(d.tenants[n%len(d.tenants)], webhook.ExportSucceeded, ids.Random(), 0, time.Now(),
@@ -190,8 +192,8 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// BenchmarkDeliveries is how many deliveries a second there are of events that wait already: from the queue through the
-// worker to the receiver, and the row of the attempt.
+// BenchmarkDeliveries measures the throughput of deliveries of waiting events: from the queue through the worker to the
+// receiver, and the attempt's row.
 func BenchmarkDeliveries(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -222,8 +224,7 @@ func BenchmarkDeliveries(b *testing.B) {
 	b.ReportMetric(float64(worked.Microseconds())/float64(total), "cpu-µs/delivery")
 }
 
-// processorTime is what this process has used of the processors. Unlike the time on the clock, it says something on a
-// machine that is busy with other things, too.
+// processorTime returns this process's CPU time. Unlike wall time, it is meaningful on a busy machine.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
@@ -231,8 +232,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkDeliveryLatency is the time from a fact to its receipt, with 50 facts a second: the event is stored, the
-// worker enqueued, the webhook signed and posted. An iteration is a second of it.
+// BenchmarkDeliveryLatency measures the time from an event to its receipt at 50 events a second: storing the event,
+// enqueueing it, signing and posting the webhook. One iteration takes a second.
 func BenchmarkDeliveryLatency(b *testing.B) {
 	d := newDeliveries(b)
 	d.start()
@@ -243,7 +244,7 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 		expect.NoError(b, d.rows.CreateEvent(b.Context(), e))
 		expect.NoError(b, d.enqueued.EnqueueEvent(b.Context(), e.Tenant, e.ID))
 	}
-	for n := range benchedTenants { // each has a key to be opened once
+	for n := range benchedTenants { // each tenant's key must be decrypted once
 		send(n)
 	}
 	d.await(benchedTenants)
@@ -268,8 +269,9 @@ func BenchmarkDeliveryLatency(b *testing.B) {
 	b.ReportMetric(float64(d.calls.Load())/float64(len(sent)), "calls/delivery")
 }
 
-// BenchmarkDeliveryCalls is how many calls a second the embedded AWS answers when it does nothing but the five of a
-// first delivery to a busy endpoint, without the worker, the queue and the receiver: what binds deliveries at most.
+// BenchmarkDeliveryCalls measures how many calls a second the embedded AWS serves if it handles only the five calls of
+// a first delivery to a busy endpoint, without the worker, the queue and the receiver. This is the upper bound of
+// delivery throughput.
 func BenchmarkDeliveryCalls(b *testing.B) {
 	d := newDeliveries(b)
 	var made atomic.Int64
@@ -278,7 +280,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for n := 0; pb.Next(); n++ {
 			e := d.event(n)
-			expect.NoError(b, d.rows.CreateEvent(b.Context(), e)) // counted below: it costs what the others do
+			expect.NoError(b, d.rows.CreateEvent(b.Context(), e)) // counted below: it costs as much as the other calls
 			if err := d.callsOf(b.Context(), e); err != nil {
 				b.Error(err)
 				return
@@ -290,7 +292,7 @@ func BenchmarkDeliveryCalls(b *testing.B) {
 	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(made.Load()), "cpu-µs/call")
 }
 
-// callsOf are the calls of a first delivery.
+// callsOf makes the calls of a first delivery.
 func (d *deliveries) callsOf(ctx context.Context, e webhook.Event) error {
 	if _, err := d.rows.Event(ctx, e.Tenant, e.ID); err != nil {
 		return err

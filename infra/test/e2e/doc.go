@@ -1,3 +1,3 @@
-// Package e2e performs whole journeys: the main job in this process under virtual time, with crashes after every
-// call to the world outside. It has tests only; those with real processes are in package process.
+// Package e2e runs complete journeys: the main job in this process in virtual time, with crashes after every outbound
+// call. It contains only tests. Tests with real processes are in package process.
 package e2e

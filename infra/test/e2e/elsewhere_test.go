@@ -29,27 +29,27 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// nameEnd ends the names of the tests that need nothing but the outside, so that make e2e finds them.
+// nameEnd is the suffix of tests that need only access from outside; make e2e selects them by it.
 const nameEnd = "FromOutside"
 
-// How long a running stack is waited for: its first calls may be cold starts in containers.
+// Polling interval and limit for a running stack, whose first calls may be cold starts in containers.
 const (
 	moment  = 200 * time.Millisecond
 	moments = 600
 )
 
-// place is the running stack that journeys are performed on, opened once for all.
+// place is the running stack that the journeys run on, opened once for all tests.
 type place struct {
 	stack    target.Stack
 	operator *wiring.Operator
 	baseURL  string
-	endpoint string // of its sandbox
-	inboxURL string // "" where nothing receives webhooks
+	endpoint string // the sandbox's endpoint
+	inboxURL string // "" if no inbox receives webhooks
 	client   *http.Client
 
 	mu   sync.Mutex
-	left []string // what stays there
-	made int      // organisations
+	left []string // data that could not be removed
+	made int      // number of organisations
 }
 
 var elsewhere = sync.OnceValues(func() (*place, error) {
@@ -83,17 +83,17 @@ var elsewhere = sync.OnceValues(func() (*place, error) {
 	return &p, err
 })
 
-// isElsewhere tells whether the journeys are performed on a running stack.
+// isElsewhere reports whether the journeys run on a running stack.
 func isElsewhere() bool {
 	return os.Getenv("RECORDBRIDGE_STACK") != "" || os.Getenv("RECORDBRIDGE_RUN_FILE") != ""
 }
 
-// newGuest makes organisations for one journey, and takes them away after it.
+// newGuest creates organisations for one journey and removes them when the test ends.
 func newGuest(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
 	expect.NoError(t, err)
-	// where nobody goes: the browser stops before
+	// never requested: the browser stops before
 	to := seed.Options{BaseURL: p.baseURL, ReturnURL: customer + "/_local/return"}
 	if p.inboxURL != "" {
 		to.InboxURL = p.inboxURL + "/" + ids.Random()
@@ -114,7 +114,7 @@ func newGuest(t *testing.T) *outside {
 	return o
 }
 
-// clear takes away what a journey made, organisation by organisation.
+// clear removes the organisations that a journey created.
 func (p *place) clear(t *testing.T, made []runfile.Organisation) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
@@ -136,7 +136,7 @@ func (p *place) clear(t *testing.T, made []runfile.Organisation) {
 	}
 }
 
-// ask sends a request to whom it is for, and has the answers of our API judged.
+// ask sends a request, and checks responses of our API against its description.
 func (p *place) ask(t *testing.T, r *http.Request) (*http.Response, error) {
 	t.Helper()
 	response, err := p.client.Do(r)
@@ -154,7 +154,7 @@ func (p *place) ask(t *testing.T, r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// received reads what an inbox has, which serves it as the one of make run does.
+// received reads an inbox's deliveries in the format that `make run` serves.
 func (p *place) received(t *testing.T, address string) []inbox.Delivery {
 	t.Helper()
 	if address == "" {
@@ -177,7 +177,7 @@ func (p *place) received(t *testing.T, address string) []inbox.Delivery {
 	return list
 }
 
-// tell says which stack it was, what is left there, and which tests were not for it.
+// tell prints the stack's name, the remaining data, and the tests that did not run on it.
 func tell(out io.Writer) {
 	p, err := elsewhere()
 	if err != nil {
@@ -192,7 +192,7 @@ func tell(out io.Writer) {
 		strings.Join(inside, ", "))
 }
 
-// insideTests are the tests of this folder that are not for a running stack.
+// insideTests lists the tests of this folder that can't run on a running stack.
 func insideTests() []string {
 	files, _ := filepath.Glob("*_test.go")
 	var names []string

@@ -14,18 +14,19 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// onlyWithAPatient are refusals that no test without one can see: they are about what comes back from a sign-in.
+// onlyWithAPatient lists the refusals that an endpoint test can't detect without a patient, because they depend on the
+// response to a sign-in.
 func onlyWithAPatient() []string {
 	return []string{
-		"discovery-missing,iss:wrong", "hostile:no-issuer,iss:wrong", "iss:wrong", // the answer names another issuer
+		"discovery-missing,iss:wrong", "hostile:no-issuer,iss:wrong", "iss:wrong", // the response names a different issuer
 		"id-token:wrong-nonce", "id-token:bad-signature",
 		"patient-unnamed",
 	}
 }
 
-// TestWhatATestOfAnEndpointSaysIsWhatASignInMeets: where nothing has failed a patient connects, and where something
-// has, none does, or their connection does not last.
-func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
+// TestEndpointTestPredictsSignIn proves that an endpoint test predicts sign-ins. If no check fails, a
+// patient can connect. If one fails, the patient can't, or the connection does not last.
+func TestEndpointTestPredictsSignIn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -41,7 +42,7 @@ func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
 			case refused != "" && len(failed) == 0 && !slices.Contains(onlyWithAPatient(), q.with):
 				t.Errorf("%s: nothing has failed, and a patient meets %s", q.with, refused)
 			case refused == "" && slices.ContainsFunc(failed, func(step smartprobe.Step) bool {
-				// with few scopes a patient connects, and exports lack much
+				// with few scopes a patient can connect, but exports are incomplete
 				return step != smartprobe.Scopes && (!q.later || step != smartprobe.TokenRefresh && step != smartprobe.TokenCode)
 			}):
 				t.Errorf("%s: %v have failed, and a patient connects", q.with, failed)
@@ -50,7 +51,7 @@ func TestWhatATestOfAnEndpointSaysIsWhatASignInMeets(t *testing.T) {
 	})
 }
 
-// failedChecks tests the endpoint that a patient is about to connect to.
+// failedChecks tests the endpoint of a connect URL and returns the failed checks.
 func failedChecks(s *stack, p smartprobe.Probe, connect string) []smartprobe.Step {
 	s.t.Helper()
 	at, err := url.Parse(connect)

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/manage/erase"
 )
 
-// erased connects a patient with all that a connection can have, has it erased, and returns its id
-// and those of its exports.
+// erased connects a patient, creates every kind of data of a connection, and requests its erasure. It returns the ids
+// of the connection and its exports.
 func erased(s *stack) (id string, exports []string) {
 	s.t.Helper()
 	s.refuseWebhooks(1)
@@ -29,7 +29,7 @@ func erased(s *stack) (id string, exports []string) {
 	}
 	s.clock.letPass(10)
 	<-time.After(25 * time.Hour)
-	s.crash("ExportWorkerFunction", 12) // so that the next is under way, in a place of the share
+	s.crash("ExportWorkerFunction", 12) // so that the next export is running and holds a slot of the share
 	exports = append(exports, s.org.startExport(id))
 	s.staff.requestErasure(id)
 	return id, exports
@@ -44,7 +44,7 @@ func (s staff) requestErasure(id string) {
 	}
 }
 
-// runErase: an organisation asks for a connection to be erased while it is exported.
+// runErase erases a connection, at the organisation's request, while it is being exported.
 func runErase(s *stack) {
 	s.t.Helper()
 	id, _ := erased(s)
@@ -52,7 +52,7 @@ func runErase(s *stack) {
 	s.check.erased(id)
 }
 
-// erased: it is done, and proven once.
+// erased checks that the erasure is complete and has exactly one proof.
 func (s checks) erased(id string) erase.Erasure {
 	s.t.Helper()
 	e, err := s.operator.Erasures.Show(s.t.Context(), s.owner(), id)
@@ -70,12 +70,12 @@ func (s checks) erased(id string) erase.Erasure {
 	return e
 }
 
-// nothingIsLeft looks at every row and object for any of the ids. Rows of attempts, and what keeps those from
-// making a connection anew, end by themselves.
+// nothingIsLeft searches every row and object for the ids. Rows of attempts, and rows that prevent those from creating
+// a connection again, expire by themselves.
 func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
-		if table.Name == "test-SandboxTable" { // the portal's own
+		if table.Name == "test-SandboxTable" { // belongs to the portal
 			continue
 		}
 		for _, item := range s.state.browse(table.Name) {
@@ -85,7 +85,7 @@ func (s checks) nothingIsLeft(t *testing.T, ids ...string) {
 			pk := string(item["pk"])
 			ofAttempt := table.Name == "test-FlowTable" || strings.Contains(pk, "#TEFCA#") || strings.Contains(pk, "#ERASED#")
 			if ends, isPassing := item["ttl"]; isPassing && ofAttempt && numberOf(t, ends) < time.Now().Unix() {
-				continue // DynamoDB deletes it
+				continue // DynamoDB deletes it on expiry
 			}
 			for _, id := range ids {
 				isAudit := table.Name == "test-AuditTable" && strings.Contains(row, "connection.eras")
@@ -113,8 +113,9 @@ func numberOf(t *testing.T, attribute json.RawMessage) int64 {
 	return number.N
 }
 
-// TestNothingIsLeftOfAnErasedConnection: neither in a table nor in the bucket, and everything of another one is.
-func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
+// TestErasureLeavesNoData proves that no table and no bucket contains data of an erased connection, and
+// that another connection keeps all of its data.
+func TestErasureLeavesNoData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -131,7 +132,7 @@ func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
 		if e.Counts != want || e.Counts.Files == 0 || e.Portal != erase.Asked {
 			t.Errorf("removed %+v, portal %s; want %+v, asked", e.Counts, e.Portal, want)
 		}
-		<-time.After(3 * time.Hour) // by then attempts have ended
+		<-time.After(3 * time.Hour) // attempts have expired by then
 		s.check.nothingIsLeft(t, append(exports, id, crashPersona)...)
 		if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil); got.status != http.StatusNotFound {
 			t.Errorf("the connection answers %d", got.status)
@@ -151,9 +152,9 @@ func TestNothingIsLeftOfAnErasedConnection(t *testing.T) {
 	})
 }
 
-// TestAnErasureSurvivesACrashAnywhere: whichever call the eraser crashes after, nothing is left in the
-// end, and it is proven once.
-func TestAnErasureSurvivesACrashAnywhere(t *testing.T) {
+// TestErasureSurvivesCrashAnywhere proves that everything is erased, with one proof, whichever call the eraser
+// crashes after.
+func TestErasureSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
 		t.Helper()

@@ -28,10 +28,10 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// facilityPatient is the patient of every record of a facility.
+// facilityPatient is the id of the patient in every facility's record.
 const facilityPatient = "5f0b2d5e-4a5b-5d8e-9c3f-000000000001"
 
-// facilityRecord is what a facility's documents came to: more than a chunk of it.
+// facilityRecord returns a facility's converted documents, larger than one chunk.
 func facilityRecord() []string {
 	const observations = 6
 	all := make([]string, 0, 1+observations)
@@ -46,7 +46,7 @@ func facilityRecord() []string {
 	return all
 }
 
-// documents is the bucket of cached records.
+// documents returns the bucket of cached records.
 func (s ehr) documents() blob.Bucket {
 	return blob.Bucket{
 		Client: s3.NewFromConfig(s.cloud.Config("test")),
@@ -54,7 +54,7 @@ func (s ehr) documents() blob.Bucket {
 	}
 }
 
-// cached lists what is in it.
+// cached lists the objects in the bucket of cached records.
 func (s ehr) cached() []string {
 	s.t.Helper()
 	bucket := s.ehr.documents()
@@ -63,13 +63,13 @@ func (s ehr) cached() []string {
 	return keys
 }
 
-// seal makes a sealer of what the token key seals.
+// seal returns a sealer that uses the token key.
 func seal(s *stack, purpose string) *kms.Sealer {
 	return kms.New(awskms.NewFromConfig(s.cloud.Config("test")),
 		s.functions["ExportWorkerFunction"].declared.Environment["TOKENS_KEY"], purpose, time.Now)
 }
 
-// connectFacility stores a connection to a facility of TEFCA whose record was fetched just now.
+// connectFacility stores a connection to a TEFCA facility whose record was just fetched.
 func (s ehr) connectFacility(resources []string, lost map[string]int) (id string, ends time.Time) {
 	s.t.Helper()
 	put := func(all ...string) records.Feed {
@@ -108,7 +108,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	c := connection.Connection{
 		ID: id, Tenant: tenant, Status: connection.Authorized, PlatformType: connection.TEFCAPlatform, DirectoryID: f.ID,
 		Scope: tefca.Scope,
-		// so that what is named by them can be told
+		// so that rows named after these keys can be recognised
 		Generation: 1, CreatedAt: now, VaultKey: "vault of " + id, PersonKey: "person of " + id,
 	}.EndingAt(held.Until)
 	table, work := store.Flow{DB: s.rows, Table: "test-FlowTable"}, store.Work{DB: s.rows, Table: "test-WorkTable"}
@@ -123,7 +123,7 @@ func (s ehr) connectFacility(resources []string, lost map[string]int) (id string
 	return id, held.Until
 }
 
-// checkFacilityRecord: the one success event leads to the whole record.
+// checkFacilityRecord checks that the only success event links to the complete record.
 func checkFacilityRecord(s *stack) {
 	s.t.Helper()
 	if found := s.org.download(s.webhooks.exportEvent().DownloadLinks[0].URL); found["Patient"][facilityPatient] != 1 ||
@@ -132,7 +132,7 @@ func checkFacilityRecord(s *stack) {
 	}
 }
 
-// runFacility: a record that was cached is exported, and goes with its connection, whoever ends that.
+// runFacility exports a cached record. It is deleted with its connection, by whatever means the connection ends.
 func runFacility(s *stack) {
 	s.t.Helper()
 	id, _ := s.ehr.connectFacility(facilityRecord(), nil)
@@ -175,9 +175,9 @@ func runFacility(s *stack) {
 	}
 }
 
-// TestAFacilitysRecordIsExportedUntilItsDayIsOver: its coming end is told at once, then it is revoked, once, without
-// ids that it has not, and its cache is gone.
-func TestAFacilitysRecordIsExportedUntilItsDayIsOver(t *testing.T) {
+// TestFacilityRecordIsExportedUntilExpiry proves that the connection's expiry is announced at once. Later the
+// connection is revoked, once, without the ids that it lacks, and its cache is deleted.
+func TestFacilityRecordIsExportedUntilExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -217,8 +217,9 @@ func TestAFacilitysRecordIsExportedUntilItsDayIsOver(t *testing.T) {
 	})
 }
 
-// TestAnExportThatFindsTheDayOverHasTheConnectionEnd: as any whose tokens nothing renews.
-func TestAnExportThatFindsTheDayOverHasTheConnectionEnd(t *testing.T) {
+// TestExportRevokesExpiredFacilityConnection proves that an export after the expiry fails and revokes the
+// connection, like any whose tokens can't be refreshed.
+func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -234,9 +235,9 @@ func TestAnExportThatFindsTheDayOverHasTheConnectionEnd(t *testing.T) {
 	})
 }
 
-// TestWhatAnExportOfAFacilityComesTo: without documents it fails, with a fixture it has that, and the next
-// request without one has not.
-func TestWhatAnExportOfAFacilityComesTo(t *testing.T) {
+// TestFacilityExportUsesFixtureOrFails proves that an export without documents fails. With a fixture it exports that,
+// and a later request without one does not.
+func TestFacilityExportUsesFixtureOrFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -292,8 +293,9 @@ func TestWhatAnExportOfAFacilityComesTo(t *testing.T) {
 	})
 }
 
-// TestAnExportOfAFacilitySurvivesACrashAnywhere: one file and one event, whichever call of the worker is its last.
-func TestAnExportOfAFacilitySurvivesACrashAnywhere(t *testing.T) {
+// TestFacilityExportSurvivesCrashAnywhere proves that an export produces one file and one event, whichever call
+// the worker crashes after.
+func TestFacilityExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	sweepCrashes(t, "ExportWorkerFunction", func(t *testing.T, s *stack) {
 		t.Helper()
@@ -306,9 +308,9 @@ func TestAnExportOfAFacilitySurvivesACrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestGivingAFacilityUpSurvivesACrashAnywhere: asked again, neither tokens nor anything that was cached is left; and so
-// when its day is over, and when it is erased.
-func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
+// TestFacilityDisconnectionSurvivesCrashAnywhere proves that neither tokens nor cached data remain after a
+// disconnection with retries, after the expiry, and after an erasure.
+func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	t.Run("given up", func(t *testing.T) {
 		t.Parallel()
@@ -348,7 +350,7 @@ func TestGivingAFacilityUpSurvivesACrashAnywhere(t *testing.T) {
 			if e := s.check.erased(id); e.Stage != erase.Done || len(s.ehr.cached()) != 0 {
 				t.Errorf("%+v, cached are still %v", e, s.ehr.cached())
 			}
-			<-time.After(2 * time.Hour) // by then what made the connection has ended, and what remembers that it was erased
+			<-time.After(2 * time.Hour) // the attempt and the record of the erasure have expired by then
 			s.check.nothingIsLeft(t, id)
 		})
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// exported has the record of a patient at a portal exported, two hours after the sign-in if it is late.
+// exported returns a stage that exports a patient's record at a portal, two hours after the sign-in if isLate.
 func exported(with string, isLate bool) stage { return exportedWithin(3, with, isLate) }
 
 func exportedWithin(minutes int, with string, isLate bool) stage {
@@ -61,7 +61,8 @@ func failedExports() map[string]stage {
 	}
 }
 
-// unsearchable exports from a server that answers nothing but the Patient, for some minutes.
+// unsearchable returns a stage that exports from a server that returns only the Patient. The stage lasts the given
+// number of minutes.
 func unsearchable(minutes int) stage {
 	return func(s *stack, _ *amiss) {
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// documentedFailures are the rows of docs/operate/failures.md. What is staged, is staged in test mode.
+// documentedFailures returns the rows of docs/operate/failures.md. Every failure is staged in test mode.
 func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure) {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
@@ -32,7 +32,7 @@ func documentedFailures(t *testing.T) (explain.Table, map[string]explain.Failure
 	return table, all
 }
 
-// isOn tells whether a line is as documented.
+// isOn reports whether a log line is as documented.
 func isOn(row explain.Failure, line explain.Line) bool {
 	for name, documented := range row.Fields {
 		if !line.Agrees(name, documented) {
@@ -47,7 +47,7 @@ func isOn(row explain.Failure, line explain.Line) bool {
 	return !isAtAHost || line.Fields["host"] == strings.TrimPrefix(at, "http://")
 }
 
-// lines are what the functions have logged, redacted as in production.
+// lines returns the functions' log lines, redacted as in production.
 func (s *stack) lines() []string {
 	s.t.Helper()
 	s.mu.Lock()
@@ -55,10 +55,10 @@ func (s *stack) lines() []string {
 	return slices.Collect(strings.Lines(s.logs.String()))
 }
 
-// amiss refuses calls to AWS while it is set.
+// amiss refuses calls to one operation of AWS if code is set.
 type amiss struct {
 	service, operation string
-	code               string // empty: nothing is refused
+	code               string // empty: no call is refused
 }
 
 func (a *amiss) middleware(next wire.Handler) wire.Handler {
@@ -71,13 +71,13 @@ func (a *amiss) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// logger writes lines redacted, as in production, and notes them as they were before: redaction is
-// the last line of defence.
+// logger writes redacted lines, as in production, and records them before redaction, which is only the last line of
+// defence.
 func (w *wiretap) logger(out io.Writer) *slog.Logger {
 	return slog.New(slog.NewMultiHandler(logx.New(out).Handler(), slog.NewJSONHandler(noted{w}, nil)))
 }
 
-// noted hears what is written.
+// noted records written lines.
 type noted struct{ wiretap *wiretap }
 
 func (n noted) Write(line []byte) (int, error) {
@@ -85,7 +85,7 @@ func (n noted) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// reportLogs looks for secrets in what was logged, and nowhere else.
+// reportLogs searches only the logs for secrets.
 func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	t.Helper()
 	for _, own := range s.seeded.Organisations {
@@ -96,10 +96,10 @@ func (w *wiretap) reportLogs(t *testing.T, s *stack) {
 	w.report(t, len(s.seeded.Organisations), 1)
 }
 
-// TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy stages every failure that docs/operate/failures.md lists, and looks for one
-// line with all that is written there, which ctl explains as that failure. What it stages is written there, and what is
-// written there it stages.
-func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
+// TestFailuresLogDocumentedLines stages every failure that docs/operate/failures.md lists. Each must
+// log one line with all documented fields, which ctl explains as that failure. The stages and the document list the
+// same failures.
+func TestFailuresLogDocumentedLines(t *testing.T) {
 	t.Parallel()
 	table, listed := documentedFailures(t)
 	staged := stagedFailures()
@@ -128,7 +128,7 @@ func TestTheLineOfEachFailureSaysWhatWhoseWhereAndWhy(t *testing.T) {
 	}
 }
 
-// checkTold wants a line that is as a row has it, and is explained by that row.
+// checkTold requires a line that matches the row and that ctl explains by that row.
 func checkTold(t *testing.T, table explain.Table, row explain.Failure, lines []string) {
 	t.Helper()
 	var near []string

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// seenFields are the fields of the lines that a test has seen.
+// seenFields holds the fields of the log lines that a test has read.
 type seenFields struct {
 	mu    sync.Mutex
 	names map[string]bool
@@ -33,15 +33,15 @@ func (f *seenFields) note(t *testing.T, lines []string) {
 	}
 }
 
-// checkQueries finds queries of the operator's documents that ask for a field which no line has. Fields with an
-// @ are Logs Insights' own.
+// checkQueries reports queries in the operator's documents that use a field which no line contains. Fields with an @
+// belong to Logs Insights.
 func (f *seenFields) checkQueries(t *testing.T) {
 	t.Helper()
 	queries := documentedQueries(t)
 	if len(queries) < 15 {
 		t.Errorf("only %d queries were found", len(queries))
 	}
-	// Only a crash or a panic has these.
+	// Only a crash or a panic logs these fields.
 	maps.Copy(f.names, map[string]bool{"stack": true, "panic": true})
 	literal, alias := regexp.MustCompile(`"[^"]*"|/(?:[^/\\ ]|\\.| )+/`), regexp.MustCompile(`\bas (\w+)`)
 	word := regexp.MustCompile(`[@A-Za-z_]\w*|\d\w*`)
@@ -53,7 +53,7 @@ func (f *seenFields) checkQueries(t *testing.T) {
 			known = append(known, one[1])
 		}
 		for _, name := range word.FindAllString(query, -1) {
-			isField := name[0] >= 'A' // others are numbers, and what begins with @
+			isField := name[0] >= 'A' // excludes numbers, and fields that begin with @
 			if isField && !f.names[name] && !slices.Contains(known, name) && !isOfTheLanguage(name) {
 				t.Errorf("no line has %s, which a query asks for: %s", name, query)
 			}

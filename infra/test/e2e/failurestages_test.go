@@ -21,10 +21,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// stage brings a failure about.
+// stage causes a failure.
 type stage func(s *stack, aws *amiss)
 
-// stagedFailures are all failures that docs/operate/failures.md lists, by the names that they have there.
+// stagedFailures returns the stages of all failures in docs/operate/failures.md, by their names there.
 func stagedFailures() map[string]stage {
 	all := map[string]stage{}
 	for _, some := range []map[string]stage{
@@ -36,7 +36,7 @@ func stagedFailures() map[string]stage {
 	return all
 }
 
-// answering has a part of the portal answer so.
+// answering makes part of the portal return the given response.
 func (s ehr) answering(status int, media, body string, parts ...string) {
 	s.inPlace = func(r *http.Request) *http.Response {
 		for _, part := range parts {
@@ -51,7 +51,7 @@ func (s ehr) answering(status int, media, body string, parts ...string) {
 	}
 }
 
-// unreachable has requests to a part of the world get no answer.
+// unreachable makes requests to part of the outside world fail with the given class.
 func unreachable(s *stack, class safehttp.Class, part string) {
 	s.unreached = func(r *http.Request) error {
 		if strings.Contains(r.URL.Path, part) {
@@ -85,7 +85,7 @@ func failedDiscoveries() map[string]stage {
 			s.inPlace = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
-				case strings.Contains(r.URL.Path, statements): // says nothing of a sign-in, as servers do that have none
+				case strings.Contains(r.URL.Path, statements): // advertises no sign-in, as a server without one
 					answer.StatusCode, answer.Body = http.StatusOK,
 						io.NopCloser(strings.NewReader(`{"resourceType":"CapabilityStatement"}`))
 				case !strings.Contains(r.URL.Path, wellKnown):
@@ -104,7 +104,7 @@ func failedDiscoveries() map[string]stage {
 	}
 }
 
-// signIn sends a patient to a portal.
+// signIn returns a stage that sends a patient to a portal.
 func signIn(with, decision string) stage {
 	return func(s *stack, _ *amiss) {
 		s.patient.browser().open(s.ehr.connectURLOf(quirk{with: with}), crashPersona, decision)
@@ -129,7 +129,7 @@ func failedSignIns() map[string]stage {
 	}
 }
 
-// secretClient makes a client that has a secret.
+// secretClient creates a client with a secret.
 func secretClient(s *stack, password string) (authID string) {
 	s.t.Helper()
 	auth := catalog.ClientAuth{Method: catalog.AuthSecretBasic, Origins: []string{host}}
@@ -155,7 +155,7 @@ func failedReturns() map[string]stage {
 	}
 }
 
-// returning is the address by which a portal sends a browser back that began a sign-in.
+// returning starts a sign-in and returns the callback URL that the portal redirects to.
 func returning(s *stack, b *browser) *url.URL {
 	s.t.Helper()
 	begin, err := url.Parse(s.patient.connectURL())
@@ -168,7 +168,7 @@ func returning(s *stack, b *browser) *url.URL {
 	return b.get(portal).location()
 }
 
-// refreshed lets the weekly refresh come after a sign-in; before brings about what it meets.
+// refreshed returns a stage that connects and waits for the weekly refresh. before prepares the failure.
 func refreshed(with string, before func(s *stack)) stage {
 	return func(s *stack, _ *amiss) {
 		s.ehr.connectTo(quirk{with: with})
@@ -180,7 +180,7 @@ func refreshed(with string, before func(s *stack)) stage {
 	}
 }
 
-// connectionOfWrongClient makes a connection whose client's secret is another one since.
+// connectionOfWrongClient creates a connection whose client secret has since changed.
 func (s ehr) connectionOfWrongClient() (id string) {
 	s.t.Helper()
 	authID := secretClient(s.stack, "right")
@@ -193,7 +193,7 @@ func (s ehr) connectionOfWrongClient() (id string) {
 	return id
 }
 
-// tokenEndpointElsewhere has the portal name another origin's token endpoint than it had.
+// tokenEndpointElsewhere makes the portal advertise a token endpoint with a different origin.
 func tokenEndpointElsewhere(s *stack) {
 	s.inPlace = func(r *http.Request) *http.Response {
 		answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
@@ -233,7 +233,7 @@ func failedRefreshes() map[string]stage {
 	}
 }
 
-// posted has the receiver of a webhook answer so, to as many events.
+// posted returns a stage in which a webhook's receiver responds to that many events with the given status.
 func posted(status, events int) stage {
 	return func(s *stack, _ *amiss) {
 		s.ehr.answering(status, "text/plain", "", "/_local/inbox")
@@ -244,7 +244,7 @@ func posted(status, events int) stage {
 	}
 }
 
-// unposted has the receiver of a webhook not answer.
+// unposted returns a stage in which a webhook's receiver does not respond.
 func unposted(class safehttp.Class) stage {
 	return func(s *stack, _ *amiss) {
 		unreachable(s, class, "/_local/inbox")
@@ -279,7 +279,7 @@ func damaged(s *stack, table, pk, sk, attribute string, value types.AttributeVal
 	expect.NoError(s.t, err)
 }
 
-// throttled has DynamoDB refuse updates once an export is due.
+// throttled returns a stage in which DynamoDB refuses updates once an export is due.
 func throttled(when func(s *stack)) stage {
 	return func(s *stack, aws *amiss) {
 		s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))

@@ -17,14 +17,14 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestTheMainJobSurvivesFaults is a sample of what a soak does with hundreds of seeds.
-func TestTheMainJobSurvivesFaults(t *testing.T) {
+// TestMainJobSurvivesFaults runs a few seeds; a soak runs hundreds.
+func TestMainJobSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 2, survive, 1000, 1006)
 }
 
-// survive is the main job of patients and a backend who try again when they are told to: each export ends with one
-// whole file and one event, or with the honest event of its failure, and nothing is pending.
+// survive runs the main job with patients and a backend that retry when the response says so. Each export must end with
+// one complete file and one event, or with the event of its failure, and nothing may be pending.
 func survive(t *testing.T, o simulation) {
 	t.Helper()
 	o.hurry()
@@ -65,7 +65,7 @@ func (o simulation) hurry() {
 	o.pollers = 1 + o.random.IntN(2)*2
 }
 
-// readAll asks every endpoint that only reads: a fault is answered in our envelope.
+// readAll calls every read-only endpoint and checks that a fault gets a response in our envelope.
 func (o simulation) readAll(t *testing.T) {
 	t.Helper()
 	tasks := o.state.list("test-WorkTable", o.tenant()+"#TASK")
@@ -88,13 +88,13 @@ func (o simulation) readAll(t *testing.T) {
 	}
 }
 
-// connectUntilAuthorized signs a patient in who tries again whenever an answer says so.
+// connectUntilAuthorized signs in a patient, retrying whenever a response says so.
 func (o simulation) connectUntilAuthorized(t *testing.T, persona string) string {
 	t.Helper()
 	return o.signInUntilAuthorized(t, o.patient.connectURL(), persona)
 }
 
-// signInUntilAuthorized does so from the address of a connect or a reconnect.
+// signInUntilAuthorized does the same from a connect or reconnect URL.
 func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string) string {
 	t.Helper()
 	for range 60 {
@@ -115,7 +115,7 @@ func (o simulation) signInUntilAuthorized(t *testing.T, address, persona string)
 	return ""
 }
 
-// requestUntilAccepted asks for an export as a backend would: a 5xx is tried again.
+// requestUntilAccepted requests an export as a backend would, retrying on 5xx.
 func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Helper()
 	for range 60 {
@@ -129,7 +129,7 @@ func (s *stack) requestUntilAccepted(t *testing.T, connectionID string) {
 	t.Fatal("POST ehi-export was never accepted")
 }
 
-// checkFailure: a fault is a 5xx in our envelope, which says to try again.
+// checkFailure checks that a fault gets a 5xx in our envelope that says to retry.
 func checkFailure(t *testing.T, got answer) {
 	t.Helper()
 	if got.status < 500 || got.Success || got.Request == "" {
@@ -139,12 +139,12 @@ func checkFailure(t *testing.T, got answer) {
 	checkReveals(t, string(got.raw))
 }
 
-// checkTryAgain: a browser that got no further sees our envelope or our page, which say to try again.
+// checkTryAgain checks that a browser that can't continue gets our envelope or our page, and that it says to retry.
 func checkTryAgain(t *testing.T, got *visited) {
 	t.Helper()
 	checkReveals(t, string(got.body))
 	if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-		// A state whose taking was carried out and not answered cannot be told from one that was used before.
+		// If a state was taken but the response was lost, the retry looks like a second use of the state.
 		if got.status < 500 && !strings.Contains(string(got.body), "This sign-in was used before") {
 			t.Errorf("the browser got %d %s", got.status, got.body)
 		}
@@ -164,7 +164,7 @@ func checkTryAgain(t *testing.T, got *visited) {
 	checkText(t, body.Error, body.Description)
 }
 
-// checkText: what a fault of ours is called outside.
+// checkText checks the description of a fault of the service.
 func checkText(t *testing.T, code, description string) {
 	t.Helper()
 	if (code != "svc_server_error" && code != "svc_unavailable") ||
@@ -173,7 +173,7 @@ func checkText(t *testing.T, code, description string) {
 	}
 }
 
-// checkReveals: nothing of what is behind the API shows.
+// checkReveals checks that a text discloses no internals.
 func checkReveals(t *testing.T, text string) {
 	t.Helper()
 	lower := strings.ToLower(text)
@@ -187,8 +187,8 @@ func checkReveals(t *testing.T, text string) {
 	}
 }
 
-// checkEnds: each of the connections has one task, which ended with one file that holds the whole record once, and one
-// event of it, or which failed and told so.
+// checkEnds checks that each connection has one task. It ended with one file that holds the complete record once, and
+// one event, or it failed and reported the failure.
 func checkEnds(t *testing.T, s *stack, wanted map[string]persona.Persona) {
 	t.Helper()
 	told := map[string]map[string]exportData{} // by task and event id
@@ -242,8 +242,8 @@ func checkEnd(t *testing.T, s *stack, task row, event exportData, who persona.Pe
 	}
 }
 
-// checkHonestFailure: a worker that dies between the portal's answer to a refresh and the storing of the new refresh
-// token has lost it for good. No other fault may make an export fail.
+// checkHonestFailure checks that an export failed for the only permitted reason. If a worker dies after the portal has
+// responded to a refresh and before it has stored the new refresh token, that token is lost for good.
 func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Helper()
 	status, reason := task.text("status"), task.text("failure_reason")
@@ -256,13 +256,13 @@ func checkHonestFailure(t *testing.T, s *stack, task row, event exportData) {
 	t.Logf("an honest failure: %s", reason)
 }
 
-// firstPage is by which call of an export worker that has just started the refresh is over. What follows is swept by
-// TestAnExportSurvivesACrashAnywhere.
+// firstPage is the number of calls within which a newly started export worker has finished the refresh.
+// TestExportSurvivesCrashAnywhere covers the later calls.
 const firstPage = 16
 
-// TestARefreshSurvivesACrashAnywhere: the tokens have expired when the export begins. It ends as ever, or, when the
-// crash lost the new refresh token, with the event of its failure.
-func TestARefreshSurvivesACrashAnywhere(t *testing.T) {
+// TestExportRefreshSurvivesCrashAnywhere starts an export after the tokens have expired. It must succeed or, if the
+// crash lost the new refresh token, end with the event of its failure.
+func TestExportRefreshSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction"} {
 		t.Run(function, func(t *testing.T) {
@@ -281,7 +281,8 @@ func TestARefreshSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// nothingWaits: no row and no queue has anything left to do, and what lies in a dead letter queue was done anyway.
+// nothingWaits checks that no row or queue has pending work, and that the work of every message in a dead letter queue
+// was done anyway.
 func (s checks) nothingWaits(t *testing.T) {
 	t.Helper()
 	if left := s.clock.pending(); len(left) != 0 {
@@ -294,7 +295,7 @@ func (s checks) nothingWaits(t *testing.T) {
 	}
 }
 
-// checkDead: the row of every message in a dead letter queue has come to its end without it.
+// checkDead checks that the row of every message in a dead letter queue has reached its final state.
 func checkDead(t *testing.T, s *stack, name string) {
 	t.Helper()
 	queue := sqs.NewFromConfig(s.cloud.Config("test"))
@@ -314,12 +315,12 @@ func checkDead(t *testing.T, s *stack, name string) {
 	}
 }
 
-// TestABusyKMSCostsNoConnection: a refreshed set of tokens exists nowhere but in the worker until it is sealed, so the
-// key to seal with has to be there before the old refresh token is spent.
-func TestABusyKMSCostsNoConnection(t *testing.T) {
+// TestThrottledKMSLosesNoConnection proves that the sealing key is fetched before the old refresh token is used. Until
+// they are sealed, refreshed tokens exist only in the worker's memory.
+func TestThrottledKMSLosesNoConnection(t *testing.T) {
 	t.Parallel()
 	busy := make([]faults.Rule, 0, 3)
-	for n := range cap(busy) { // all tries that the SDK makes of one call
+	for n := range cap(busy) { // all attempts of one SDK call
 		busy = append(busy, faults.Rule{
 			Caller: "ExportWorkerFunction", Operation: "GenerateDataKey", N: n + 1,
 			Kind: faults.Throttled,

@@ -16,9 +16,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// An organisation asks for all formats of a part of the record, follows every link, and compares what it
-// gets with what it was told.
-func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
+// TestExportFormatsMatchFromOutside requests all formats of part of a record, follows every link, and
+// compares the files with their descriptions.
+func TestExportFormatsMatchFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
@@ -56,8 +56,8 @@ func TestAnExportInAllFormatsIsOneRecordFromOutside(t *testing.T) {
 	})
 }
 
-// checkScanned: the expressions that SECURITY.md gives for scanners find every secret that is given out,
-// links to each format too.
+// checkScanned checks that the expressions that SECURITY.md publishes for scanners match every issued secret, including
+// the links to each format.
 func checkScanned(t *testing.T, o *outside) {
 	t.Helper()
 	text, err := os.ReadFile("../../../SECURITY.md")
@@ -83,7 +83,7 @@ func checkScanned(t *testing.T, o *outside) {
 	}
 }
 
-// requestExport asks for an export and returns the task's id.
+// requestExport requests an export and returns the task's id.
 func (o organisation) requestExport(t *testing.T, body map[string]any) string {
 	t.Helper()
 	got := o.org.request(http.MethodPost, "/bridge/fhir/ehi-export", body)
@@ -97,8 +97,8 @@ func (o organisation) requestExport(t *testing.T, body map[string]any) string {
 	return task.ID
 }
 
-// checkFiles downloads the files of a task as its result lists them, compares each with its size and digest, and
-// returns them by export_type. The event has the same links.
+// checkFiles downloads the files in a task's result, compares each with its size and digest, and returns them by
+// export_type. The event must have the same links.
 func (o organisation) checkFiles(t *testing.T, taskID string) map[string][]byte {
 	t.Helper()
 	var result struct {

@@ -72,22 +72,22 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// function is one Lambda function with at most one instance, which a crash ends.
+// function is a Lambda function with at most one instance. A crash ends the instance.
 type function struct {
 	stack    *stack
 	declared template.Function
-	starting chan struct{} // holds a token while an instance starts; to wait for a mutex would stop virtual time
-	queue    *sqs.Client   // of Lambda's poller, if a queue triggers the function
+	starting chan struct{} // holds a token while an instance starts; waiting for a mutex would stop virtual time
+	queue    *sqs.Client   // for Lambda's poller, if a queue triggers the function
 	mu       sync.Mutex
 	life     *faults.Life
-	armed    bool         // a crash is still to come
-	idle     int          // ticks of its schedule in a row without work
-	watched  *faults.Life // the one that is to crash
+	armed    bool         // a crash is still due
+	idle     int          // consecutive ticks of its schedule without work
+	watched  *faults.Life // the instance to crash
 	serve    invocation
 	traced   atomic.Int64
-	ended    int // instances that crashed or ran out of time
+	ended    int // instances that crashed or timed out
 	dir      string
-	root     string // where its binary would be
+	root     string // folder of its binary
 }
 
 type invocation func(ctx context.Context, payload []byte) ([]byte, error)
@@ -99,7 +99,7 @@ func (s *stack) Invoke(ctx context.Context, name string, payload []byte) ([]byte
 }
 
 func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error) {
-	f.stack.authority.MayLog(f.declared.LogicalID) // what Lambda itself writes of every invocation
+	f.stack.authority.MayLog(f.declared.LogicalID) // the lines that Lambda writes for every invocation
 	if f.stack.authority.MayTrace(f.declared.LogicalID) {
 		f.traced.Add(1)
 	}
@@ -120,7 +120,7 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	select {
 	case <-done:
 	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // Lambda waits for nobody
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // Lambda stops waiting at the deadline
 			life.End()
 			f.replace(life)
 			if caller.Err() != nil { // the caller did not wait for Lambda either
@@ -140,12 +140,12 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	return out, nil
 }
 
-// instance is the one that lives, or a new one.
+// instance returns the running instance, or starts one.
 func (f *function) instance(ctx context.Context) (*faults.Life, invocation, error) {
 	f.starting <- struct{}{}
 	defer func() { <-f.starting }()
 	life, serve := f.present()
-	if serve != nil && life.Dead() { // it ended by what went on beside its last answer, and Lambda has noticed
+	if serve != nil && life.Dead() { // work beside its last response ended it, and Lambda has noticed
 		f.replace(life)
 		life, serve = f.present()
 	}
@@ -163,7 +163,7 @@ func (f *function) instance(ctx context.Context) (*faults.Life, invocation, erro
 	return life, serve, nil
 }
 
-// present is the instance as it is now: without a serve it has not started.
+// present returns the current instance. If its invocation is nil, it has not started.
 func (f *function) present() (*faults.Life, invocation) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -173,7 +173,7 @@ func (f *function) present() (*faults.Life, invocation) {
 	return f.life, f.serve
 }
 
-// replace makes place for the instance after a dead one.
+// replace removes a dead instance, so that a new one can start.
 func (f *function) replace(dead *faults.Life) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -203,15 +203,15 @@ func (f *function) start(ctx context.Context, life *faults.Life) (invocation, er
 	return builders()[f.declared.Folder](ctx, lookup, process)
 }
 
-// callOfAWS describes a request to AWS, whose operations that only read are known.
+// callOfAWS describes a request to AWS. It recognises read-only operations.
 func callOfAWS(r *http.Request) faults.Call {
 	return faults.Call{Kind: kindOf(r), Reads: faults.ReadsOnly(r), At: time.Now()}
 }
 
-// callOutside describes a request to a server outside, which has then seen it.
+// callOutside describes a request to an outside server, which has already received it.
 func callOutside(r *http.Request) faults.Call { return faults.Call{Kind: kindOf(r), At: time.Now()} }
 
-// kindOf is what a call asks for: the operation of AWS, or the method and what is there at the portal or the receiver.
+// kindOf returns the kind of a call: the AWS operation, or the method and the resource at the portal or the receiver.
 func kindOf(r *http.Request) string {
 	switch target := r.Header.Get("X-Amz-Target"); {
 	case target != "":
@@ -225,7 +225,7 @@ func kindOf(r *http.Request) string {
 	}
 }
 
-// steadily is production's retryer without its chance, which would make every run of a seed another one.
+// steadily returns production's retryer without random delays, so that all runs of a seed are the same.
 func (s *stack) steadily() awssdk.Retryer {
 	standard, ok := s.retryer().(awssdk.RetryerV2)
 	if !ok {
@@ -241,7 +241,7 @@ func (steady) RetryDelay(attempt int, _ error) (time.Duration, error) {
 	return time.Duration(attempt) * 100 * time.Millisecond, nil
 }
 
-// logger is what the function writes its lines with.
+// logger returns the function's logger.
 func (f *function) logger() *slog.Logger {
 	out := logStream{f}
 	if f.stack.log != nil {
@@ -250,7 +250,7 @@ func (f *function) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(out, nil))
 }
 
-// logStream keeps what a function writes, as far as its role lets Lambda.
+// logStream stores the function's log lines, if its role allows Lambda to write them.
 type logStream struct{ function *function }
 
 // Write implements io.Writer.
@@ -317,14 +317,14 @@ func builders() map[string]builder {
 	}
 }
 
-// answering adapts the wiring of a function that returns something.
+// answering adapts the wiring of a function that returns a result.
 func answering[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E,
 	lambdarun.Process) (H, error),
 ) builder {
 	return calling(func(ctx context.Context, env E, p outbound.Process) (H, error) { return build(ctx, env, p.Process) })
 }
 
-// calling adapts the wiring of one that also calls servers outside AWS.
+// calling adapts the wiring of a function that returns a result and calls servers outside AWS.
 func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build func(context.Context, E,
 	outbound.Process) (H, error),
 ) builder {
@@ -351,7 +351,7 @@ func calling[E, In, Out any, H ~func(context.Context, In) (Out, error)](build fu
 	}
 }
 
-// quietly adapts the wiring of one that calls servers outside AWS and only fails or does not.
+// quietly adapts the wiring of a function that returns only an error and calls servers outside AWS.
 func quietly[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, outbound.Process) (H,
 	error),
 ) func(context.Context, E, outbound.Process) (func(context.Context, In) (struct{}, error), error) {
@@ -361,7 +361,7 @@ func quietly[E, In any, H ~func(context.Context, In) error](build func(context.C
 	}
 }
 
-// silent adapts the wiring of a function that only fails or does not.
+// silent adapts the wiring of a function that returns only an error.
 func silent[E, In any, H ~func(context.Context, In) error](build func(context.Context, E, lambdarun.Process) (H,
 	error),
 ) builder {

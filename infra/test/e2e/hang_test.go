@@ -32,25 +32,25 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// laptopBatches is how many invocations of a worker the runner has at once; on AWS it is what template.yaml says.
+// laptopBatches is the runner's limit of concurrent invocations of a worker. On AWS, template.yaml sets the limit.
 const laptopBatches = 4
 
-// hangs are receivers of which some never answer.
+// hangs simulates receivers, some of which never respond.
 type hangs struct {
 	stack *stack
 
 	mu      sync.Mutex
 	sent    map[string]time.Time            // by event
-	arrived map[string]map[string]time.Time // the first time, by host and event
+	arrived map[string]map[string]time.Time // first arrival, by host and event
 	posts   map[string]int                  // by host
 	hanging int
-	most    int // hanging at the same time
+	most    int // maximum of simultaneous hanging requests
 }
 
-// TestAReceiverThatHangsDelaysNobodyElse: one webhook that gets 20 events a second does not answer.
-// Neither its sibling, another webhook of the same organisation, nor another organisation's is told
-// anything later than within a second.
-func TestAReceiverThatHangsDelaysNobodyElse(t *testing.T) {
+// TestReceiverThatHangsDelaysNoOther proves that a webhook that gets 20 events a second and does not respond delays
+// no other. Deliveries to another webhook of the same organisation, and to another organisation, arrive within a
+// second.
+func TestReceiverThatHangsDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHangs(t)
@@ -66,7 +66,7 @@ func TestAReceiverThatHangsDelaysNobodyElse(t *testing.T) {
 		}
 		h.check(t, "sibling", events)
 		h.check(t, "other", events/4)
-		// 20 in the second after which it is known as slow; then those of a second at once, and what leaves 50 under way.
+		// 20 in the second before it is classified as slow, then one second's burst, then as many as the limit of 50 allows.
 		if n := h.posts["hang-1"]; n < 20 || n > 20+2+4*slowAtOnce/30+1 {
 			t.Errorf("%d attempts at the receiver that hangs", n)
 		}
@@ -77,9 +77,9 @@ func TestAReceiverThatHangsDelaysNobodyElse(t *testing.T) {
 // slowAtOnce is how many attempts at a slow webhook are under way at a time (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
-// TestTwoHundredReceiversThatHangDelayNobodyElse is the same with as many receivers that hang as there are on a bad
-// day, of one organisation and of many, and as many workers as AWS lets run.
-func TestTwoHundredReceiversThatHangDelayNobodyElse(t *testing.T) {
+// TestTwoHundredReceiversThatHangDelayNoOther repeats this with 200 hanging receivers of one organisation and of
+// many, and with the maximum number of workers on AWS.
+func TestTwoHundredReceiversThatHangDelayNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHangs(t)
@@ -94,7 +94,7 @@ func TestTwoHundredReceiversThatHangDelayNobodyElse(t *testing.T) {
 		for n := range many {
 			many[n] = h.organisation(fmt.Sprintf("hang-of-%d", n))
 		}
-		for n, tenant := range many { // each by itself, so that it gets an invocation of its own for as long as there is one
+		for n, tenant := range many { // one at a time, so that each gets its own invocation while any is free
 			h.announce(tenant, n)
 			if n%2 == 0 {
 				h.announce(other, n)
@@ -123,7 +123,7 @@ func newHangs(t *testing.T) *hangs {
 	return h
 }
 
-// answer is every receiver: one whose name says so answers when nobody waits for it any more.
+// answer responds for every receiver. One with the prefix "hang-" responds only after its caller has stopped waiting.
 func (h *hangs) answer(r *http.Request) *http.Response {
 	host, isReceiver := strings.CutSuffix(r.URL.Host, ".example")
 	if !isReceiver {
@@ -153,7 +153,7 @@ func (h *hangs) answer(r *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(late{r.Context()})}
 }
 
-// late is a body that breaks off if its reader came too late.
+// late is a body that fails if its request was cancelled before it is read.
 type late struct{ ctx context.Context } //nolint:containedctx // it is the request's
 
 func (l late) Read([]byte) (int, error) {
@@ -163,7 +163,7 @@ func (l late) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// organisation makes one with webhooks at hosts.
+// organisation creates an organisation with webhooks at hosts.
 func (h *hangs) organisation(hosts ...string) org.Tenant {
 	s := h.stack
 	s.t.Helper()
@@ -194,14 +194,14 @@ func (h *hangs) announce(to org.Tenant, n int) {
 	h.sent[id] = at
 }
 
-// trigger is what template.yaml says of the worker's queue.
+// trigger returns the queue trigger of the worker in template.yaml.
 func (h *hangs) trigger() template.QueueTrigger {
 	all := h.stack.template.Functions
 	return all[slices.IndexFunc(all,
 		func(f template.Function) bool { return f.Folder == "webhookworker" })].QueueTriggers[0]
 }
 
-// start gives the worker its messages as Lambda does, to so many invocations at once.
+// start delivers messages to the worker as Lambda does, with at most batches concurrent invocations.
 func (h *hangs) start(batches int) (stop func()) {
 	s, trigger := h.stack, h.trigger()
 	running := triggers.New(triggers.Options{
@@ -220,7 +220,7 @@ func (h *hangs) start(batches int) (stop func()) {
 	}
 }
 
-// check holds the delays of everything that was sent to a host against a second.
+// check requires that everything sent to a host arrived within a second.
 func (h *hangs) check(t *testing.T, host string, n int) {
 	t.Helper()
 	h.mu.Lock()

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// publish makes a catalogue of test mode live that has the sandbox, and a server of the internet,
-// which nobody asks from here.
+// publish publishes a catalogue of test mode that contains the sandbox, and an internet server that these tests never
+// call.
 func publish(s *stack) (sandbox string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -50,7 +50,8 @@ func (s state) healthRows() store.CatalogHealth {
 	return store.CatalogHealth{DB: s.rows, Table: s.template.Outputs["CatalogTable"]}
 }
 
-// checkHealth: the summary that searches read says how the sandbox fares, and nothing of what was not asked.
+// checkHealth checks that the summary that searches read states the sandbox's health, and omits endpoints that were not
+// probed.
 func checkHealth(s *stack, endpoint string, want health.State) {
 	s.t.Helper()
 	p, err := s.state.healthRows().Pointer(s.t.Context(), "test")
@@ -68,7 +69,7 @@ func checkHealth(s *stack, endpoint string, want health.State) {
 	}
 }
 
-// runHealth: a server that is well, whose refreshes then fail, whose discovery then fails, and that comes back.
+// runHealth probes a healthy server whose refreshes and then discovery fail, and which recovers.
 func runHealth(s *stack) {
 	s.t.Helper()
 	sandbox := publish(s)
@@ -109,7 +110,7 @@ func runHealth(s *stack) {
 	checkHealth(s, sandbox, health.OK)
 }
 
-func TestAnEndpointOfTheCatalogueFailsAndRecovers(t *testing.T) {
+func TestCatalogEndpointFailsAndRecovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { runHealth(newStack(t, options{})) })
 }

@@ -14,13 +14,13 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// patientsAddress is a patient's, and patientsWords what they write.
+// patientsAddress is a patient's e-mail address, and patientsWords is the text of their message.
 const (
 	patientsAddress = "juniper.vale@mailbox.example"
 	patientsWords   = "The portal of my cardiologist says <no>."
 )
 
-func TestAPatientAsksForHelpAndForAHealthSystemFromOutside(t *testing.T) {
+func TestPatientSendsInquiriesFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
@@ -50,7 +50,7 @@ func checkInquiriesTold(t *testing.T, o *outside) {
 	}
 }
 
-// form sends what a patient has filled in, with the first organisation's public id.
+// form sends a patient's form with the first organisation's public id.
 func (o browsing) form(path string, body map[string]string) answer {
 	o.t.Helper()
 	return o.call(http.MethodPost, path+"?public_id="+url.QueryEscape(o.seeded.Organisations[0].PublicID), "", "", body)
@@ -83,14 +83,14 @@ func supportForm(token string) map[string]string {
 	}
 }
 
-// sentCode is what a page of ours knows of a code.
+// sentCode is the data that our page has about a sent code.
 type sentCode struct {
 	ID    string    `json:"verification_id"`
 	Until time.Time `json:"expires_at"`
 	Again time.Time `json:"resend_after"`
 }
 
-// sendCode has a code sent, and reads the mail.
+// sendCode requests a code and reads it from the e-mail.
 func (s staff) sendCode(email string) (sent sentCode, code string) {
 	s.t.Helper()
 	got := s.patient.form("/bridge/email/codes", map[string]string{"email": email, "lang": "es"})
@@ -103,7 +103,7 @@ func (s staff) sendCode(email string) (sent sentCode, code string) {
 
 var mailedCode = regexp.MustCompile(`\b[0-9]{6}\b`)
 
-// mailedCode reads the newest code that was sent to an address.
+// mailedCode returns the newest code sent to an address.
 func (s staff) mailedCode(email string) string {
 	s.t.Helper()
 	code := ""
@@ -115,7 +115,7 @@ func (s staff) mailedCode(email string) string {
 	return code
 }
 
-// verify answers with the token for a code.
+// verify submits a code and returns the token.
 func (s staff) verify(id, code string) (status int, token string) {
 	s.t.Helper()
 	got := s.patient.form("/bridge/email/verification", map[string]string{"verification_id": id, "code": code})
@@ -128,7 +128,7 @@ func (s staff) verify(id, code string) (status int, token string) {
 	return got.status, verified.Token
 }
 
-// otherCode is one that was not sent.
+// otherCode returns a code different from the sent one.
 func otherCode(code string) string {
 	if code == "000000" {
 		return "000001"
@@ -136,8 +136,8 @@ func otherCode(code string) string {
 	return "000000"
 }
 
-// runForms: a patient shows that an address is theirs, asks for a health system and for help, twice,
-// since the answer got lost.
+// runForms verifies a patient's address, requests a health system, and requests help twice, because the first response
+// was lost.
 func runForms(s *stack) {
 	s.t.Helper()
 	sent, code := s.staff.sendCode(patientsAddress)
@@ -166,7 +166,7 @@ func runForms(s *stack) {
 	}
 }
 
-func TestAPatientVerifiesAnAddressAndAsks(t *testing.T) {
+func TestPatientVerifiesAddressAndSendsInquiries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -186,8 +186,9 @@ func TestAPatientVerifiesAnAddressAndAsks(t *testing.T) {
 	})
 }
 
-// An organisation without a webhook for it loses nothing: the patient is not bothered with that.
-func TestWhatPatientsAskIsKeptWhereNoWebhookTakesIt(t *testing.T) {
+// TestInquiriesAreStoredWithoutWebhook proves that an organisation without a webhook for inquiries loses
+// none, and that the patient sees no difference.
+func TestInquiriesAreStoredWithoutWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -201,7 +202,7 @@ func TestWhatPatientsAskIsKeptWhereNoWebhookTakesIt(t *testing.T) {
 	})
 }
 
-func TestNobodyUsesTheCodeOrTokenOfOthers(t *testing.T) {
+func TestEmailCodeAndTokenBelongToOrganisation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -230,8 +231,9 @@ func TestNobodyUsesTheCodeOrTokenOfOthers(t *testing.T) {
 
 const requestIDLike = "7b1c0d52-4e8f-4a63-9f0e-2d5c8b7a6e91"
 
-// Whoever may ask for codes, the answer tells nobody whose address it is.
-func TestTheAnswerIsTheSameForEveryAddress(t *testing.T) {
+// TestSendCodeDoesNotRevealKnownAddress proves that the response to a request for a code does not disclose whether the
+// address is known.
+func TestSendCodeDoesNotRevealKnownAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -250,11 +252,12 @@ func TestTheAnswerIsTheSameForEveryAddress(t *testing.T) {
 	})
 }
 
-// mailedShape is what differs between any two answers.
+// mailedShape matches the parts that differ between any two responses.
 var mailedShape = regexp.MustCompile(`"[^"]*-[^"]*-[^"]*"`)
 
-// TestAMailThatDoesNotGoIsAnHonestAnswer: the patient reads what to do, and it works a minute later.
-func TestAMailThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
+// TestSendCodeReportsUndeliveredEmail proves that the patient learns that the e-mail failed and how to proceed. A
+// retry works a minute later.
+func TestSendCodeReportsUndeliveredEmail(t *testing.T) {
 	t.Parallel()
 	for name, kind := range map[string]faults.Kind{"fails": faults.FailedBefore, "is silent": faults.TimedOutBefore} {
 		t.Run(name, func(t *testing.T) {
@@ -283,9 +286,9 @@ func TestAMailThatDoesNotGoIsAnHonestAnswer(t *testing.T) {
 	}
 }
 
-// TestFormsSurviveACrashAnywhere: a patient who does what the page says gets through, and the
-// organisation is told once.
-func TestFormsSurviveACrashAnywhere(t *testing.T) {
+// TestFormsSurviveCrashAnywhere proves that a patient who follows the page's instructions succeeds, and that the
+// organisation is notified once.
+func TestFormsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
 		"SendCodeFunction", "VerifyEmailFunction", "RequestHealthSystemFunction",
@@ -310,7 +313,7 @@ func TestFormsSurviveACrashAnywhere(t *testing.T) {
 	}
 }
 
-// verifyUntilDone asks for codes, as often as it may, until one gives a token.
+// verifyUntilDone requests codes, within the rate limit, until one yields a token.
 func verifyUntilDone(t *testing.T, s *stack) string {
 	t.Helper()
 	for range 5 {

@@ -37,7 +37,7 @@ type exportData struct {
 	} `json:"stats"`
 }
 
-// startExport asks for the export of a connection and returns the task's id.
+// startExport requests the export of a connection and returns the task's id.
 func (o organisation) startExport(connectionID string) string {
 	o.t.Helper()
 	got := o.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]string{"org_connection_id": connectionID})
@@ -52,11 +52,11 @@ func (o organisation) startExport(connectionID string) string {
 	return task.ID
 }
 
-// events returns the webhooks of a type that the first organisation received, each verified with its secret.
+// events returns the webhook deliveries of a type that the first organisation received, each verified with its secret.
 func (o webhooks) events(eventType string) []inbox.Delivery {
 	o.t.Helper()
 	var found []inbox.Delivery
-	told := map[string]string{} // the path to which an event went first, by its id
+	told := map[string]string{} // path that an event was first sent to, by its id
 	for _, d := range o.received() {
 		var body struct {
 			ID   string `json:"id"`
@@ -66,7 +66,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		first, known := told[body.ID]
 		told[body.ID] = cmp.Or(first, d.Path)
 		if body.Type != eventType || o.webhooks.secretOf(d) == "" ||
-			known && first != d.Path { // another webhook is told the same
+			known && first != d.Path { // another webhook gets the same event
 			continue
 		}
 		verifier, err := standardwebhooks.NewWebhook(o.webhooks.secretOf(d))
@@ -75,7 +75,7 @@ func (o webhooks) events(eventType string) []inbox.Delivery {
 		for name, value := range d.Headers {
 			header.Set(name, value)
 		}
-		// Its tolerance of five minutes is that of the wall clock, which virtual time is not.
+		// The verifier's tolerance of five minutes uses the wall clock, not virtual time.
 		expect.NoError(o.t, verifier.VerifyIgnoringTimestamp([]byte(d.Body), header))
 		found = append(found, d)
 	}
@@ -96,7 +96,7 @@ func (o webhooks) exportEvent() exportData {
 	return body.Data
 }
 
-// download follows the link of an event, without a key, and returns the ids of the file's resources by type.
+// download follows an event's link without a key and returns the ids of the file's resources by type.
 func (o organisation) download(link string) map[string]map[string]int {
 	o.t.Helper()
 	response, _ := o.patient.browser().open(link, "", "")
@@ -121,7 +121,7 @@ func (o organisation) download(link string) map[string]map[string]int {
 	return found
 }
 
-func TestEveryPersonaIsExportedWholeAndOnceFromOutside(t *testing.T) {
+func TestPersonasAreExportedCompletelyFromOutside(t *testing.T) {
 	t.Parallel()
 	for _, p := range few(persona.Builtin()) {
 		t.Run(p.ID, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestEveryPersonaIsExportedWholeAndOnceFromOutside(t *testing.T) {
 	}
 }
 
-// recordOf holds the ids of a persona's resources by type.
+// recordOf returns the ids of a persona's resources by type.
 func recordOf(t *testing.T, p persona.Persona) map[string]map[string]int {
 	t.Helper()
 	resources, err := p.Load()
@@ -150,7 +150,7 @@ func recordOf(t *testing.T, p persona.Persona) map[string]map[string]int {
 	return record
 }
 
-// checkExport runs the main job for a persona and compares the file with what it must hold.
+// checkExport runs the main job for a persona and compares the file with want.
 func checkExport(t *testing.T, s *outside, personaID string, want map[string]map[string]int) {
 	t.Helper()
 	result := s.patient.connect(personaID, "approve")
@@ -167,7 +167,7 @@ func checkExport(t *testing.T, s *outside, personaID string, want map[string]map
 	checkRecord(t, s, data, want)
 }
 
-// checkRecord compares the file of an event with what it must hold.
+// checkRecord compares an event's file with want.
 func checkRecord(t *testing.T, s *outside, data exportData, want map[string]map[string]int) {
 	t.Helper()
 	got := s.org.download(data.DownloadLinks[0].URL)
@@ -186,7 +186,7 @@ func checkRecord(t *testing.T, s *outside, data exportData, want map[string]map[
 	}
 }
 
-func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
+func TestConcurrentExportRequestsCreateOneTask(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -215,7 +215,7 @@ func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
 			t.Errorf("a request after the success opened task %s, want %s", again, data.TaskID)
 		}
 		s.clock.letPass(1)
-		s.webhooks.exportEvent() // sent a moment ago: not sent again
+		s.webhooks.exportEvent() // just sent, so not sent again
 		<-time.After(6 * time.Minute)
 		s.org.startExport(connectionID)
 		s.clock.letPass(1)
@@ -225,7 +225,7 @@ func TestFiftyRequestsAtOnceMakeOneTaskOneFileOneEvent(t *testing.T) {
 	})
 }
 
-func TestARefusalLeavesARejectedConnectionFromOutside(t *testing.T) {
+func TestDeniedConsentLeavesRejectedConnectionFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
@@ -252,7 +252,7 @@ func TestARefusalLeavesARejectedConnectionFromOutside(t *testing.T) {
 	})
 }
 
-func TestACallbackInAnotherBrowserConnectsNobodyFromOutside(t *testing.T) {
+func TestCallbackInAnotherBrowserIsRefusedFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()

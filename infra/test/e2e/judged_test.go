@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestExportsAreWrittenWhenFolderIsNamed writes exports in every format of FHIR for another judge (.ci/ccda): of two
-// patients of a portal, and of the documents of two facilities. RECORDBRIDGE_EXPORTS names the folder.
+// TestExportsAreWrittenWhenFolderIsNamed writes exports in every FHIR format for an external validator (.ci/ccda): of
+// two patients of a portal, and of the documents of two facilities. RECORDBRIDGE_EXPORTS names the folder.
 func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_EXPORTS")
@@ -22,7 +22,7 @@ func TestExportsAreWrittenWhenFolderIsNamed(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		for _, p := range persona.Builtin()[2:4] { // records of usual sizes
+		for _, p := range persona.Builtin()[2:4] { // records of typical sizes
 			writeExport(t, s, folder, "portal-"+p.ID, s.patient.connect(p.ID, "approve").Get("org_connection_id"))
 		}
 		connections := s.vault.connect(twoHospitals, "patient-7")

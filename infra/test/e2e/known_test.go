@@ -10,10 +10,10 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// asked counts the FHIR requests of a kind that exports have made.
+// asked holds the number of FHIR requests of exports, by kind.
 type asked struct{ searches, trials, posts int }
 
-// counter counts them.
+// counter counts FHIR requests.
 type counter struct {
 	mu  sync.Mutex
 	now asked
@@ -34,7 +34,7 @@ func (c *counter) see(r *http.Request) *http.Response {
 	return nil
 }
 
-// take returns what was counted since the last time.
+// take returns the counts since the last call.
 func (c *counter) take() asked {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +43,7 @@ func (c *counter) take() asked {
 	return seen
 }
 
-func TestLaterExportBeginsWithWhatEarlierOneLearned(t *testing.T) {
+func TestLaterExportReusesLearnedServerProperties(t *testing.T) {
 	t.Parallel()
 	for with, check := range map[string]func(first, next asked) bool{
 		"unlisted:Condition+Claim": func(first, next asked) bool {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// slowPortal makes every FHIR request take its time, so that a large record needs saves in between and several runs.
+// slowPortal delays every FHIR response, so that a large record takes several runs with saves in between.
 func slowPortal(s *stack) {
 	s.inPlace = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
@@ -26,7 +26,7 @@ func slowPortal(s *stack) {
 	}
 }
 
-// exportLarge exports the large persona over several runs and returns the digest of the file.
+// exportLarge exports a large persona in several runs and returns the file's digest.
 func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	t.Helper()
 	connectionID := s.patient.connect(who, "approve").Get("org_connection_id")
@@ -41,12 +41,12 @@ func exportLarge(t *testing.T, s *stack, who string) [sha256.Size]byte {
 	return sha256.Sum256(answer.body)
 }
 
-// TestALargeExportSurvivesACrashAnywhere: the engine ends after any call to AWS or the portal that it makes for a
-// record of 2,000 resources, which takes it several runs; the bytes are always the same. That is a soak: one of ten
-// minutes takes every call, a shorter one every seventh. Otherwise the record has 900.
-func TestALargeExportSurvivesACrashAnywhere(t *testing.T) {
+// TestLargeExportSurvivesCrashAnywhere proves that the file's bytes are always the same, whichever call to AWS or the
+// portal the engine crashes after. In a soak, the record has 2,000 resources and takes several runs; a soak of ten
+// minutes covers every call, a shorter one every seventh. Otherwise the record has 900.
+func TestLargeExportSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	who, step := "hazel-fern", 97 // prime to what the engine does in turns, as 31 is
+	who, step := "hazel-fern", 97 // coprime to the engine's recurring sequence of calls, as 31 is
 	switch {
 	case isLongSoak():
 		who, step = "cedar-brook", 1
@@ -71,9 +71,9 @@ func TestALargeExportSurvivesACrashAnywhere(t *testing.T) {
 	})
 }
 
-// TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs: the opt-in event comes while the export is running, and
-// the task tells the same.
-func TestAnOrganisationThatAsksForItIsToldHowFarItsExportIs(t *testing.T) {
+// TestExportSendsOptInProgressEvents proves that the opt-in progress event arrives while the export
+// is running, and that the task reports the same progress.
+func TestExportSendsOptInProgressEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

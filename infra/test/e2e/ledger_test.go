@@ -15,28 +15,28 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// ledger notes what the portals were asked about tokens, and what they gave.
+// ledger records token requests to the portals and the tokens in their responses.
 type ledger struct {
 	stack *stack
 
 	mu      sync.Mutex
-	grants  int                    // that a code was exchanged for
-	refused int                    // codes
-	grantOf map[string]int         // of a refresh token, from 1
-	shown   map[string][]time.Time // when a refresh token was used, or was tried to be
-	latest  string                 // the refresh token that was used last
-	newest  string                 // the refresh token that was given last for a code
-	revoked map[string]int         // tokens that a portal was asked to revoke
+	grants  int                    // exchanged codes
+	refused int                    // refused codes
+	grantOf map[string]int         // grant of a refresh token, from 1
+	shown   map[string][]time.Time // times at which a refresh token was sent
+	latest  string                 // refresh token that was used last
+	newest  string                 // refresh token most recently issued for a code
+	revoked map[string]int         // tokens sent to a portal's revocation endpoint
 }
 
-// keepLedger stands between the service and the portals from now on.
+// keepLedger places a ledger between the service and the portals.
 func (s ehr) keepLedger() *ledger {
 	l := &ledger{stack: s.stack, grantOf: map[string]int{}, shown: map[string][]time.Time{}, revoked: map[string]int{}}
 	s.inPlace = l.serve
 	return l
 }
 
-// serve passes requests about tokens on to the portal.
+// serve forwards token requests to the portal.
 func (l *ledger) serve(r *http.Request) *http.Response {
 	if !isTokenRequest(r) && !strings.HasSuffix(r.URL.Path, "/oauth/revoke") {
 		return nil
@@ -47,7 +47,7 @@ func (l *ledger) serve(r *http.Request) *http.Response {
 	var given struct {
 		RefreshToken string `json:"refresh_token"`
 	}
-	_ = json.Unmarshal(answer.Body.Bytes(), &given) // a page of HTML gives nothing
+	_ = json.Unmarshal(answer.Body.Bytes(), &given) // an HTML page contains no tokens
 	switch form.Get("grant_type") {
 	case "authorization_code":
 		if answer.Code == http.StatusOK {
@@ -68,7 +68,7 @@ func (l *ledger) serve(r *http.Request) *http.Response {
 	return answer.Result()
 }
 
-// passOn has the portal answer a request, and reads its form.
+// passOn forwards a request to the portal and parses its form.
 func (s ehr) passOn(r *http.Request) (url.Values, *httptest.ResponseRecorder) {
 	body, err := io.ReadAll(r.Body)
 	expect.NoError(s.t, err)
@@ -85,7 +85,7 @@ func isTokenRequest(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, "/sandbox/") && strings.HasSuffix(r.URL.Path, "/oauth/token")
 }
 
-// refreshes is how often a refresh token was used, all of them together.
+// refreshes returns the total number of uses of refresh tokens.
 func (l *ledger) refreshes() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,8 +96,8 @@ func (l *ledger) refreshes() int {
 	return n
 }
 
-// checkUses: no refresh token was used more than so many times. Twice is right only after a crash that left the first
-// use without an end.
+// checkUses checks that no refresh token was used more than most times. Two uses are correct only after a crash that
+// interrupted the first.
 func (l *ledger) checkUses(t *testing.T, most int) {
 	t.Helper()
 	l.mu.Lock()
@@ -109,7 +109,7 @@ func (l *ledger) checkUses(t *testing.T, most int) {
 	}
 }
 
-// checkLatest: the refresh token that was used last is of the last grant.
+// checkLatest checks that the refresh token used last belongs to the last grant.
 func (l *ledger) checkLatest(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()

@@ -15,9 +15,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestAddressesCannotBeGuessedFromRateLimits: whoever has a copy of the table tries all addresses, under the names of
-// all limits and with all public ids. Without a key none of it gives a row's name.
-func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
+// TestRateLimitRowsDoNotRevealAddresses simulates an attacker with a copy of the table who tries all addresses
+// with all limits' names and public ids. Without the key, none yields a row's name.
+func TestRateLimitRowsDoNotRevealAddresses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -65,9 +65,9 @@ func TestAddressesCannotBeGuessedFromRateLimits(t *testing.T) {
 	})
 }
 
-// TestTheWholeCatalogueIsAskedForTenTimesAnHour by one organisation, whose other requests, and other
-// organisations, it does not concern.
-func TestTheWholeCatalogueIsAskedForTenTimesAnHour(t *testing.T) {
+// TestCatalogExportIsLimitedToTenPerHour proves that an organisation can download the complete catalogue ten
+// times an hour. The limit does not affect its other requests or other organisations.
+func TestCatalogExportIsLimitedToTenPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -109,9 +109,9 @@ func withPublicID(path, publicID string) string {
 	return path + "?public_id=" + publicID
 }
 
-// TestAttemptsWithoutEndDoNotShutABrowserOut: attempts are begun 140 times and left lying. The two that are under way
-// in the last two tabs are completed, in whatever order.
-func TestAttemptsWithoutEndDoNotShutABrowserOut(t *testing.T) {
+// TestAbandonedAttemptsDoNotBlockBrowser starts 140 attempts and abandons them. The attempts in the last two tabs
+// can still be completed, in either order.
+func TestAbandonedAttemptsDoNotBlockBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -22,9 +22,9 @@ import (
 	"recordbridge/shared/webhook/deliverylog"
 )
 
-// runEchoingReceiver: an export is told to a receiver that throws back everything it gets, twice as a failure and then
-// as a success; asked again later, its success is sent again; at last the receiver is gone. It returns the bodies of
-// the success that the receiver got, in order.
+// runEchoingReceiver exports to a receiver that echoes everything it receives, in two error responses and then in a
+// success. A later request sends the success event again. Finally the receiver is gone. It returns the bodies of the
+// success event, in order of receipt.
 func runEchoingReceiver(s *stack) []string {
 	s.t.Helper()
 	var mu sync.Mutex // guards bodies and isGone: deliveries are sent concurrently
@@ -72,7 +72,7 @@ func runEchoingReceiver(s *stack) []string {
 	return bodies
 }
 
-// linkIn is the first download link of an event's body, if it has one.
+// linkIn returns the first download link in an event's body, or "".
 func linkIn(body string) string {
 	var event struct{ Data exportData }
 	if json.Unmarshal([]byte(body), &event) != nil || len(event.Data.DownloadLinks) == 0 {
@@ -81,7 +81,7 @@ func linkIn(body string) string {
 	return event.Data.DownloadLinks[0].URL
 }
 
-func TestNoCopyOfWhatIsStoredOrSaidOpensADownload(t *testing.T) {
+func TestStoredDataOpensNoDownload(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWiretap()
@@ -109,8 +109,8 @@ func TestNoCopyOfWhatIsStoredOrSaidOpensADownload(t *testing.T) {
 	})
 }
 
-// everythingAtRest is what a copy of the tables, keys of objects, log lines, queues, mails and the operator's commands
-// show, by place.
+// everythingAtRest returns, by location, all text in a copy of the tables, the keys of objects, log lines, queues,
+// e-mails and the output of the operator's commands.
 func everythingAtRest(s *stack, w *wiretap) map[string]string {
 	s.t.Helper()
 	all := map[string]string{
@@ -145,7 +145,7 @@ func everythingAtRest(s *stack, w *wiretap) map[string]string {
 	return all
 }
 
-// binaries shows what the binary attributes of a row hold.
+// binaries returns the content of a row's binary attributes.
 func binaries(row []byte) string {
 	var found []string
 	for _, one := range regexp.MustCompile(`\{"B":"([^"]*)"\}`).FindAllSubmatch(row, -1) {
@@ -157,7 +157,7 @@ func binaries(row []byte) string {
 	return strings.Join(found, "\n")
 }
 
-func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
+func TestDeliveryAttemptsAndEventListHaveSameBytes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -188,7 +188,7 @@ func TestEveryAttemptAndTheListOfEventsHaveTheSameBytes(t *testing.T) {
 	})
 }
 
-// rotateDownloadKey has download links signed with a new key, by functions that have started anew.
+// rotateDownloadKey makes new instances of the functions sign download links with a new key.
 func rotateDownloadKey(s *stack) {
 	s.t.Helper()
 	secrets := secretsmanager.NewFromConfig(s.cloud.Config("test"))
@@ -210,8 +210,8 @@ func rotateDownloadKey(s *stack) {
 	}
 }
 
-// replayed enables the webhook and has everything sent to it again, to a receiver that works, and returns the bodies of
-// the successes, in the order of their facts.
+// replayed enables the webhook, replays all of its events to a working receiver, and returns the bodies of the
+// successes, in the order of the events.
 func replayed(s *stack) []string {
 	s.t.Helper()
 	tenant := s.owner()

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// runLists: a published list is read, is read again when it has changed, and stays as it was when its
-// server has nothing but a page.
+// runLists reads a published list, reads it again after a change, and checks that it stays unchanged if its server
+// returns only a page.
 func runLists(s *stack) {
 	s.t.Helper()
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}

@@ -18,16 +18,16 @@ import (
 
 const notGranted = "svc_live_access_required"
 
-// newcomer is an organisation that signed up in the dashboard, with what its checklist asks for done step by step.
+// newcomer is an organisation that signed up in the dashboard and completes its checklist step by step.
 type newcomer struct {
 	*stack
 
 	founder *person
-	own     string // path of its API in the dashboard
+	own     string // path of its dashboard API
 	live    org.Tenant
 }
 
-// newNewcomer founds an organisation by signing up.
+// newNewcomer signs up and creates an organisation.
 func (s staff) newNewcomer() newcomer {
 	s.t.Helper()
 	n := newcomer{stack: s.stack, founder: s.staff.newPerson("ada@cedar.example")}
@@ -56,7 +56,7 @@ func (n newcomer) access() (stage string, open []string) {
 	return shown.Stage, open
 }
 
-// request asks for live mode and returns the status.
+// request requests live mode and returns the status.
 func (n newcomer) request() int {
 	n.t.Helper()
 	body := map[string]any{
@@ -66,7 +66,7 @@ func (n newcomer) request() int {
 	return n.founder.ask(http.MethodPost, n.own+"/live-access", body, nil)
 }
 
-// complete does everything that the checklist asks for, and requests live mode before each step.
+// complete completes the checklist, requesting live mode before each step.
 func (n newcomer) complete() {
 	n.t.Helper()
 	control := store.Control{DB: store.NewClient(n.cloud.Config("test")), Table: n.template.Outputs["ControlTable"]}
@@ -100,7 +100,7 @@ func (n newcomer) complete() {
 	}
 }
 
-// checkLive asks at every live door of a credential: with its key, by its public id, and in a browser.
+// checkLive tests every way to use a live credential: with its key, by its public id, and in a browser.
 func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	n.t.Helper()
 	query := "?public_id=" + url.QueryEscape(publicID)
@@ -132,7 +132,7 @@ func (n newcomer) checkLive(publicID, key string, isOpen bool) {
 	}
 }
 
-// checkClosed asks at the other operations that take a live credential.
+// checkClosed tests the other operations that accept a live credential.
 func (n newcomer) checkClosed(publicID, key string) {
 	n.t.Helper()
 	task := strings.ReplaceAll(unknownID, "-", "")
@@ -166,8 +166,8 @@ func (n newcomer) checkClosed(publicID, key string) {
 	}
 }
 
-// TestOrganisationWorksInLiveModeOnlyWhileGranted: one that signed up walks the checklist, is approved,
-// works, and is withdrawn.
+// TestOrganisationWorksInLiveModeOnlyWhileGranted takes a new organisation through the checklist, approval, use and
+// withdrawal of live access.
 func TestOrganisationWorksInLiveModeOnlyWhileGranted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

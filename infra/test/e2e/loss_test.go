@@ -11,15 +11,15 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// told is what is said of a record that is not whole.
+// told holds the reported losses of an incomplete record.
 type told struct {
 	Complete *bool             `json:"complete"`
 	Missing  map[string]string `json:"missing"`
 }
 
-// TestALossIsToldInTheSameWordsEverywhere: the event, the export itself and its outcome file say of the same types that
-// something of them is missing, and why. What is no loss is in none of them.
-func TestALossIsToldInTheSameWordsEverywhere(t *testing.T) {
+// TestLossesMatchInEventExportAndOutcome proves that the event, the export and its outcome file list the same
+// incomplete types with the same reasons, and nothing else.
+func TestLossesMatchInEventExportAndOutcome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

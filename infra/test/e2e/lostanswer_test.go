@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// TestAnAnswerThatGotLostIsAskedForOnceMore: a proxy loses the portal's answer to a refresh. That says nothing about
-// the consent; a portal that goes on taking the old refresh token keeps its connection, one that has replaced it
-// ends it, as rotation_lost.
-func TestAnAnswerThatGotLostIsAskedForOnceMore(t *testing.T) {
+// TestRefreshIsRetriedAfterLostResponse has a proxy lose the portal's response to a refresh, which reveals nothing
+// about the consent. A portal that still accepts the old refresh token keeps its connection. One that has replaced it
+// ends the connection as rotation_lost.
+func TestRefreshIsRetriedAfterLostResponse(t *testing.T) {
 	t.Parallel()
 	for portal, ended := range map[string]string{
 		"rotation:none": "", "rotation:rolling": "",

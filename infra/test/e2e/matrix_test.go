@@ -20,14 +20,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// guarded is an operation of the dashboard, as docs/openapi.yaml has it.
+// guarded is an operation of the dashboard with its access rules in docs/openapi.yaml.
 type guarded struct {
 	Method, Path string
 	Permission   string `yaml:"x-permission"`
 	Proof        string `yaml:"x-proof"`
 }
 
-// dashboardOperations are all of them.
+// dashboardOperations returns all described operations of the dashboard.
 func dashboardOperations(t *testing.T) []guarded {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/openapi.yaml")
@@ -50,21 +50,21 @@ func dashboardOperations(t *testing.T) []guarded {
 	return all
 }
 
-// who has a session in the matrix.
+// who is a signed-in user of the matrix.
 type who struct {
 	token   secret.Text
 	account string
 }
 
-// column is one way to ask every operation of the dashboard: a role, with a proof of identity of some age, in an
-// organisation at a stage of live access. Each is asked in both modes.
+// column is one kind of caller: a role, with a fresh or stale proof of identity, in an organisation at a stage of live
+// access. Each calls every operation of the dashboard in both modes.
 type column struct {
 	role    account.Role
 	isStale bool
 	access  org.LiveAccess
 }
 
-// columns are all of them.
+// columns returns all columns.
 func columns() []column {
 	stages := []org.LiveAccess{org.LiveGranted, org.LiveNone}
 	all := make([]column, 0, len(stages)*len(account.Roles())*2)
@@ -76,7 +76,7 @@ func columns() []column {
 	return all
 }
 
-// refusal is the code of the error that an operation answers in a mode; empty if it lets the column in.
+// refusal returns the error code of an operation in a mode, or "" if the column has access.
 func (c column) refusal(g guarded, mode org.Mode) string {
 	switch {
 	case !c.role.May(account.Permission(g.Permission).In(mode)):
@@ -89,25 +89,25 @@ func (c column) refusal(g guarded, mode org.Mode) string {
 	return ""
 }
 
-// createsCredential reports whether an operation creates a credential. Adding a key to one in live mode needs live
-// access as well, but the matrix has no live credential of an organisation without it.
+// createsCredential reports whether an operation creates a credential. Adding a key to a live credential also needs
+// live access, but the matrix has no live credential of an organisation without it.
 func (g guarded) createsCredential() bool {
 	return account.Action(g.Proof) == account.CreateKey && !strings.Contains(g.Path, "{publicId}")
 }
 
-// refusals are the codes that say who is not let in; every other answer is about the request.
+// refusals lists the error codes that refuse the caller. Every other response is about the request.
 func refusals() []string {
 	return []string{"svc_forbidden", "svc_proof_required", "svc_live_access_required"}
 }
 
-// matrix asks every operation of the dashboard as everybody.
+// matrix calls every operation of the dashboard as every user.
 type matrix struct {
 	people
 
 	orgs      map[org.LiveAccess]string // an organisation at each stage
 	byColumn  map[column]who
 	elsewhere who // owns another organisation
-	pending   who // an owner whose second factor is still to be proven
+	pending   who // an owner who has not yet proven the second factor
 	hooks     map[string]string
 	asked     int
 }
@@ -139,12 +139,12 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// ask sends a request that is right but for who sends it, as far as that is needed to get an answer about the sender.
+// ask sends a request that is valid except for its sender, as far as needed to get a response about the sender.
 func (m *matrix) ask(g guarded, orgID string, mode org.Mode, by who, change func(http.Header)) answer {
 	m.t.Helper()
 	m.asked++
 	path, body := g.Path, map[string]any{}
-	if account.Action(g.Proof) == account.MoveWebhook { // whose row holds the webhook's current URL
+	if account.Action(g.Proof) == account.MoveWebhook { // the proof applies to a row with the webhook's current URL
 		path = strings.Replace(path, "{webhookId}", m.hooks[orgID+string(mode)], 1)
 		body["url"] = "https://hooks.example/" + ids.Random()
 	}
@@ -161,10 +161,10 @@ func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status
 	}
 }
 
-// TestDashboardLetsInWhomItsDescriptionLetsIn asks every operation of the routes that exist, on the real functions
-// behind the gateway, as every column of the matrix, and as everybody who is never let in. What docs/openapi.yaml says
-// of its permission (x-permission) and of the action that needs a proof (x-proof) is what the code asks for.
-func TestDashboardLetsInWhomItsDescriptionLetsIn(t *testing.T) {
+// TestDashboardEnforcesDescribedPermissions calls every existing operation, on the real functions behind the gateway,
+// as every column of the matrix and as every user without access. It proves that the code enforces the permission
+// (x-permission) and the proof (x-proof) that docs/openapi.yaml states.
+func TestDashboardEnforcesDescribedPermissions(t *testing.T) {
 	t.Parallel()
 	isMany(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -224,7 +224,7 @@ func (m *matrix) operations(t *testing.T) []guarded {
 	return all
 }
 
-// askStrangers asks as those who are never let in.
+// askStrangers calls an operation as users who never have access.
 func (m *matrix) askStrangers(g guarded, mode org.Mode) {
 	m.t.Helper()
 	own := m.orgs[org.LiveGranted]
@@ -253,7 +253,7 @@ func (m *matrix) askStrangers(g guarded, mode org.Mode) {
 	}
 }
 
-// askMembers asks as every column.
+// askMembers calls an operation as every column.
 func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	m.t.Helper()
 	if !strings.Contains(g.Path, "{orgId}") {
@@ -268,8 +268,8 @@ func (m *matrix) askMembers(g guarded, mode org.Mode) {
 	}
 }
 
-// askAccount asks for something of an account alone, by accounts of which nothing else is asked:
-// it may end their sessions.
+// askAccount calls an operation that concerns only an account, with accounts used for nothing else: it may end their
+// sessions.
 func (m *matrix) askAccount(g guarded) {
 	m.t.Helper()
 	if strings.Contains(g.Path, "{orgId}") {
@@ -288,9 +288,9 @@ func (m *matrix) askAccount(g guarded) {
 	}
 }
 
-// TestWhatIsOneModesIsNotInTheOther asks for real rows of an organisation in test mode by every path that names one:
-// they are there, not in live mode, and not for another organisation's owner, below the path of either.
-func TestWhatIsOneModesIsNotInTheOther(t *testing.T) {
+// TestDashboardSeparatesModes reads real rows of a test-mode organisation by every path that names one. They
+// exist in test mode, but not in live mode, and not for another organisation's owner, below either organisation's path.
+func TestDashboardSeparatesModes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, own := newPeople(t)
@@ -321,7 +321,7 @@ func TestWhatIsOneModesIsNotInTheOther(t *testing.T) {
 				"in the other mode":       {pathOf(path, own, org.Live), owner},
 				"of another organisation": {pathOf(path, stranger.ID, org.Test), other},
 			} {
-				// 400 is for a body that is wrong whatever the row: an empty one is sent.
+				// An empty body is sent; 400 means that it is invalid for every row.
 				if got := p.ask(g, ask.path, ask.by, map[string]any{}, nil); got.status != http.StatusNotFound &&
 					got.status != http.StatusBadRequest {
 					t.Errorf("%s: %s %s: %d %s", name, g.Method, ask.path, got.status, got.raw)
@@ -336,7 +336,7 @@ func TestWhatIsOneModesIsNotInTheOther(t *testing.T) {
 	})
 }
 
-// rows makes one of each that a path can name.
+// rows creates one row of each kind that a path can name.
 func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	t.Helper()
 	ctx := t.Context()
@@ -350,7 +350,7 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	p.clock.letPass(1)
 	event, err := p.operator.Deliveries.Simulate(ctx, tenant, hooks[0].ID, webhook.TestEvent)
 	expect.NoError(t, err)
-	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // begins with the next tick
+	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // starts at the next tick
 	expect.NoError(t, err)
 	return map[string]string{
 		"{publicId}": made.PublicID(), "{keyId}": made.Keys[0].ID, "{webhookId}": hooks[0].ID, "{connectionId}": connectionID,
@@ -359,7 +359,7 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	}
 }
 
-// modesOf are the modes that a path is asked in; one that has none is asked once.
+// modesOf returns the modes in which a path is tested. A path without a mode is tested once.
 func modesOf(path string) []org.Mode {
 	if strings.Contains(path, "{mode}") {
 		return []org.Mode{org.Test, org.Live}
@@ -367,7 +367,7 @@ func modesOf(path string) []org.Mode {
 	return []org.Mode{""}
 }
 
-// pathOf fills a path in, with ids of nothing where none was given.
+// pathOf fills in a path's parameters, with ids that do not exist if none are given.
 func pathOf(path, orgID string, mode org.Mode) string {
 	path = strings.NewReplacer("{orgId}", orgID, "{mode}", string(mode), "{taskId}",
 		strings.ReplaceAll(ids.Random(), "-", ""),

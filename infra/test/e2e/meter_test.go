@@ -23,19 +23,20 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// answersAfter is what every server outside takes while costs are counted, and the unit of journey.Cost.Waits.
+// answersAfter is the response time of every outside server while costs are counted, and the unit of
+// journey.Cost.Waits.
 const answersAfter = 250 * time.Millisecond
 
-// meter counts what the functions ask AWS for, as AWS charges it.
+// meter counts the functions' calls to AWS in the units that AWS charges.
 type meter struct {
-	stack    *stack       // is set once the stack exists
-	refusals atomic.Int32 // webhooks still to be refused
+	stack    *stack       // set once the stack exists
+	refusals atomic.Int32 // webhooks that are still to fail
 
 	mu   sync.Mutex
-	rows map[journey.Cost]journey.Cost // by what they are about, without numbers
+	rows map[journey.Cost]journey.Cost // by their descriptive fields, without counts
 }
 
-// add adds to the row that is about the same.
+// add adds c to the row with the same descriptive fields.
 func (m *meter) add(c journey.Cost) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -46,12 +47,12 @@ func (m *meter) add(c journey.Cost) {
 	m.rows[about] = sum
 }
 
-// aboutOf is a row without its numbers.
+// aboutOf returns a row without its counts.
 func aboutOf(c journey.Cost) journey.Cost {
 	return journey.Cost{Journey: c.Journey, Function: c.Function, Service: c.Service, Operation: c.Operation, On: c.On}
 }
 
-// take returns what was counted since the last time of some functions and of servers outside.
+// take returns the counts since the last call, of the given functions and of outside servers.
 func (m *meter) take(name string, functions ...string) []journey.Cost {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,7 +73,7 @@ func (m *meter) take(name string, functions ...string) []journey.Cost {
 	return all
 }
 
-// invoked counts an invocation that began at a time.
+// invoked counts an invocation that began at the given time.
 func (m *meter) invoked(folder string, began time.Time) {
 	if m != nil {
 		m.add(journey.Cost{
@@ -82,7 +83,7 @@ func (m *meter) invoked(folder string, began time.Time) {
 	}
 }
 
-// logger counts what a function logs.
+// logger returns a logger that counts a function's log lines.
 func (m *meter) logger(folder string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(lines{m, folder}, nil))
 }
@@ -92,13 +93,13 @@ type lines struct {
 	folder string
 }
 
-// Write implements io.Writer; a handler writes a line at a time.
+// Write implements io.Writer. Handlers write one line per call.
 func (l lines) Write(p []byte) (int, error) {
 	l.meter.add(journey.Cost{Function: l.folder, Service: journey.Logs, Operation: "Line", Calls: 1, Bytes: len(p)})
 	return len(p), nil
 }
 
-// inPlace counts a request that a function makes to a server outside, and takes its time.
+// inPlace counts and delays a function's request to an outside server.
 func (m *meter) inPlace(r *http.Request) *http.Response {
 	var kind string
 	switch {
@@ -108,7 +109,7 @@ func (m *meter) inPlace(r *http.Request) *http.Response {
 		kind = "FHIR"
 	case isTokenRequest(r), strings.HasSuffix(r.URL.Path, "/oauth/revoke"):
 		kind = "token"
-	default: // a browser's
+	default: // a browser's request
 		return nil
 	}
 	m.add(journey.Cost{Service: journey.Outside, Operation: kind, Calls: 1})
@@ -119,15 +120,15 @@ func (m *meter) inPlace(r *http.Request) *http.Response {
 	return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}
 }
 
-// apart spreads the answers to requests of the same moment over a millisecond, in an order that is the same in each
-// run: what an export asks next depends on what was answered before.
+// apart spreads the responses to simultaneous requests over a millisecond, in the same order in each run, because an
+// export's next requests depend on the earlier responses.
 func apart(r *http.Request) time.Duration {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, r.Method+r.URL.Path+"?"+r.URL.RawQuery)
 	return time.Duration(sum.Sum32()%1000) * time.Microsecond
 }
 
-// middleware counts the calls of functions.
+// middleware counts the functions' calls.
 func (m *meter) middleware(next wire.Handler) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
 		folder, isFunction := strings.CutSuffix(c.Caller, "Function")
@@ -153,12 +154,12 @@ func (m *meter) middleware(next wire.Handler) wire.Handler {
 	}
 }
 
-// rowKey is the key of a row; in JSON, of one with all its attributes.
+// rowKey is a row's key. It also decodes from the JSON of a complete row.
 type rowKey struct {
 	PK, SK struct{ S string }
 }
 
-// rowCall is a call to DynamoDB, or its part about one row, as far as its cost depends on it.
+// rowCall holds the parts of a call to DynamoDB, or of its item for one row, that determine the cost.
 type rowCall struct {
 	TableName, IndexName string
 	ConsistentRead       bool
@@ -191,14 +192,14 @@ func (m *meter) serve(cost journey.Cost, w http.ResponseWriter, r *http.Request,
 	}
 	for i, q := range written {
 		m.written(cost, q, before[i])
-		cost.Calls = 0 // a transaction is one, whatever it writes
+		cost.Calls = 0 // a transaction counts once, however many rows it writes
 	}
 	maps.Copy(w.Header(), answer.Header())
 	w.WriteHeader(answer.Code)
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// read counts what was read. One unit is 4 KB of a consistent read, or of all rows of a query together.
+// read counts the rows that were read. One unit is 4 KB of a consistent read, or of a query's combined rows.
 func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	var out struct {
 		Items     []rowKey
@@ -229,9 +230,8 @@ func (m *meter) read(cost journey.Cost, in rowCall, answer []byte) {
 	m.add(cost)
 }
 
-// written counts a row that was written, or was not since a condition did not hold, and the indexes that follow
-// it. One unit is 1 KB of the row as it was or is, whichever is larger; twice that in a transaction, in the
-// indexes, too (DynamoDB Local).
+// written counts a written row, or one whose condition failed, and the indexes that follow it. One unit is 1 KB of the
+// old or new row, whichever is larger. Transactions cost twice as much, also in the indexes (DynamoDB Local).
 func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 	key, times := *cmp.Or(q.Key, q.Item), 1.0
 	if cost.Operation == "TransactWriteItems" {
@@ -246,14 +246,14 @@ func (m *meter) written(cost journey.Cost, q rowCall, before ddb.Row) {
 			continue
 		}
 		cost.On, cost.Calls, cost.Writes = tableName(q.TableName)+" "+index, 0, times
-		if was != "" && is != "" { // the entry moves: one goes, one comes
+		if was != "" && is != "" { // the entry moves: one deletion, one insertion
 			cost.Writes = 2 * times
 		}
 		m.add(cost)
 	}
 }
 
-// row is a row, or its entry in an index, as it is now; the zero value when there is none.
+// row returns the current row, or its entry in an index. It returns the zero value if there is none.
 func (m *meter) row(table, index string, key rowKey) ddb.Row {
 	for _, row := range m.browse(table, index) {
 		if textOf(m.stack.t, row.Item["pk"]) == key.PK.S && textOf(m.stack.t, row.Item["sk"]) == key.SK.S {
@@ -269,8 +269,7 @@ func (m *meter) browse(table, index string) []ddb.Row {
 	return page.Rows
 }
 
-// stored tells how large what is kept is, by the kind of the rows: all rows of a partition together,
-// and an entry of an index.
+// stored returns the size of stored data by kind of row: of a partition's combined rows, and of an index entry.
 func (m *meter) stored() []journey.Cost {
 	sums, rows := map[string]journey.Cost{}, map[string]bool{}
 	count := func(on, name string, row ddb.Row) {
@@ -306,7 +305,7 @@ func (m *meter) stored() []journey.Cost {
 	return all
 }
 
-// kindOfRow names the table and the kind of a row: the word of its key that says what it is.
+// kindOfRow names the table and the kind of a row, taken from the word of its key that identifies it.
 func kindOfRow(table string, key rowKey) string {
 	words := strings.Split(key.PK.S, "#")
 	kind, _, _ := strings.Cut(key.SK.S, "#")
@@ -323,5 +322,5 @@ func tableName(physical string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(physical, "test-"), "Table")
 }
 
-// unitsOf is how many units of so many bytes there are, one at least.
+// unitsOf returns the number of units of the given size, at least one.
 func unitsOf(size int, unit float64) float64 { return max(1, math.Ceil(float64(size)/unit)) }

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	honestHost   = "http://127.0.0.7"  // where the sandbox plays a hospital of an origin of its own
+	honestHost   = "http://127.0.0.7"  // the sandbox as a hospital with its own origin
 	hostileHost  = "http://127.0.0.66" // a portal whose operator attacks
 	honestIssuer = honestHost + "/v1/sandbox"
 	honestBase   = honestIssuer + "/fhir"
@@ -30,7 +30,7 @@ const (
 	hostileElsewhere = "http://127.0.0.67"
 )
 
-// mixup is the stack with two hospitals: an honest one, which sends iss and demands S256, and a hostile one (RFC 9700
+// mixup is a stack with two hospitals: an honest one, which sends iss and requires S256, and a hostile one (RFC 9700
 // section 4.4).
 type mixup struct {
 	*stack
@@ -38,18 +38,18 @@ type mixup struct {
 	honest, hostile string // endpoint ids
 
 	mu        sync.Mutex
-	discovery map[string]any // what the hostile one says of itself
-	silent    string         // the honest one at another address, where it sends no iss
-	// our redirect URI that the honest one knows; empty for the same as the hostile one's
+	discovery map[string]any // the hostile portal's discovery document
+	silent    string         // the honest portal's URL without iss
+	// redirect URI registered at the honest portal; empty if it is the same as at the hostile one
 	callback  string
-	challenge string                       // put in place of ours; empty to leave it
-	got       []string                     // what reached the hostile one and must not
-	redeem    func(form url.Values) []byte // answers at its token endpoint; nil: refuses
-	// the honest one's discovery names the hostile token endpoint, and its own is gone
+	challenge string                       // replaces our code challenge; empty keeps it
+	got       []string                     // secrets that reached the hostile portal
+	redeem    func(form url.Values) []byte // the hostile token endpoint's response; nil refuses
+	// the honest portal's discovery names the hostile token endpoint, and its own is gone
 	moved bool
 }
 
-// ownDiscovery is what the hostile portal says while it behaves.
+// ownDiscovery returns the hostile portal's discovery document while it behaves.
 func ownDiscovery() map[string]any {
 	return map[string]any{
 		"authorization_endpoint": hostileHost + "/authorize", "token_endpoint": hostileHost + "/token",
@@ -72,7 +72,7 @@ func newMixup(t *testing.T) *mixup {
 	return m
 }
 
-// enroll makes an endpoint connectable.
+// enroll adds a connectable endpoint.
 func (m *mixup) enroll(id, base string, pins catalog.Pins, r catalog.Registration) {
 	m.t.Helper()
 	expect.NoError(m.t, m.operator.Endpoints.Add(m.t.Context(), catalog.Endpoint{
@@ -88,7 +88,7 @@ func (m *mixup) connectURLTo(endpointID string) string {
 	return connectURL(at)
 }
 
-// asSandbox answers as the sandbox does, below the honest hospital's origin.
+// asSandbox responds as the sandbox, below the honest hospital's origin.
 func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	if m.moved && strings.HasSuffix(r.URL.Path, "/oauth/token") {
 		return hostileAnswer(r, http.StatusNotFound, nil)
@@ -101,7 +101,7 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	expect.NoError(m.t, err)
 	forwarded.Header = r.Header.Clone()
 	answer, err := m.Do(forwarded)
-	if r.Context().Err() != nil { // the CapabilityStatement is read beside the token, without which nobody needs it
+	if r.Context().Err() != nil { // the CapabilityStatement is read concurrently, and not needed without a token
 		return hostileAnswer(r, http.StatusServiceUnavailable, nil)
 	}
 	expect.NoError(m.t, err)
@@ -120,13 +120,13 @@ func (m *mixup) asSandbox(r *http.Request) *http.Response {
 	return answer
 }
 
-// replacing moves addresses of the sandbox, also in queries, from one host to another.
+// replacing returns a replacer that moves the sandbox's URLs from one host to another, also inside queries.
 func replacing(from, to string) *strings.Replacer {
 	const mount = "/v1/sandbox"
 	return strings.NewReplacer(from+mount, to+mount, url.QueryEscape(from+mount), url.QueryEscape(to+mount))
 }
 
-// asHostile plays the portal that attacks, and notes what it must never be shown.
+// asHostile responds as the hostile portal, and records the secrets that it receives.
 func (m *mixup) asHostile(r *http.Request) *http.Response {
 	sent, err := io.ReadAll(orEmpty(r.Body))
 	expect.NoError(m.t, err)
@@ -156,7 +156,7 @@ func (m *mixup) asHostile(r *http.Request) *http.Response {
 	return hostileAnswer(r, http.StatusBadRequest, []byte(`{"error":"invalid_grant"}`))
 }
 
-// toHonest sends the victim on to the sign-in that they expect, with our own state.
+// toHonest returns the URL that redirects the victim to the expected sign-in, with our state.
 func (m *mixup) toHonest(ours url.Values) string {
 	query := maps.Clone(ours)
 	query.Set("client_id", sandbox.DefaultClientID)
@@ -178,7 +178,8 @@ func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
 	}
 }
 
-// checkHarmless: nothing of ours or of the patient's reached the hostile portal, and it was connected to nobody.
+// checkHarmless checks that no secret of ours or the patient's reached the hostile portal, and that it has no
+// connection.
 func (m *mixup) checkHarmless(t *testing.T) {
 	t.Helper()
 	m.mu.Lock()
@@ -191,7 +192,7 @@ func (m *mixup) checkHarmless(t *testing.T) {
 	}
 }
 
-// withoutCode leaves out what the portal made itself, or whoever brought it.
+// withoutCode removes the codes that the portal, or a caller, made up.
 func withoutCode(got []string) []string {
 	return slices.DeleteFunc(got, func(one string) bool { return one == "code" || one == "code_verifier" })
 }

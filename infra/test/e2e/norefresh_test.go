@@ -19,16 +19,17 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// A portal that gives no refresh token: the connection lives as long as its access token. These are the shortest and
-// the longest that there are.
+// Portals that issue no refresh token: the connection ends with its access token. These are the shortest and the
+// longest lifetime.
 const (
 	briefly = "no-refresh,access:5m"
 	forYear = "no-refresh,access:8760h"
 )
 
-// TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken: its end is told when it begins, exports work until then,
-// and then it is revoked, once, without anybody asking for an export. A reconnect begins anew.
-func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
+// TestConnectionWithoutRefreshTokenExpires proves that the connection's expiry is announced at the
+// start, and that exports work until then. It is then revoked, once, even if no export is requested. A reconnect starts
+// again.
+func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 	t.Parallel()
 	for with, life := range map[string]time.Duration{briefly: 5 * time.Minute, forYear: 365 * 24 * time.Hour} {
 		t.Run(with, func(t *testing.T) {
@@ -59,9 +60,9 @@ func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
 	}
 }
 
-// TestAnExportUnderWayWhenTheAccessTokenEndsFails: what has no end in sight fails for the documented reason, and the
-// connection ends beside it, once.
-func TestAnExportUnderWayWhenTheAccessTokenEndsFails(t *testing.T) {
+// TestRunningExportFailsWhenAccessTokenExpires proves that an export still running at the expiry fails for the
+// documented reason, and that the connection is revoked once.
+func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -84,8 +85,9 @@ func TestAnExportUnderWayWhenTheAccessTokenEndsFails(t *testing.T) {
 	})
 }
 
-// TestAReconnectWithARefreshTokenTakesTheEndAway and makes the connection one that is kept alive.
-func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
+// TestReconnectWithRefreshTokenRemovesExpiry proves that a reconnect with a refresh token removes the expiry and
+// keeps the connection alive.
+func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -107,8 +109,8 @@ func TestAReconnectWithARefreshTokenTakesTheEndAway(t *testing.T) {
 	})
 }
 
-// connectUntil takes the patient through the flow at a portal that gives an access token for a while and nothing else.
-// The end is what result, event and record say.
+// connectUntil connects a patient at a portal that issues only an access token. It checks that result, event and record
+// state the expiry, and returns it.
 func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time.Time) {
 	s.t.Helper()
 	result := s.ehr.connectTo(quirk{with: with})
@@ -129,7 +131,8 @@ func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time
 	return id, ends
 }
 
-// checkNextAuthorisation: the patient comes back to the same portal, and what comes of it ends in the same way.
+// checkNextAuthorisation reconnects the patient at the same portal and checks that the new authorisation ends in the
+// same way.
 func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	s.t.Helper()
 	back := s.patient.reconnect(id, crashPersona)
@@ -146,7 +149,7 @@ func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	}
 }
 
-// warned: the coming end was told once, with what it means.
+// warned checks that the coming expiry was announced once, with its cause.
 func (s checks) warned(id string, ends time.Time) {
 	s.t.Helper()
 	told := s.webhooks.events("patient.authorization_expiring")
@@ -157,7 +160,7 @@ func (s checks) warned(id string, ends time.Time) {
 	}
 }
 
-// forgetEnd makes a connection's row what it was when nothing was known of its end.
+// forgetEnd resets a connection's row to the state in which its expiry is unknown.
 func (s *stack) forgetEnd(id string) {
 	s.t.Helper()
 	_, err := s.rows.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
@@ -172,7 +175,7 @@ func (s *stack) forgetEnd(id string) {
 	expect.NoError(s.t, err)
 }
 
-// withhold has the portal forget to send refresh tokens.
+// withhold removes the refresh token from the portal's responses.
 func (s ehr) withhold(r *http.Request) *http.Response {
 	if !isTokenRequest(r) {
 		return nil

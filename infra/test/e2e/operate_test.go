@@ -15,16 +15,16 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// traced gives an invocation a trace of its own, as Lambda does, where aws-lambda-go puts it.
+// traced gives an invocation its own trace, as Lambda does, under the key that aws-lambda-go uses.
 func traced(ctx context.Context) context.Context {
 	id := strings.ReplaceAll(ids.Random(), "-", "")
 	//nolint:revive,staticcheck // the library's key
 	return context.WithValue(ctx, "x-amzn-trace-id", "Root=1-"+id[:8]+"-"+id[8:32])
 }
 
-// TestOneIDFindsAnExportInTheLogsOfAllFunctions: an operator has the line of a request, and wants to
-// see all that came of it.
-func TestOneIDFindsAnExportInTheLogsOfAllFunctions(t *testing.T) {
+// TestTraceIDFindsExportInAllLogs proves that the trace id in a request's log line finds all log lines of
+// the resulting export.
+func TestTraceIDFindsExportInAllLogs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{log: logx.New})
@@ -67,9 +67,9 @@ func TestOneIDFindsAnExportInTheLogsOfAllFunctions(t *testing.T) {
 	})
 }
 
-// TestTheJourneysLeaveTheirMetrics: one patient's record arrives, another's does not, a webhook is gone
-// and somebody asks too much.
-func TestTheJourneysLeaveTheirMetrics(t *testing.T) {
+// TestJourneysSendMetrics covers a successful and a failed export, a webhook that is gone, and a caller over
+// the rate limit.
+func TestJourneysSendMetrics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{log: logx.New})
@@ -79,7 +79,8 @@ func TestTheJourneysLeaveTheirMetrics(t *testing.T) {
 		got := measured.In(t, []byte(strings.Join(s.lines(), "")))
 		for name, want := range map[string]int{
 			"Exports started": 1, "Exports success": 1, "ExportSeconds success": 1,
-			"WebhookAttempts delivered": 2, "WebhookSeconds": 2, "DeliverySeconds": 2, // of the connection and of the export
+			// one for the connection, one for the export
+			"WebhookAttempts delivered": 2, "WebhookSeconds": 2, "DeliverySeconds": 2,
 		} {
 			if got[name] != want {
 				t.Errorf("%s: %d, want %d", name, got[name], want)

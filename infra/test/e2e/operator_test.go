@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestTheSeededSandboxIsPinnedToWhatItsDiscoverySaysFromOutside(t *testing.T) {
+func TestSeededSandboxPinsMatchDiscoveryFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, s *outside) {
 		t.Helper()
@@ -29,7 +29,7 @@ func TestTheSeededSandboxIsPinnedToWhatItsDiscoverySaysFromOutside(t *testing.T)
 	})
 }
 
-func TestAServerOfNoKnownVendorIsMadeConnectableByItsDiscovery(t *testing.T) {
+func TestUnknownVendorIsConnectableByDiscovery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -52,7 +52,7 @@ func TestAServerOfNoKnownVendorIsMadeConnectableByItsDiscovery(t *testing.T) {
 		if got := result.Get("platform_type"); got != "smart" {
 			t.Fatalf("the application got %v", result)
 		}
-		<-time.After(2 * time.Hour) // so that there is a refresh, which needs the scope there
+		<-time.After(2 * time.Hour) // so that a refresh happens, for which the scope is required there
 		s.org.startExport(result.Get("org_connection_id"))
 		s.clock.finish(60)
 		s.org.checkDownload(crashPersona)

@@ -15,8 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// outside is a stack as those see it who are not inside: its API and portal, a receiver of webhooks,
-// and the operator's rules.
+// outside is a stack as seen from outside: its API and portal, a webhook receiver, and the operator's commands.
 type outside struct {
 	patient  browsing
 	vault    verifying
@@ -26,16 +25,15 @@ type outside struct {
 	t         testing.TB
 	do        func(*http.Request) (*http.Response, error)
 	received  func() []inbox.Delivery
-	tick      func() // lets a moment pass
-	mostTicks int    // how many of them are waited for anything
+	tick      func() // lets a short time pass
+	mostTicks int    // maximum number of ticks to wait for an event
 	operator  *wiring.Operator
 	seeded    runfile.Run
-	secrets   map[string]string // of webhooks that a test made, by the path of their inbox
+	secrets   map[string]string // of webhooks that a test created, by the path of their inbox
 }
 
-// fromOutside performs a journey that needs nothing else: on a stack of its own in this process, under virtual time,
-// or on the running one that is named (elsewhere_test.go). Tests of such journeys have names that end in
-// FromOutside, and no others have.
+// fromOutside runs a journey that needs only access from outside. It uses a new stack in this process with virtual
+// time, or the named running stack (elsewhere_test.go). Only tests of such journeys have names that end in FromOutside.
 func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	t.Helper()
 	if name, _, _ := strings.Cut(t.Name(), "/"); !strings.HasSuffix(name, nameEnd) {
@@ -48,7 +46,7 @@ func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	synctest.Test(t, func(t *testing.T) { journey(t, newStack(t, options{}).outside) })
 }
 
-// await lets time pass until something is so: minutes of virtual time, or moments of everybody's.
+// await ticks until isSo returns true: minutes of virtual time, or short intervals of real time.
 func (o *outside) await(what string, isSo func() bool) {
 	o.t.Helper()
 	for range o.mostTicks {
@@ -60,18 +58,18 @@ func (o *outside) await(what string, isSo func() bool) {
 	o.t.Fatalf("waited in vain for %s", what)
 }
 
-// awaitEvents waits until the first organisation has received as many webhooks of a type.
+// awaitEvents waits until the first organisation has received the given number of webhooks of a type.
 func (o webhooks) awaitEvents(eventType string, many int) {
 	o.t.Helper()
 	o.await(eventType, func() bool { return len(o.webhooks.events(eventType)) >= many })
 }
 
-// owner is the first organisation in test mode.
+// owner returns the first organisation in test mode.
 func (o *outside) owner() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: o.seeded.Organisations[0].ID}
 }
 
-// subscribe makes a second webhook of the first organisation, for extensions.
+// subscribe adds a second webhook of the first organisation, for extension events.
 func (o organisation) subscribe(types ...webhook.Type) {
 	o.t.Helper()
 	tenant := o.owner()
@@ -82,12 +80,12 @@ func (o organisation) subscribe(types ...webhook.Type) {
 	o.secrets[address] = signing.Reveal()
 }
 
-// isAt tells whether a delivery was sent to a webhook's address.
+// isAt reports whether a delivery was sent to a webhook's URL.
 func isAt(d inbox.Delivery, address string) bool {
 	return d.Path != "" && strings.HasSuffix(address, d.Path)
 }
 
-// secretOf is the secret of the webhook that a delivery was for; empty for one of another organisation.
+// secretOf returns the secret of the webhook that received a delivery, or "" if another organisation's did.
 func (o webhooks) secretOf(d inbox.Delivery) string {
 	own := o.seeded.Organisations[0]
 	if isAt(d, own.WebhookURL) {

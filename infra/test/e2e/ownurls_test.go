@@ -6,14 +6,14 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// withoutOwnURLs is a stack whose upgrade has replaced the functions and has not yet made the parameter
-// of the service's own URLs.
+// withoutOwnURLs returns the parameters of a stack during an upgrade, after the functions have been replaced and before
+// the parameter with the service's own URLs exists.
 func withoutOwnURLs(all []template.Parameter) []template.Parameter {
 	return slices.DeleteFunc(slices.Clone(all),
 		func(p template.Parameter) bool { return p.LogicalID == "OwnUrlsParameter" })
 }
 
-// runWithoutOwnURLs starts every function that wants to know the service's own URLs.
+// runWithoutOwnURLs starts every function that reads the service's own URLs.
 func runWithoutOwnURLs(s *stack) {
 	started := 0
 	for _, f := range s.template.Functions {

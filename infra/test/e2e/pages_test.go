@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// page opens an address below the base URL as a browser does, with headers in pairs.
+// page opens a path below the base URL as a browser does, with headers in pairs.
 func (o browsing) page(at string, header ...string) answer {
 	o.t.Helper()
 	given := http.Header{}
@@ -31,7 +31,7 @@ func (o browsing) page(at string, header ...string) answer {
 	return o.send(http.MethodGet, at, given, nil)
 }
 
-// booted is what a page knows from its first moment on.
+// booted is the initial data of a page.
 type booted struct {
 	Shell    string `json:"shell"`
 	BaseURL  string `json:"base_url"`
@@ -53,7 +53,7 @@ func boot(o *outside, of answer) booted {
 	return boot
 }
 
-// keepReleased puts files of another release where a deployment does.
+// keepReleased stores files of another release, as a deployment does.
 func (s *stack) keepReleased(paths ...string) {
 	s.t.Helper()
 	bucket := blob.Bucket{Client: s3.NewFromConfig(s.cloud.Config("test")), Name: s.template.Outputs["WidgetBucket"]}
@@ -64,7 +64,7 @@ func (s *stack) keepReleased(paths ...string) {
 	}
 }
 
-// runPages: what a browser gets of the widget, and what it does not.
+// runPages requests the widget's pages as a browser does, and pages that must not be served.
 func runPages(s *stack) {
 	s.t.Helper()
 	runHostedPage(s.outside)
@@ -118,8 +118,9 @@ func runPages(s *stack) {
 	}
 }
 
-// TestWhatNoReleaseHasIsNotFound: S3 tells who may not list a bucket that access is denied to what is not there.
-func TestWhatNoReleaseHasIsNotFound(t *testing.T) {
+// TestUnknownAssetReturns404 proves that a missing file gets 404, although S3 responds 403 to callers that can't
+// list the bucket.
+func TestUnknownAssetReturns404(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -132,8 +133,8 @@ func TestWhatNoReleaseHasIsNotFound(t *testing.T) {
 	})
 }
 
-// runHostedPage: an application sends its patient without an institution. The page that the patient picks one on comes
-// back with it, and the patient returns to the application.
+// runHostedPage follows an application that sends its patient without an institution. The patient picks one on our
+// page, connects, and returns through it to the application.
 func runHostedPage(o *outside) {
 	o.t.Helper()
 	address, err := url.Parse(o.patient.connectURL())
@@ -168,7 +169,7 @@ func runHostedPage(o *outside) {
 	}
 }
 
-func TestAPatientPicksTheInstitutionOnAPageOfOursFromOutside(t *testing.T) {
+func TestPatientPicksInstitutionOnHostedPageFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
@@ -176,9 +177,9 @@ func TestAPatientPicksTheInstitutionOnAPageOfOursFromOutside(t *testing.T) {
 	})
 }
 
-// TestTheElementIsWhatItsManifestSaysFromOutside: who pins a version by its integrity gets just those bytes, and the
-// major version is the same while there is no newer one.
-func TestTheElementIsWhatItsManifestSaysFromOutside(t *testing.T) {
+// TestElementMatchesManifestFromOutside proves that a version's bytes match its integrity value, and that the
+// major version is the same file until a newer release.
+func TestElementMatchesManifestFromOutside(t *testing.T) {
 	t.Parallel()
 	fromOutside(t, func(t *testing.T, o *outside) {
 		t.Helper()
@@ -210,8 +211,9 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestAnAttemptOfTheCallersOwnIDIsItsAlone: id and token are the older element's, whose window makes the attempt.
-func TestAnAttemptOfTheCallersOwnIDIsItsAlone(t *testing.T) {
+// TestAttemptWithChosenIDBelongsToCreator proves that only its creator can use an attempt whose id and token the
+// caller chose, as the older element does, whose window creates the attempt.
+func TestAttemptWithChosenIDBelongsToCreator(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -253,9 +255,9 @@ func TestAnAttemptOfTheCallersOwnIDIsItsAlone(t *testing.T) {
 	})
 }
 
-// TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall: and by our own playground. Our own origin is not registered, and
-// our page calls all the same.
-func TestAFrameIsHeldByRegisteredOriginsAloneAndMayCall(t *testing.T) {
+// TestFrameAllowsOnlyRegisteredOrigins proves that only registered origins and our playground can frame
+// the page. Our own origin is not registered, but our page may call the API.
+func TestFrameAllowsOnlyRegisteredOrigins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -1,39 +1,39 @@
 package e2e_test
 
-// A stack is divided by what a test acts on or looks at, so that tests read as sentences: s.patient.connect,
-// s.org.startExport, s.clock.letPass, s.check.nothingPending. Each part reaches the others.
+// A stack is divided by subject, so that tests read as sentences: s.patient.connect, s.org.startExport,
+// s.clock.letPass, s.check.nothingPending. Each part can reach the others.
 
-// browsing acts in a browser: on the pages and in the portal.
+// browsing acts in a browser, on the pages and in the portal.
 type browsing struct{ *outside }
 
-// verifying is a patient in TEFCA mode: an identity provider vouches for them, and they choose facilities.
+// verifying acts as a patient in TEFCA mode, who verifies their identity at a provider and chooses facilities.
 type verifying struct{ *outside }
 
-// organisation acts as the backend of the first organisation, with its keys, and looks at what it got.
+// organisation acts as the backend of the first organisation, with its keys, and inspects its data.
 type organisation struct{ *outside }
 
-// webhooks reads what the first organisation's inbox has received.
+// webhooks reads the first organisation's inbox.
 type webhooks struct{ *outside }
 
-// queues gives the workers their messages, as Lambda's event sources would.
+// queues delivers messages to the workers, as Lambda's event sources would.
 type queues struct{ *stack }
 
-// clock lets virtual time pass, in which schedules fire and workers work.
+// clock advances virtual time, in which schedules fire and workers run.
 type clock struct{ *stack }
 
-// state reads rows and objects past the API.
+// state reads rows and objects directly, without the API.
 type state struct{ *stack }
 
-// checks fail the test unless the stack's rows, objects and messages are as they say.
+// checks fails the test unless the stack's rows, objects and messages are as expected.
 type checks struct{ *stack }
 
-// catalogs publishes institutions and reads the catalog as customers do.
+// catalogs publishes institutions and reads the catalogue as customers do.
 type catalogs struct{ *stack }
 
-// ehr makes portals and facilities behave as a test needs them to.
+// ehr configures the behaviour of portals and facilities.
 type ehr struct{ *stack }
 
-// staff are people who use the dashboard or verify an email address.
+// staff acts as people who use the dashboard or verify an e-mail address.
 type staff struct{ *stack }
 
 // assemble sets the parts of an outside.
@@ -42,7 +42,7 @@ func (o *outside) assemble() *outside {
 	return o
 }
 
-// assemble sets the parts of a stack, those of its outside excepted.
+// assemble sets the parts of a stack, except those of its outside.
 func (s *stack) assemble() {
 	s.queues, s.clock, s.state, s.check = queues{s}, clock{s}, state{s}, checks{s}
 	s.catalog, s.ehr, s.staff = catalogs{s}, ehr{s}, staff{s}

@@ -15,14 +15,14 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// TestEveryPermissionIsUsedAndNeeded performs scenarios that together use every permission of the template, and shows
-// that a permission which is taken away makes the scenario fail that used it: all of them in a long soak, a fifth in a
-// short one, and a fixed sample of those that cost little otherwise.
+// TestEveryPermissionIsUsedAndNeeded runs scenarios that together use every permission of the template. It proves that
+// without a permission, the scenario that used it fails. A long soak covers all permissions, a short one a fifth, and
+// other runs a fixed sample of the cheap ones.
 func TestEveryPermissionIsUsedAndNeeded(t *testing.T) {
 	t.Parallel()
 	users, unused := performScenarios(t)
 	for _, g := range unused {
-		if !isSoak() && g.Action == "s3:AbortMultipartUpload" { // of the scenarios with a large record
+		if !isSoak() && g.Action == "s3:AbortMultipartUpload" { // used by the scenarios with a large record
 			continue
 		}
 		t.Errorf("no scenario uses this permission: %s %s %s %s %s", g.Function, g.Sid, g.Action, g.Resource, g.Rows)
@@ -51,15 +51,15 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 	t.Helper()
 	all := scenarios(t)
 	uses := make([][]iam.Use, len(all))
-	grants := make([][]iam.Grant, len(all)) // the same of each stack
-	t.Run("scenarios", func(t *testing.T) { // ends when all of them have
-		for i, e := range slices.Backward(all) { // the longest begin
+	grants := make([][]iam.Grant, len(all)) // identical in each stack
+	t.Run("scenarios", func(t *testing.T) { // returns when all subtests have finished
+		for i, e := range slices.Backward(all) { // the longest scenarios start first
 			t.Run(e.name, func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s := newStack(t, e.options)
 					e.run(s)
-					synctest.Wait() // what goes on beside a request is a use, too
+					synctest.Wait() // work that runs beside a request also counts as use
 					uses[i], grants[i] = s.authority.Uses(), iam.Grants(s.template.Functions)
 				})
 			})
@@ -76,7 +76,7 @@ func performScenarios(t *testing.T) (users map[iam.Grant]scenario, unused []iam.
 	return users, slices.DeleteFunc(grants[0], func(g iam.Grant) bool { return users[g].run != nil })
 }
 
-// checkNeeded runs a scenario without a permission.
+// checkNeeded checks that a scenario fails without a permission.
 func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,9 +91,9 @@ func checkNeeded(t *testing.T, g iam.Grant, e scenario) {
 	})
 }
 
-// TestWithoutItsRightsAFunctionLeavesNoLinesAndNoTraces: Lambda writes both with the function's role, and is
-// silent where it may not.
-func TestWithoutItsRightsAFunctionLeavesNoLinesAndNoTraces(t *testing.T) {
+// TestLogsAndTracesNeedFunctionPermissions proves that logs and traces need the function's permissions:
+// Lambda writes both with the function's role, and reports no error if it may not.
+func TestLogsAndTracesNeedFunctionPermissions(t *testing.T) {
 	t.Parallel()
 	for sid, want := range map[string]struct{ lines, traces bool }{
 		"": {true, true}, "Logs": {false, true},
@@ -122,7 +122,7 @@ func TestWithoutItsRightsAFunctionLeavesNoLinesAndNoTraces(t *testing.T) {
 	}
 }
 
-// trial is a test inside a test: its failure is a result.
+// trial is a nested test whose failure is an expected result.
 type trial struct {
 	testing.TB
 
@@ -131,7 +131,7 @@ type trial struct {
 	cleanups []func()
 }
 
-// fails runs a test, with its clean-up, and tells whether it failed.
+// fails runs a test with its clean-up, and reports whether it failed.
 func fails(t *testing.T, test func(tb testing.TB)) bool {
 	t.Helper()
 	inner := &trial{TB: t}
@@ -170,7 +170,7 @@ func (t *trial) Failed() bool {
 	return t.failed
 }
 
-// checkNothingDenied is part of every test: no function asks for what its statements do not allow.
+// checkNothingDenied runs in every test and checks that no call was denied by a function's statements.
 func (s *stack) checkNothingDenied(tb testing.TB) {
 	tb.Helper()
 	if s.expectDenials {

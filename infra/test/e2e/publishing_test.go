@@ -22,14 +22,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestAPatientConnectsToAnInstitutionOfAPublishedList: from the list to the connection, through production's wiring.
-func TestAPatientConnectsToAnInstitutionOfAPublishedList(t *testing.T) {
+// TestPatientConnectsToInstitutionOfPublishedList goes from the list to the connection through production's wiring.
+func TestPatientConnectsToInstitutionOfPublishedList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { runPublishing(newStack(t, options{})) })
 }
 
-// runPublishing: a list is read and published, a patient connects to what it names, under our registration at its
-// platform; and the endpoint then becomes no other without an operator.
+// runPublishing reads and publishes a list, and connects a patient to its institution with our registration at its
+// platform. The endpoint can then change only with an operator's approval.
 func runPublishing(s *stack) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -38,7 +38,7 @@ func runPublishing(s *stack) {
 	expect.NoError(s.t, err)
 	server := baseURL + "/sandbox/with/no-total/fhir"
 	published(s, server, "sandbox", "Elm Clinic")
-	// A publication that broke off before its snapshot was whole is given up.
+	// A publication that stopped before its snapshot was complete is abandoned.
 	rows := store.Catalog{DB: store.NewClient(s.cloud.Config("operator")), Table: s.template.Outputs["CatalogTable"]}
 	broken, err := rows.Publication(ctx, "test")
 	expect.NoError(s.t, err)
@@ -58,10 +58,10 @@ func runPublishing(s *stack) {
 	republished(s, at.Sandbox.EndpointID)
 }
 
-// institution is one as a search finds it.
+// institution is an institution in a search result.
 type institution struct{ brand, portal, endpoint string }
 
-// institution wants one hit for what is typed.
+// institution returns the only hit of a search.
 func (s catalogs) institution(mode, typed string) institution {
 	s.t.Helper()
 	found, err := s.operator.Catalog.Search(s.t.Context(), mode, search.Query{Text: typed, Size: 10})
@@ -76,10 +76,10 @@ func (s catalogs) institution(mode, typed string) institution {
 	return institution{brand.Brand.ID, portal.Portal.ID, portal.Portal.EndpointIDs[0]}
 }
 
-// TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint: two have it, one of them hidden and one
-// with an id that it had before; another's, another mode's and mixed ids are refused by redirect, from
-// connect and from a page of ours.
-func TestNobodyIsConnectedAtAnInstitutionThatDoesNotHaveTheEndpoint(t *testing.T) {
+// TestConnectRefusesInstitutionWithoutEndpoint proves that connect accepts an endpoint only with one
+// of its institutions, also with a hidden one or by a former id. Ids of another institution, of another mode, and mixed
+// ids are refused by redirect, on connect and on our page.
+func TestConnectRefusesInstitutionWithoutEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -135,7 +135,7 @@ func liveList(s *stack, list string) institution {
 	return s.catalog.institution("live", "clinic")
 }
 
-// published has catalogsync fetch and publish a list of clinics at a server, beside what is there.
+// published has catalogsync fetch and publish a list of clinics at a server, in addition to the existing ones.
 func published(s *stack, server, platform string, names ...string) {
 	s.t.Helper()
 	rows := append(make([]string, 0, 1+len(names)), `{"name":"Ash Clinic","url":"https://fhir.ash.example/r4"}`)
@@ -159,7 +159,8 @@ func published(s *stack, server, platform string, names ...string) {
 	s.catalog.sync()
 }
 
-// republished has the list call the platform another one. Patients are connected there, so that an operator is asked.
+// republished changes the endpoint's platform in the list. Because patients are connected there, the publication waits
+// for an operator's approval.
 func republished(s *stack, endpoint string) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -183,7 +184,7 @@ func republished(s *stack, endpoint string) {
 	}
 }
 
-// wantRow wants an endpoint to lead where it led before.
+// wantRow checks that an endpoint's row still has its former URLs.
 func wantRow(ctx context.Context, s *stack, want catalog.Endpoint) {
 	s.t.Helper()
 	if got, err := s.operator.Endpoints.Show(ctx, want.ID); err != nil || got.FHIRBase != want.FHIRBase ||

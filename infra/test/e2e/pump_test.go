@@ -22,8 +22,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// pump gives the workers what their queues hold now, as Lambda's event source would, until there is no more. With
-// several pollers the invocations overlap.
+// pump delivers the messages in the queues to the workers, as Lambda's event source would, until the queues are empty.
+// With several pollers the invocations overlap.
 func (s queues) pump() {
 	s.t.Helper()
 	if s.pollers > 1 {
@@ -61,7 +61,7 @@ func pumpAtOnce(s *stack) {
 	}
 }
 
-// poller is Lambda, which reads a queue with the rights of the function. The faults of a plan are not meant for it.
+// poller returns Lambda's SQS client, which has the function's permissions. The faults of a plan do not affect it.
 func poller(s *stack, f template.Function) *sqs.Client {
 	if s.plan != nil {
 		return sqs.NewFromConfig(s.cloud.Config("events"))
@@ -69,7 +69,7 @@ func poller(s *stack, f template.Function) *sqs.Client {
 	return sqs.NewFromConfig(s.cloud.Config(f.LogicalID))
 }
 
-// attach asks what Lambda asks when it connects queues to functions.
+// attach makes the calls that Lambda makes when it connects queues to functions.
 func (s queues) attach() {
 	s.t.Helper()
 	for _, f := range s.template.Functions {
@@ -85,8 +85,8 @@ func (s queues) attach() {
 	}
 }
 
-// isEmpty spares the poll of a queue that has nothing to deliver. Under a plan messages come in their own
-// way, and every poll is made.
+// isEmpty reports whether the poll of a queue can be skipped because nothing is visible. Under a plan every poll is
+// made, because messages arrive irregularly.
 func isEmpty(s *stack, trigger template.QueueTrigger) bool {
 	if s.plan != nil {
 		return false
@@ -121,7 +121,7 @@ func (s queues) deliver(f template.Function, trigger template.QueueTrigger) bool
 	expect.NoError(s.t, err)
 	out, err := s.Invoke(s.t.Context(), f.LogicalID, payload)
 	if err != nil {
-		return true // every message of the batch comes back after its visibility timeout
+		return true // every message of the batch reappears after its visibility timeout
 	}
 	var answer events.SQSEventResponse
 	expect.NoError(s.t, json.Unmarshal(out, &answer))
@@ -140,7 +140,7 @@ func (s queues) deliver(f template.Function, trigger template.QueueTrigger) bool
 	return true
 }
 
-// loseMessages empties every queue, as if nothing of it had ever been sent.
+// loseMessages empties every queue, as if no message had been sent.
 func (s queues) loseMessages() {
 	s.t.Helper()
 	queue := sqs.NewFromConfig(s.cloud.Config("test"))
@@ -152,7 +152,7 @@ func (s queues) loseMessages() {
 	}
 }
 
-// letPass lets minutes pass, with a sweep and the workers in each.
+// letPass lets minutes pass, with a sweep and the workers running in each.
 func (s clock) letPass(minutes int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -161,8 +161,8 @@ func (s clock) letPass(minutes int) {
 	}
 }
 
-// finish lets minutes pass until nothing is pending. After a while, when what is left waits for its visibility
-// timeout, the schedule is late as well.
+// finish lets minutes pass until nothing is pending, at most the given number. After a while, when only visibility
+// timeouts remain, the schedule also falls behind.
 func (s clock) finish(most int) {
 	s.t.Helper()
 	s.queues.pump()
@@ -176,7 +176,7 @@ func (s clock) finish(most int) {
 	}
 }
 
-// pass lets time pass, then sweeps. With several pollers the schedule fires twice, as it may, while they are at work.
+// pass lets time pass, then sweeps. With several pollers the schedule fires twice, as it may, while they run.
 func (s clock) pass(wait time.Duration) {
 	s.t.Helper()
 	<-time.After(wait) // virtual: the test runs inside testing/synctest
@@ -192,8 +192,8 @@ func (s clock) pass(wait time.Duration) {
 	s.queues.pump()
 }
 
-// pending lists the rows that somebody still has to act on and the queues that hold a message. A finished task waits
-// for nothing but the end of its file's time.
+// pending lists the rows with pending work and the queues that contain messages. A finished task waits only for the
+// expiry of its file.
 func (s clock) pending() []string {
 	s.t.Helper()
 	var left []string
@@ -209,14 +209,14 @@ func (s clock) pending() []string {
 	return s.clock.due("test-WorkTable", time.Now().Add(24*time.Hour))
 }
 
-// letIndexesCatchUp waits until every index shows what has been written so far.
+// letIndexesCatchUp waits until every index includes all previous writes.
 func letIndexesCatchUp(s *stack) {
 	if s.plan != nil {
 		<-time.After(longestLag) // virtual: the test runs inside testing/synctest
 	}
 }
 
-// row is what the tests look at in a table.
+// row holds the attributes of a table's row.
 type row map[string]types.AttributeValue
 
 func (r row) text(name string) string {
@@ -238,7 +238,7 @@ func (r row) number(name string) int {
 	return n
 }
 
-// list returns the ids of a tenant's rows of a kind, through the index that lists them.
+// list returns the ids of a tenant's rows of one kind, through the index that lists them.
 func (s state) list(table, list string) []string {
 	s.t.Helper()
 	letIndexesCatchUp(s.stack)
@@ -254,10 +254,10 @@ func (s state) list(table, list string) []string {
 	return keys
 }
 
-// tenant is the first organisation in test mode, as it stands in front of keys.
+// tenant returns the key prefix of the first organisation in test mode.
 func (s *stack) tenant() string { return s.owner().Key() }
 
-// objects lists what the exports bucket holds.
+// objects lists the objects in the exports bucket.
 func (s state) objects() []string {
 	s.t.Helper()
 	out, err := s3.NewFromConfig(s.cloud.Config("test")).ListObjectsV2(s.t.Context(), &s3.ListObjectsV2Input{
@@ -271,7 +271,7 @@ func (s state) objects() []string {
 	return keys
 }
 
-// get reads one row; nil when it is not there.
+// get reads one row. It returns nil if the row does not exist.
 func (s state) get(table, pk, sk string) row {
 	s.t.Helper()
 	out, err := s.rows.GetItem(s.t.Context(), &dynamodb.GetItemInput{

@@ -17,14 +17,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// quirk is a portal that differs, and what becomes of a patient who connects to it.
+// quirk is a portal with unusual behaviour, and the expected result of a patient's connection to it.
 type quirk struct {
-	with     string // switches of the sandbox
-	platform string // "" for sandbox
-	override string // what is different there from the platform's profile
-	authID   string // how our client authenticates; "" for a public client
-	refused  string // the error that the application gets; "" when the connection is made
-	later    bool   // the export is asked for two hours later, when the access token has expired
+	with     string // the sandbox's switches
+	platform string // "" means sandbox
+	override string // differences from the platform's profile
+	authID   string // client authentication; "" for a public client
+	refused  string // the application's error; "" if the connection succeeds
+	later    bool   // the export starts two hours later, when the access token has expired
 	failed   export.Reason
 }
 
@@ -32,7 +32,7 @@ func quirks() []quirk {
 	return []quirk{
 		{with: "discovery-relative"},
 		{with: "discovery-missing,iss:missing"},
-		{with: "discovery-missing"}, // its answer names an issuer that its addresses lie below
+		{with: "discovery-missing"}, // its response names an issuer that is a prefix of its URLs
 		{with: "discovery-missing,iss:wrong", refused: "svc_invalid_request"},
 		{with: "discovery-html,iss:missing"},
 		{with: "token-moves:1", later: true},
@@ -53,7 +53,7 @@ func quirks() []quirk {
 		{with: "authorize-error:invalid_scope", refused: "invalid_scope"},
 		{with: "authorize-error:server_error", refused: "svc_token_exchange"},
 		{with: "authorize-error:login_required", refused: "svc_token_exchange"},
-		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // it lists no types either, and the profile knows none
+		{with: "scopes:no-wildcards", refused: "invalid_scope"}, // it lists no types, and the profile has none
 		{with: "scopes:no-wildcards", platform: "humana"},
 		{with: "scopes:v1"},
 		{with: "scopes:v2"},
@@ -65,7 +65,7 @@ func quirks() []quirk {
 		{with: "patient-fhiruser,id-token:signed"},
 		{with: "patient-jwt"},
 		{with: "patient-userinfo"},
-		{with: "no-patient"}, // a search finds one
+		{with: "no-patient"}, // a search finds the patient
 		{with: "patient-unnamed", refused: "svc_token_exchange"},
 		{with: "patient-unnamed,id-token:signed"},
 		{with: "scopes:types-v1,query-limit:2048", platform: "smart"},
@@ -81,7 +81,8 @@ func quirks() []quirk {
 		{with: "ah-practice", platform: "smart"},
 		{with: "scopes:v1", platform: "smart"},
 		{with: "patient-userinfo", platform: "someone-new"},
-		{with: "refresh-needs-scope", later: true, failed: export.TokenRefreshFailure}, // the profile does not know of it
+		// the profile does not include the scope
+		{with: "refresh-needs-scope", later: true, failed: export.TokenRefreshFailure},
 		{with: "no-refresh"},
 		{with: "no-refresh", later: true, failed: export.TokenRefreshFailure},
 		{with: "refresh-fails:invalid_grant", later: true, failed: export.TokenRefreshFailure},
@@ -94,7 +95,7 @@ func quirks() []quirk {
 	}
 }
 
-func TestPortalsWithQuirksAreConnectedOrRefusedForTheRightReason(t *testing.T) {
+func TestQuirkyPortalsConnectOrReturnExpectedError(t *testing.T) {
 	t.Parallel()
 	for _, q := range few(quirks()) {
 		name := q.with
@@ -134,8 +135,8 @@ func TestPortalsWithQuirksAreConnectedOrRefusedForTheRightReason(t *testing.T) {
 	}
 }
 
-// connectURLOf makes the portal connectable and gives the address at which a patient starts. Nothing is said about
-// scopes, so that platform and discovery decide.
+// connectURLOf makes the portal connectable and returns the patient's start URL. It configures no scopes, so that
+// platform and discovery determine them.
 func (s ehr) connectURLOf(q quirk) string {
 	s.t.Helper()
 	platform := q.platform
@@ -152,9 +153,10 @@ func (s ehr) connectURLOf(q quirk) string {
 	return connectURL(at)
 }
 
-// TestAServerThatDoesNotDecodeBasicIsAskedRaw: at the sign-in, a refresh and a revocation; and where nobody has said
-// so, the organisation is told what invalid_client may mean there.
-func TestAServerThatDoesNotDecodeBasicIsAskedRaw(t *testing.T) {
+// TestBasicCredentialsAreSentRawWhenConfigured proves that such a server gets unencoded credentials at the sign-in, at
+// a refresh and at a revocation. If the server is not configured so, the organisation learns what invalid_client may
+// mean there.
+func TestBasicCredentialsAreSentRawWhenConfigured(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// describedRead holds what a caller of an operation of docs/openapi.yaml has to send.
+// describedRead holds the inputs that an operation of docs/openapi.yaml requires.
 type describedRead struct {
 	Security   []map[string][]string `yaml:"security"`
 	Parameters []parameter           `yaml:"parameters"`
@@ -23,8 +23,8 @@ type parameter struct {
 	Required bool `yaml:"required"`
 }
 
-// readers returns the routes that docs/openapi.yaml describes as GET with a key and nothing else that is required,
-// and that routeAccess does not name: make endpoint writes such ones.
+// readers returns the routes that docs/openapi.yaml describes as GET with a key and no other required input, and that
+// routeAccess omits. make endpoint generates such routes.
 func readers(tb testing.TB) []template.Route {
 	tb.Helper()
 	text, err := os.ReadFile("../../../docs/openapi.yaml")
@@ -55,7 +55,7 @@ func readers(tb testing.TB) []template.Route {
 	return all
 }
 
-// runReaders uses what readers may do.
+// runReaders calls every reader.
 func runReaders(s *stack) {
 	s.t.Helper()
 	for _, route := range readers(s.t) {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// runStoppedRecovery has an operator begin the recovery of an owner, who stops it.
+// runStoppedRecovery has an operator start the recovery of an owner's account, which the owner stops.
 func (s staff) runStoppedRecovery(owner *person) {
 	s.t.Helper()
 	_, err := s.operator.Members.Recover(s.t.Context(), s.owner(), owner.email, "seen in person")
@@ -34,7 +34,8 @@ func (s staff) runStoppedRecovery(owner *person) {
 	}
 }
 
-// TestSoleOwnerIsRecoveredAfterThreeDays: nobody has the second factor any more, and an operator begins a recovery.
+// TestSoleOwnerIsRecoveredAfterThreeDays has an operator start a recovery after the sole owner has lost the second
+// factor.
 func TestSoleOwnerIsRecoveredAfterThreeDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,14 +15,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The scenarios of a connection's life after it was made: kept alive, warned about, revoked, reconnected, disconnected.
+// The scenarios of a connection's later life: kept alive, warned about, revoked, reconnected, disconnected.
 
-// runKeepAlive: tokens that nobody asks for are refreshed once a week.
+// runKeepAlive checks that unused tokens are refreshed once a week.
 func runKeepAlive(s *stack) {
 	s.t.Helper()
 	id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	for n := range 3 {
-		<-time.After(11 * 24 * time.Hour) // a week and a half at most, and the scheduler looks only then
+		<-time.After(11 * 24 * time.Hour) // due after at most a week and a half, and the scheduler runs only then
 		s.clock.letPass(3)
 		if got := s.state.tokens(id).number("version"); got != n+2 {
 			s.t.Errorf("after %d times 11 days the tokens have version %d, want %d", n+1, got, n+2)
@@ -38,7 +38,7 @@ func runKeepAlive(s *stack) {
 	s.org.checkDownload(crashPersona)
 }
 
-// runMove: the portal's token endpoint moves within the origin that is pinned, and a scheduled refresh follows it.
+// runMove moves the portal's token endpoint within the pinned origin; a scheduled refresh follows it.
 func runMove(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "token-moves:1"}).Get("org_connection_id")
@@ -49,7 +49,7 @@ func runMove(s *stack) {
 	}
 }
 
-// runRevocation: consent was withdrawn at the portal.
+// runRevocation withdraws consent at the portal.
 func runRevocation(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
@@ -58,9 +58,9 @@ func runRevocation(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// runRevocationByExport: an export finds out that consent was withdrawn. That is judged at once, without
-// waiting for the scheduler: no time passes between the export and the revocation but what the answers take,
-// and here they take none.
+// runRevocationByExport has an export discover that consent was withdrawn. The connection is revoked at once, without
+// waiting for the scheduler: no time passes between the export and the revocation except response times, which are zero
+// here.
 func runRevocationByExport(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
@@ -68,7 +68,7 @@ func runRevocationByExport(s *stack) {
 	asked := time.Now()
 	taskID := s.org.startExport(id)
 	s.clock.letPass(0)
-	if took := time.Since(asked); took > time.Second { // virtual
+	if took := time.Since(asked); took > time.Second { // virtual time
 		s.t.Errorf("it took %v", took)
 	}
 	if got := s.state.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
@@ -77,7 +77,7 @@ func runRevocationByExport(s *stack) {
 	s.check.revoked(id, "invalid_grant")
 }
 
-// revoked: the connection is revoked, which was told once, and its tokens are gone.
+// revoked checks that the connection is revoked, that this was reported once, and that its tokens are gone.
 func (s checks) revoked(id, cause string) {
 	s.t.Helper()
 	s.org.checkStatus(id, "revoked")
@@ -102,7 +102,7 @@ func (s checks) revoked(id, cause string) {
 	}
 }
 
-// runWarning: consent ends in days, and the portal has said when.
+// runWarning covers a consent that ends within days, at a time that the portal has stated.
 func runWarning(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.AuthorizationEnding)
@@ -124,7 +124,7 @@ func runWarning(s *stack) {
 	}
 }
 
-// runReconnect: the same patient comes back, another one does not get in.
+// runReconnect reconnects the same patient, and checks that another patient is refused.
 func runReconnect(s *stack) {
 	s.t.Helper()
 	s.org.subscribe(webhook.ConnectionFailed)
@@ -157,7 +157,7 @@ func runReconnect(s *stack) {
 	}
 }
 
-// runDisconnect: the organisation ends a connection in the middle of an export, with the file of an earlier one there.
+// runDisconnect ends a connection in the middle of an export, with the file of an earlier export present.
 func runDisconnect(s *stack) {
 	s.t.Helper()
 	id := s.org.disconnect()
@@ -182,7 +182,7 @@ func runDisconnect(s *stack) {
 	}
 }
 
-// runWidget: a page of ours makes the attempt, opens its window and asks how it went.
+// runWidget has our page create an attempt, open its window and poll its status.
 func runWidget(s *outside) {
 	s.t.Helper()
 	made := s.patient.makeAttempt(map[string]string{
@@ -227,7 +227,7 @@ func runWidget(s *outside) {
 	}
 }
 
-// attempt is what a page of ours knows of an attempt.
+// attempt is the data that our page has about an attempt.
 type attempt struct {
 	ID    string `json:"attempt_id"`
 	Token string `json:"attempt_token"`
@@ -249,7 +249,7 @@ func (o browsing) makeAttempt(body map[string]string) attempt {
 	return of
 }
 
-// openWindow goes through the portal in a browser of its own, to the page that the window ends with.
+// openWindow goes through the portal in a new browser, to the window's last page.
 func (o browsing) openWindow(of attempt) *visited {
 	o.t.Helper()
 	answer, last := o.patient.browser().leave(of.form(), crashPersona, "approve")
@@ -259,7 +259,7 @@ func (o browsing) openWindow(of attempt) *visited {
 	return answer
 }
 
-// watched is how an attempt stands.
+// watched is the status of an attempt.
 type watched struct {
 	Status string `json:"status"`
 	Result struct {
@@ -276,7 +276,7 @@ func (o browsing) watchAttempt(of attempt) watched {
 	return got
 }
 
-// readAttempt asks how an attempt stands, with a public id.
+// readAttempt requests the status of an attempt with a public id.
 func (o browsing) readAttempt(of attempt, publicID string) (status int, got watched) {
 	o.t.Helper()
 	answered := o.patient.askForAttempt(of, publicID)
@@ -286,7 +286,7 @@ func (o browsing) readAttempt(of attempt, publicID string) (status int, got watc
 	return answered.status, got
 }
 
-// runConfidential: our client proves who it is, in each way that there is, when it signs in, refreshes and revokes.
+// runConfidential covers a confidential client that authenticates by each method on sign-in, refresh and revocation.
 func runConfidential(s *stack) {
 	s.t.Helper()
 	const password = "s3cret._=-"

@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// firstTick is by which call the scheduler's first run that finds something is over: a look at each shard, a claim and
-// a message. What the worker does takes fewer calls.
+// firstTick is the number of calls within which the scheduler's first run with work is over: a query of each shard, a
+// claim and a message. The worker needs fewer calls.
 const firstTick = store.DueShards + 4
 
-// refreshers are the functions that act on connections. To the scheduler every connection that is due is the same, so
-// that one scenario is enough for it but in a soak.
+// refreshers lists the functions that process due connections. The scheduler treats all due connections alike, so
+// outside a soak one scenario covers it.
 func refreshers() []string {
 	if !isSoak() {
 		return []string{"RefreshWorkerFunction"}
@@ -23,9 +23,10 @@ func refreshers() []string {
 	return []string{"RefreshWorkerFunction", "RefreshSchedulerFunction"}
 }
 
-// TestKeepingAliveSurvivesACrashAnywhere: the tokens are renewed, due again and usable. Where the worker died with the
-// new refresh token in its hands, the old one is tried once more, and the connection ends as rotation_lost.
-func TestKeepingAliveSurvivesACrashAnywhere(t *testing.T) {
+// TestKeepAliveSurvivesCrashAnywhere proves that the tokens are refreshed, due again and usable. If the worker
+// crashed before storing the new refresh token, the old one is tried once more, and the connection ends as
+// rotation_lost.
+func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for function, mayLose := range map[string]bool{"RefreshWorkerFunction": true, "RefreshSchedulerFunction": false} {
 		t.Run(function, func(t *testing.T) {
@@ -46,14 +47,14 @@ func TestKeepingAliveSurvivesACrashAnywhere(t *testing.T) {
 					return
 				}
 				s.check.refreshed(t, id)
-				<-time.After(2 * time.Hour) // the export has to renew the tokens, which an old refresh token could not
+				<-time.After(2 * time.Hour) // the export must refresh the tokens, which an old refresh token could not
 				s.org.startExport(id)
 				s.clock.letPass(2)
 				s.org.checkDownload(crashPersona)
 				s.org.checkStatus(id, "authorized")
 				l.checkUses(t, 1)
 			})
-			// which takes a sample of the crashes only
+			// a short run covers only a sample of the crashes
 			if isThere := lost > 0; isThere && !mayLose || !isThere && mayLose && !testing.Short() {
 				t.Errorf("%d crashes lost the rotation", lost)
 			}
@@ -69,7 +70,7 @@ func (s clock) letPassSlowly(quarters int) {
 	}
 }
 
-// refreshed: the connection is authorized, has been refreshed, and is due again within a week and a half.
+// refreshed checks that the connection is authorized, has been refreshed, and is due again within a week and a half.
 func (s checks) refreshed(t *testing.T, id string) {
 	t.Helper()
 	s.org.checkStatus(id, "authorized")
@@ -86,9 +87,9 @@ func (s checks) refreshed(t *testing.T, id string) {
 	}
 }
 
-// TestARevocationSurvivesACrashAnywhere: revoked once, told once, and the tokens are gone. Of a refusal that nobody
-// remembers it is not known any more that it was one, so that the next one reads as a lost rotation.
-func TestARevocationSurvivesACrashAnywhere(t *testing.T) {
+// TestRevocationSurvivesCrashAnywhere proves that the connection is revoked once, reported once, and that its tokens
+// are gone. If a crash loses the portal's refusal, the next one counts as a lost rotation.
+func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range refreshers() {
 		t.Run(function, func(t *testing.T) {
@@ -114,9 +115,9 @@ func TestARevocationSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestTheEndOfAnAccessTokenSurvivesACrashAnywhere: in the worker that finds it, and in the export that finds it where
-// the row was never due. The connection is revoked once, and the portal was asked for nothing.
-func TestTheEndOfAnAccessTokenSurvivesACrashAnywhere(t *testing.T) {
+// TestAccessTokenExpirySurvivesCrashAnywhere crashes the worker that detects the expiry, and the export that
+// detects it if the row was never due. The connection is revoked once, without a request to the portal.
+func TestAccessTokenExpirySurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range append(refreshers(), "ExportWorkerFunction") {
 		t.Run(function, func(t *testing.T) {
@@ -143,8 +144,9 @@ func TestTheEndOfAnAccessTokenSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// TestARevocationUpstreamSurvivesACrashAnywhere: the portal was asked, and nothing is left of the tokens.
-func TestARevocationUpstreamSurvivesACrashAnywhere(t *testing.T) {
+// TestUpstreamRevocationSurvivesCrashAnywhere proves that the portal gets a revocation request, and that no tokens
+// remain.
+func TestUpstreamRevocationSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range refreshers() {
 		t.Run(function, func(t *testing.T) {
@@ -170,7 +172,7 @@ func TestARevocationUpstreamSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// forgotten: a connection that was given up holds nothing any more and waits for nothing.
+// forgotten checks that a disconnected connection has no tokens and no pending work.
 func (s checks) forgotten(t *testing.T, id string) {
 	t.Helper()
 	s.org.checkStatus(id, "revoked")
@@ -187,9 +189,9 @@ func (s checks) forgotten(t *testing.T, id string) {
 	}
 }
 
-// TestADisconnectionSurvivesACrashAnywhere: in the middle of an export, with the file of an earlier one there. When the
-// organisation has asked again, everything has ended.
-func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
+// TestDisconnectionSurvivesCrashAnywhere disconnects in the middle of an export, with the file of an earlier export
+// present. After the organisation's retry, everything has ended.
+func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	const function = "DeleteConnectionFunction"
 	sweepCrashes(t, function, func(t *testing.T, s *stack) {
@@ -223,7 +225,7 @@ func TestADisconnectionSurvivesACrashAnywhere(t *testing.T) {
 	})
 }
 
-// disconnectUntilDone asks as a backend would: a 5xx is tried again.
+// disconnectUntilDone disconnects as a backend would, retrying on 5xx.
 func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -237,7 +239,7 @@ func (s *stack) disconnectUntilDone(t *testing.T, id string) {
 	t.Fatal("DELETE was never carried out")
 }
 
-// eventIDs are the ids under which the first organisation was told something about a subject, by type.
+// eventIDs returns the ids of the events of a type that the first organisation received about a subject.
 func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]bool {
 	s.t.Helper()
 	found := map[string]bool{}
@@ -249,7 +251,7 @@ func (s *stack) eventIDs(eventType webhook.Type, mentions string) map[string]boo
 	return found
 }
 
-// toldPerGeneration: each authorisation of a connection was told once, under the id that is its own.
+// toldPerGeneration checks that each authorisation of a connection was reported once, under its own id.
 func (s checks) toldPerGeneration(t *testing.T, id string) {
 	t.Helper()
 	told, generation := s.eventIDs(webhook.ConnectionSucceeded, id), s.state.connection(id).number("generation")

@@ -12,27 +12,28 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestTokenRefreshSurvivesFaults is a sample of what a soak does with a hundred seeds.
+// TestTokenRefreshSurvivesFaults runs a few seeds; a soak runs a hundred.
 func TestTokenRefreshSurvivesFaults(t *testing.T) {
 	t.Parallel()
 	sweepSample(t, 1, survivePatients, 2000, 2003)
 }
 
-// patient is a connection under way, and what may become of it.
+// patient is a running connection and its possible outcomes.
 type patient struct {
-	id, refuses string // refuses: the portal's switches
+	id, refuses string // refuses holds the portal's switches
 	told        map[int]bool
 }
 
 // refusing portals withdraw the patient's consent at the first refresh.
 const refusing = "refresh-fails:invalid_grant,fails-first:1"
 
-// unrenewing portals give access for two days and no refresh token.
+// unrenewing portals issue an access token for two days and no refresh token.
 const unrenewing = "no-refresh,access:48h"
 
-// survivePatients is the life of some connections over weeks, of patients and a backend who try again when they are
-// told to: a connection ends only where the portal refused, the organisation asked, a worker died with the new refresh
-// token in its hands or there never was one, each end is told once, nothing is pending and no tokens are left over.
+// survivePatients simulates some connections over weeks, with patients and a backend that retry when the response says
+// so. A connection may end only if the portal refused, the organisation disconnected, a worker crashed before storing
+// the new refresh token, or there never was one. Each end is reported once, nothing is pending, and no tokens are left
+// over.
 func survivePatients(t *testing.T, o simulation) {
 	t.Helper()
 	o.pollers = 1 + o.random.IntN(2)*2
@@ -70,7 +71,7 @@ func survivePatients(t *testing.T, o simulation) {
 	checkLogsHoldNoToken(t, o.stack)
 }
 
-// noteEnd remembers that a connection has been revoked, before something else becomes of it.
+// noteEnd records that a connection has been revoked, before its status changes again.
 func (o simulation) noteEnd(p *patient) {
 	found := o.state.connection(p.id)
 	if ended := found.text("ended"); ended != "" && ended != "disconnected" {
@@ -78,7 +79,7 @@ func (o simulation) noteEnd(p *patient) {
 	}
 }
 
-// act is what the organisation, or the patient, does with a connection next.
+// act performs the next action of the organisation, or the patient, on a connection.
 func (o simulation) act(t *testing.T, p *patient) {
 	t.Helper()
 	switch o.random.IntN(6) {
@@ -93,7 +94,7 @@ func (o simulation) act(t *testing.T, p *patient) {
 	}
 }
 
-// exportOrNot asks for an export of a connection that may have ended.
+// exportOrNot requests an export of a connection that may have ended.
 func (o simulation) exportOrNot(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
@@ -111,7 +112,7 @@ func (o simulation) exportOrNot(t *testing.T, id string) {
 	t.Fatal("POST ehi-export was never answered")
 }
 
-// finishRefreshes lets time pass until no connection is due and no row or queue has anything left to do.
+// finishRefreshes lets time pass until no connection is due and no row or queue has pending work.
 func finishRefreshes(s *stack) {
 	s.t.Helper()
 	s.clock.letPass(2)
@@ -124,7 +125,7 @@ func finishRefreshes(s *stack) {
 	}
 }
 
-// overdue lists the connections whose time has come, or from which something is still to be taken back.
+// overdue lists the connections that are due or still have a grant to revoke.
 func overdue(s *stack) []string {
 	s.t.Helper()
 	var found []string
@@ -138,7 +139,8 @@ func overdue(s *stack) []string {
 	return found
 }
 
-// checkLife: the connection is whole, ended for a reason that there was, and the organisation heard of each revocation.
+// checkLife checks that the connection is intact, or ended for a valid reason, and that the organisation was notified
+// of each revocation.
 func (o simulation) checkLife(t *testing.T, p *patient) {
 	t.Helper()
 	found := o.state.connection(p.id)
@@ -168,7 +170,7 @@ func (o simulation) checkLife(t *testing.T, p *patient) {
 	o.check.toldPerGeneration(t, p.id)
 }
 
-// checkNoTokensAreLeft: whatever is sealed in the tokens table belongs to an authorized connection.
+// checkNoTokensAreLeft checks that every sealed row of the tokens table belongs to an authorized connection.
 func checkNoTokensAreLeft(t *testing.T, s *stack) {
 	t.Helper()
 	for _, item := range s.state.browse("test-TokensTable") {
@@ -183,7 +185,7 @@ func checkNoTokensAreLeft(t *testing.T, s *stack) {
 	}
 }
 
-// checkLogsHoldNoToken greps what the functions have logged for what only tokens and codes are called.
+// checkLogsHoldNoToken searches the functions' logs for names that only tokens and codes have.
 func checkLogsHoldNoToken(t *testing.T, s *stack) {
 	t.Helper()
 	s.mu.Lock()

@@ -23,15 +23,15 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// probe is a call that a function might make if it were somebody else's.
+// probe is a call that a function must not be able to make.
 type probe struct {
 	action, resource string
 	call             func(ctx context.Context, cfg awssdk.Config) error
 }
 
-// TestEveryFunctionIsRefusedWhatItMayNotDo makes every function try every action on every resource that the template
-// does not allow it, and the allowed ones on foreign rows and for foreign purposes.
-func TestEveryFunctionIsRefusedWhatItMayNotDo(t *testing.T) {
+// TestFunctionsAreDeniedUngrantedActions makes every function try every action on every resource that the template
+// does not allow it. It also tries the allowed actions on foreign rows and for foreign purposes.
+func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	t.Parallel()
 	isMany(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -58,8 +58,8 @@ func TestEveryFunctionIsRefusedWhatItMayNotDo(t *testing.T) {
 	})
 }
 
-// mayUnconditionally reports whether no condition keeps the function from a probe, which is about rows and purposes
-// that are nobody's.
+// mayUnconditionally reports whether the function may make the probe's call without a condition. Probes use rows and
+// purposes that belong to no function.
 func mayUnconditionally(f template.Function, p probe) bool {
 	return slices.ContainsFunc(f.Statements, func(s template.Statement) bool {
 		return slices.Contains(s.Actions, p.action) && slices.Contains(s.Resources, p.resource) && len(s.Condition) == 0

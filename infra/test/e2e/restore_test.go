@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// keepTokens copies all token sets into a table of their own, as DynamoDB restores them.
+// keepTokens copies token sets into a separate table, as a DynamoDB restore creates.
 func keepTokens(s *stack, into string, connections ...string) {
 	s.t.Helper()
 	attribute, kind := "pk", types.ScalarAttributeTypeS
@@ -47,7 +47,7 @@ func tokensOf(s *stack, connectionID string) map[string]types.AttributeValue {
 	}
 }
 
-// loseTokens deletes token sets behind everybody's back.
+// loseTokens deletes token sets directly in the table.
 func loseTokens(s *stack, connections ...string) {
 	s.t.Helper()
 	from := "test-TokensTable"
@@ -57,10 +57,9 @@ func loseTokens(s *stack, connections ...string) {
 	}
 }
 
-// TestTokensAreRestoredButForThoseThatWereUsedSince: of four patients' tokens that are lost and were restored
-// to an earlier moment, those that nobody has used since work again. The others are never shown to the
-// portal: their connections end.
-func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
+// TestRestoreSkipsTokensUsedSinceBackup loses tokens and restores them from an earlier time. Those that
+// were not used since then work again. The others are never sent to the portal: their connections end.
+func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -72,7 +71,7 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 		keepTokens(s, "restored", idle, used, exported, gone)
 		<-time.After(time.Minute)
 		moment := time.Now()
-		<-time.After(2 * time.Hour) // access tokens have ended
+		<-time.After(2 * time.Hour) // access tokens have expired
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			used, time.Now()))
 		s.org.startExport(exported)
@@ -83,7 +82,7 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 		loseTokens(s, idle, used, exported, later)
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			idle, time.Now()))
-		s.clock.letPass(2) // somebody looks, and finds nothing to renew
+		s.clock.letPass(2) // a worker runs and finds no tokens to refresh
 
 		outputs := s.template.Outputs
 		rows, err := wiring.Restore(t.Context(), s.cloud.Config("operator"), outputs, "restored")
@@ -116,7 +115,7 @@ func TestTokensAreRestoredButForThoseThatWereUsedSince(t *testing.T) {
 			t.Errorf("%d exports succeeded, want that before and one with the restored tokens", got)
 		}
 		ledger.checkUses(t, 1)
-		for _, id := range []string{used, later, gone} { // a request after an export gets that one
+		for _, id := range []string{used, later, gone} { // a request after an export returns that export
 			if got := s.org.request("POST", "/bridge/fhir/ehi-export",
 				map[string]string{"org_connection_id": id}); got.Error != "svc_connection_not_exportable" {
 				t.Errorf("an export of %s answered %d %s", id, got.status, got.Error)

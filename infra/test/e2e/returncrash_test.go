@@ -11,14 +11,14 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestReconnectingSurvivesACrashAnywhere: the same patient ends authorized under the same id, with the tokens of the
-// last sign-in, or is told to try again and can.
-func TestReconnectingSurvivesACrashAnywhere(t *testing.T) {
+// TestReconnectSurvivesCrashAnywhere proves that the same patient is authorized under the same id, with the tokens
+// of the last sign-in, or is asked to retry and can.
+func TestReconnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		function     string
 		disconnected bool
-		soak         bool // the function cannot tell the two: only in a soak
+		soak         bool // only in a soak: to the function both cases are the same
 	}{
 		{function: "ReconnectFunction"},
 		{function: "ReconnectFunction", disconnected: true, soak: true},
@@ -39,7 +39,7 @@ func TestReconnectingSurvivesACrashAnywhere(t *testing.T) {
 				}
 				life()
 				l := s.ehr.keepLedger()
-				l.grants = 1 // the one before has another number
+				l.grants = 1 // the earlier grant has another number
 				answer, last := s.patient.browser().open(s.patient.reconnectURL(id), crashPersona, "approve")
 				s.disarm(c.function)
 				if answer != nil {
@@ -53,7 +53,7 @@ func TestReconnectingSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkBack: trying again works, and from then on only tokens of that sign-in are used.
+// checkBack checks that a retry works, and that only tokens of that sign-in are used afterwards.
 func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	t.Helper()
 	back := s.patient.reconnect(id, crashPersona)
@@ -62,7 +62,7 @@ func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	}
 	s.clock.letPass(2)
 	s.check.toldPerGeneration(t, id)
-	<-time.After(2 * time.Hour) // the export has to renew the tokens
+	<-time.After(2 * time.Hour) // the export must refresh the tokens
 	s.org.startExport(id)
 	s.clock.letPass(3)
 	s.org.checkDownload(crashPersona)
@@ -84,7 +84,7 @@ func (o browsing) reconnectURL(id string) string {
 	}.Encode()
 }
 
-// spare puts the crash of a function off until what is returned is called.
+// spare postpones the crash of a function until resume is called.
 func spare(s *stack, function string) (resume func()) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -98,8 +98,9 @@ func spare(s *stack, function string) (resume func()) {
 	}
 }
 
-// TestAWidgetsSignInSurvivesACrashAnywhere: whoever is told to try again can, and the attempt tells how it went.
-func TestAWidgetsSignInSurvivesACrashAnywhere(t *testing.T) {
+// TestWidgetSignInSurvivesCrashAnywhere proves that a patient who is asked to retry can, and that the attempt
+// reports the result.
+func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
 		"CreateAttemptFunction", "ConnectFunction", "CallbackFunction",
@@ -122,7 +123,7 @@ func TestAWidgetsSignInSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// signInByWidget makes attempts until one is done, as a person does who reads what the pages say.
+// signInByWidget creates attempts until one is done, as a person does who follows the pages' instructions.
 func signInByWidget(t *testing.T, s *stack) watched {
 	t.Helper()
 	for range 5 {

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// scenario is a piece of the service's work.
+// scenario is a part of the service's work.
 type scenario struct {
 	name    string
 	options options
@@ -26,7 +26,7 @@ type scenario struct {
 	costly  bool
 }
 
-// scenarios together make every call that the functions can make.
+// scenarios returns the scenarios that together make every call that the functions can make.
 func scenarios(tb testing.TB) []scenario {
 	tb.Helper()
 	all := cheapScenarios()
@@ -43,7 +43,7 @@ func scenarios(tb testing.TB) []scenario {
 	})
 }
 
-// cheapScenarios are those that need no large record.
+// cheapScenarios returns the scenarios that need no large record.
 func cheapScenarios() []scenario {
 	return []scenario{
 		{name: "the main job", run: runMainJob},
@@ -85,11 +85,11 @@ func cheapScenarios() []scenario {
 		{name: "the dashboard", run: runDashboard},
 		{name: "a client that proves who it is", run: runConfidential, costly: true},
 		{name: "an endpoint of the catalogue that fails and recovers", run: runHealth},
-		{name: "files whose time is over", run: runExpiry}, // last of these: in so many days tokens are refreshed, too
+		{name: "files whose time is over", run: runExpiry}, // last of these: tokens are also refreshed in so many days
 	}
 }
 
-// large is a patient whose record is larger than a part of an upload.
+// large is a patient whose record exceeds one part of a multipart upload.
 const (
 	large        = "larch-hollow"
 	largeEntries = 45
@@ -115,7 +115,7 @@ func largeRecord(tb testing.TB) string {
 	return folder
 }
 
-// runMainJob connects, exports and downloads, and reads everything that can be read on the way.
+// runMainJob connects, exports and downloads, and reads everything readable on the way.
 func runMainJob(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -137,7 +137,7 @@ func runMainJob(s *stack) {
 		json.Unmarshal(got.Data, &list) != nil || len(list.Events) != 2 {
 		s.t.Errorf("the events are %d %s, want two", got.status, got.raw)
 	}
-	<-time.After(10 * time.Minute) // asked again, the finished export sends its event again
+	<-time.After(10 * time.Minute) // on a new request, the finished export sends its event again
 	s.org.startExport(connectionID)
 	s.clock.letPass(1)
 	if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
@@ -145,7 +145,7 @@ func runMainJob(s *stack) {
 	}
 }
 
-// checkDownload: the one success event leads to the whole record.
+// checkDownload checks that the only success event links to the complete record.
 func (o organisation) checkDownload(personaID string) {
 	o.t.Helper()
 	found := o.org.download(o.webhooks.exportEvent().DownloadLinks[0].URL)
@@ -187,8 +187,8 @@ func runRetriedWebhook(s *stack) {
 	}
 }
 
-// refuseWebhooks makes the inbox respond with 503 to the next n requests. It returns how many of them are left, which
-// is negative after further ones.
+// refuseWebhooks makes the inbox respond with 503 to the next n requests. It returns the number of remaining refusals,
+// which is negative after further requests.
 func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	left = new(atomic.Int32)
 	left.Store(n)
@@ -201,7 +201,7 @@ func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	return left
 }
 
-// runSlowExport: a portal is so slow that the export takes several runs and saves in between.
+// runSlowExport uses a portal so slow that the export takes several runs with saves in between.
 func runSlowExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
@@ -219,7 +219,7 @@ func runSlowExport(s *stack) {
 	s.org.checkDownload("alder-maple")
 }
 
-// runWaitingExport: while one export of an organisation goes from run to run, another waits in line.
+// runWaitingExport has one export of an organisation wait in line while another takes several runs.
 func runWaitingExport(s *stack) {
 	s.t.Helper()
 	slow, other := s.patient.connect("alder-maple", "approve").Get("org_connection_id"),
@@ -236,7 +236,7 @@ func runWaitingExport(s *stack) {
 	s.org.startExport(slow)
 	s.org.startExport(other)
 	s.clock.finish(600)
-	s.clock.letPass(1) // the sweeper looks whether anybody is left in line
+	s.clock.letPass(1) // the sweeper checks whether any export is still in line
 	if told := s.webhooks.events("patient.ehi_export_success"); len(told) != 2 {
 		s.t.Errorf("%d exports were told, want both", len(told))
 	}
@@ -245,7 +245,7 @@ func runWaitingExport(s *stack) {
 	}
 }
 
-// runGoneWebhook: a receiver answers 410, and is not called any more.
+// runGoneWebhook checks that a receiver that responds 410 gets no further requests.
 func runGoneWebhook(s *stack) {
 	s.t.Helper()
 	var calls atomic.Int32
@@ -259,12 +259,12 @@ func runGoneWebhook(s *stack) {
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	s.org.startExport(connectionID)
 	s.clock.letPass(30)
-	if got := calls.Load(); got == 0 || got > 2 { // two events can be under way when the first answer comes
+	if got := calls.Load(); got == 0 || got > 2 { // two deliveries can be in flight when the first response arrives
 		s.t.Errorf("the webhook was called %d times, want once or twice", got)
 	}
 }
 
-// runTogether: two patients connect, and one batch of messages tells of both.
+// runTogether connects two patients whose events arrive in one batch of messages.
 func runTogether(s *stack) {
 	s.t.Helper()
 	for range 2 {
@@ -276,14 +276,14 @@ func runTogether(s *stack) {
 	}
 }
 
-// runNotices: an organisation is told by e-mail that it has a new credential, although the message gets lost, and that
-// its webhook was disabled.
+// runNotices checks that the organisation gets an e-mail about a new credential, even if the message is lost, and about
+// its disabled webhook.
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := s.owner()
 	s.clock.letPass(1)
 	seeded := len(s.cloud.SES().Sent())
-	if seeded != 5 { // of three credentials and two webhooks
+	if seeded != 5 { // for three credentials and two webhooks
 		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
 	}
 	expect.NoError(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
@@ -314,7 +314,7 @@ func runNotices(s *stack) {
 	}
 }
 
-// runExpiry: the sweeper deletes a file when its time is over.
+// runExpiry checks that the sweeper deletes a file when it expires.
 func runExpiry(s *stack) {
 	s.t.Helper()
 	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
@@ -329,8 +329,8 @@ func runExpiry(s *stack) {
 	}
 }
 
-// runLongExport: in the middle of the record the portal asks to be left alone for so long that the worker has to hand
-// over to its next invocation.
+// runLongExport has the portal request, in the middle of the record, such a long pause that the worker must hand over
+// to its next invocation.
 func runLongExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
@@ -352,11 +352,11 @@ func runLongExport(s *stack) {
 	}
 }
 
-// runBrokenExport: when more than a part of the file has been uploaded, the portal withdraws every right.
+// runBrokenExport has the portal withdraw every permission after more than one part of the file has been uploaded.
 func runBrokenExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
-	var pages atomic.Int32 // of the large type; six are more than a part, and not all
+	var pages atomic.Int32 // pages of the large type; six exceed one part but are not the complete record
 	s.inPlace = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/sandbox/") {
 			return nil

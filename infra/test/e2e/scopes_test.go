@@ -8,9 +8,9 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// TestExportIsWholeWhenServerListsEveryTypeWithoutWildcard: the generic profile requests what an export needs of 146
-// types, in a request that a server with a limit of 2,048 bytes accepts.
-func TestExportIsWholeWhenServerListsEveryTypeWithoutWildcard(t *testing.T) {
+// TestExportIsCompleteWhenServerListsTypesWithoutWildcard proves that the generic profile requests the scopes that an
+// export needs of 146 types, in a request short enough for a server with a limit of 2,048 bytes.
+func TestExportIsCompleteWhenServerListsTypesWithoutWildcard(t *testing.T) {
 	t.Parallel()
 	for _, scopes := range []string{"types-v1", "types-v2"} {
 		for _, p := range few(persona.Builtin()) {

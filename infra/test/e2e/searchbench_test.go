@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// realList holds the endpoints that vendors publish, beside the project; it is no part of it.
+// realList is a file of the endpoints that vendors publish. It is stored beside the project, not in it.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// realCatalogue is the list as the catalogue that is published of it.
+// realCatalogue returns the catalogue built from realList.
 func realCatalogue(b *testing.B) record.Catalog {
 	b.Helper()
 	file, err := os.Open(realList)
@@ -36,8 +36,8 @@ func realCatalogue(b *testing.B) record.Catalog {
 	return c
 }
 
-// BenchmarkSearch is a search of the real list through the gateway, production's wiring and the embedded AWS: cold with
-// the snapshot fetched, cold with it on disk, and warm. It also tells the memory that a function keeps.
+// BenchmarkSearch measures searches of the real list through the gateway, production's wiring and the embedded AWS:
+// cold with the snapshot fetched, cold with it on disk, and warm. It also reports the memory that a function retains.
 func BenchmarkSearch(b *testing.B) {
 	c := realCatalogue(b)
 	s := newStack(b, options{})
@@ -73,7 +73,7 @@ func BenchmarkSearch(b *testing.B) {
 		warm = append(warm, time.Since(began))
 		i++
 	}
-	b.ReportMetric(held, "MB-held") // here, since Loop begins with none
+	b.ReportMetric(held, "MB-held") // reported here, because Loop resets metrics
 	for unit, all := range map[string][]time.Duration{"ms-fetched": fetched, "ms-on-disk": onDisk, "ms-warm": warm} {
 		slices.Sort(all)
 		b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, unit+"-p50")

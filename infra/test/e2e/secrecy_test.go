@@ -21,14 +21,14 @@ import (
 	synthetic "recordbridge/shared/tefca/people"
 )
 
-// wiretap keeps what must stay secret, and what is said where everybody may read it.
+// wiretap records secrets, and text from locations that are not confidential.
 type wiretap struct {
 	mu      sync.Mutex
-	secrets map[string]confidence // by the secret
-	said    map[string][]string   // where, and what
+	secrets map[string]confidence // by the secret's value
+	said    map[string][]string   // texts by location
 }
 
-// confidence is what a secret is, and the beginnings of the places that have to say it.
+// confidence describes a secret and the prefixes of the locations that may contain it.
 type confidence struct {
 	what   string
 	except []string
@@ -52,7 +52,7 @@ func (w *wiretap) note(where, text string) {
 	w.said[where] = append(w.said[where], text)
 }
 
-// queues hears every message that is sent.
+// queues records every sent message.
 func (w *wiretap) queues(next wire.Handler) wire.Handler {
 	return func(out http.ResponseWriter, r *http.Request, c wire.Call) {
 		if c.Service == "sqs" && strings.HasPrefix(c.Operation, "SendMessage") {
@@ -66,8 +66,9 @@ func (w *wiretap) queues(next wire.Handler) wire.Handler {
 	}
 }
 
-// network hears what the service and the world outside tell each other: what goes to and comes from the portal is
-// secret, what the service answers and sends is not. Files go to those whom they are for.
+// network records the traffic between the service and the outside world. Data sent to and from the portal is secret;
+// the service's responses and outgoing messages must not contain secrets. Files are exempt, because they are for their
+// recipients.
 func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.Header, body []byte) {
 	switch path := r.URL.Path; {
 	case strings.Contains(path, "/sandbox/"):
@@ -93,7 +94,8 @@ func (w *wiretap) network(r *http.Request, sent []byte, status int, header http.
 	}
 }
 
-// hideOwn hides what we make for one browser or widget: only the answer that hands it over may say it.
+// hideOwn records values that the service issues to one browser or widget. Only the response that issues a value may
+// contain it.
 func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	left := (&visited{header: header, body: body}).location()
 	if left != nil && strings.HasSuffix(left.Path, "/oauth/authorize") {
@@ -126,7 +128,7 @@ func (w *wiretap) hideOwn(path string, header http.Header, body []byte) {
 	}
 }
 
-// hideForm hides what OAuth hands on in forms and addresses. The secrets of the sandbox's clients stand in its address.
+// hideForm records OAuth's secrets in forms and URLs. The sandbox's URLs contain the secrets of its clients.
 func (w *wiretap) hideForm(text string) {
 	if _, query, found := strings.Cut(text, "?"); found {
 		text = query
@@ -144,7 +146,7 @@ func (w *wiretap) hideForm(text string) {
 	w.hide("our client's secret", form.Get("client_secret"), "a row of ", "the redirect of ")
 }
 
-// hideLeaves hides tokens, and what of a FHIR resource tells about a person.
+// hideLeaves records tokens, and personal data in a FHIR resource.
 func (w *wiretap) hideLeaves(name string, value any) {
 	private := []string{
 		"access_token", "refresh_token", "id_token", "error_description", "diagnostics",
@@ -167,14 +169,14 @@ func (w *wiretap) hideLeaves(name string, value any) {
 	}
 }
 
-// TestSecretsAndRecordsStayWhereTheyBelong performs the job, its repetition with renewed tokens and its failures, with
-// a portal that says private things in its errors, and everything that happens to connections afterwards. It looks for
-// every secret and every part of the record in logs, queues, webhooks, answers, addresses and rows.
-func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
+// TestSecretsAndRecordsDoNotLeak runs the job, a repetition with refreshed tokens, its failures with a portal
+// whose errors contain private data, and everything that happens to connections later. It searches logs, queues,
+// webhooks, responses, URLs and rows for every secret and every part of the record.
+func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		run             func(s *stack)
-		secrets, places int // seen at least
+		secrets, places int // minimum numbers
 	}{
 		"the main job and its failures": {func(s *stack) { runMainJob(s); runGossipingPortal(s) }, 30, 10},
 		"keeping alive":                 {runKeepAlive, 20, 10},
@@ -211,8 +213,7 @@ func TestSecretsAndRecordsStayWhereTheyBelong(t *testing.T) {
 	}
 }
 
-// runHiddenPerson: of a person whom an identity provider vouches for, and of their record,
-// nobody hears but the network.
+// runHiddenPerson proves that the data of a verified person, and their record, reach only the network.
 func runHiddenPerson(s *stack) {
 	s.t.Helper()
 	patient, ok := synthetic.Named("alder.fenn@tefca.example")
@@ -229,7 +230,7 @@ func runHiddenPerson(s *stack) {
 	runVault(s)
 }
 
-// runHiddenForms: what a patient fills in goes to the organisation and nobody else.
+// runHiddenForms proves that a patient's form data reaches only the organisation.
 func runHiddenForms(s *stack) {
 	s.t.Helper()
 	told := []string{"a webhook", "a row of test-WorkTable"}
@@ -244,7 +245,7 @@ func runHiddenForms(s *stack) {
 
 const gossip = "Juniper Vale of 7 Example Lane has been seen here"
 
-// runGossipingPortal: sign-in, refresh and collection fail, and the portal tells private things about it.
+// runGossipingPortal has sign-in, refresh and collection fail at a portal whose errors contain private data.
 func runGossipingPortal(s *stack) {
 	s.t.Helper()
 	var said atomic.Int32
@@ -266,7 +267,7 @@ func runGossipingPortal(s *stack) {
 	tell("/oauth/token")
 	s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 	<-time.After(2 * time.Hour)
-	s.org.startExport(connectionID) // with tokens that cannot be renewed
+	s.org.startExport(connectionID) // with tokens that can't be refreshed
 	s.clock.letPass(30)
 	s.inPlace = nil
 	connectionID = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
@@ -279,12 +280,12 @@ func runGossipingPortal(s *stack) {
 	}
 }
 
-// noteRows reads every table. What is sealed does not show what is in it.
+// noteRows records every table's rows. Sealed attributes do not reveal their content.
 func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {
 		if table.Name == "test-SandboxTable" {
-			continue // that is the portal
+			continue // belongs to the portal
 		}
 		for _, item := range s.state.browse(table.Name) {
 			row, err := json.Marshal(item)
@@ -294,7 +295,7 @@ func (w *wiretap) noteRows(t *testing.T, s *stack) {
 	}
 }
 
-// browse reads a whole table as it is on the wire.
+// browse reads a complete table in its wire format.
 func (s state) browse(table string) []map[string]json.RawMessage {
 	s.t.Helper()
 	var all []map[string]json.RawMessage

@@ -15,18 +15,18 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// What sandbox.yaml says.
+// Values from sandbox.yaml.
 const (
 	replacedBrand = "0a1b0000-5a4d-4b0c-8000-000000000001"
 	hiddenBrand   = "0a1b0000-5a4d-4b0c-8000-000000000002"
 )
 
-// TestAFreshStackHasInstitutionsToFindAndToConnectAt: what make run begins with.
-func TestAFreshStackHasInstitutionsToFindAndToConnectAt(t *testing.T) {
+// TestFreshStackHasConnectableInstitutions covers the initial catalogue of `make run`.
+func TestFreshStackHasConnectableInstitutions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{catalog: shipped.Sandbox})
-		t.Cleanup(synctest.Wait) // a search may have left a function loading, into a folder that the test takes away
+		t.Cleanup(synctest.Wait) // a search may have left a function loading into a folder that the test removes
 		if first := s.catalog.first("sandbox hosp"); first.ID != s.seeded.Sandbox.BrandID {
 			t.Errorf("the sandbox is %s, and %s is found", s.seeded.Sandbox.BrandID, first.ID)
 		}
@@ -67,7 +67,7 @@ func TestAFreshStackHasInstitutionsToFindAndToConnectAt(t *testing.T) {
 	})
 }
 
-// connectAt connects at the only endpoint of a portal, as a patient of one institution.
+// connectAt connects a patient of an institution at a portal's only endpoint.
 func connectAt(s *stack, brand string, portal record.Portal) {
 	s.t.Helper()
 	_, last := s.patient.browser().open(chosenURL(s, brand, portal), crashPersona, "approve")
@@ -83,8 +83,8 @@ func chosenURL(s *stack, brand string, portal record.Portal) string {
 	return connectURL(at) + "&" + url.Values{"brand_id": {brand}, "portal_id": {portal.ID}}.Encode()
 }
 
-// TestASyntheticHospitalIsFoundByATypo: in a catalogue as large as the United States'.
-func TestSoakASyntheticHospitalIsFoundByATypo(t *testing.T) {
+// TestSoakSearchFindsSyntheticHospitalDespiteTypo searches a catalogue as large as that of the United States.
+func TestSoakSearchFindsSyntheticHospitalDespiteTypo(t *testing.T) {
 	t.Parallel()
 	if !isSoak() {
 		t.Skip("publishes a country's catalogue: run make soak")
@@ -102,7 +102,7 @@ func TestSoakASyntheticHospitalIsFoundByATypo(t *testing.T) {
 	})
 }
 
-// syntheticHospital is the name of one that the list has, without anything around it.
+// syntheticHospital returns the name of a hospital in the list, without its suffixes.
 func syntheticHospital(t *testing.T) string {
 	t.Helper()
 	for lines := bufio.NewScanner(us.NewList()); lines.Scan(); {

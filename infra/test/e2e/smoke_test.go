@@ -19,13 +19,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// roundTripper is the network of a stack for those who need a client.
+// roundTripper adapts a stack's network to an http.Client.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// smoke checks the stack, whose workers are at work meanwhile unless it says otherwise, and returns what was printed.
+// smoke runs the smoke test on the stack while its workers run, and returns the output. change adjusts the options.
 func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	s.t.Helper()
 	var out bytes.Buffer
@@ -55,10 +55,10 @@ func smoke(s *stack, change func(o *check.Options)) (string, error) {
 	return out.String(), err
 }
 
-// checkSmokeIsGone: of the organisation that was made there is nothing that works, and nothing of a patient.
+// checkSmokeIsGone checks that no working part of the created organisation remains, and no patient data.
 func checkSmokeIsGone(t *testing.T, s *stack, printed string) {
 	t.Helper()
-	s.clock.finish(30) // an export that was under way ends
+	s.clock.finish(30) // a running export ends
 	if left := s.state.objects(); len(left) != 0 {
 		t.Errorf("the bucket holds %v", left)
 	}
@@ -89,7 +89,7 @@ func checkSmokeIsGone(t *testing.T, s *stack, printed string) {
 	}
 }
 
-func TestTheSmokeTestGoesThroughTheMainJobAndCleansUp(t *testing.T) {
+func TestSmokeTestRunsMainJobAndCleansUp(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(s *stack, o *check.Options)
@@ -130,10 +130,10 @@ func TestTheSmokeTestGoesThroughTheMainJobAndCleansUp(t *testing.T) {
 	}
 }
 
-// failingStack is one that the smoke test must not pass.
+// failingStack is a stack that must fail the smoke test.
 type failingStack struct {
 	change func(s *stack, o *check.Options)
-	path   string // who asks for it gets the status, or what is there with other headers
+	path   string // requests for it get the status, or the real response with other headers
 	status int
 	alter  func(h http.Header)
 	want   string
@@ -229,7 +229,7 @@ func failingStacks() map[string]failingStack {
 	}
 }
 
-func TestTheSmokeTestFailsWhereAStackDoesAndCleansUp(t *testing.T) {
+func TestSmokeTestFailsOnBrokenStackAndCleansUp(t *testing.T) {
 	t.Parallel()
 	stacks := failingStacks()
 	for _, name := range few(slices.Sorted(maps.Keys(stacks))) {
@@ -263,7 +263,7 @@ func TestTheSmokeTestFailsWhereAStackDoesAndCleansUp(t *testing.T) {
 	}
 }
 
-func TestTheSmokeTestSendsNothingWithALiveKey(t *testing.T) {
+func TestSmokeTestSendsNothingWithLiveKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -283,8 +283,8 @@ func TestTheSmokeTestSendsNothingWithALiveKey(t *testing.T) {
 	})
 }
 
-// TestTheSmokeTestPrintsNoKey: not even where a server repeats it in what is printed of a failure.
-func TestTheSmokeTestPrintsNoKey(t *testing.T) {
+// TestSmokeTestPrintsNoKey proves that no key is printed, even if a server repeats it in an error.
+func TestSmokeTestPrintsNoKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

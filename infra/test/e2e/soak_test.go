@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// soakSeeds and soakLives are how many seeds of the main job, and of connections' lives, a soak tries at least;
-// a short one has a tenth.
+// soakSeeds and soakLives are the minimum numbers of seeds of the main job, and of connections' lives, in a soak. A
+// short soak runs a tenth.
 const soakSeeds, soakLives, shorter = 500, 100, 10
 
-// atLeast is how many of so many seeds have to be tried, whatever the budget.
+// atLeast returns the minimum number of seeds to run, regardless of the time budget.
 func atLeast(seeds int) int {
 	if isLongSoak() {
 		return seeds
@@ -18,17 +18,17 @@ func atLeast(seeds int) int {
 	return seeds / shorter
 }
 
-// isSoak tells whether everything is to be tried, not a sample.
+// isSoak reports whether everything is tested instead of a sample.
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// isLongSoak tells whether there are ten minutes for it, so that more of the same is tried, too.
+// isLongSoak reports whether there are ten minutes, enough for more runs of the same.
 func isLongSoak() bool {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestSoakFaults runs the main job under seeds of faults until its budget is spent: `make soak`
-// gives it one. A failure names its seed; RECORDBRIDGE_SEED repeats it alone.
+// TestSoakFaults runs the main job with seeded faults until its time budget is used up: `make soak` sets one. A failure
+// names its seed; RECORDBRIDGE_SEED reruns only that one.
 func TestSoakFaults(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {
@@ -38,7 +38,7 @@ func TestSoakFaults(t *testing.T) {
 	sweepSeeds(t, 0, func(done int) bool { return done < atLeast(soakSeeds) || time.Since(began) < budget }, survive)
 }
 
-// TestSoakRefresh does the same with the life of connections between exports, for a quarter of the budget.
+// TestSoakRefresh does the same for the life of connections between exports, with a quarter of the budget.
 func TestSoakRefresh(t *testing.T) {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	if err != nil {

@@ -42,13 +42,13 @@ import (
 
 const (
 	host = "http://127.0.0.1:4566"
-	// customer is where customers' servers are, whose port is not the service's.
+	// customer is the base URL of customers' servers, whose port differs from the service's.
 	customer = "http://127.0.0.1:4568"
 	baseURL  = host + "/v1"
 )
 
-// stack is the whole service in this process: the real template, the production wiring of every function, the
-// embedded AWS and the gateway, without a socket, so that it runs under virtual time.
+// stack is the complete service in this process: the real template, the production wiring of every function, the
+// embedded AWS and the gateway. It uses no sockets, so that it runs in virtual time.
 type stack struct {
 	*outside
 
@@ -63,9 +63,9 @@ type stack struct {
 	cloud    *aws.Cloud
 	template *template.Template
 	retryer  func() awssdk.Retryer
-	plan     *faults.Plan     // nil for a day without faults
-	pollers  int              // of each queue; 0 as 1
-	rows     *dynamodb.Client // of a test that looks at them
+	plan     *faults.Plan     // nil for no faults
+	pollers  int              // per queue; 0 means 1
+	rows     *dynamodb.Client // for tests that inspect rows
 	inbox    *inbox.Inbox
 	gateway  http.Handler
 	logs     *bytes.Buffer
@@ -73,9 +73,9 @@ type stack struct {
 	authority     *iam.Authority
 	expectDenials bool
 	tap           *wiretap // may be nil
-	// answers in place of whom a request is for, unless nil or its answer is
+	// responds instead of the request's server; nil, or a nil response, passes the request on
 	inPlace func(r *http.Request) *http.Response
-	// why a request of a function to servers outside gets no answer; may be nil
+	// returns the error with which a function's request to an outside server fails; may be nil
 	unreached func(r *http.Request) error
 	log       func(io.Writer) *slog.Logger
 	meter     *meter // counts calls and invocations; may be nil
@@ -85,15 +85,15 @@ type stack struct {
 }
 
 type options struct {
-	dataDir string                                          // bundles for the sandbox
-	plan    *faults.Plan                                    // is paused until the scenario begins it
-	grants  func([]template.Function) []template.Function   // what the functions may do; nil is what the template says
-	made    func([]template.Parameter) []template.Parameter // which parameters are there; nil is what the template says
+	dataDir string                                          // folder of the sandbox's bundles
+	plan    *faults.Plan                                    // paused until the scenario starts it
+	grants  func([]template.Function) []template.Function   // changes the functions' permissions; nil keeps the template's
+	made    func([]template.Parameter) []template.Parameter // changes the parameters; nil keeps the template's
 	tap     *wiretap
-	// of the functions; nil is one that redacts nothing, so that a test sees what only redaction hides
+	// the functions' logger; nil redacts nothing, so that tests see secrets that only redaction would hide
 	log   func(io.Writer) *slog.Logger
-	amiss wire.Middleware // stands in front of AWS; may be nil
-	// what can be searched from the start; empty is nothing, so that a test says what there is
+	amiss wire.Middleware // middleware in front of AWS; may be nil
+	// initial catalogue; empty means none, so that a test publishes its own
 	catalog shipped.Choice
 }
 
@@ -125,7 +125,7 @@ func newStack(tb testing.TB, o options) *stack {
 	}
 	s.assemble()
 	tb.Cleanup(func() { s.checkNothingDenied(tb) })
-	// what goes on beside a request, also of an instance that has crashed, gives up
+	// work that runs beside a request, including that of a crashed instance, times out
 	tb.Cleanup(func() { <-time.After(3 * time.Second) })
 	home := tb.TempDir()
 	beside, err := deployed()
@@ -163,8 +163,8 @@ func newStack(tb testing.TB, o options) *stack {
 	return s
 }
 
-// signingKey is what the sandbox signs id_tokens with (infra/sandbox/oauth). To make one takes long, so
-// all stacks have the same.
+// signingKey returns the sandbox's key for signing id_tokens (infra/sandbox/oauth). All stacks share it, because
+// generating one is slow.
 var signingKey = sync.OnceValues(func() ([]byte, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -173,11 +173,11 @@ var signingKey = sync.OnceValues(func() ([]byte, error) {
 	return x509.MarshalPKCS8PrivateKey(key)
 })
 
-// usual is the template without bundles for the sandbox. Nobody writes to it, so it is read once for all tests.
+// usual returns the template without bundles for the sandbox. It is read once for all tests, which must not modify it.
 var usual = sync.OnceValues(func() (*template.Template, error) { return load("") })
 
-// load reads the template, and who may do what as SAM leaves it where .ci/run had it transformed. dataDir holds
-// bundles for the sandbox.
+// load reads the template and its permissions, as transformed by SAM if .ci/run has run it. dataDir is the folder of
+// the sandbox's bundles.
 func load(dataDir string) (*template.Template, error) {
 	o := template.Options{
 		Parameters: map[string]string{
@@ -185,9 +185,9 @@ func load(dataDir string) (*template.Template, error) {
 			"EndpointProbes": "private", "SandboxDataDir": dataDir,
 			"MailFrom":               "notices@example.com",
 			"SupportMail":            operatorsAddress,
-			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // an address without a name has no passkeys
+			"DashboardUrl":           "http://localhost:4566/v1/dashboard", // an IP address can't have passkeys
 			"CodesPerMailboxAndHour": "5", "CodesPerClientAndHour": "1000",
-			"ExportsPerOrganisation":   "1", // so that a second one has to wait
+			"ExportsPerOrganisation":   "1", // so that a second export must wait
 			"ConnectRequestsPerMinute": "100000", "KeyedRequestsPerMinute": "100000", "SearchesPerMinute": "100000",
 		},
 		BaseURL: host, StackName: "test",
@@ -204,8 +204,8 @@ func load(dataDir string) (*template.Template, error) {
 	return t, err
 }
 
-// deployed is the folder of what is deployed beside every binary: the pages of functions/web. Nobody writes to it, so
-// it is made once for all tests, and removed by TestMain.
+// deployed returns the folder of the files deployed beside every binary: the pages of functions/web. It is created once
+// for all tests, which must not modify it, and TestMain removes it.
 var deployed = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "recordbridge-e2e-")
 	if err != nil {
@@ -214,7 +214,7 @@ var deployed = sync.OnceValues(func() (string, error) {
 	return folder, built.Into(filepath.Join(folder, "ui"))
 })
 
-// permitted is the template with what the functions may do.
+// permitted returns the template with the options' permissions.
 func (o options) permitted(loaded *template.Template) *template.Template {
 	permitted := *loaded
 	if o.grants != nil {
@@ -223,7 +223,8 @@ func (o options) permitted(loaded *template.Template) *template.Template {
 	return &permitted
 }
 
-// attached are the options of the cloud. Who may do what is decided last, so that it sees only what gets there.
+// attached returns the options of the embedded AWS. Permissions are checked last, so that the check sees only calls
+// that get there.
 func (o options) attached(authority *iam.Authority) aws.Options {
 	configured := aws.Options{URL: host}
 	if o.tap != nil {

@@ -12,12 +12,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stranger is another organisation, with a redirect URI and a webhook of its own.
+// stranger is another organisation with its own redirect URI and webhook.
 type stranger struct {
 	*outside
 
 	publicID, key, redirect string
-	inboxes                 []string // where it hears of its connections
+	inboxes                 []string // inboxes that receive events about its connections
 }
 
 func (o *outside) newStranger() stranger {
@@ -54,7 +54,7 @@ func (o stranger) reconnectURL(id string) string {
 	}.Encode()
 }
 
-// heard is what the stranger's webhooks were told, by their paths.
+// heard returns the events that the stranger's webhooks received, by their paths.
 func (o stranger) heard() map[string][]string {
 	heard := map[string][]string{}
 	for _, d := range o.received() {
@@ -65,7 +65,8 @@ func (o stranger) heard() map[string][]string {
 	return heard
 }
 
-// checkHeardOnly: each of the stranger's webhooks was told of one connection, once; of none when id is empty.
+// checkHeardOnly checks that each of the stranger's webhooks received the events of one connection, once, or none if id
+// is empty.
 func (o stranger) checkHeardOnly(t *testing.T, id string) {
 	t.Helper()
 	if id != "" {

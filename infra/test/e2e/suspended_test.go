@@ -16,11 +16,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// cached is a little longer than functions keep what they have read of an organisation.
+// cached slightly exceeds the time for which functions cache an organisation.
 const cached = 31 * time.Second
 
-// TestASuspendedOrganisationCanBeginNothingAndLosesNothing (docs/operate/ctl.md, "Stop and remove").
-func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
+// TestSuspendedOrganisationStartsAndLosesNothing (docs/operate/ctl.md, "Stop and remove").
+func TestSuspendedOrganisationStartsAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -33,7 +33,7 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 		<-time.After(cached)
 		f.checkSuspended(t)
 
-		// What has begun ends: the sign-in at the portal, the export, and their events are told.
+		// Work in progress finishes: the sign-in at the portal and the export, including their events.
 		_, last := patient.open(callback.String(), crashPersona, "approve")
 		if last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
@@ -64,7 +64,7 @@ func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 	})
 }
 
-// checkSuspended: every door answers as to a stranger.
+// checkSuspended checks that every operation responds as to an unknown caller.
 func (f fixture) checkSuspended(t *testing.T) {
 	t.Helper()
 	live := f.seeded.Organisations[1]
@@ -94,8 +94,8 @@ func (f fixture) checkSuspended(t *testing.T) {
 	}
 }
 
-// TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn (docs/operate/ctl.md, "Stop and remove").
-func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
+// TestDisabledEndpointKeepsConnectionsButRefusesNewOnes (docs/operate/ctl.md, "Stop and remove").
+func TestDisabledEndpointKeepsConnectionsButRefusesNewOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
@@ -121,7 +121,7 @@ func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
 		if _, last := patient.open(callback.String(), crashPersona, "approve"); last.Query().Get("org_connection_id") == "" {
 			t.Errorf("the sign-in that had begun ended with %s", last.RawQuery)
 		}
-		<-time.After(2 * time.Hour) // so that its tokens are refreshed, too
+		<-time.After(2 * time.Hour) // so that its tokens are also refreshed
 		f.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": f.connectionID, "refresh": true})
 		f.clock.finish(5)

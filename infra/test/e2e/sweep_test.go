@@ -16,16 +16,16 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// aCall is the one after which there is a crash under -short: the race detector sees the same code in each.
+// aCall is the number of the call to crash after under -short: the race detector sees the same code for each.
 const aCall = 3
 
-// eachOf are the first calls, after each of which there is a crash in a soak; of those that follow, whose kinds repeat,
-// a short one takes one of everyNth.
+// A soak crashes after each of the first eachOf calls. Later calls repeat the same kinds, so a short soak crashes only
+// after one of everyNth.
 const eachOf, everyNth = 16, 8
 
-// sweepCrashes runs scenario once for each situation in which a function can crash (faults.Points): all of them in a
-// long soak, most in a short one, otherwise those after the first call of each kind and after the last call; one of
-// them under -short.
+// sweepCrashes runs scenario once for each situation in which a function can crash (faults.Points). A long soak covers
+// all of them, a short one most. Other runs cover the first call of each kind and the last call, and only one call
+// under -short.
 func sweepCrashes(t *testing.T, function string, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, math.MaxInt, scenario)
@@ -48,13 +48,13 @@ func sweepUpTo(t *testing.T, function string, most int, scenario func(t *testing
 			return
 		}
 	}
-	if met < len(chosen)*3/4 { // calls side by side may be some more or less each time
+	if met < len(chosen)*3/4 { // concurrent calls vary slightly between runs
 		t.Errorf("of %d crashes of %s only %d happened", len(chosen), function, met)
 	}
 	t.Logf("%d crashes of %s, which makes %d calls", met, function, len(calls))
 }
 
-// callsOf returns the calls that a function makes in a scenario without a crash, in their order.
+// callsOf returns the calls that a function makes in a scenario without a crash, in order.
 func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack)) []faults.Call {
 	t.Helper()
 	var calls []faults.Call
@@ -72,8 +72,8 @@ func callsOf(t *testing.T, function string, scenario func(t *testing.T, s *stack
 	return calls
 }
 
-// sample returns the numbers, from 1 on, of the calls after which there is a crash: outside of a soak the first of each
-// kind and the last (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// sample returns the 1-based numbers of the calls to crash after: outside of a soak the first of each kind and the last
+// (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func sample(calls []faults.Call) []int {
 	var chosen []int
 	known := map[string]bool{}
@@ -87,8 +87,8 @@ func sample(calls []faults.Call) []int {
 	return chosen
 }
 
-// isMany skips, under -short, a test that does what others do, too, and many times: it shows the race detector nothing
-// (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+// isMany skips the test under -short if it repeats, many times, the code of other tests: it shows the race detector
+// nothing new (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 func isMany(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -96,8 +96,8 @@ func isMany(t *testing.T) {
 	}
 }
 
-// few are one of five under -short, as `make race` runs them: the race detector looks for other things than what one
-// portal does otherwise than another, and sees the same code in each.
+// few returns one in five elements under -short, as `make race` runs the tests: the portals differ in ways that do not
+// matter to the race detector, which sees the same code for each.
 func few[T any](all []T) []T {
 	if !testing.Short() {
 		return all
@@ -109,7 +109,7 @@ func few[T any](all []T) []T {
 	return some
 }
 
-// sweepFirstCrashes is a sweep of the first calls of a function only.
+// sweepFirstCrashes sweeps only the first calls of a function, at most the given number.
 func sweepFirstCrashes(t *testing.T, function string, most int, scenario func(t *testing.T, s *stack)) {
 	t.Helper()
 	sweepUpTo(t, function, most, scenario)
@@ -144,7 +144,7 @@ func crashAfter(t *testing.T, function string, n int, scenario func(t *testing.T
 	return reached
 }
 
-// crash makes the first instance of a function end after its n-th call to the world outside.
+// crash makes the first instance of a function crash after its nth outbound call.
 func (s *stack) crash(function string, n int) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -161,7 +161,7 @@ func (s *stack) crashed(function string) bool {
 	return f.ended > 0
 }
 
-// disarm keeps a crash that has not happened yet from happening.
+// disarm cancels a crash that has not happened yet.
 func (s *stack) disarm(function string) {
 	f := s.functions[function]
 	f.mu.Lock()
@@ -172,14 +172,14 @@ func (s *stack) disarm(function string) {
 	}
 }
 
-// simulation is a stack under the faults of one seed.
+// simulation is a stack with the faults of one seed.
 type simulation struct {
 	*stack
 
-	random *rand.Rand // of the seed, for what the scenario chooses
+	random *rand.Rand // seeded source for the scenario's choices
 }
 
-// begin lets the faults come, and makes most functions crash once, each somewhere in its first calls.
+// begin starts the faults, and makes most functions crash once, each after one of its first calls.
 func (o simulation) begin() {
 	for _, f := range o.template.Functions {
 		if f.Folder != "sandboxehr" && o.random.IntN(3) > 0 {
@@ -189,7 +189,7 @@ func (o simulation) begin() {
 	o.plan.Pause(false)
 }
 
-// end is the end of the faults and of the crashes that have not happened.
+// end stops the faults and cancels the remaining crashes.
 func (o simulation) end() {
 	o.plan.Pause(true)
 	for _, f := range o.template.Functions {
@@ -197,12 +197,12 @@ func (o simulation) end() {
 	}
 }
 
-// atOnce is how many seeds are under way at the same time, at most.
+// atOnce is the limit of concurrent seeds.
 const atOnce = 20
 
-// sweepSeeds runs scenario under the faults of each seed from first on, until more says that enough are done: failing,
-// broken, late and conflicting calls of every function, crashes, messages that come twice or out of turn, late indexes
-// and wrong clocks. A failure tells the seed and the faults; RECORDBRIDGE_SEED runs that seed alone.
+// sweepSeeds runs scenario with the faults of each seed from first on, until more returns false. The faults are failed,
+// broken, late and conflicting calls of every function, crashes, duplicate and reordered messages, late indexes and
+// wrong clocks. A failure reports the seed and the faults; RECORDBRIDGE_SEED runs only that seed.
 func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario func(t *testing.T, o simulation)) {
 	t.Helper()
 	began, done := time.Now(), 0
@@ -213,7 +213,7 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 		return
 	}
 	for more(done) && !t.Failed() {
-		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // ends when all of its seeds have
+		t.Run(fmt.Sprintf("from %d", done), func(t *testing.T) { // returns when all of its seeds have finished
 			for range atOnce {
 				if !more(done) {
 					return
@@ -230,8 +230,8 @@ func sweepSeeds(t *testing.T, first uint64, more func(done int) bool, scenario f
 	t.Logf("%d seeds in %s, with these faults: %s", done, time.Since(began).Round(time.Millisecond), &met)
 }
 
-// sweepSample runs scenario under a few seeds from each of the first ones on; under -short, as the race detector sees
-// as much in one, under a single seed.
+// sweepSample runs scenario with a few seeds from each of firsts on. Under -short it runs a single seed, because the
+// race detector sees the same code.
 func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulation), firsts ...uint64) {
 	t.Helper()
 	if testing.Short() {
@@ -245,13 +245,13 @@ func sweepSample(t *testing.T, each int, scenario func(t *testing.T, o simulatio
 	}
 }
 
-// faultCounts counts the faults of many seeds.
+// faultCounts counts the faults of many seeds, by kind.
 type faultCounts struct {
 	mu     sync.Mutex
 	counts map[faults.Kind]int
 }
 
-// String lists the kinds.
+// String lists the counts.
 func (c *faultCounts) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -288,11 +288,11 @@ func runSeed(t *testing.T, seed uint64, met *faultCounts, scenario func(t *testi
 	})
 }
 
-// longestLag is above every lag of an index in planOf.
+// longestLag exceeds every index lag in planOf.
 const longestLag = 30 * time.Second
 
-// planOf gives one seed of five no faults but crashes, the others a bad day or one that AWS does not have. The sandbox
-// is spared: it plays somebody else's server.
+// planOf returns a seed's plan. One seed in five has only crashes; the others simulate a bad day, or a worse one than
+// AWS has. The sandbox gets no faults, because it simulates a third-party server.
 func planOf(seed uint64) *faults.Plan {
 	severity := [...]faults.Severity{faults.Harsh(), faults.Mild(), faults.Harsh(), faults.Mild(), {}}[seed%5]
 	return faults.New(faults.Options{Seed: seed, Severity: severity, Callers: func(caller string) bool {

@@ -12,13 +12,13 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// syntheaDir holds public synthetic bundles beside the project; it is no part of it.
+// syntheaDir holds public synthetic bundles. It is stored beside the project, not in it.
 const syntheaDir = "../../../../shared/data/synthea"
 
-// smallBundle is the largest bundle in bytes, compressed, that is exported outside of a soak.
+// smallBundle is the compressed size in bytes of the largest bundle exported outside of a soak.
 const smallBundle = 60 << 10
 
-// bundleIDs computes from the bundle file alone what an export must hold: every resource, once.
+// bundleIDs computes the expected content of an export from the bundle file alone: every resource, once.
 func bundleIDs(t *testing.T, file string) (patient string, want map[string]map[string]int) {
 	t.Helper()
 	packed, err := os.Open(file)
@@ -56,7 +56,7 @@ func absolute(t *testing.T, file string) string {
 	return path
 }
 
-func TestEverySyntheaPatientIsExportedWholeAndOnce(t *testing.T) {
+func TestEverySyntheaPatientIsExportedCompletely(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(syntheaDir, "*.json.gz"))
 	expect.NoError(t, err)
@@ -70,7 +70,7 @@ func TestEverySyntheaPatientIsExportedWholeAndOnce(t *testing.T) {
 				t.Skip("so large a record is exported by make soak")
 			}
 			patient, want := bundleIDs(t, file)
-			own := t.TempDir() // the sandbox reads all that is in its folder
+			own := t.TempDir() // the sandbox reads everything in its folder
 			expect.NoError(t, os.Symlink(absolute(t, file), filepath.Join(own, filepath.Base(file))))
 			synctest.Test(t, func(t *testing.T) {
 				checkExport(t, newStack(t, options{dataDir: own}).outside, patient, want)

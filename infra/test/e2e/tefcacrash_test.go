@@ -17,10 +17,9 @@ import (
 // twoHospitals is the subject of a synthetic patient with records at two facilities.
 const twoHospitals = "p06"
 
-// TestConnectingFacilitiesSurvivesACrashAnywhere: whoever is told to try again can, and in the end each facility
-// that the patient has chosen has one connection with its tokens, told once for each authorisation, and nothing
-// is left of the identity.
-func TestConnectingFacilitiesSurvivesACrashAnywhere(t *testing.T) {
+// TestFacilityConnectSurvivesCrashAnywhere proves that a patient who is asked to retry can. In the end each
+// chosen facility has one connection with its tokens, reported once per authorisation, and no identity data remains.
+func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{
 		"IdentityFunction", "IdentityCallbackFunction", "LocateRecordsFunction",
@@ -48,7 +47,8 @@ func TestConnectingFacilitiesSurvivesACrashAnywhere(t *testing.T) {
 	}
 }
 
-// checkVault: there are so many connections, each whole and told, and the identities are forgotten when they end.
+// checkVault checks that there are want connections, each complete and reported, and that identities are deleted when
+// they expire.
 func checkVault(t *testing.T, s *stack, want int) {
 	t.Helper()
 	s.clock.letPass(2)
@@ -71,7 +71,7 @@ func checkVault(t *testing.T, s *stack, want int) {
 	}
 }
 
-// connectVaultUntilDone goes on as a person does who reads what pages say, until all facilities are connected.
+// connectVaultUntilDone follows the pages' instructions, as a person does, until all facilities are connected.
 func connectVaultUntilDone(t *testing.T, s *stack, person string) map[string]string {
 	t.Helper()
 	for range 5 {
@@ -104,8 +104,8 @@ func beginVerificationUntilBegun(t *testing.T, s *stack) verification {
 	return v
 }
 
-// chooseUntilConnected watches an attempt, chooses what is found and what has failed, and returns the connections; nil
-// when the attempt comes to nothing.
+// chooseUntilConnected polls an attempt, chooses found and failed facilities, and returns the connections. It returns
+// nil if the attempt fails.
 func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]string {
 	t.Helper()
 	for range 12 {
@@ -133,9 +133,9 @@ func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]str
 	return nil
 }
 
-// TestOnePatientHasOneConnectionAtAFacilityWhateverHappens: two tabs and two devices at once, another
-// day, another external id.
-func TestOnePatientHasOneConnectionAtAFacilityWhateverHappens(t *testing.T) {
+// TestPatientHasOneConnectionPerFacility covers two tabs and two devices at once, another day, and
+// another external id.
+func TestPatientHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})

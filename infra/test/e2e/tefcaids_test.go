@@ -9,9 +9,9 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID connects a patient whose two hospitals state the same facts. An
-// export after the patient has authorised again has to have the same ids as the first.
-func TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID(t *testing.T) {
+// TestExportsOfTwoFacilitiesShareNoResourceID connects a patient whose two hospitals state the same facts. An
+// export after a second authorisation must have the same ids as the first.
+func TestExportsOfTwoFacilitiesShareNoResourceID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -43,7 +43,7 @@ func TestExportsOfTwoFacilitiesOfAPatientShareNoResourceID(t *testing.T) {
 	})
 }
 
-// exportedIDs makes a new export of a connection and returns the ids in the file.
+// exportedIDs exports a connection again and returns the ids in the file.
 func exportedIDs(s *stack, connectionID string) map[string]bool {
 	s.t.Helper()
 	begun := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",

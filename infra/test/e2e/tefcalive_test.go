@@ -34,29 +34,29 @@ import (
 )
 
 const (
-	networkHost   = "https://ehr.example" // a provider and a facility with FHIR, which are no part of the stack
-	withDocuments = "urn:oid:2.999.20"    // behind XCPD and XCA
+	networkHost   = "https://ehr.example" // a provider and a FHIR facility outside the stack
+	withDocuments = "urn:oid:2.999.20"    // with XCPD and XCA
 	withFHIR      = "urn:oid:2.999.21"    // with FHIR
-	goneGateway   = "urn:oid:2.999.22"    // whose gateway is gone
+	goneGateway   = "urn:oid:2.999.22"    // with an unreachable gateway
 	clientURI     = "https://us.example/udap#T-IAS"
 	secretOfOwn   = "networks"
 )
 
-// live is a provider, a gateway and a facility with FHIR, as a stack in live mode meets them.
+// live simulates a provider, a gateway and a FHIR facility for a stack in live mode.
 type live struct {
 	*stack
 
 	publicID  string
 	handler   http.Handler
 	gateway   *ihe.Peer
-	documents []ihe.Document // of the gateway
+	documents []ihe.Document // held by the gateway
 }
 
-// newLive is a stack in real time: a gateway is asked over sockets, for which virtual time would stand still.
+// newLive returns a stack in real time: gateways are reached over sockets, for which virtual time would stand still.
 func newLive(t *testing.T) *live {
 	t.Helper()
 	s := newStack(t, options{grants: func(functions []template.Function) []template.Function {
-		allowed := slices.Clone(functions) // what the template allows where its parameter names the secret
+		allowed := slices.Clone(functions) // the template's permissions if its parameter names the secret
 		for i, f := range allowed {
 			allowed[i].Statements = slices.Clone(f.Statements)
 			for j, statement := range allowed[i].Statements {
@@ -146,7 +146,7 @@ func (l *live) configure() {
 	})
 }
 
-// keep makes the secret.
+// keep creates the secret.
 func (l *live) keep(held map[string]map[string]string) {
 	l.t.Helper()
 	text, err := json.Marshal(held)
@@ -157,7 +157,7 @@ func (l *live) keep(held map[string]map[string]string) {
 	expect.NoError(l.t, err)
 }
 
-// set gives the functions their configuration.
+// set configures the functions.
 func (l *live) set(config map[string]any) {
 	l.t.Helper()
 	text, err := json.Marshal(config)
@@ -170,7 +170,7 @@ func (l *live) set(config map[string]any) {
 	f.declared.Environment = withValue(f.declared.Environment, "TEFCA_SECRET", secretOfOwn)
 }
 
-// member makes a key, and has the trust community of the facility certify it.
+// member generates a key and has the facility's trust community certify it.
 func (l *live) member() (certificate, key string) {
 	l.t.Helper()
 	name, err := url.Parse(clientURI)
@@ -195,7 +195,7 @@ func (l *live) fetch(method, path, body string) string {
 	return answer.Body.String()
 }
 
-// begin makes an attempt of the live organisation.
+// begin creates an attempt of the live organisation.
 func (l *live) begin() verification {
 	l.t.Helper()
 	made := l.call(http.MethodPost, "/bridge/tefca/identity?public_id="+url.QueryEscape(l.publicID), "", "",
@@ -208,9 +208,9 @@ func (l *live) begin() verification {
 	return v
 }
 
-// TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks: by XCPD and XCA over mutual TLS, and by UDAP with FHIR;
-// a gateway that is gone takes nothing from the others.
-func TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks(t *testing.T) {
+// TestLivePatientConnectsThroughBothNetworks proves this with XCPD and XCA over mutual TLS, and with
+// UDAP and FHIR. An unreachable gateway does not affect the others.
+func TestLivePatientConnectsThroughBothNetworks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	path := "/bridge/tefca/identity?public_id=" + url.QueryEscape(l.publicID)
@@ -258,7 +258,7 @@ func TestALivePatientsRecordsAreLocatedAndConnectedByBothNetworks(t *testing.T) 
 	l.checkSilence()
 }
 
-// export has a record exported to its end.
+// export exports a record and waits for the end.
 func (l *live) export(connectionID string) {
 	l.t.Helper()
 	owner := l.seeded.Organisations[1]
@@ -277,8 +277,8 @@ func (l *live) export(connectionID string) {
 	}
 }
 
-// checkSilence: who did not answer is told by its id and a class, and nothing is told of the person, or of
-// what networks have issued.
+// checkSilence checks that the log names a facility that did not respond by its id and an error class, and contains
+// neither personal data nor credentials from the networks.
 func (l *live) checkSilence() {
 	l.t.Helper()
 	lines := l.logs.String()

@@ -14,10 +14,10 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport: a gateway spells ids in its own ways, and lists a
-// document of another patient, one of another community and one of two ids. Only these three are lost, and the export's
-// outcome counts them.
-func TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport(t *testing.T) {
+// TestLiveExportSkipsAndReportsOddEntries uses a gateway that formats ids unusually. It also
+// lists a document of another patient, one of another community, and one with two ids. Only these three are lost, and
+// the export's outcome counts them.
+func TestLiveExportSkipsAndReportsOddEntries(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)
 	alder := sim.Fixtures()["alder.xml"]
@@ -80,7 +80,7 @@ func TestOddEntriesOfALiveListCostThemselvesAndAreMissingFromTheExport(t *testin
 	}
 }
 
-// outcome is the part of an export that says how complete its files are.
+// outcome is the part of an export that states how complete its files are.
 type outcome struct {
 	TaskID   string               `json:"task_id"`
 	Outcome  []export.TypeOutcome `json:"outcome"`

@@ -16,9 +16,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestAnAttemptOfTEFCAModeIsItsPagesAlone: without the token, in another organisation or mode, it is as
-// one that does not exist.
-func TestAnAttemptOfTEFCAModeIsItsPagesAlone(t *testing.T) {
+// TestTEFCAAttemptRequiresItsToken proves that without the token, or with another organisation or mode, an
+// attempt looks like one that does not exist.
+func TestTEFCAAttemptRequiresItsToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -53,8 +53,8 @@ func TestAnAttemptOfTEFCAModeIsItsPagesAlone(t *testing.T) {
 	})
 }
 
-// TestOnlyWhoHasFoundThePatientCanBeChosen, and who has not answered is listed all the same.
-func TestOnlyWhoHasFoundThePatientCanBeChosen(t *testing.T) {
+// TestOnlyMatchedFacilityCanBeChosen also proves that facilities that did not respond are listed.
+func TestOnlyMatchedFacilityCanBeChosen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -73,9 +73,9 @@ func TestOnlyWhoHasFoundThePatientCanBeChosen(t *testing.T) {
 	})
 }
 
-// TestAFacilityThatFailsLeavesTheOthersConnected, says why, and may be chosen again while the identity lives; then it
-// has to be verified anew.
-func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
+// TestFailedFacilityLeavesOthersConnected also proves that a failure has a reason, and that the facility can be
+// chosen again until the identity expires. The patient must then verify it again.
+func TestFailedFacilityLeavesOthersConnected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -93,7 +93,7 @@ func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
 		if len(done.connections()) == 0 || !reasons["refused"] || !reasons["unavailable"] || !reasons["identity_expired"] {
 			t.Errorf("connected are %v, and others failed because of %v", done.connections(), reasons)
 		}
-		for id := range done.connections() { // what is connected stays, and so does what has failed
+		for id := range done.connections() { // neither connected nor failed facilities change
 			got := s.vault.choose(v, id)
 			if got.status != http.StatusOK || !strings.Contains(string(got.Data), `"status":"located"`) {
 				t.Errorf("choosing a connected one answered %d %s", got.status, got.raw)
@@ -115,9 +115,9 @@ func TestAFacilityThatFailsLeavesTheOthersConnected(t *testing.T) {
 	})
 }
 
-// TestAWindowOfTEFCAModeIsTheBrowsersThatLeft: a start value works once and only from our own page, a
-// return only in its browser.
-func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
+// TestTEFCAWindowRequiresSameBrowser proves that a start value works once and only from our own page, and that
+// a callback works only in its browser.
+func TestTEFCAWindowRequiresSameBrowser(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -130,7 +130,7 @@ func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
 		query.Set("decision", "approve")
 		there.RawQuery = query.Encode()
 		back := own.get(there).location()
-		checkNoReturn(t, own.start(v.form())) // used
+		checkNoReturn(t, own.start(v.form())) // already used
 		checkNoReturn(t, other.get(back))
 		if l := s.vault.located(v); l.Status != "open" {
 			t.Errorf("after the return in another browser it is %s", l.Status)
@@ -139,7 +139,7 @@ func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
 			!strings.Contains(string(page.body), "Your identity is confirmed") || len(own.cookies) != 0 {
 			t.Errorf("its own browser got %d %s, and has %v", page.status, page.body, own.cookies)
 		}
-		checkNoReturn(t, own.get(back)) // used
+		checkNoReturn(t, own.get(back)) // already used
 		<-time.After(31 * time.Minute)
 		late := s.vault.beginVerification("")
 		<-time.After(30 * time.Minute)
@@ -152,8 +152,9 @@ func TestAWindowOfTEFCAModeIsTheBrowsersThatLeft(t *testing.T) {
 	})
 }
 
-// TestWhatFailsAtTheIdentityProviderIsTold: to the window and to the page that watches.
-func TestWhatFailsAtTheIdentityProviderIsTold(t *testing.T) {
+// TestIdentityProviderFailureIsReported proves that the window and the polling page show a failure at the identity
+// provider.
+func TestIdentityProviderFailureIsReported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -181,8 +182,8 @@ func TestWhatFailsAtTheIdentityProviderIsTold(t *testing.T) {
 	})
 }
 
-// TestAProviderThatDoesNotAnswerIsNoFaultOfThePatient: the start address stays good.
-func TestAProviderThatDoesNotAnswerIsNoFaultOfThePatient(t *testing.T) {
+// TestUnreachableIdentityProviderKeepsStartURLValid proves that the start URL remains valid.
+func TestUnreachableIdentityProviderKeepsStartURLValid(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -208,7 +209,7 @@ func TestAProviderThatDoesNotAnswerIsNoFaultOfThePatient(t *testing.T) {
 	})
 }
 
-// failedVerifications are failures of TEFCA mode, by the names of docs/operate/failures.md.
+// failedVerifications returns the stages of TEFCA mode's failures, by their names in docs/operate/failures.md.
 func failedVerifications() map[string]stage {
 	verify := func(with ...string) stage {
 		return func(s *stack, _ *amiss) {
@@ -227,8 +228,8 @@ func failedVerifications() map[string]stage {
 	}
 }
 
-// TestTEFCAModeInLiveModeTakesThePaidPlanAndAProvider, and the help for tests works in test mode alone.
-func TestTEFCAModeInLiveModeTakesThePaidPlanAndAProvider(t *testing.T) {
+// TestLiveTEFCAModeRequiresPaidPlanAndProvider also proves that testing aids work only in test mode.
+func TestLiveTEFCAModeRequiresPaidPlanAndProvider(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -257,8 +258,9 @@ func TestTEFCAModeInLiveModeTakesThePaidPlanAndAProvider(t *testing.T) {
 	})
 }
 
-// TestASyntheticPatientIsDisconnectedEverywhere: all external ids, no other patient, no other organisation.
-func TestASyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
+// TestSyntheticPatientIsDisconnectedEverywhere proves that a disconnection covers all of the patient's external ids,
+// but no other patient and no other organisation.
+func TestSyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -308,7 +310,7 @@ func TestASyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
 	})
 }
 
-// setPlan changes the plan of an organisation, and waits until every function knows.
+// setPlan changes an organisation's plan and waits until every function has reloaded it.
 func setPlan(s *stack, orgID string, plan org.Plan) {
 	s.t.Helper()
 	text := string(plan)

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// byDue is the index in which the rows that are timers stand.
+	// byDue is the index that lists rows by due time.
 	byDue = "byDue"
-	// furthest is further than any schedule looks ahead.
+	// furthest exceeds the lookahead of every schedule.
 	furthest = 2 * time.Minute
-	// idleTicks is how many ticks in a row at which a schedule would find nothing count as one. The first is fired.
+	// idleTicks is the number of consecutive ticks without work that count as one. Only the first is fired.
 	idleTicks = 60
 )
 
-// sweep fires every schedule once. One that crashes is one minute late, no more.
+// sweep fires every schedule once. After a crash it fires again a minute later.
 func (s clock) sweep() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
@@ -34,17 +34,17 @@ func (s clock) sweep() {
 	}
 }
 
-// isWorthIt spares most of the ticks at which a schedule would look into every shard and find nothing. Until a crash
-// has come, and under a plan, whose faults go by the number of a call, every tick is fired.
+// isWorthIt skips most ticks at which a schedule would query every shard and find nothing. Every tick is fired until an
+// armed crash has happened, and under a plan, because its faults depend on the numbers of calls.
 func isWorthIt(s *stack, f template.Function) bool {
 	s.t.Helper()
 	return s.plan != nil || s.functions[f.LogicalID].tick(hasWork(s, f))
 }
 
-// hasWork reports whether a schedule would find something to do.
+// hasWork reports whether a schedule would find work.
 func hasWork(s *stack, f template.Function) bool {
 	s.t.Helper()
-	if f.Folder == "catalogprobe" { // asks the endpoints of published catalogs
+	if f.Folder == "catalogprobe" { // probes the endpoints of published catalogues
 		return slices.ContainsFunc(s.state.browse(f.Environment["CATALOG_TABLE"]), func(r map[string]json.RawMessage) bool {
 			return strings.HasPrefix(textOf(s.t, r["pk"]), "POINTER#")
 		})
@@ -59,10 +59,10 @@ func hasWork(s *stack, f template.Function) bool {
 			return true
 		}
 	}
-	return !timers // what it looks at is not known here
+	return !timers // without timers, its work is unknown here
 }
 
-// isOf tells whether the rows of a table are a function's timers.
+// isOf reports whether a function uses the timers in a table.
 func isOf(f template.Function, table template.Table) bool {
 	hasTimers := slices.ContainsFunc(table.Indexes, func(i template.Index) bool { return i.Name == byDue })
 	for _, value := range f.Environment {
@@ -73,7 +73,7 @@ func isOf(f template.Function, table template.Table) bool {
 	return false
 }
 
-// tick counts the ticks in a row at which a schedule has no work and reports whether this one is fired.
+// tick counts a schedule's consecutive ticks without work and reports whether to fire this one.
 func (f *function) tick(hasWork bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,8 +85,8 @@ func (f *function) tick(hasWork bool) bool {
 	return f.armed || f.idle%idleTicks == 1
 }
 
-// due lists the keys of a table's rows on which somebody has to act before a time, as the index has them. It looks into
-// the embedded AWS, which costs less than a call for each shard.
+// due lists the keys of a table's rows that are due before the given time, according to the index. It reads the
+// embedded AWS directly, which costs less than a query of each shard.
 func (s clock) due(table string, before time.Time) []string {
 	s.t.Helper()
 	var keys []string
@@ -104,7 +104,7 @@ func (s clock) due(table string, before time.Time) []string {
 	}
 }
 
-// textOf is a text as an attribute of a row has it.
+// textOf decodes a row's string attribute.
 func textOf(tb testing.TB, attribute json.RawMessage) string {
 	tb.Helper()
 	var value struct{ S string }

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// countUsage fires the schedule that counts.
+// countUsage fires the usage counter's schedule.
 func (s *stack) countUsage() {
 	s.t.Helper()
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
@@ -24,7 +24,7 @@ func (s *stack) countUsage() {
 	}
 }
 
-// runUsage: what an organisation has used on a day is counted when the day is over.
+// runUsage checks that an organisation's usage on a day is counted when the day is over.
 func runUsage(s *stack) {
 	s.t.Helper()
 	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
@@ -41,7 +41,7 @@ func runUsage(s *stack) {
 	}
 }
 
-func TestUsageIsCountedWhenADayIsOver(t *testing.T) {
+func TestUsageIsCountedAtEndOfDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { runUsage(newStack(t, options{})) })
 }

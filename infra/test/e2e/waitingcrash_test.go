@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestExportsThatWaitForEachOtherSurviveACrashAnywhere: an organisation has one place and two exports, and every worker
-// finds the other at work. Each export ends once, and nothing is left of the line.
-func TestExportsThatWaitForEachOtherSurviveACrashAnywhere(t *testing.T) {
+// TestQueuedExportsSurviveCrashAnywhere has an organisation with one slot and two exports, so that each
+// worker finds the other running. Each export ends once, and the line is empty afterwards.
+func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for _, function := range []string{"ExportWorkerFunction", "SweeperFunction"} {
 		t.Run(function, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestExportsThatWaitForEachOtherSurviveACrashAnywhere(t *testing.T) {
 				if function == "SweeperFunction" {
 					s.queues.loseMessages()
 				}
-				s.clock.finish(260) // longer than the visibility timeout of the export queue, and than the line is announced
+				s.clock.finish(260) // exceeds the export queue's visibility timeout, and the line's announcement
 				ids := map[string]bool{}
 				for _, d := range s.webhooks.events("patient.ehi_export_success") {
 					ids[d.Headers["webhook-id"]] = true

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// fhirTimes notes when a FHIR server is asked, and answers nothing itself.
+// fhirTimes records the times of requests to a FHIR server and passes them on.
 type fhirTimes struct {
 	mu  sync.Mutex
 	all []time.Time
@@ -30,7 +30,7 @@ func (f *fhirTimes) note(r *http.Request) *http.Response {
 	return nil
 }
 
-// between counts the requests after one moment and before another.
+// between counts the requests after from and before to.
 func (f *fhirTimes) between(from, to time.Time) (count int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +42,7 @@ func (f *fhirTimes) between(from, to time.Time) (count int) {
 	return count
 }
 
-// remind sends a further message for a task, as a queue may that delivers twice.
+// remind sends another message for a task, as a queue with duplicate delivery may.
 func remind(s *stack, taskID string) {
 	s.t.Helper()
 	outputs := s.template.Outputs
@@ -51,9 +51,9 @@ func remind(s *stack, taskID string) {
 	expect.NoError(s.t, sent.EnqueueTask(s.t.Context(), s.owner(), taskID, 0))
 }
 
-// TestExportLeavesServerAloneForAsLongAsItDemands: neither the sweeper nor a message for each minute has the server
-// asked earlier, and the export continues soon after.
-func TestExportLeavesServerAloneForAsLongAsItDemands(t *testing.T) {
+// TestExportHonoursRetryAfterOfServer proves that neither the sweeper nor a message every minute causes an
+// earlier request, and that the export continues soon after the wait.
+func TestExportHonoursRetryAfterOfServer(t *testing.T) {
 	t.Parallel()
 	for with, demanded := range map[string]time.Duration{
 		"leave-alone:90s": 90 * time.Second, "leave-alone:1h": time.Hour, "leave-alone:3h": 3 * time.Hour,
@@ -89,9 +89,9 @@ func TestExportLeavesServerAloneForAsLongAsItDemands(t *testing.T) {
 	}
 }
 
-// TestExportLeavesTokenEndpointAloneForAsLongAsItDemands: the access token has expired, and the first refresh is
-// refused.
-func TestExportLeavesTokenEndpointAloneForAsLongAsItDemands(t *testing.T) {
+// TestExportHonoursRetryAfterOfTokenEndpoint covers an export whose access token has expired and whose
+// first refresh is refused.
+func TestExportHonoursRetryAfterOfTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
@@ -123,8 +123,8 @@ func TestExportLeavesTokenEndpointAloneForAsLongAsItDemands(t *testing.T) {
 	})
 }
 
-// TestExportFailsAtOnceWhenServerDemandsLongerWaitThanItHasTime: the server is not asked again.
-func TestExportFailsAtOnceWhenServerDemandsLongerWaitThanItHasTime(t *testing.T) {
+// TestExportFailsAtOnceWhenRetryAfterExceedsDeadline also proves that the server gets no further requests.
+func TestExportFailsAtOnceWhenRetryAfterExceedsDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, asked := newStack(t, options{}), &fhirTimes{}

@@ -6,13 +6,13 @@ import (
 	"testing/synctest"
 )
 
-func TestOneAccidentCostsNothing(t *testing.T) {
+func TestExportIsCompleteAfterSingleFailure(t *testing.T) {
 	t.Parallel()
 	for name, accident := range map[string]struct {
 		switches string
-		begins   string // of the addresses of the requests that go wrong
+		begins   string // prefix of the URLs of the failing requests
 		mishap   mishap
-		times    int // every second request, which follows one that went wrong, does not
+		times    int // number of failures; every second request is a retry and succeeds
 	}{
 		"the Patient ends in the middle":         {"", "Patient/", mishap{garbled: true}, 1},
 		"the Patient breaks off":                 {"", "Patient/", mishap{cut: true}, 1},
@@ -38,8 +38,8 @@ func TestOneAccidentCostsNothing(t *testing.T) {
 		"a search has a 408":               {"", "Observation?", mishap{status: 408}, 1},
 		"a reference has a 500":            {"", "Organization/", mishap{status: 500}, 1},
 		"nobody answers for half a minute": {"", "", mishap{late: headerTimeout}, 1},
-		// One wait after the other: a demand holds for all requests, so at five minutes each the export's time would
-		// not be enough.
+		// A single wait: a Retry-After applies to all requests, so with five minutes for each the export would run out of
+		// time.
 		"every request is refused for two minutes": {"", "", mishap{status: 429, retryAfter: "120"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestOneAccidentCostsNothing(t *testing.T) {
 	}
 }
 
-func TestWhereTheStatementCannotBeReadWhatIsMissingIsNamed(t *testing.T) {
+func TestExportReportsMissingTypesWhenStatementIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, accident := range map[string]mishap{
 		"there is none": {status: 404}, "it fails": {status: 500}, "it is no JSON": {garbled: true},

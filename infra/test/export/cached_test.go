@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// sealed seals as package kms does, with one key.
+// sealed seals data as package kms does, with a single key.
 type sealed struct{ cipher.AEAD }
 
 func (s sealed) Seal(_ context.Context, _ org.Tenant, boundTo string, plain []byte) ([]byte, error) {
@@ -29,7 +29,7 @@ func (s sealed) Open(_ context.Context, _ org.Tenant, boundTo string, text []byt
 	return s.AEAD.Open(nil, nil, text, []byte(boundTo))
 }
 
-// drawer keeps chunks.
+// drawer stores chunks by key.
 type drawer map[string][]byte
 
 func (d drawer) Put(_ context.Context, key, _ string, body []byte) error {
@@ -46,8 +46,8 @@ func (d drawer) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// BenchmarkExportOfACachedRecord has 10,000 resources of a kilobyte, in three chunks, without S3 and KMS.
-func BenchmarkExportOfACachedRecord(b *testing.B) {
+// BenchmarkExportCachedRecord exports 10,000 resources of a kilobyte each, in three chunks, without S3 and KMS.
+func BenchmarkExportCachedRecord(b *testing.B) {
 	const resources = 10_000
 	block, err := aes.NewCipher(make([]byte, 32))
 	expect.NoError(b, err)

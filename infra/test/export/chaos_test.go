@@ -21,13 +21,14 @@ const (
 	shortSeeds = 8
 	soakSeeds  = 100
 	longSeeds  = 500
-	// chaosMishaps is how often the same request goes wrong at most. The engine makes one five times.
+	// chaosMishaps is the maximum number of failures of a request. The engine tries each request five times.
 	chaosMishaps = 2
-	// chaosDeaths is how many lives of a worker end early at most.
+	// chaosDeaths is the maximum number of a worker's runs that end early.
 	chaosDeaths = 4
 )
 
-// chaosSwitches are what a chaotic server does, one or more of them: all are survivable, each by itself and together.
+// chaosSwitches lists the behaviours of a chaotic server, which has one or more. An export survives each of them and
+// every combination.
 func chaosSwitches() []string {
 	return []string{
 		"outcome-entry", "session-next", "careplan-404", "suppressed-category:imaging", "reject-count", "unsupported-500",
@@ -39,13 +40,14 @@ func chaosSwitches() []string {
 	}
 }
 
-// contradict tells switches that no server has together: one that requires a parameter which it does not know.
+// contradict reports whether no server can have both switches, such as one that requires a parameter that the other
+// does not know.
 func contradict(a, b string) bool {
 	requires := func(s string) bool { return s == "require-intent" || s == "require-date" }
 	return a == "unsupported-500" && requires(b) || b == "unsupported-500" && requires(a)
 }
 
-// chaos makes the scenario of a seed.
+// chaos returns the scenario of a seed.
 func chaos(t *testing.T, seed uint64) scenario {
 	t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 1))
@@ -81,8 +83,8 @@ func chaos(t *testing.T, seed uint64) scenario {
 	return s
 }
 
-// draw is what happens to a request. It depends on what is asked and how often, not on the order of requests
-// that are made side by side.
+// draw chooses the fate of a request. It depends on the URL and the number of tries, not on the order of concurrent
+// requests.
 func draw(seed uint64, address string, nth int) mishap {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", seed, address, nth))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -108,7 +110,7 @@ func draw(seed uint64, address string, nth int) mishap {
 	return mishap{}
 }
 
-func TestChaosChangesNothingInTheFile(t *testing.T) {
+func TestChaosDoesNotChangeFile(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(chaosSeeds)
 	if testing.Short() {
@@ -132,8 +134,8 @@ func TestChaosChangesNothingInTheFile(t *testing.T) {
 	}
 }
 
-// checkChaos holds an export under chaos against the truth, and in a soak against an export of the same server without
-// accidents: what both hold is the same to the byte.
+// checkChaos compares an export under chaos with the truth. In a soak it also compares it with an export of the same
+// server without failures: resources in both must be byte-identical.
 func checkChaos(t *testing.T, s scenario) {
 	t.Helper()
 	rough := s.run(t)

@@ -16,12 +16,12 @@ import (
 	"recordbridge/shared/export"
 )
 
-// comparison is how a file compares with the truth.
+// comparison is the result of comparing a file with the truth.
 type comparison struct {
-	wrong   []string // what must never be: foreign, twice, changed, unsourced
+	wrong   []string // forbidden lines: foreign, duplicate, changed, without source
 	missing []string
-	silent  []string // of missing: what is not named in the outcome
-	lines   []string // of the file, sorted
+	silent  []string // missing resources that the outcome does not name
+	lines   []string // the file's lines, sorted
 }
 
 // compare compares the finished export with the truth.
@@ -68,7 +68,8 @@ func (m truth) compare(t *testing.T, r result) comparison {
 	return v
 }
 
-// verbatim finds the resource that a line is, byte by byte but for the meta.source that the engine has added.
+// verbatim finds the resource of a line, which must match byte for byte except for the meta.source that the engine has
+// added.
 func (m truth) verbatim(line, base string) (name string, ok bool) {
 	begin := strings.Index(line, `"source":"`+base+"/")
 	if begin < 0 {
@@ -86,7 +87,7 @@ func (m truth) verbatim(line, base string) (name string, ok bool) {
 	return "", false
 }
 
-// unsource takes away the meta.source that the engine has added and says what is wrong with it.
+// unsource removes the meta.source that the engine has added and returns its errors.
 func unsource(body, want map[string]any, base string, sourced bool) (wrong []string) {
 	address := base + "/" + nameOf(body)
 	if id, _ := body["id"].(string); strings.HasPrefix(id, "b-") && len(id) == 62 {
@@ -107,7 +108,7 @@ func unsource(body, want map[string]any, base string, sourced bool) (wrong []str
 	return wrong
 }
 
-// narrated is the resource with the narrative that the switch page-large puts into the first one of a page.
+// narrated returns the resource with the narrative that the switch page-large adds to the first resource of a page.
 func narrated(want, body map[string]any) map[string]any {
 	narrative, _ := body["text"].(map[string]any)
 	if div, _ := narrative["div"].(string); strings.Contains(div, "generated text of the sandbox") {
@@ -117,7 +118,7 @@ func narrated(want, body map[string]any) map[string]any {
 	return want
 }
 
-// books compares what the task says of its file with the file.
+// books compares the task's description of its file with the file.
 func books(r result, counts map[string]int) (wrong []string) {
 	task := r.task
 	total := 0
@@ -150,7 +151,7 @@ func books(r result, counts map[string]int) (wrong []string) {
 	return wrong
 }
 
-// shortfall is what the success event tells of a record that is not whole.
+// shortfall returns the losses that the success event reports.
 func (r result) shortfall(t *testing.T) map[string]string {
 	t.Helper()
 	var body struct {
@@ -174,8 +175,8 @@ func (r result) shortfall(t *testing.T) map[string]string {
 	return data.Missing
 }
 
-// isAttachable reports whether a Provenance comes with one of its targets: it is held, and its type
-// is not named as missing.
+// isAttachable reports whether a Provenance should be in the file: one of its targets is in the file and has a type
+// that is not reported as missing.
 func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	if !strings.HasPrefix(name, "Provenance/") {
 		return false
@@ -189,10 +190,10 @@ func (m truth) isAttachable(name string, held, owned map[string]bool) bool {
 	})
 }
 
-// losses finds what is missing, and what of it nobody is told of: in the event, but for what the patient has not
-// granted and what was asked for by categories, which the outcome has. A resource that only others refer to which are
-// missing themselves cannot be known of; those have to be named then. Provenance comes with its targets, and is not
-// named beside their types.
+// losses finds missing resources, and those among them that are not reported. They must be in the event; those that the
+// patient has not granted, or that were requested by category, only in the outcome. A resource can't be known about if
+// only missing resources refer to it; their types must be reported instead. Provenance comes with its targets, and is
+// not reported beside their types.
 func (m truth) losses(t *testing.T, v *comparison, r result, held map[string]bool) {
 	t.Helper()
 	owned := map[string]bool{}

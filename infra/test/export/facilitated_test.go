@@ -31,7 +31,7 @@ import (
 
 const issuer = "https://id.example"
 
-// provider is the identity provider whom the sandbox believes.
+// provider is the identity provider that the sandbox trusts.
 type provider struct{ key *ecdsa.PrivateKey }
 
 var identityProvider = sync.OnceValue(func() provider {
@@ -42,12 +42,12 @@ var identityProvider = sync.OnceValue(func() provider {
 	return provider{key}
 })
 
-// Keys implements udap.Issuers of the sandbox.
+// Keys implements the sandbox's udap.Issuers.
 func (p provider) Keys(context.Context, string) (jose.JSONWebKeySet, error) {
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: "1"}}}, nil
 }
 
-// vouchesFor makes a verified identity of a person.
+// vouchesFor returns a signed identity of a person.
 func (p provider) vouchesFor(t *testing.T, who tefca.Person) tefca.Assertion {
 	t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: p.key},
@@ -65,7 +65,7 @@ func (p provider) vouchesFor(t *testing.T, who tefca.Person) tefca.Assertion {
 	return tefca.Assertion{Issuer: issuer, Subject: "s", Level: 2, Person: who, Token: secret.New(token), ExpiresAt: ends}
 }
 
-// member makes a network of one facility, in which we are a member.
+// member returns a network with one facility, of which we are a member.
 func member(t *testing.T, doer smart.Doer, base string) *facilitated.Network {
 	t.Helper()
 	const uri = "https://us.example/udap#T-IAS"
@@ -102,7 +102,7 @@ func fromSandbox(t *testing.T, method, path, body string) string {
 	return answer.Body.String()
 }
 
-// opened locates a person at the facility and opens it.
+// opened locates a person at the facility and returns the tokens for it.
 func opened(t *testing.T, doer smart.Doer, base string, who tefca.Person) tokens.Set {
 	t.Helper()
 	network, identity := member(t, doer, base), identityProvider().vouchesFor(t, who)
@@ -116,7 +116,7 @@ func opened(t *testing.T, doer smart.Doer, base string, who tefca.Person) tokens
 	return set
 }
 
-func TestTheFileOfAFacilityThatAnIdentityOpenedIsTheWholeRecord(t *testing.T) {
+func TestFacilitatedFHIRExportIsComplete(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct {
 		id, switches string
@@ -144,7 +144,7 @@ func TestTheFileOfAFacilityThatAnIdentityOpenedIsTheWholeRecord(t *testing.T) {
 	}
 }
 
-func TestAnExportWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
+func TestExportWithoutRefreshTokenFailsAtExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := scenario{
@@ -161,7 +161,7 @@ func TestAnExportWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
 	})
 }
 
-func TestAnExportWithATokenOfAnotherPatientFails(t *testing.T) {
+func TestExportFailsWithTokenOfAnotherPatient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := scenario{
@@ -169,7 +169,7 @@ func TestAnExportWithATokenOfAnotherPatientFails(t *testing.T) {
 			opens: func(t *testing.T, doer smart.Doer, base string) tokens.Set {
 				t.Helper()
 				set := opened(t, doer, base, tefca.Person{Given: "Rowan", Family: "Birch", BirthDate: "2017-03-21"})
-				set.PatientID = secret.New("patient-willow-ash") // who is known to be the patient; the token is another's
+				set.PatientID = secret.New("patient-willow-ash") // set to a known patient; the token is for another
 				return set
 			},
 		}.run(t)

@@ -15,22 +15,22 @@ import (
 	"recordbridge/shared/export"
 )
 
-// processBound is the memory that the worker's process may have, whatever a server sends.
+// processBound is the limit of the worker process's memory, whatever a server sends.
 const processBound = 128 << 20
 
-// hostile is a health system that makes what it sends while it sends it, packed, so that it takes no memory itself.
+// hostile is a health system that generates compressed responses while it sends them, so that it uses no memory itself.
 type hostile struct {
-	pages   map[string]attack // by the type that is searched
-	verbose bool              // its statement and its Patient are as large as can be
+	pages   map[string]attack // by searched type
+	verbose bool              // its CapabilityStatement and its Patient have the maximum size
 }
 
-// attack is what a search for one type brings.
+// attack is the result of a search for one type.
 type attack struct {
-	pages  int                             // 0 for 1
-	write  func(w io.Writer, page int)     // the entries of a page
-	want   func(o export.TypeOutcome) bool // what the outcome has to tell of the type; nil for nothing
-	heavy  bool                            // in a soak only
-	status int                             // of a refusal, which write writes then; 0 for a page
+	pages  int                             // 0 means 1
+	write  func(w io.Writer, page int)     // writes the entries of a page
+	want   func(o export.TypeOutcome) bool // checks the type's outcome; nil if there is none
+	heavy  bool                            // only in a soak
+	status int                             // of an error whose body write produces; 0 for a page
 }
 
 // ServeHTTP implements http.Handler.
@@ -51,10 +51,10 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if status := h.pages[path].status; status > 0 {
 		w.WriteHeader(status)
 	}
-	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is good
+	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is valid
 	out := bufio.NewWriterSize(packer, 64<<10)
 	defer func() {
-		_ = out.Flush() // a client that has had enough needs no answer
+		_ = out.Flush() // a client that has stopped reading needs no response
 		_ = packer.Close()
 	}()
 	if isContent {
@@ -99,7 +99,7 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func putf(w io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(w, format, values...) }
 
-// fill writes about size bytes of one text.
+// fill writes text repeatedly, about size bytes.
 func fill(w io.Writer, text string, size int) {
 	piece := strings.Repeat(text, 1+(16<<10)/len(text))
 	for ; size > 0; size -= len(piece) {
@@ -109,19 +109,19 @@ func fill(w io.Writer, text string, size int) {
 	}
 }
 
-// one writes an entry with a resource of ours, up to the value of its last member.
+// one writes an entry with a resource of the patient, up to the value of its last member.
 func one(w io.Writer, resourceType string, id any, member string) {
 	putf(w, `,{"resource":{"resourceType":%q,"id":"%v","subject":{"reference":"Patient/p1"},"%s":`,
 		resourceType, id, member)
 }
 
-// contents is where the server has attachments as large as may be read before their turn.
+// contents is the path of attachments with the maximum size that may be read ahead.
 const contents = "contents/"
 
-// large is a little less than a page may have.
+// large is slightly below the limit of a page.
 const large = 31 << 20
 
-// attacks are all that a server was thought of to send, one for each type that is searched.
+// attacks returns every attack, one for each searched type.
 func attacks() map[string]attack {
 	is := func(results ...export.Outcome) func(export.TypeOutcome) bool {
 		return func(o export.TypeOutcome) bool { return slices.Contains(results, o.Result) }
@@ -147,13 +147,13 @@ func attacks() map[string]attack {
 			},
 		},
 		"Goal": {want: is(export.OutcomeOK), pages: 2, write: manyResources("Goal")},
-		"Immunization": {want: is(export.OutcomeOK), write: func(w io.Writer, _ int) { // one resource as large as a page
+		"Immunization": {want: is(export.OutcomeOK), write: func(w io.Writer, _ int) { // one resource that fills a page
 			one(w, "Immunization", 1, "x")
 			putf(w, `"`)
 			fill(w, "x", large)
 			putf(w, `"}}`)
 		}},
-		"Procedure": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) { // an id as long as a page
+		"Procedure": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) { // an id that fills a page
 			putf(w, `,{"resource":{"resourceType":"Procedure","subject":{"reference":"Patient/p1"},"id":"`)
 			fill(w, `\u0041`, large)
 			putf(w, `"}}`)
@@ -182,7 +182,7 @@ func attacks() map[string]attack {
 			heavy: true,
 		},
 		"Observation": {pages: 2, write: inventedTypes},
-		// many attachments to be read ahead
+		// many attachments to read ahead
 		"Media": {want: is(export.OutcomeOK), heavy: true, write: func(w io.Writer, _ int) {
 			for i := range 150 {
 				one(w, "Media", i, "content")
@@ -204,7 +204,7 @@ func attacks() map[string]attack {
 	}
 }
 
-// harmless is a type of which there is one resource.
+// harmless returns a search result with one resource.
 func harmless(resourceType string) attack {
 	return attack{
 		want:  func(o export.TypeOutcome) bool { return o.Result == export.OutcomeOK && o.Count == 1 },
@@ -212,7 +212,7 @@ func harmless(resourceType string) attack {
 	}
 }
 
-// manyResources writes pages of resources that are as small as can be.
+// manyResources writes pages of minimal resources.
 func manyResources(resourceType string) func(io.Writer, int) {
 	return func(w io.Writer, page int) {
 		for i := range 20_000 {
@@ -222,7 +222,7 @@ func manyResources(resourceType string) func(io.Writer, int) {
 	}
 }
 
-// references writes a resource with 70,000 references, each another one.
+// references writes a resource with 70,000 different references.
 func references(resourceType, format string) func(io.Writer, int) {
 	return func(w io.Writer, page int) {
 		for part := range 2 {
@@ -236,7 +236,7 @@ func references(resourceType, format string) func(io.Writer, int) {
 	}
 }
 
-// addresses writes resources with an attachment whose address is long.
+// addresses writes resources with an attachment that has a long URL.
 func addresses(resourceType string, resources, length int) func(io.Writer, int) {
 	return func(w io.Writer, page int) {
 		for i := range resources {
@@ -248,7 +248,7 @@ func addresses(resourceType string, resources, length int) func(io.Writer, int) 
 	}
 }
 
-// inventedTypes writes 4,000 resources, each of a type that no release of FHIR has.
+// inventedTypes writes 4,000 resources with types that no release of FHIR has.
 func inventedTypes(w io.Writer, page int) {
 	for i := range 4000 {
 		name := fmt.Sprintf("T%05d", page*4000+i)
@@ -263,16 +263,16 @@ func inventedTypes(w io.Writer, page int) {
 	}
 }
 
-// It starts a process and runs alone. A soak makes the heavy attacks by themselves, and one of
-// ten minutes every attack.
-func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *testing.T) {
+// TestHostileServerIsBoundedInMemoryAndReported starts a process and does not run in parallel. A
+// soak runs each heavy attack separately, and one of ten minutes every attack.
+func TestHostileServerIsBoundedInMemoryAndReported(t *testing.T) {
 	y := newProcessWorld(t, 0)
 	all := attacks()
 	together := hostile{pages: map[string]attack{}}
 	for name, one := range all {
 		if one.heavy && soaking() || soakingLong() {
 			t.Run(name, func(t *testing.T) {
-				// Two types that can be read, and that come early, keep the export from failing for want of a record.
+				// Two early, readable types keep the export from failing for lack of a record.
 				y.withstand(t, hostile{pages: map[string]attack{
 					name: one, "QuestionnaireResponse": harmless("QuestionnaireResponse"), "RelatedPerson": harmless("RelatedPerson"),
 				}})
@@ -283,7 +283,7 @@ func TestAHostileServerCostsTheWorkerABoundedMemoryAndIsToldInTheOutcome(t *test
 		}
 	}
 	if soaking() {
-		t.Run("many handovers", func(t *testing.T) { // a run hands over 75 seconds before its time is over
+		t.Run("many handovers", func(t *testing.T) { // a run hands over 75 seconds before its deadline
 			newProcessWorld(t, 77*time.Second).withstand(t, hostile{pages: map[string]attack{
 				"CarePlan": all["CarePlan"], "CareTeam": all["CareTeam"], "Goal": all["Goal"],
 				"DiagnosticReport": all["DiagnosticReport"],

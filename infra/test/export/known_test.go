@@ -12,10 +12,10 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-// catalogued is the id that the catalogue of these tests has for the endpoint.
+// catalogued is the endpoint's id in the catalogue of these tests.
 const catalogued = "e0000000-0000-4000-8000-000000000001"
 
-func TestRecordIsWholeWhateverServerMakesOfBatches(t *testing.T) {
+func TestRecordIsCompleteWhateverServerMakesOfBatches(t *testing.T) {
 	t.Parallel()
 	wide := wideRecord(t)
 	people, err := persona.LoadDir("testdata")
@@ -25,7 +25,7 @@ func TestRecordIsWholeWhateverServerMakesOfBatches(t *testing.T) {
 	for _, c := range []struct {
 		switches string
 		works    bool
-		posts    []int // batches of the first and the second export
+		posts    []int // numbers of batches in the first and second export
 	}{
 		{switches: "batch:whole", works: true, posts: []int{3, 5}},
 		{switches: "batch:refused", posts: []int{3, 0}},
@@ -37,7 +37,7 @@ func TestRecordIsWholeWhateverServerMakesOfBatches(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				remembered := newLearned(t)
-				// Of the first person's types the second has others, with more than a page of them.
+				// The second person has other types than the first, with more than a page of them.
 				for nth, person := range []persona.Persona{people[0], wide} {
 					server := &crowd{handler: handler, late: 100 * time.Millisecond}
 					r := scenario{
@@ -63,7 +63,7 @@ func TestRecordIsWholeWhateverServerMakesOfBatches(t *testing.T) {
 	}
 }
 
-func TestExportNeverAsksForMoreAtOnceThanServerHasRefused(t *testing.T) {
+func TestExportStaysBelowRefusedConcurrency(t *testing.T) {
 	t.Parallel()
 	wide := wideRecord(t)
 	handler, err := newSandbox([]persona.Persona{wide})
@@ -97,7 +97,7 @@ func TestExportNeverAsksForMoreAtOnceThanServerHasRefused(t *testing.T) {
 	}
 }
 
-func TestExportBeginsSlowlyWhereLastHadTrouble(t *testing.T) {
+func TestExportStartsSlowlyAfterTrouble(t *testing.T) {
 	t.Parallel()
 	wide := wideRecord(t)
 	handler, err := newSandbox([]persona.Persona{wide})
@@ -131,7 +131,7 @@ func TestExportStoresHintsOncePerDay(t *testing.T) {
 		for nth := range 3 {
 			checkWhole(t, scenario{person: named(t, paged[0]), label: fmt.Sprintf("daily-%d", nth), known: remembered}.run(t))
 		}
-		if remembered.saved > 2 { // the second export may have borne more at once
+		if remembered.saved > 2 { // the second export may have reached a higher concurrency
 			t.Errorf("saved %d times in three exports", remembered.saved)
 		}
 	})

@@ -12,19 +12,19 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// crowd is a FHIR server that answers late and bears only so many requests at once. It counts them.
+// crowd is a FHIR server with delayed responses and limited concurrency, which counts requests.
 type crowd struct {
 	handler http.Handler
-	late    time.Duration // every answer
-	bears   int           // requests at once; more are refused with 429 at once. 0 for as many as there are
+	late    time.Duration // delay of every response
+	bears   int           // limit of concurrent requests, beyond which it responds 429; 0 means unlimited
 
 	mu      sync.Mutex
 	asked   int
-	posts   int // of them batches
+	posts   int // of which batches
 	busy    int
-	most    int       // requests at once
-	refused time.Time // when it first said that there are too many
-	after   int       // requests at once that came later than that
+	most    int       // maximum of concurrent requests
+	refused time.Time // time of the first 429
+	after   int       // maximum of concurrent requests after the first 429
 }
 
 // ServeHTTP implements http.Handler.
@@ -50,7 +50,7 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter counts a request; it is false when there are too many.
+// enter counts a request and reports whether it is within the limit.
 func (c *crowd) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +73,7 @@ func (c *crowd) leave() {
 	c.busy--
 }
 
-func TestARecordOf2000ResourcesIsThereSoonHoweverLateEveryAnswerIs(t *testing.T) {
+func TestExportIsFastHoweverLateEveryAnswerIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		late, within time.Duration
@@ -107,7 +107,7 @@ func TestARecordOf2000ResourcesIsThereSoonHoweverLateEveryAnswerIs(t *testing.T)
 	}
 }
 
-func TestAServerThatSaysHowMuchItBearsIsNotAskedForMoreAtOnce(t *testing.T) {
+func TestExportLimitsConcurrencyToHowMuchItBears(t *testing.T) {
 	t.Parallel()
 	for _, bears := range []int{1, 2, 3, 4, 5} {
 		t.Run(fmt.Sprintf("%d at once", bears), func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestAServerThatSaysHowMuchItBearsIsNotAskedForMoreAtOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &crowd{handler: handler, late: 200 * time.Millisecond, bears: bears}
 				s := scenario{handler: server, person: named(t, paged[0]), label: fmt.Sprintf("crowd-%d", bears)}
-				if bears == 3 { // later runs know it from the start
+				if bears == 3 { // later runs know the limit from the start
 					s.deadline = func(int) time.Duration { return 76 * time.Second }
 				}
 				r := s.run(t)

@@ -29,16 +29,16 @@ import (
 
 const (
 	archiveBase = origin + "/archive"
-	// heapBound is the live heap that an export may add, whatever its size.
+	// heapBound is the limit of the live heap that an export may add, regardless of its size.
 	heapBound = 64 << 20
 )
 
-// archive is a FHIR server whose record is made while it is read, so that it takes no memory itself: documents with
+// archive is a FHIR server that generates its record while it is read, so that it uses no memory itself: documents with
 // large attachments. It is the Doer of the real reader.
 type archive struct {
 	documents int
 	bytes     int64 // of each attachment
-	isSilent  bool  // says no length
+	isSilent  bool  // sends no Content-Length
 	measure   func()
 }
 
@@ -91,13 +91,13 @@ func (a *archive) page(r *http.Request) string {
 	return `{"resourceType":"Bundle","type":"searchset","entry":[` + strings.Join(entries, ",") + `]` + next + `}`
 }
 
-// measureEvery is after how many bytes the heap is measured again.
+// measureEvery is the number of bytes between measurements of the heap.
 const measureEvery = 7 << 20
 
-// scan is content without end, all of it the same byte.
+// scan is endless content of a single byte value.
 type scan struct {
 	measure func()
-	left    int // bytes until the heap is measured
+	left    int // bytes until the next measurement of the heap
 	fill    byte
 }
 
@@ -113,7 +113,7 @@ func (s *scan) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// shredder forgets what is written to it but its length.
+// shredder discards written data and counts its bytes.
 type shredder struct{ bytes int64 }
 
 var errShredded = errors.New("nothing is kept")
@@ -148,13 +148,13 @@ func (*shredder) Close(context.Context) error { return nil }
 // Abort implements export.Writer.
 func (*shredder) Abort(context.Context) {}
 
-// plain asks a server as any other.
+// plain uses the default profile for every server.
 type plain struct{}
 
 // Asking implements source.Platforms.
 func (plain) Asking(catalog.Endpoint) (plan.Profile, error) { return plan.Profile{}, nil }
 
-// exportOf makes the whole export of a record without an end that is kept: the file is thrown away.
+// exportOf runs the export of an endless record into kept, which discards the file.
 func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) export.Task {
 	tb.Helper()
 	return exportWith(tb, doer, nil, kept, tokens.Set{
@@ -163,7 +163,7 @@ func exportOf(tb testing.TB, doer smart.Doer, base string, kept export.Files) ex
 	})
 }
 
-// exportWith makes the export that a token set opens.
+// exportWith runs the export that a token set gives access to.
 func exportWith(tb testing.TB, doer smart.Doer, cache collect.Cache, kept export.Files, set tokens.Set) export.Task {
 	tb.Helper()
 	var enqueued []time.Duration
@@ -187,7 +187,7 @@ func exportWith(tb testing.TB, doer smart.Doer, cache collect.Cache, kept export
 	return task
 }
 
-// liveHeap is what the process has, without garbage.
+// liveHeap returns the size of the process's live heap.
 func liveHeap() uint64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -195,8 +195,9 @@ func liveHeap() uint64 {
 	return stats.HeapAlloc
 }
 
-// It measures the heap of the process, so it runs alone. What tests before it have left there is not the export's.
-func TestAnExportOfManyLargeAttachmentsStaysInBoundedMemory(t *testing.T) {
+// TestExportOfLargeAttachmentsHasBoundedMemory measures the heap of the process, so it does not run in
+// parallel. Memory left by earlier tests does not count.
+func TestExportOfLargeAttachmentsHasBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("copies 160 MB")
 	}

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 )
 
-// scroll is a FHIR server each of whose types has one large page, made while it is read and of unannounced length. It
-// is the Doer of the real reader.
+// scroll is a FHIR server with one large page for each type. It generates the page while it is read, without a
+// Content-Length. It is the Doer of the real reader.
 type scroll struct {
 	types   []string
-	bytes   int64 // of a page, about
+	bytes   int64 // approximate size of a page
 	measure func()
 }
 
@@ -43,8 +43,8 @@ func (s *scroll) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// It measures the heap of the process, so it runs alone.
-func TestAnExportOfLargePagesStaysInBoundedMemory(t *testing.T) {
+// TestExportOfLargePagesHasBoundedMemory measures the heap of the process, so it does not run in parallel.
+func TestExportOfLargePagesHasBoundedMemory(t *testing.T) {
 	if !soaking() {
 		t.Skip("takes seconds: run make soak")
 	}

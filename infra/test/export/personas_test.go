@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/export"
 )
 
-// syntheaDir holds public synthetic bundles beside the project; it is no part of it.
+// syntheaDir holds public synthetic bundles. It is stored beside the project, not in it.
 const syntheaDir = "../../../../shared/data/synthea"
 
-// checkWhole checks that an export has ended well and that its file is the truth.
+// checkWhole checks that an export succeeded and that its file equals the truth.
 func checkWhole(t *testing.T, r result) comparison {
 	t.Helper()
 	v := checkHonest(t, r)
@@ -22,8 +22,8 @@ func checkWhole(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkHonest checks that an export has ended well, that its file holds nothing but the truth, and that what is missing
-// is named.
+// checkHonest checks that an export succeeded, that its file contains only the truth, and that missing resources are
+// reported.
 func checkHonest(t *testing.T, r result) comparison {
 	t.Helper()
 	checkConduct(t, r)
@@ -42,7 +42,7 @@ func checkHonest(t *testing.T, r result) comparison {
 	return v
 }
 
-// checkConduct checks what holds for every export, however it ends.
+// checkConduct checks the rules for every export, however it ends.
 func checkConduct(t *testing.T, r result) {
 	t.Helper()
 	if len(r.foreign) > 0 {
@@ -72,7 +72,7 @@ func report(t *testing.T, what string, names []string) {
 	}
 }
 
-func TestTheFileOfEveryPersonaIsTheWholeRecord(t *testing.T) {
+func TestPersonaExportsAreComplete(t *testing.T) {
 	t.Parallel()
 	all, err := people()
 	expect.NoError(t, err)
@@ -91,7 +91,7 @@ func TestTheFileOfEveryPersonaIsTheWholeRecord(t *testing.T) {
 	}
 }
 
-// checkCalm checks that nothing is said to be missing where nothing is.
+// checkCalm checks that nothing is reported as missing.
 func checkCalm(t *testing.T, r result) {
 	t.Helper()
 	for _, o := range r.task.Outcome {
@@ -105,7 +105,7 @@ func checkCalm(t *testing.T, r result) {
 	}
 }
 
-// syntheaFolder has the bundles to export: all of them in a soak, else the smaller ones.
+// syntheaFolder returns a folder with the bundles to export: all of them in a soak, otherwise the smaller ones.
 func syntheaFolder(t *testing.T) string {
 	t.Helper()
 	const small = 60 << 10
@@ -128,7 +128,7 @@ func syntheaFolder(t *testing.T) string {
 	return folder
 }
 
-func TestTheFileOfEverySyntheaPatientIsTheWholeRecord(t *testing.T) {
+func TestEverySyntheaPatientExportIsComplete(t *testing.T) {
 	t.Parallel()
 	all, err := persona.LoadDir(syntheaFolder(t))
 	expect.NoError(t, err)

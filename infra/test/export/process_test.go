@@ -35,7 +35,7 @@ import (
 
 const (
 	workerFunction = "ExportWorkerFunction"
-	// hostilePath is where the processWorld serves the health system of a case.
+	// hostilePath is the path below which processWorld serves a case's health system.
 	hostilePath = "/hostile/"
 	awsSecret   = "test"
 )
@@ -52,8 +52,8 @@ var workerBinary = sync.OnceValues(func() (string, error) {
 	return file, build.Run()
 })
 
-// processWorld is the real export worker as a process of its own, and around it the embedded AWS and a health system
-// that a test answers for, all behind one port of this process.
+// processWorld runs the real export worker in a separate process. The embedded AWS and a health system under the test's
+// control surround it, all behind one port of this process.
 type processWorld struct {
 	cloud     *aws.Cloud
 	work      store.Register
@@ -63,11 +63,11 @@ type processWorld struct {
 	workTable string
 
 	mu    sync.Mutex
-	peak  int64 // bytes that the worker's process has had at most
+	peak  int64 // peak memory of the worker's process in bytes
 	lines []string
 }
 
-// newProcessWorld makes a processWorld in which an invocation may take some time; 0 is the template's.
+// newProcessWorld returns a processWorld with the given time-out of invocations; 0 means the template's.
 func newProcessWorld(t *testing.T, timeout time.Duration) *processWorld {
 	t.Helper()
 	if testing.Short() {
@@ -109,7 +109,7 @@ func (y *processWorld) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// start makes the worker known; its process starts with the first invocation.
+// start registers the worker. Its process starts with the first invocation.
 func (y *processWorld) start(t *testing.T, f template.Function, file string) {
 	t.Helper()
 	y.functions = lambda.New(lambda.Options{
@@ -126,7 +126,7 @@ func (y *processWorld) start(t *testing.T, f template.Function, file string) {
 	t.Cleanup(y.functions.Close)
 }
 
-// connect stores a connection with tokens that last, as a callback would have left it.
+// connect stores a connection with long-lived tokens, as a callback would.
 func (y *processWorld) connect(t *testing.T, f template.Function) {
 	t.Helper()
 	rows := dynamodb.NewFromConfig(y.cloud.Config("test"))
@@ -160,8 +160,8 @@ func (y *processWorld) connect(t *testing.T, f template.Function) {
 	}
 }
 
-// export has the worker, in a fresh process, export what the health system answers, until the task has ended. It
-// returns the task and how much memory the process had at most (VmHWM of /proc); 0 where the system does not tell.
+// export has the worker, in a new process, export the health system's data until the task has ended. It returns the
+// task and the process's peak memory (VmHWM of /proc), or 0 if the system does not report it.
 func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.Task, peak int64) {
 	t.Helper()
 	y.hostile = hostile
@@ -195,7 +195,7 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 	return task, y.peak
 }
 
-// endWait ends the time that a task is put off to, which passes on the clock of the worker's process.
+// endWait ends a task's postponement, because the worker's process uses the real clock.
 func (y *processWorld) endWait(t *testing.T, taskID string) {
 	t.Helper()
 	_, err := dynamodb.NewFromConfig(y.cloud.Config("test")).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -208,7 +208,7 @@ func (y *processWorld) endWait(t *testing.T, taskID string) {
 	expect.NoError(t, err)
 }
 
-// watch is the observer of the processWorld's process.
+// watch observes the processWorld's process.
 type watch struct{ processWorld *processWorld }
 
 // Over implements lambda.Observer.

@@ -11,11 +11,11 @@ import (
 	"recordbridge/shared/export"
 )
 
-// attaching counts searches with _revinclude at a server whose statement lists none.
+// attaching counts searches with _revinclude at a server whose CapabilityStatement lists none.
 type attaching struct {
 	http.Handler
 
-	ignored bool // the server takes no notice of it
+	ignored bool // the server ignores it
 	asked   atomic.Int64
 	all     atomic.Int64
 }
@@ -33,8 +33,8 @@ func (a *attaching) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Handler.ServeHTTP(w, r)
 }
 
-// attachedExport makes an export of a server whose statement lists no _revinclude. It returns how many searches had
-// one, and how many there were.
+// attachedExport exports from a server whose CapabilityStatement lists no _revinclude. It returns the number of
+// searches with one, and the number of all searches.
 func attachedExport(t *testing.T, s scenario, ignored bool) (r result, attached, all int) {
 	t.Helper()
 	handler, err := portal()
@@ -62,7 +62,7 @@ func TestExportLearnsRevIncludeThatStatementOmits(t *testing.T) {
 	})
 }
 
-func TestExportTriesRevIncludeOnceWhenServerDoesNotTakeIt(t *testing.T) {
+func TestExportTriesRevIncludeOnceWhenUnsupported(t *testing.T) {
 	t.Parallel()
 	refused := func(address string, _ int) mishap {
 		if strings.Contains(address, "_revinclude") {
@@ -94,7 +94,7 @@ func TestExportTriesRevIncludeOnceWhenServerDoesNotTakeIt(t *testing.T) {
 	}
 }
 
-func TestProvenanceIsMissingAsNotAdvertisedWhenRevIncludeCouldNotBeTried(t *testing.T) {
+func TestProvenanceIsNotAdvertisedWhenRevIncludeIsUntried(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]mishap{
 		"no answer": {refused: true},
@@ -128,7 +128,7 @@ func TestProvenanceIsMissingAsNotAdvertisedWhenRevIncludeCouldNotBeTried(t *test
 	}
 }
 
-// countWith counts the different addresses that contain a text.
+// countWith counts the distinct URLs that contain a string.
 func countWith(requests map[string]int, text string) int {
 	found := 0
 	for address := range requests {

@@ -23,12 +23,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// grants hands out the tokens of one connection, which it renews at the portal, and knows its endpoint.
+// grants issues the tokens of one connection, refreshes them at the portal, and returns its endpoint.
 type grants struct {
 	portal   smart.Portal
 	endpoint catalog.Endpoint
 
-	turn    chan struct{} // of one; no mutex, since a refresh takes virtual time
+	turn    chan struct{} // a lock; not a mutex, because a refresh takes virtual time
 	set     tokens.Set
 	version int64
 }
@@ -62,7 +62,7 @@ func (g *grants) Renew(ctx context.Context, _ org.Tenant, _ string, used int64) 
 	return g.refresh(ctx)
 }
 
-// take waits for the tokens.
+// take locks the tokens until done is called.
 func (g *grants) take() (done func()) {
 	g.turn <- struct{}{}
 	return func() { <-g.turn }
@@ -80,7 +80,7 @@ func (g *grants) refresh(ctx context.Context) (tokens.Usable, error) {
 	return tokens.Usable{Set: g.set, Version: g.version}, nil
 }
 
-// learned is what exports have learned of endpoints' servers, in a table of the test's own.
+// learned stores the properties that exports have learned about endpoints' servers, in a separate table.
 type learned struct {
 	store.EndpointState
 
@@ -99,17 +99,17 @@ func (l *learned) SaveKnown(ctx context.Context, endpointID string, server known
 	return l.EndpointState.SaveKnown(ctx, endpointID, server, until)
 }
 
-// invocation is one run of a worker. It may end at a call: nothing that the worker does afterwards has an effect.
+// invocation is one run of a worker. It can end at a call, after which nothing that the worker does has an effect.
 type invocation struct {
-	endsAt int  // the number of the call, from 1; 0 for never
-	after  bool // the last call has its effect, and only the answer is lost
+	endsAt int  // 1-based number of the last call; 0 means never
+	after  bool // the last call takes effect, and only its response is lost
 	end    context.CancelFunc
 
 	mu    sync.Mutex
 	calls int
 }
 
-// call makes one call of the worker to the world.
+// call makes one of the worker's outbound calls.
 func (i *invocation) call(do func() error) error {
 	i.mu.Lock()
 	i.calls++
@@ -133,7 +133,7 @@ func (i *invocation) over() bool {
 	return i.endsAt > 0 && i.calls >= i.endsAt
 }
 
-// crashing is the world of one invocation. It implements what a Worker needs but its tasks.
+// crashing is the environment of one invocation. It implements a Worker's dependencies, except its tasks.
 type crashing struct {
 	*invocation
 
@@ -176,7 +176,7 @@ func (c crashing) Delete(ctx context.Context, key string) error {
 	return c.call(func() error { return c.files.Delete(ctx, key) })
 }
 
-// upload is an object that is being written.
+// upload is an object being written.
 type upload struct {
 	export.Writer
 
@@ -196,12 +196,12 @@ func (u *upload) Close(ctx context.Context) error {
 	return u.invocation.call(func() error { return u.Writer.Close(ctx) })
 }
 
-// portalOf is a portal for public clients, which follows no token endpoint that has moved.
+// portalOf returns a portal for public clients that does not follow a moved token endpoint.
 func portalOf(doer smart.Doer) smart.Portal {
 	return smart.NewPortal(doer, nothing{}, nothing{}, time.Now)
 }
 
-// nothing has no clients and no endpoints.
+// nothing contains no clients and no endpoints.
 type nothing struct{}
 
 func (nothing) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

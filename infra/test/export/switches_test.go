@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestEverySwitchOfTheSandboxHasItsExpectation(t *testing.T) {
+func TestSandboxSwitchesHaveExpectations(t *testing.T) {
 	t.Parallel()
 	expected, elsewhere := expectations(), notSeenHere()
 	known := map[string]bool{}
@@ -40,7 +40,7 @@ func TestEverySwitchOfTheSandboxHasItsExpectation(t *testing.T) {
 	}
 }
 
-func TestWhereAVendorsProfileLosesNothingTheGenericOneLosesNothing(t *testing.T) {
+func TestGenericProfileMatchesVendorProfiles(t *testing.T) {
 	t.Parallel()
 	all := slices.Concat(slices.Collect(maps.Values(expectations()))...)
 	for _, vendors := range all {
@@ -56,11 +56,11 @@ func TestWhereAVendorsProfileLosesNothingTheGenericOneLosesNothing(t *testing.T)
 	}
 }
 
-func TestAnExportUnderEverySwitchIsWholeOrNamesWhatIsMissing(t *testing.T) {
+func TestExportIsCompleteOrReportsLossesUnderEverySwitch(t *testing.T) {
 	t.Parallel()
 	all := expectations()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if testing.Short() && i%3 > 0 { // to the race detector one is as good as the next
+		if testing.Short() && i%3 > 0 { // all are equivalent to the race detector
 			continue
 		}
 		for number, one := range all[name] {
@@ -94,7 +94,7 @@ func TestAnExportUnderEverySwitchIsWholeOrNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// withoutLabel takes the switch away that every scenario sets itself.
+// withoutLabel removes the switch that every scenario sets itself.
 func withoutLabel(set string) string {
 	if strings.HasPrefix(set, label+":") {
 		return ""
@@ -119,7 +119,7 @@ func (e expectation) check(t *testing.T, r result) {
 	}
 }
 
-// checkFailed checks that a task has failed for a reason, and has told of it once.
+// checkFailed checks that a task failed for a reason and reported it once.
 func checkFailed(t *testing.T, r result, reason export.Reason) {
 	t.Helper()
 	checkConduct(t, r)

@@ -7,31 +7,31 @@ import (
 	"recordbridge/shared/export"
 )
 
-// ending is how an export from a server with a switch has to end.
+// ending is the required end of an export from a server with a switch.
 type ending int
 
 const (
-	whole  ending = iota // the file is the whole record
-	partly               // something may be missing, and is named
+	whole  ending = iota // the file is the complete record
+	partly               // data may be missing, and is reported
 	fails                // the task fails with a reason
 )
 
-// expectation is one way to set a switch, and what an export has to make of it. The whole set of switches may hold more
-// than the one: what makes it bite.
+// expectation is a setting of a switch with the required result of an export. The set may contain further switches that
+// are needed for an effect.
 type expectation struct {
 	set      string
 	ending   ending
-	reason   export.Reason // with fails
-	loses    []string      // with partly: types of which something has to be missing
-	only     []string      // persons, when not all
-	platform string        // whose profile is used: a vendor's that knows of the switch; empty for the generic one
-	known    bool          // what is learned of the server is kept
-	heavy    bool          // takes seconds: in a soak only
+	reason   export.Reason // if it fails
+	loses    []string      // if it ends partly: types of which data must be missing
+	only     []string      // persons, if not all
+	platform string        // platform with a profile for the switch; empty for the generic profile
+	known    bool          // store what is learned about the server
+	heavy    bool          // takes seconds: only in a soak
 }
 
-// notSeenHere are switches of the authorization server that end before an export begins, or that are about how
-// the tokens come to be: an export sees a token set, whoever made it. The tests of shared/adapters/smart and
-// infra/test/e2e have them.
+// notSeenHere lists switches of the authorization server that prevent an export from starting, or that affect how
+// tokens are issued. An export sees only the token set. The tests of shared/adapters/smart and infra/test/e2e cover
+// them.
 func notSeenHere() []string {
 	return []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT, switches.PatientUserinfo,
@@ -47,8 +47,8 @@ func notSeenHere() []string {
 	}
 }
 
-// expectations are what has to come of every switch that an export can see. A switch that is neither here nor in
-// notSeenHere fails the tests.
+// expectations returns the required results of every switch that affects an export. A switch that is neither here nor
+// in notSeenHere fails the tests.
 func expectations() map[string][]expectation {
 	all := map[string][]expectation{}
 	for _, part := range []map[string][]expectation{survivable(), vendors(), refusing(), hurting(), tokenLife()} {
@@ -59,7 +59,7 @@ func expectations() map[string][]expectation {
 	return all
 }
 
-// plainly is a switch that changes nothing in the file, without further conditions.
+// plainly returns expectations for switches that do not change the file, without further conditions.
 func plainly(sets ...string) []expectation {
 	list := make([]expectation, 0, len(sets))
 	for _, set := range sets {
@@ -68,7 +68,7 @@ func plainly(sets ...string) []expectation {
 	return list
 }
 
-// survivable are the ways of servers that an export has to cope with.
+// survivable lists server behaviours that an export must cope with.
 func survivable() map[string][]expectation {
 	return map[string][]expectation{
 		switches.OutcomeEntry:   plainly("outcome-entry"),
@@ -118,20 +118,19 @@ func survivable() map[string][]expectation {
 			{set: "everything,search-503:2,session-next", ending: whole},
 			{set: "everything", ending: whole, platform: "meditech"},
 			{set: "everything,search-503:2,session-next", ending: whole, platform: "meditech"},
-			{set: "no-total", ending: whole, platform: "meditech"}, // there is none
+			{set: "no-total", ending: whole, platform: "meditech"}, // the server has no total anyway
 		},
 		switches.Practice: {
 			{set: "ah-practice", ending: whole},
 			{set: "ah-practice", ending: whole, platform: "athena"},
-			// knows nothing of it
+			// its profile does not include the practice
 			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"},
 		},
 		label: plainly("label:other"),
 	}
 }
 
-// vendors are the ways of servers that a vendor's profile knows from the start, and that the
-// generic one has to find out.
+// vendors lists server behaviours that a vendor's profile knows from the start, and that the generic one must discover.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
 		list := plainly(sets...)
@@ -158,7 +157,7 @@ func vendors() map[string][]expectation {
 	}
 }
 
-// refusing are servers that keep a part of the record to themselves.
+// refusing lists servers that withhold part of the record.
 func refusing() map[string][]expectation {
 	denied := func(name string) []expectation {
 		return []expectation{
@@ -174,11 +173,12 @@ func refusing() map[string][]expectation {
 		switches.Deny401HTML: denied("deny-401-html"), switches.Deny403HTML: denied("deny-403-html"),
 		switches.RequireCategory: {
 			{set: "require-category", ending: whole, only: paged},
-			// One Observation has no category: it cannot be asked for, and that something like it may be missing is said.
+			// One Observation has no category: it can't be requested, and the outcome reports that such resources may be
+			// missing.
 			{set: "require-category", ending: partly, loses: []string{"Observation"}, only: unusual},
 		},
 		switches.PatientByID: {
-			// A server that finds the Patient by _id only is asked so.
+			// If a server finds the Patient only by _id, it is queried that way.
 			{set: "patient-by-id", ending: whole, only: small},
 		},
 		switches.GrantOnly: {
@@ -195,7 +195,7 @@ func refusing() map[string][]expectation {
 		set: "limit-seconds:1", ending: fails,
 		reason: export.ResourcePatientFailure, only: small,
 	}}
-	// A wait that an export has no time for is kept all the same: it fails.
+	// A wait that exceeds the export's time is respected: the export fails.
 	all[switches.LeaveAlone] = []expectation{{
 		set: "leave-alone:7h", ending: fails, reason: export.SuppressedPleaseContact,
 		only: small,
@@ -211,14 +211,14 @@ func refusing() map[string][]expectation {
 	return all
 }
 
-// hurting are servers whose answers are broken, foreign or hostile.
+// hurting lists servers with broken, foreign or hostile responses.
 func hurting() map[string][]expectation {
 	const content = export.ResourceInvalidContent
 	return map[string][]expectation{
-		// What a foreign server has is no part of this server's record; that it is left out is said.
+		// Data on a foreign server is not part of this server's record; its omission is reported.
 		switches.ForeignReference: {{set: "foreign-ref", ending: partly, loses: []string{"Location", "Organization"}}},
 		switches.NextForeign: {
-			{set: "next-foreign", ending: whole, only: paged}, // a larger first page is asked for
+			{set: "next-foreign", ending: whole, only: paged}, // a larger first page is requested
 			{set: "next-foreign,reject-count", ending: partly, loses: []string{"Observation"}, only: paged},
 		},
 		switches.NextLoop:      {{set: "next-loop", ending: partly, loses: []string{"Observation"}, only: paged}},
@@ -257,7 +257,7 @@ func hurting() map[string][]expectation {
 	}
 }
 
-// tokenLife are servers whose access tokens end while an export is under way.
+// tokenLife lists servers whose access tokens expire during an export.
 func tokenLife() map[string][]expectation {
 	failure := export.TokenRefreshFailure
 	return map[string][]expectation{
@@ -277,13 +277,13 @@ func tokenLife() map[string][]expectation {
 	}
 }
 
-// The people of the tests: one with resources of many types, references of references and more than a page of
-// Observations; one with data that trips clients; and a small one for what takes long.
+// The test persons: one with resources of many types, nested references and more than a page of Observations; one with
+// data that causes errors in clients; and a small one for slow cases.
 var (
 	paged   = []string{"garden-wide"}
 	unusual = []string{"linden-moss"}
 	small   = []string{"juniper-vale"}
 )
 
-// label is the name of the switch that does nothing.
+// label is the name of the switch without an effect.
 const label = "label"

@@ -17,23 +17,23 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// The places that the sandbox's switches put into records.
+// The base URLs that the sandbox's switches put into records.
 const (
 	foreignBase = "http://foreign.example/fhir/"
 	insideBase  = "http://inside.example:8080/hapi/fhir"
 )
 
-// truth is what a file has to hold, by "Type/id", made of the person's data and not of what the engine does.
+// truth is the required content of a file, by "Type/id", computed from the person's data independently of the engine.
 type truth struct {
 	content    map[string]map[string]any
-	bytes      map[string]string   // names by the very bytes, where the server sends them as they are
-	referrers  map[string][]string // who refers to a resource, or names it as an attachment
+	bytes      map[string]string   // names by exact bytes, if the server sends them unchanged
+	referrers  map[string][]string // resources that refer to a resource, or name it as an attachment
 	searchable map[string]bool     // types that the server finds by patient
-	sourced    bool                // resources of the server's version of FHIR have a meta.source
+	sourced    bool                // resources of the server's FHIR version have a meta.source
 }
 
-// truthOf is the record of a person as a server with the switches has it. References are relative in it, whatever the
-// server writes.
+// truthOf returns a person's record as stored on a server with the switches. Its references are relative, regardless of
+// the server's.
 func truthOf(t *testing.T, s scenario) truth {
 	t.Helper()
 	with := switches.Set{}
@@ -66,8 +66,8 @@ func truthOf(t *testing.T, s scenario) truth {
 	return made
 }
 
-// searchable are the types whose resources name their patient where FHIR R4 searches for it: all of the patient's own
-// data. The others are what it refers to.
+// searchable returns the types that refer to the patient in an element that FHIR R4 searches: all of the patient's own
+// data. Other types are only referred to.
 func searchable(resources []persona.Resource) map[string]bool {
 	found := map[string]bool{}
 	for _, r := range resources {
@@ -82,7 +82,7 @@ func searchable(resources []persona.Resource) map[string]bool {
 	return found
 }
 
-// moveAttachments gives the Binaries of documents the addresses and contents that the switches give them.
+// moveAttachments applies the switches for attachments to the URLs and contents of documents' Binaries.
 func (m truth) moveAttachments(with switches.Set, base string) {
 	moved := slices.ContainsFunc([]string{
 		switches.AttachmentURLs, switches.AttachmentLarge, switches.AttachmentDrops, switches.AttachmentMissing,
@@ -117,7 +117,7 @@ func (m truth) moveAttachments(with switches.Set, base string) {
 	}
 }
 
-// madeBinary is what the content at an address becomes (docs/reference/deviations.md, "Exports").
+// madeBinary returns the Binary that an export makes of the content at a URL (docs/reference/deviations.md, "Exports").
 func madeBinary(address string, served map[string]any, with switches.Set) map[string]any {
 	sum := sha256.Sum256([]byte(address))
 	made := maps.Clone(served)
@@ -142,7 +142,7 @@ func decode(t *testing.T, raw []byte) map[string]any {
 
 func nameOf(body map[string]any) string { return fmt.Sprint(body["resourceType"], "/", body["id"]) }
 
-// rename gives a MedicationRequest the name of DSTU2, in references as well.
+// rename gives a MedicationRequest its DSTU2 name, also in references.
 func rename(node any) {
 	switch node := node.(type) {
 	case []any:
@@ -159,7 +159,7 @@ func rename(node any) {
 	}
 }
 
-// walk calls what for every reference and every address of an attachment in a resource.
+// walk calls what for every reference and every attachment URL in a resource.
 func walk(node any, what func(target string)) {
 	switch node := node.(type) {
 	case []any:
@@ -176,7 +176,7 @@ func walk(node any, what func(target string)) {
 	}
 }
 
-// relative undoes what switches do to references.
+// relative reverts the switches' changes to references.
 func relative(node any, base string) {
 	switch node := node.(type) {
 	case []any:

@@ -19,7 +19,7 @@ import (
 
 const unlistedTypes = "unlisted:Claim+ExplanationOfBenefit+Condition"
 
-// trials counts searches that show whether a server has a type.
+// trials counts searches that test whether a server supports a type.
 type trials struct {
 	http.Handler
 
@@ -37,7 +37,7 @@ func (c *trials) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// unlistedExport makes an export of a server whose statement omits types, and returns the types that were tried.
+// unlistedExport exports from a server whose CapabilityStatement omits types, and returns the types that were tried.
 func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	t.Helper()
 	handler, err := portal()
@@ -51,10 +51,10 @@ func unlistedExport(t *testing.T, s scenario) (result, []string) {
 	return r, slices.Sorted(maps.Keys(counted.asked))
 }
 
-// missingOf is the reason why the record has not got all of a type; empty if it has.
+// missingOf returns the reason why resources of a type are missing, or "" if none are.
 func missingOf(r result, resourceType string) string { return r.task.Shortfall().Missing[resourceType] }
 
-func TestTypesThatStatementOmitsAreTriedOnceAndExported(t *testing.T) {
+func TestUnlistedTypesAreTriedOnceAndExported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		remembered := newLearned(t)
@@ -78,7 +78,7 @@ func TestTypesThatStatementOmitsAreTriedOnceAndExported(t *testing.T) {
 	})
 }
 
-func TestTypesThatStatementOmitsAreTriedAgainAtAnotherRelease(t *testing.T) {
+func TestUnlistedTypesAreTriedAgainAtAnotherRelease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		remembered := newLearned(t)
@@ -95,7 +95,7 @@ func TestTypesThatStatementOmitsAreTriedAgainAtAnotherRelease(t *testing.T) {
 	})
 }
 
-func TestTypeThatCouldNotBeTriedIsMissingAsNotAdvertised(t *testing.T) {
+func TestUntriedTypeIsReportedAsNotAdvertised(t *testing.T) {
 	t.Parallel()
 	for name, failure := range map[string]mishap{
 		"no answer": {refused: true}, "too many requests": {status: http.StatusTooManyRequests},
@@ -151,7 +151,7 @@ func TestTrialsEndWhenServerIsInTrouble(t *testing.T) {
 			},
 		})
 		checkHonest(t, r)
-		if len(asked) > 3+8 { // those that were under way beside the third
+		if len(asked) > 3+8 { // those that were in flight beside the third
 			t.Errorf("%d types were tried at a server that fails", len(asked))
 		}
 		if missingOf(r, "SupplyDelivery") != string(export.LossNotAdvertised) {
@@ -193,7 +193,7 @@ func TestTypeOutsideGrantedScopesIsNeitherTriedNorMissing(t *testing.T) {
 	}
 }
 
-func TestTypesThatStatementOmitsShareBatchesInLaterExports(t *testing.T) {
+func TestUnlistedTypesShareBatchesInLaterExports(t *testing.T) {
 	t.Parallel()
 	handler, err := portal()
 	expect.NoError(t, err)
@@ -220,7 +220,7 @@ func TestTypesThatStatementOmitsShareBatchesInLaterExports(t *testing.T) {
 	})
 }
 
-func TestServerThatRefusesCountIsTriedWithoutIt(t *testing.T) {
+func TestExportRetriesWithoutCountWhenRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := unlistedExport(t, scenario{

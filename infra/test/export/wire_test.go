@@ -21,20 +21,20 @@ const (
 	totalTimeout  = 60 * time.Second
 )
 
-// mishap is what happens to one request on its way. The zero value is nothing.
+// mishap is a failure of one request. The zero value is no failure.
 type mishap struct {
 	late       time.Duration
-	refused    bool   // no connection
-	lost       bool   // the server answers, but nothing of it arrives
-	cut        bool   // the connection breaks in the middle of the body
-	garbled    bool   // the body ends in the middle, as if that were all
-	status     int    // answered by somebody in between
-	retryAfter string // with status
+	refused    bool   // the connection is refused
+	lost       bool   // the response is lost
+	cut        bool   // the connection breaks within the body
+	garbled    bool   // the body ends early without an error
+	status     int    // response of an intermediary
+	retryAfter string // header, if status is set
 }
 
-// wire is the Doer of the real reader: it calls a handler in the same process, with what a client of net/http sees of a
-// real connection. Bodies are streamed, so that a large one is never held. Whatever is meant for another server than
-// the handler's is refused and remembered.
+// wire is the Doer of the real reader. It calls a handler in the same process and simulates a net/http client on a real
+// connection. Bodies are streamed, so that a large one is never held in memory. Requests to other servers are refused
+// and recorded.
 type wire struct {
 	handler http.Handler
 	mishap  func(address string, nth int) mishap // nil for none
@@ -42,7 +42,7 @@ type wire struct {
 	mu      sync.Mutex
 	asked   map[string]int
 	foreign []string
-	busy    int // requests whose answer has not come
+	busy    int // requests without a response yet
 	most    int
 }
 
@@ -81,7 +81,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// sessionID is by what a server tells its pages apart: a random one, of which each is asked for once.
+// sessionID matches the random id by which a server distinguishes its pages, each of which can be requested once.
 var sessionID = regexp.MustCompile(`(sessionID=)[0-9a-f]+`)
 
 func (w *wire) begin(r *http.Request) mishap {
@@ -104,7 +104,7 @@ func (w *wire) end() {
 	w.busy--
 }
 
-// before lets the time of a slow request pass.
+// before waits for the delay of a slow request.
 func (m mishap) before(ctx context.Context) error {
 	if m.refused {
 		return &safehttp.Error{Class: safehttp.Connect}
@@ -173,7 +173,8 @@ func ctxError(ctx context.Context) error {
 	return &safehttp.Error{Class: safehttp.Canceled}
 }
 
-// unpacked does what net/http does for who has not asked for an encoding: it asks for gzip and unpacks it.
+// unpacked does the same as net/http for a caller that sets no Accept-Encoding: it requests gzip and decompresses the
+// response.
 func unpacked(response *http.Response, r *http.Request) (*http.Response, error) {
 	if response.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Accept-Encoding") != "" {
 		return response, nil
@@ -192,14 +193,14 @@ func unpacked(response *http.Response, r *http.Request) (*http.Response, error) 
 	return response, nil
 }
 
-// sender is the handler's side of one answer.
+// sender is the handler's side of one response.
 type sender struct {
 	sink   *io.PipeWriter
 	header http.Header
 	frozen http.Header
 	status int
 	length int64
-	left   int64 // bytes that were announced and have not come; negative when nothing was announced
+	left   int64 // announced bytes that have not been sent; negative if none were announced
 	sent   chan struct{}
 }
 
@@ -266,7 +267,7 @@ func (b *received) Close() error {
 type broken struct {
 	io.ReadCloser
 
-	quiet bool // it seems to end
+	quiet bool // ends without an error
 	read  bool
 }
 

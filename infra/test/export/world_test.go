@@ -50,8 +50,8 @@ var (
 	errDead = errors.New("the worker has been killed")
 )
 
-// The people of the sandbox, and the sandbox itself, are the same for all tests: records are made and indexed once.
-// Every export has a label of its own in its address, which keeps counters and tokens apart.
+// All tests share the sandbox and its people: records are built and indexed once. Every export has its own label in its
+// URL, which separates counters and tokens.
 var (
 	people = sync.OnceValues(func() ([]persona.Persona, error) { return withOurs(persona.Builtin()) })
 	portal = sync.OnceValues(func() (http.Handler, error) {
@@ -63,7 +63,7 @@ var (
 	})
 )
 
-// withOurs adds the people of the folder testdata.
+// withOurs adds the people in the folder testdata.
 func withOurs(all []persona.Persona) ([]persona.Persona, error) {
 	ours, err := persona.LoadDir("testdata")
 	return append(all, ours...), err
@@ -79,7 +79,7 @@ func newSandbox(people []persona.Persona) (http.Handler, error) {
 	})
 }
 
-// named finds a person of the sandbox.
+// named returns a person of the sandbox.
 func named(t *testing.T, id string) persona.Persona {
 	t.Helper()
 	all, err := people()
@@ -93,31 +93,32 @@ func named(t *testing.T, id string) persona.Persona {
 	return persona.Persona{}
 }
 
-// soaking tells whether there is time for what takes long: make soak.
+// soaking reports whether slow cases run: make soak.
 func soaking() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// soakingLong tells whether there are ten minutes for it.
+// soakingLong reports whether the soak has ten minutes.
 func soakingLong() bool {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	return err == nil && budget >= 10*time.Minute
 }
 
-// scenario is one export: of whom, from what kind of server, and with what happening on the way.
+// scenario describes one export: its person, its server, and failures along the way.
 type scenario struct {
-	handler  http.Handler // nil for the common sandbox
+	handler  http.Handler // nil for the shared sandbox
 	person   persona.Persona
-	switches string // without the label; empty for a server that behaves
+	switches string // without the label; empty for default behaviour
 	label    string
-	// whose profile is used; empty for the generic one
+	// platform whose profile is used; empty for the generic one
 	platform string
 	opens    func(t *testing.T, doer smart.Doer, base string) tokens.Set // nil for a sign-in at the portal
-	known    collect.Known                                               // what was learned of the server; nil for nothing
+	// what was learned about the server; nil for nothing
+	known    collect.Known
 	mishap   func(address string, nth int) mishap
-	lives    func(run int) (endsAt int, after bool) // nil for lives without end
+	lives    func(run int) (endsAt int, after bool) // nil for runs without a crash
 	deadline func(run int) time.Duration            // nil for none
 }
 
-// fhirBase is where the scenario's server is.
+// fhirBase returns the base URL of the scenario's server.
 func (s scenario) fhirBase() string {
 	spec := "label:" + s.label
 	if s.switches != "" {
@@ -126,21 +127,21 @@ func (s scenario) fhirBase() string {
 	return mount + "/with/" + spec + "/fhir"
 }
 
-// result is what is left of an export when its task has ended.
+// result holds the state after an export's task has ended.
 type result struct {
 	scenario scenario
 	task     export.Task
 	events   []webhook.Event
 	file     []byte
-	keys     []string // of the objects that are left
+	keys     []string // keys of the remaining objects
 	runs     int
 	requests map[string]int
-	foreign  []string // addresses that were asked of other servers
-	most     int      // requests at once
+	foreign  []string // URLs of requests to other servers
+	most     int      // maximum of concurrent requests
 	took     time.Duration
 }
 
-// world is everything around a worker.
+// world holds a worker's environment.
 type world struct {
 	scenario scenario
 	wire     *wire
@@ -150,7 +151,7 @@ type world struct {
 	enqueued []time.Duration
 }
 
-// run makes the whole export. It is called in a synctest bubble.
+// run runs the complete export. Call it in a synctest bubble.
 func (s scenario) run(t *testing.T) result {
 	t.Helper()
 	w := s.newWorld(t)
@@ -198,7 +199,7 @@ func (s scenario) newWorld(t *testing.T) *world {
 	return w
 }
 
-// pendingTask is the one task before any worker has claimed it.
+// pendingTask returns the task before a worker has claimed it.
 func pendingTask() export.Task {
 	return export.Task{
 		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending,
@@ -206,7 +207,7 @@ func pendingTask() export.Task {
 	}
 }
 
-// endpoint is the scenario's server as the catalog has it.
+// endpoint returns the scenario's server as a catalogue entry.
 func (s scenario) endpoint() catalog.Endpoint {
 	return catalog.Endpoint{PlatformType: cmp.Or(s.platform, platform.Generic), FHIRBase: s.fhirBase()}
 }
@@ -218,7 +219,7 @@ func profiles(t *testing.T) platform.Registry {
 	return registry
 }
 
-// connect signs the person in and gets tokens, as the function callback does.
+// connect signs in the person and gets tokens, as the callback function does.
 func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) tokens.Set {
 	t.Helper()
 	authorizer := smart.NewAuthorizer(doer, rand.Reader, time.Now)
@@ -255,7 +256,7 @@ func (s scenario) connect(t *testing.T, doer smart.Doer, portal smart.Portal) to
 	return set
 }
 
-// await lets the time pass until a worker may claim the task: what the queue and the sweeper wait for.
+// await lets time pass until a worker may claim the task, as the queue and the sweeper do.
 func (w *world) await(run int) {
 	if run == 1 {
 		return
@@ -268,7 +269,7 @@ func (w *world) await(run int) {
 	<-time.After(max(wait, 0) + time.Millisecond)
 }
 
-// live is one invocation of the worker.
+// live runs one invocation of the worker.
 func (w *world) live(t *testing.T, run int) {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
@@ -300,7 +301,7 @@ func (w *world) live(t *testing.T, run int) {
 	}
 }
 
-// network is that of one invocation.
+// network is the network of one invocation.
 type network struct {
 	invocation *invocation
 	doer       smart.Doer

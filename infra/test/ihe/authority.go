@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// Authority issues the certificates of a test: those of gateways, and those of who asks them.
+// Authority issues a test's certificates: those of gateways and of their clients.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *rsa.PrivateKey
 }
 
-// NewAuthority makes one that nobody else trusts.
+// NewAuthority creates an authority that nothing else trusts.
 func NewAuthority(name string) (*Authority, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -41,10 +41,10 @@ func NewAuthority(name string) (*Authority, error) {
 	return &Authority{certificate: own, key: key}, nil
 }
 
-// PEM is the authority's certificate.
+// PEM returns the authority's certificate.
 func (a *Authority) PEM() string { return encoded("CERTIFICATE", a.certificate.Raw) }
 
-// Issue gives certificate and RSA key, as PEM, to somebody who signs with it.
+// Issue returns a certificate and its RSA key, as PEM, for a client that signs with it.
 func (a *Authority) Issue(name string) (certificatePEM, keyPEM string, err error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *Authority) Issue(name string) (certificatePEM, keyPEM string, err error
 	return encoded("CERTIFICATE", der), encoded("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(key)), nil
 }
 
-// serves gives a certificate to a gateway at 127.0.0.1.
+// serves returns a certificate for a gateway at 127.0.0.1.
 func (a *Authority) serves() (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

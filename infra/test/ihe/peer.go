@@ -1,6 +1,6 @@
-// Package ihe is a Responding Gateway to test shared/tefca/ihe against: a small server over mutual TLS that verifies
-// what a QHIN would verify of a request, and answers as it is switched. Its messages are written independently of the
-// adapter's. It keeps nothing, and knows one invented person.
+// Package ihe provides a Responding Gateway for tests of shared/tefca/ihe: a small server over mutual TLS that verifies
+// requests as a QHIN does, and whose responses are controlled by switches. Its messages are written independently of
+// the adapter's. It stores nothing and knows one fictional person.
 package ihe
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Transaction is what a gateway is asked for; it is also where.
+// Transaction is a request to a gateway; its value is the URL path.
 type Transaction string
 
 // The transactions (IHE ITI TF-2, 3.55, 3.38 and 3.39).
@@ -30,55 +30,55 @@ const (
 	Retrieve  Transaction = "/retrieve"
 )
 
-// Switch is one way to answer. Those that make no sense of a transaction do nothing.
+// Switch selects a kind of response. A switch has no effect on a transaction that it does not apply to.
 type Switch string
 
-// The switches. Without one a gateway finds its person, lists its documents, and sends each as an attachment (MTOM).
+// The switches. Without one, a gateway finds its person, lists its documents, and sends each as an attachment (MTOM).
 const (
-	NoMatch     Switch = "no match"     // the person is not known
-	Ambiguous   Switch = "ambiguous"    // more attributes are asked for
-	Several     Switch = "several"      // two records of one community
-	Failing     Switch = "failing"      // an error in the words of the transaction
+	NoMatch     Switch = "no match"     // unknown person
+	Ambiguous   Switch = "ambiguous"    // more attributes are requested
+	Several     Switch = "several"      // two records in one community
+	Failing     Switch = "failing"      // an error response of the transaction
 	Denied      Switch = "denied"       // a SOAP fault of WS-Security
 	Fault       Switch = "fault"        // a SOAP fault of the receiver
-	Partial     Switch = "partial"      // a list that is not whole
-	Slow        Switch = "slow"         // no answer, for as long as somebody waits
-	Cut         Switch = "cut"          // a connection that ends within the answer
-	Malformed   Switch = "malformed"    // XML that ends too early
-	Unrelated   Switch = "unrelated"    // the answer to another message
-	Foreign     Switch = "foreign"      // an answer of another community
-	Mixed       Switch = "mixed"        // one of its own, and one of another community
-	OtherPerson Switch = "other person" // of another patient
-	OtherThing  Switch = "other thing"  // another document
+	Partial     Switch = "partial"      // an incomplete list
+	Slow        Switch = "slow"         // no response until the client disconnects
+	Cut         Switch = "cut"          // a connection that closes within the response
+	Malformed   Switch = "malformed"    // truncated XML
+	Unrelated   Switch = "unrelated"    // the response to another message
+	Foreign     Switch = "foreign"      // a response of another community
+	Mixed       Switch = "mixed"        // one of its own and one of another community
+	OtherPerson Switch = "other person" // data of another patient
+	OtherThing  Switch = "other thing"  // a different document
 	Twice       Switch = "twice"        // one id for two documents
-	Inline      Switch = "inline"       // a document as base64
-	Large       Switch = "large"        // a document larger than what is read
-	Missing     Switch = "missing"      // the document is not there any more
-	BusyOnce    Switch = "busy once"    // 503 at the first time
+	Inline      Switch = "inline"       // a document in base64
+	Large       Switch = "large"        // a document above the size limit
+	Missing     Switch = "missing"      // the document no longer exists
+	BusyOnce    Switch = "busy once"    // 503 for the first request
 	AlwaysBusy  Switch = "always busy"
 )
 
-// Document is one that the gateway has of its person.
+// Document is a document about the gateway's person.
 type Document struct {
 	ID, Repository, Title string
 	Content               []byte
 	OnDemand              bool
 
 	// Departures from the profiles.
-	Home     string // home attribute of the entry; empty for the gateway's
-	Patient  string // patient id (CX) of the entry; empty for the person's
+	Home     string // home attribute of the entry; empty means the gateway's
+	Patient  string // patient id (CX) of the entry; empty means the person's
 	ID2      string // second uniqueId of the entry, if any
-	Spelt    string // DocumentUniqueId in the retrieval's answer; empty for ID
-	Unplaced bool   // the entry names no repository, and retrievals name the community instead
+	Spelt    string // DocumentUniqueId in the retrieval's response; empty means ID
+	Unplaced bool   // the entry names no repository; retrievals name the community instead
 }
 
-// Options of a Peer.
+// Options configures a Peer.
 type Options struct {
 	Home      string // its home community id
 	Knows     tefca.Person
-	Patient   string     // the id of that person; the assigning authority is the community
-	Clients   *Authority // of whose certificates one has to be shown
-	Audience  string     // which home community id may ask
+	Patient   string     // the person's id; the community is the assigning authority
+	Clients   *Authority // issuer of the required client certificates
+	Audience  string     // home community id of the permitted client
 	Documents []Document
 	Now       func() time.Time
 }
@@ -97,7 +97,7 @@ type Peer struct {
 	said    string
 }
 
-// Start runs a gateway on loopback with a certificate of its authority. Close it.
+// Start runs a gateway on loopback with a certificate issued by issuer. The caller must close it.
 func Start(issuer *Authority, o Options) (*Peer, error) {
 	own, err := issuer.serves()
 	if err != nil {
@@ -118,41 +118,41 @@ func Start(issuer *Authority, o Options) (*Peer, error) {
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{own}, ClientCAs: clients,
 		ClientAuth: tls.RequireAndVerifyClientCert,
 	}
-	// what clients break is none of its business
+	// errors caused by clients are ignored
 	p.server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	p.server.StartTLS()
 	p.URL = p.server.URL
 	return p, nil
 }
 
-// Close ends the gateway, and whoever still waits for it.
+// Close stops the gateway and closes all connections.
 func (p *Peer) Close() {
 	p.server.CloseClientConnections()
 	p.server.Close()
 }
 
-// Switch makes a transaction be answered in a way from now on.
+// Switch changes the response to a transaction.
 func (p *Peer) Switch(t Transaction, to Switch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.set[t] = to
 }
 
-// Seen counts the requests of a transaction that arrived.
+// Seen returns the number of requests received for a transaction.
 func (p *Peer) Seen(t Transaction) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.seen[t]
 }
 
-// Refused tells why requests were refused, in order.
+// Refused returns the reasons for refused requests, in order.
 func (p *Peer) Refused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string{}, p.refused...)
 }
 
-// Last is the body of the last request of a transaction, with its Content-Type.
+// Last returns the body of the last request for a transaction, and its Content-Type.
 func (p *Peer) Last(t Transaction) (body []byte, contentType string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,7 +194,7 @@ func (p *Peer) serve(w http.ResponseWriter, r *http.Request, t Transaction) {
 	}
 }
 
-// answer writes what a transaction is answered with.
+// answer writes the response to a transaction.
 func (p *Peer) answer(w http.ResponseWriter, document *etree.Document, t Transaction, set Switch) {
 	id := text(document, "MessageID")
 	if set == Unrelated {

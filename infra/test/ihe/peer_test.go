@@ -24,7 +24,7 @@ import (
 
 const home, ours = "urn:oid:2.999.2", "urn:oid:2.999.1"
 
-// world is a gateway, who may ask it, and its clock.
+// world holds a gateway, its clients' authority, and its clock.
 type world struct {
 	gateways, clients *peer.Authority
 	certificate, key  string
@@ -70,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// network asks the gateway as a community does, with a certificate of ours.
+// network returns a client network that calls the gateway as a community, with the given certificate.
 func (w *world) network(t *testing.T, as, certificate, key string) (*ihe.Network, tefca.Assertion) {
 	t.Helper()
 	n, err := ihe.New(ihe.Config{Home: as, Organization: "Example", Anchors: w.gateways.PEM(), Gateways: []ihe.Gateway{{
@@ -103,7 +103,7 @@ func (w *world) located(t *testing.T, as, certificate, key string) tefca.Match {
 	return match
 }
 
-// post sends a body over mutual TLS, with no certificate if there is none.
+// post sends a body over mutual TLS, without a certificate if certificate is empty.
 func (w *world) post(t *testing.T, body, certificate, key string) (status int, answer string) {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -135,8 +135,9 @@ func (w *world) post(t *testing.T, body, certificate, key string) (status int, a
 	return response.StatusCode, string(all)
 }
 
-// A gateway that takes everything would prove nothing: each part of a request is judged.
-func TestTheGatewayRefusesWhatAQHINWouldRefuse(t *testing.T) {
+// TestGatewayVerifiesRequestsLikeQHIN proves that the gateway checks each part of a request. One that accepts
+// everything would prove nothing.
+func TestGatewayVerifiesRequestsLikeQHIN(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if got := w.located(t, ours, w.certificate, w.key); got != tefca.Found {
@@ -180,7 +181,7 @@ func TestTheGatewayRefusesWhatAQHINWouldRefuse(t *testing.T) {
 	}
 }
 
-func TestWhoMayAskTheGateway(t *testing.T) {
+func TestGatewayRequiresClientCertificate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if got := w.located(t, ours, w.certificate, w.key); got != tefca.Found {
@@ -201,7 +202,7 @@ func TestWhoMayAskTheGateway(t *testing.T) {
 	if w.peer.Seen(peer.Discovery) != before {
 		t.Error("the gateway read what it was sent")
 	}
-	// A certificate of the network, but another's assertion.
+	// A certificate of the network, but for a different client than the assertion's.
 	second, secondKey, err := w.clients.Issue("another of the network")
 	if err != nil {
 		t.Fatal(err)
@@ -214,8 +215,9 @@ func TestWhoMayAskTheGateway(t *testing.T) {
 	}
 }
 
-// What we sign is good for minutes, and for a clock that is a little behind ours.
-func TestAMessageIsNotGoodForLong(t *testing.T) {
+// TestMessageExpiresWithinMinutes proves that a signed message is valid for minutes, also for a clock slightly behind
+// ours.
+func TestMessageExpiresWithinMinutes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if got := w.located(t, ours, w.certificate, w.key); got != tefca.Found {
@@ -237,8 +239,8 @@ func TestAMessageIsNotGoodForLong(t *testing.T) {
 	}
 }
 
-// What is signed ends with the id_token in it.
-func TestAMessageDoesNotOutliveItsToken(t *testing.T) {
+// TestMessageExpiresWithItsToken proves that a signed message expires with its id_token.
+func TestMessageExpiresWithItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	n, who := w.network(t, ours, w.certificate, w.key)
@@ -256,9 +258,9 @@ func TestAMessageDoesNotOutliveItsToken(t *testing.T) {
 	}
 }
 
-// The id_token is in the request as it was signed, in all three, and the body has the verified
-// demographics and no more.
-func TestWhatTheGatewayIsTold(t *testing.T) {
+// TestRequestContents proves that all three requests contain the unmodified id_token, and that the body contains
+// only the verified demographics.
+func TestRequestContents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	n, who := w.network(t, ours, w.certificate, w.key)

@@ -18,8 +18,8 @@ import (
 	dsig "github.com/russellhaering/goxmldsig"
 )
 
-// accepts verifies a request as a QHIN does: the assertion is signed by who holds the TLS key, is valid now and for
-// this address, is of the purpose T-IAS, comes with an id_token and is tied to this message by a signed timestamp.
+// accepts verifies a request as a QHIN does. The assertion must be signed with the TLS key, be valid now and for this
+// URL, have the purpose T-IAS, contain an id_token, and be tied to this message by a signed timestamp.
 func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audience string) error {
 	assertion := document.FindElement("//Security/Assertion")
 	if assertion == nil {
@@ -53,7 +53,7 @@ func (p *Peer) accepts(document *etree.Document, shown *x509.Certificate, audien
 	return p.stamped(document, believed.SelectAttrValue("ID", ""), shown)
 }
 
-// says verifies the attributes.
+// says verifies the assertion's attributes.
 func (p *Peer) says(assertion *etree.Element) error {
 	values := map[string]*etree.Element{}
 	for _, a := range assertion.FindElements("./AttributeStatement/Attribute") {
@@ -87,7 +87,8 @@ func (p *Peer) says(assertion *etree.Element) error {
 	return nil
 }
 
-// stamped verifies the signature over the timestamp, which goxmldsig does not, since it stands beside what it signs.
+// stamped verifies the signature over the timestamp. goxmldsig does not support it, because it is detached from the
+// signed element.
 func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509.Certificate) error {
 	stamp, signature := document.FindElement("//Security/Timestamp"), document.FindElement("//Security/Signature")
 	if stamp == nil || signature == nil || find(signature,
@@ -127,7 +128,7 @@ func (p *Peer) stamped(document *etree.Document, assertionID string, shown *x509
 	return nil
 }
 
-// within reports whether it is now between two times.
+// within reports whether the current time is between two times, at most ten minutes apart.
 func (p *Peer) within(from, until string) bool {
 	start, err := time.Parse(time.RFC3339, from)
 	end, err2 := time.Parse(time.RFC3339, until)
@@ -135,7 +136,7 @@ func (p *Peer) within(from, until string) bool {
 	return err == nil && err2 == nil && !now.Before(start) && now.Before(end) && end.Sub(start) <= 10*time.Minute
 }
 
-// message reads a request, which is in an MTOM package if it is one of ITI-39.
+// message parses a request, which for ITI-39 is in an MTOM package.
 func message(contentType string, body []byte) (*etree.Document, error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -160,7 +161,7 @@ func message(contentType string, body []byte) (*etree.Document, error) {
 	return document, nil
 }
 
-// find is the text at a path, without the space around it.
+// find returns the text at a path, without surrounding white space.
 func find(e *etree.Element, path string) string {
 	if found := e.FindElement(path); found != nil {
 		return found.Text()
@@ -168,5 +169,5 @@ func find(e *etree.Element, path string) string {
 	return ""
 }
 
-// text is that of the first element of a name anywhere.
+// text returns the text of the first element with a name.
 func text(document *etree.Document, name string) string { return find(document.Root(), "//"+name) }

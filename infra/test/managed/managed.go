@@ -1,5 +1,5 @@
-// Package managed gives tests of the dashboard's functions a whole operator on an embedded AWS, with the organisations
-// of membertest in it, so that what a handler answers is what the rules and the rows make of it. Only tests link it.
+// Package managed provides tests of the dashboard's functions with a complete operator on an embedded AWS, including
+// the organisations of membertest. Handlers therefore return results of the real rules and rows. Only tests link it.
 package managed
 
 import (
@@ -29,18 +29,18 @@ import (
 
 const stackName = "managed"
 
-// Stack is a service without functions.
+// Stack is the service without its functions.
 type Stack struct {
 	Operator *wiring.Operator
 	Outputs  map[string]string
 	AWS      aws.Config
 	Audit    audit.Log
-	Mail     func() []ses.Mail // what was sent
+	Mail     func() []ses.Mail // Mail returns the sent e-mails
 
 	flow string // name of the Flow table
 }
 
-// New makes one at keyedtest.Moment with the active organisations membertest.OrgA and OrgB.
+// New returns a stack at keyedtest.Moment with the active organisations membertest.OrgA and OrgB.
 func New(tb testing.TB) *Stack {
 	tb.Helper()
 	var s Stack
@@ -88,15 +88,15 @@ func New(tb testing.TB) *Stack {
 	return &s
 }
 
-// Control is the stack's table of that name.
+// Control returns the stack's Control table.
 func (s *Stack) Control() store.Control {
 	return store.Control{DB: store.NewClient(s.AWS), Table: s.Outputs["ControlTable"]}
 }
 
-// Flow is the stack's table of that name.
+// Flow returns the stack's Flow table.
 func (s *Stack) Flow() store.Flow { return store.Flow{DB: store.NewClient(s.AWS), Table: s.flow} }
 
-// Setup reads how far the setup of the stack's tenants has come.
+// Setup reads the setup progress of the stack's tenants.
 func (s *Stack) Setup() operator.Setup {
 	db := store.NewClient(s.AWS)
 	tasks, connections := store.Tasks{DB: db, Table: s.Outputs["WorkTable"]}, store.Connections{
@@ -109,10 +109,10 @@ func (s *Stack) Setup() operator.Setup {
 	return operator.NewSetup(store.NewSetup(s.Control()), connections, tasks, log)
 }
 
-// Tenant is one of the organisations in a mode.
+// Tenant returns an organisation in a mode.
 func Tenant(orgID string, mode org.Mode) org.Tenant { return org.Tenant{Mode: mode, OrgID: orgID} }
 
-// Audited lists who did what to an organisation, oldest first: "actor action target".
+// Audited returns an organisation's audit log, oldest first, as "actor action target".
 func (s *Stack) Audited(tb testing.TB, orgID string) []string {
 	tb.Helper()
 	rows, _, err := s.Audit.List(tb.Context(), orgID, 0, 100)
@@ -126,7 +126,7 @@ func (s *Stack) Audited(tb testing.TB, orgID string) []string {
 	return told
 }
 
-// Hashing are the keys that private keys are hashed under.
+// Hashing returns the keys for hashing private keys.
 func (s *Stack) Hashing(ctx context.Context) (secret.Keyring, error) {
 	return awssecret.Keyring(ctx, s.AWS, time.Now, s.Outputs["KeyHashingSecret"])
 }

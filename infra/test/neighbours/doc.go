@@ -1,3 +1,3 @@
-// Package neighbours has no code of its own: its tests let one organisation flood a queue, at the concurrency of AWS
-// and in virtual time, and measure how long another one waits (docs/develop/performance.md, "Neighbours").
+// Package neighbours contains only tests. One organisation floods a queue, at AWS's concurrency and in virtual time,
+// and the tests measure how long another organisation waits (docs/develop/performance.md, "Neighbours").
 package neighbours

@@ -23,11 +23,11 @@ const (
 	workers   = 50 // template.yaml, MaximumConcurrency of exportworker
 	ofOne     = 20 // ExportsPerOrganisation
 	lease     = time.Minute
-	exporting = 2 * time.Minute      // about as long as an export takes
+	exporting = 2 * time.Minute      // typical duration of an export
 	asking    = 5 * time.Millisecond // a call to a store
 )
 
-// flood is the exports of one organisation that has asked for thousands, and of others that ask for one.
+// flood holds thousands of exports of one organisation, and single exports of others.
 type flood struct {
 	source
 
@@ -56,7 +56,7 @@ func newFlood(t *testing.T, places int, isFair bool) *flood {
 	return f
 }
 
-// ask asks for exports.
+// ask requests exports.
 func (f *flood) ask(t *testing.T, tenant org.Tenant, many int) {
 	t.Helper()
 	for i := range many {
@@ -68,7 +68,7 @@ func (f *flood) ask(t *testing.T, tenant org.Tenant, many int) {
 	}
 }
 
-// waited is how long an organisation that asks for one export now waits for it to begin.
+// waited returns the waiting time until an export that an organisation requests now starts.
 func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	t.Helper()
 	asked := time.Now()
@@ -86,7 +86,7 @@ func (f *flood) waited(t *testing.T, tenant org.Tenant) time.Duration {
 	}
 }
 
-// work is the export worker, whose exports only take their time.
+// work is the export worker, whose exports only take time.
 func (f *flood) work(ctx context.Context, i due.Item) {
 	task, err := f.rows.ClaimTask(ctx, i.Tenant, i.ID, time.Now(), time.Now().Add(lease))
 	if err != nil {
@@ -112,7 +112,7 @@ func (f *flood) work(ctx context.Context, i due.Item) {
 	_ = f.rows.FinishTask(ctx, task, webhook.Event{ID: task.ID, Tenant: task.Tenant})
 }
 
-// begin counts an export that begins, and says how long it takes.
+// begin counts a started export and returns its duration.
 func (f *flood) begin(task export.Task) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,9 +122,9 @@ func (f *flood) begin(task export.Task) time.Duration {
 	return around(f.random, exporting)
 }
 
-// TestThousandsOfExportsOfOneOrganisationDelayNobodyElses: without a share, others wait for one of the workers, all of
-// which are busy with the one organisation's. 5,000 in a soak.
-func TestThousandsOfExportsOfOneOrganisationDelayNobodyElses(t *testing.T) {
+// TestExportFloodDelaysNoOtherOrganisation proves that others do not wait for a worker. Without the
+// share, the one organisation would occupy all of them. A soak has 5,000 exports.
+func TestExportFloodDelaysNoOtherOrganisation(t *testing.T) {
 	t.Parallel()
 	many := 1000
 	if isSoak() {

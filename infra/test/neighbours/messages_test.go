@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// TestABurstOfMessagesOfOneOrganisationDelaysNobodyElses: 100,000 in a soak.
-func TestABurstOfMessagesOfOneOrganisationDelaysNobodyElses(t *testing.T) {
+// TestMessageBurstDelaysNoOtherOrganisation sends a burst of messages, 100,000 in a soak.
+func TestMessageBurstDelaysNoOtherOrganisation(t *testing.T) {
 	t.Parallel()
 	many := 3000
 	if isSoak() {
@@ -25,7 +25,7 @@ func TestABurstOfMessagesOfOneOrganisationDelaysNobodyElses(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		invocations int           // template.yaml, MaximumConcurrency
-		takes       time.Duration // about as long as a message takes
+		takes       time.Duration // typical processing time of a message
 		isFair      bool
 		atMost      time.Duration
 	}{
@@ -50,7 +50,8 @@ func TestABurstOfMessagesOfOneOrganisationDelaysNobodyElses(t *testing.T) {
 	}
 }
 
-// burst is how long another organisation's message waits that comes when the workers have begun with many of one.
+// burst returns the waiting time of another organisation's message that arrives after the workers have started on many
+// messages of one.
 func burst(t *testing.T, s *source, many int, takes time.Duration, isFair bool) time.Duration {
 	t.Helper()
 	quiet, handled := organisation("2"), make(chan time.Time, 1)

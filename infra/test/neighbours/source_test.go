@@ -24,8 +24,8 @@ func organisation(last string) org.Tenant {
 	return org.Tenant{Mode: org.Live, OrgID: "a0000000-0000-4000-8000-00000000000" + last}
 }
 
-// source is Lambda's event source of one queue: so many invocations at once, each with a batch, which
-// is done when all of it is.
+// source simulates Lambda's event source for a queue: a limited number of concurrent invocations, each with a batch
+// that ends with its last message.
 type source struct {
 	invocations int
 	batch       int
@@ -38,7 +38,7 @@ type source struct {
 	stop    context.CancelFunc
 }
 
-// open makes the queue, which is fair only with isFair.
+// open creates the queue, a fair one if isFair.
 func (s *source) open(t *testing.T, isFair bool) {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -54,7 +54,7 @@ func (s *source) open(t *testing.T, isFair bool) {
 	}
 }
 
-// start lets the invocations begin.
+// start starts the invocations.
 func (s *source) start(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -106,7 +106,7 @@ func (u ungrouped) SendMessage(ctx context.Context, in *sqs.SendMessageInput,
 	return u.Client.SendMessage(ctx, &alone, o...)
 }
 
-// around is a time about as long as another.
+// around returns a random duration between half and one and a half of long.
 func around(random *rand.Rand, long time.Duration) time.Duration {
 	return long/2 + time.Duration(random.Int64N(int64(long)))
 }

@@ -11,13 +11,13 @@ import (
 // statement is one permission of a policy document.
 type statement struct {
 	sid, effect        string
-	actions, resources []string // resources as Fn::Sub would write them
+	actions, resources []string // in the form of Fn::Sub
 	principal          any
 	condition          any
-	inverted           []string // elements that give what they do not name: NotAction, NotResource, NotPrincipal
+	inverted           []string // elements that allow everything except the named: NotAction, NotResource, NotPrincipal
 }
 
-// statements reads a policy document.
+// statements parses a policy document.
 func statements(document any) []statement {
 	items := list(at(document, "Statement"))
 	all := make([]statement, 0, len(items))
@@ -37,16 +37,16 @@ func statements(document any) []statement {
 	return all
 }
 
-// forAccount tells whether a statement holds only for what happens on behalf of the stack's account.
+// forAccount reports whether a statement applies only to requests on behalf of the stack's account.
 func (st statement) forAccount() bool {
 	return short(at(st.condition, "StringEquals", "aws:SourceAccount")) == "${AWS::AccountId}"
 }
 
-// Wildcards finds statements that allow more than they name: an action or a resource with a wildcard, other than the
-// objects of a bucket of the template; everything but what is named; everybody; a service on behalf of any account. A
-// condition excuses none of them. Only a key's policy may delegate everything to the account's own IAM, since without
-// it nobody could ever change the key, and there the resource * is the key itself. Permissions count as well that are
-// not written out in a role's own statements, but for those that let a schedule of the stack start a function.
+// Wildcards reports statements that allow more than they name: an action or a resource with a wildcard, except the
+// objects of one of the template's buckets; everything except the named; everybody; a service on behalf of any account.
+// A condition does not excuse them. Only a key's policy may delegate everything to the account's own IAM, because
+// otherwise the key could never be changed; its resource * is the key itself. Wildcards also reports permissions
+// outside of a role's own statements, except those that let a schedule of the stack start a function.
 func Wildcards(s *Stack) []Finding {
 	var found findings
 	for _, r := range s.Resources {
@@ -66,7 +66,7 @@ func Wildcards(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// wildcards finds those of one statement.
+// wildcards reports the wildcards of one statement.
 func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	for _, element := range st.inverted {
 		found.addf(r.ID, "%s allows all but what it names (%s)", st.sid, element)
@@ -84,20 +84,20 @@ func (s *Stack) wildcards(r Resource, st statement, found *findings) {
 	}
 }
 
-// knowNoResource tells whether AWS has no resource to name for any of the actions, so that * is all that can be said.
+// knowNoResource reports whether AWS has no resource type for any of the actions, so that only * is possible.
 // docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 func knowNoResource(actions []string) bool {
 	known := []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords", "cloudwatch:DescribeAlarms"}
 	return !slices.ContainsFunc(actions, func(a string) bool { return !slices.Contains(known, a) })
 }
 
-// starts tells whether a permission lets a schedule start a function for one rule. API Gateway has a role instead.
+// starts reports whether a permission lets a schedule start a function for one rule. API Gateway uses a role instead.
 func starts(permission Resource) bool {
 	return scalar(permission.Properties["Principal"]) == "events.amazonaws.com" &&
 		permission.Properties["SourceArn"] != nil
 }
 
-// everybody finds a statement of a resource's own policy that lets in more than it means to.
+// everybody reports a statement of a resource's policy that lets in everybody, or a service for any account.
 func (st statement) everybody(id string, found *findings) {
 	anybody := slices.Contains(shorts(st.principal), "*")
 	for _, who := range fields(st.principal) {
@@ -111,8 +111,8 @@ func (st statement) everybody(id string, found *findings) {
 	}
 }
 
-// Strangers finds permissions of roles on what is not in the template: a typing error at best. An index has to be
-// one of its table's.
+// Strangers reports permissions of roles on resources outside of the template, which are usually typing errors. An
+// index must belong to its table.
 func Strangers(s *Stack) []Finding {
 	var found, other findings
 	for _, r := range s.of(kindRole) {
@@ -127,11 +127,10 @@ func Strangers(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// owned is how a statement names a resource of the template: by a reference, for objects, indexes and
-// aliases with more behind.
+// owned matches a reference to one of the template's resources, optionally followed by objects, an index or an alias.
 var owned = regexp.MustCompile(`^\$\{(\w+)(?:\.Arn)?\}(?:/(?:\w+/)?\*|/index/(\w+)|:live)?$`)
 
-// owns tells whether the resource of a statement is one of the template's.
+// owns reports whether a statement's resource is in the template.
 func (s *Stack) owns(on string) bool {
 	for _, p := range s.of(kindParameter) {
 		if strings.HasSuffix(on, ":parameter"+short(p.Properties["Name"])) {
@@ -139,10 +138,10 @@ func (s *Stack) owns(on string) bool {
 		}
 	}
 	if on == "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/${MailFrom}" {
-		return true // the operator has SES verify the address outside of the stack
+		return true // the operator verifies the address in SES outside of the stack
 	}
 	if on == "${TefcaSecretArn}" {
-		return true // the operator keeps what networks have issued outside of the stack
+		return true // the operator stores the networks' credentials outside of the stack
 	}
 	if s.isObjects(on) {
 		return true
@@ -154,7 +153,8 @@ func (s *Stack) owns(on string) bool {
 	})
 }
 
-// allowed lists the Allow statements of a resource, and finds policies of roles and functions that are not written out.
+// allowed returns the Allow statements of a resource, and reports policies of roles and functions that are not written
+// out.
 func (s *Stack) allowed(r Resource, found *findings) []statement {
 	policies := list(r.Properties["Policies"])
 	documents := make([]any, 0, 3+len(policies))
@@ -176,14 +176,14 @@ func (s *Stack) allowed(r Resource, found *findings) []statement {
 	return slices.DeleteFunc(all, func(st statement) bool { return st.effect != "Allow" })
 }
 
-// delegates tells the statement of a key policy that leaves all decisions to IAM.
+// delegates reports whether a key policy's statement delegates all decisions to IAM.
 func delegates(st statement) bool {
 	return short(at(st.principal, "AWS")) == "arn:${AWS::Partition}:iam::${AWS::AccountId}:root" &&
 		slices.Equal(st.actions, []string{"kms:*"})
 }
 
-// isObjects tells whether a resource is the objects of one of the template's buckets: all, those in a
-// folder, or those of a name.
+// isObjects reports whether a resource is the objects of one of the template's buckets: all of them, those in a folder,
+// or one by name.
 func (s *Stack) isObjects(resource string) bool {
 	return slices.ContainsFunc(s.of(kindBucket), func(b Resource) bool {
 		within, ok := strings.CutPrefix(resource, "${"+b.ID+".Arn}/")
@@ -195,8 +195,8 @@ func (s *Stack) isObjects(resource string) bool {
 	})
 }
 
-// Reserved finds functions that a resource of the template is closed to but that name it in their permissions or
-// environment. allowed maps a resource's logical id to the logical ids of the functions that may.
+// Reserved reports functions that name a reserved resource in their permissions or environment without being allowed
+// to. allowed maps a resource's logical id to the logical ids of the permitted functions.
 func Reserved(s *Stack, allowed map[string][]string) []Finding {
 	var found findings
 	for _, id := range slices.Sorted(maps.Keys(allowed)) {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
+func TestWildcardsFindsBroadPermissions(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Wildcards(resources(t, `
   Files: {Type: AWS::S3::Bucket}
@@ -120,7 +120,7 @@ func TestPermissionsThatGiveMoreThanTheyNameAreFound(t *testing.T) {
 	)
 }
 
-func TestPermissionsOnWhatIsNotInTheTemplateAreFound(t *testing.T) {
+func TestStrangersFindsPermissionsOutsideTemplate(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Strangers(resources(t, `
   Work: {Type: AWS::DynamoDB::Table, Properties: {GlobalSecondaryIndexes: [{IndexName: byDue}]}}
@@ -161,7 +161,7 @@ func TestPermissionsOnWhatIsNotInTheTemplateAreFound(t *testing.T) {
 	)
 }
 
-func TestAReservedResourceIsClosedToOtherFunctions(t *testing.T) {
+func TestReservedFindsUnlistedFunctions(t *testing.T) {
 	t.Parallel()
 	s := resources(t, `
   Tokens: {Type: AWS::DynamoDB::Table}

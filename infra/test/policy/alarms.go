@@ -10,19 +10,20 @@ import (
 // runbooks is the folder with a document for every alarm.
 const runbooks = "docs/operate/runbooks/"
 
-// series is what an alarm looks at: one metric, or one expression over others.
+// series is a metric, or an expression over metrics, that an alarm evaluates.
 type series struct {
 	id, namespace, metric, expression string
-	dimensions                        map[string]string // name to value as Fn::Sub would write it
+	dimensions                        map[string]string // name to value, in the form of Fn::Sub
 }
 
 var (
 	runbookName = regexp.MustCompile(`docs/operate/runbooks/[A-Za-z0-9._-]+\.md`)
-	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // functions of metric math are in capitals
+	seriesName  = regexp.MustCompile(`\b[a-z]\w*`) // metric math functions are upper case
 )
 
-// Alarms finds alarms without a runbook, runbooks without an alarm, and metrics that an alarm's expressions use without
-// defining them, or the reverse. cfn-guard judges all else about alarms (.ci/template/rules/queues.guard).
+// Alarms reports alarms without a runbook, runbooks without an alarm, metrics that an alarm's expressions use without
+// defining them, and defined but unused ones. cfn-guard checks all other rules for alarms
+// (.ci/template/rules/queues.guard).
 func Alarms(s *Stack, t *Tree) []Finding {
 	var found findings
 	named := map[string]bool{}
@@ -43,7 +44,7 @@ func Alarms(s *Stack, t *Tree) []Finding {
 	return found.sorted()
 }
 
-// checkRunbooks finds runbooks of no alarm, and those that leave open what somebody asks who is woken.
+// checkRunbooks reports runbooks without an alarm, and those that leave an on-call engineer's questions open.
 func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	for name := range t.paths {
 		if !strings.HasPrefix(name, runbooks) {
@@ -60,10 +61,10 @@ func (t *Tree) checkRunbooks(named map[string]bool, found *findings) {
 	}
 }
 
-// seriesList is all that one alarm looks at.
+// seriesList holds all series of one alarm.
 type seriesList []series
 
-// seriesOf reads an alarm, of one metric or of a list.
+// seriesOf parses an alarm with one metric or a list of them.
 func seriesOf(a Resource) seriesList {
 	if a.Properties["Metrics"] == nil {
 		return seriesList{{
@@ -82,7 +83,7 @@ func seriesOf(a Resource) seriesList {
 	return all
 }
 
-// dimensions reads a metric's.
+// dimensions parses a metric's dimensions.
 func dimensions(v any) map[string]string {
 	all := map[string]string{}
 	for _, d := range list(v) {
@@ -91,7 +92,7 @@ func dimensions(v any) map[string]string {
 	return all
 }
 
-// check finds metrics that are read without being used, and expressions over metrics that are not read.
+// check reports metrics that are read but unused, and expressions over metrics that are not read.
 func (all seriesList) check(alarm string, found *findings) {
 	defined, used := make([]string, 0, len(all)), make([]string, 0, len(all))
 	for _, one := range all {
@@ -115,8 +116,8 @@ func (all seriesList) check(alarm string, found *findings) {
 	}
 }
 
-// watches tells whether a series is, or contains, a metric of one resource: the value of a dimension. Other
-// dimensions have to be those given.
+// watches reports whether a series is, or contains, a resource's metric, identified by the value of a dimension. Other
+// dimensions must equal others.
 func (one series) watches(namespace, metric, dimension, value string, others map[string]string) bool {
 	if one.namespace != namespace || one.metric != metric || one.dimensions[dimension] != value {
 		return false

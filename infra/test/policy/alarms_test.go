@@ -35,7 +35,7 @@ const soundAlarms = `
 const runbook = "# It failed\n\n## What it means\n\n## How to look\n\n## What to do\n\n## Whom to wake\n\n## Over " +
 	"when\n"
 
-func TestARunbookThatLeavesAQuestionOpenIsFound(t *testing.T) {
+func TestAlarmsFindsIncompleteRunbook(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"docs/operate/runbooks/plain.md": runbook, "docs/operate/runbooks/math.md": strings.ReplaceAll(runbook, "Whom to wake", "Who knows"),
@@ -43,7 +43,7 @@ func TestARunbookThatLeavesAQuestionOpenIsFound(t *testing.T) {
 	finds(t, policy.Alarms(resources(t, soundAlarms), tree), `docs/operate/runbooks/math.md: does not say "Whom to wake"`)
 }
 
-func TestAlarmsThatHelpNobodyAreFound(t *testing.T) {
+func TestAlarmsFindsMissingRunbooksAndUnusedMetrics(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{"docs/operate/runbooks/plain.md": runbook, "docs/operate/runbooks/math.md": runbook})
 	rule := func(s *policy.Stack) []policy.Finding { return policy.Alarms(s, tree) }

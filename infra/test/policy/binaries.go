@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	// MaxBinary is how many bytes a function behind the API may have: 12 MB of a million each. A larger binary takes
-	// longer to start, and somebody waits for it. Nobody waits for the start of a function behind a queue or schedule.
+	// MaxBinary is the size limit in bytes of a function behind the API: 12 MB, with a million bytes each. A larger binary
+	// has a slower cold start, for which a client waits. The limit does not apply to functions behind a queue or schedule.
 	MaxBinary = 12_000_000
-	// builtFolder is where `make build` puts each function's folder with its binary.
+	// builtFolder is the folder in which `make build` stores each function's folder with its binary.
 	builtFolder = "build/arm64"
 )
 
-// Binaries finds functions with a route whose binary is too large, functions that were not built, and binaries of no
-// function. fsys is the root of the repository after `make build`. The error says that nothing was built.
+// Binaries reports functions with a route whose binary is too large, functions that were not built, and binaries
+// without a function. fsys is the root of the repository after `make build`. Binaries returns an error if nothing was
+// built.
 func Binaries(fsys fs.FS, functions []template.Function) ([]Finding, error) {
 	entries, err := fs.ReadDir(fsys, builtFolder)
 	if err != nil {

@@ -14,7 +14,7 @@ func answers(folder string) template.Function {
 	return template.Function{Folder: folder, Routes: []template.Route{{Method: "GET", Path: "/"}}}
 }
 
-func TestLargeMissingAndStrangeBinariesAreFound(t *testing.T) {
+func TestBinariesFindsLargeMissingAndUnknownBinaries(t *testing.T) {
 	t.Parallel()
 	of := func(size int) *fstest.MapFile { return &fstest.MapFile{Data: make([]byte, size)} }
 	got, err := policy.Binaries(fstest.MapFS{
@@ -33,7 +33,7 @@ func TestLargeMissingAndStrangeBinariesAreFound(t *testing.T) {
 	)
 }
 
-func TestNothingBuiltIsAnErrorAndNotAFinding(t *testing.T) {
+func TestBinariesReturnsErrorWhenNothingIsBuilt(t *testing.T) {
 	t.Parallel()
 	_, err := policy.Binaries(fstest.MapFS{"Makefile": {}}, []template.Function{answers("fits")})
 	if err == nil || !strings.Contains(err.Error(), "run make build") {

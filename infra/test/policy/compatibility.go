@@ -10,10 +10,10 @@ import (
 // compatibility is the document whose table rows name their tests.
 const compatibility = "docs/reference/compatibility.md"
 
-// titled is the title of a test in TypeScript.
+// titled matches the title of a TypeScript test.
 var titled = regexp.MustCompile(`(?m)^\s*(?:test|it)\("((?:[^"\\]|\\.)+)"`)
 
-// Compatibility finds rows of docs/reference/compatibility.md whose last cell names no test, or one that does not exist.
+// Compatibility reports rows of docs/reference/compatibility.md whose last cell names no existing test.
 func Compatibility(t *Tree) []Finding {
 	var found findings
 	tests := testNames(t)
@@ -36,7 +36,7 @@ func Compatibility(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// testNames lists the functions of Go tests and the titles of those in TypeScript.
+// testNames returns the names of Go tests and the titles of TypeScript tests.
 func testNames(t *Tree) map[string]bool {
 	names := map[string]bool{}
 	for _, f := range t.Files {

@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// ConstantTables finds package-level tables (maps, slices and arrays) that their package changes: the linter
-// lets them be variables because they are constants in all but Go's grammar. It goes by names, so a local
-// variable may not have one's.
+// ConstantTables reports package-level tables (maps, slices and arrays) that their package modifies. The linter permits
+// them as variables because Go has no such constants. It compares names, so no local variable may have a table's name.
 func ConstantTables(t *Tree) []Finding {
 	var found findings
 	for _, files := range t.folders() {
-		files = slices.DeleteFunc(files, File.isTest) // which stand outside of the package, and cannot name its tables
+		files = slices.DeleteFunc(files, File.isTest) // external tests can't name the package's tables
 		tables := tablesOf(files)
 		for _, f := range files {
 			ast.Inspect(f.Go, func(n ast.Node) bool {
@@ -28,7 +27,7 @@ func ConstantTables(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// tablesOf lists the names of a package's tables.
+// tablesOf returns the names of a package's tables.
 func tablesOf(files []File) map[string]bool {
 	tables := map[string]bool{}
 	for _, f := range files {
@@ -41,7 +40,7 @@ func tablesOf(files []File) map[string]bool {
 	return tables
 }
 
-// tabled adds the names of variables that are made of a table.
+// tabled adds the names of variables that are initialised as tables.
 func tabled(g *ast.GenDecl, tables map[string]bool) {
 	for _, s := range g.Specs {
 		spec, ok := s.(*ast.ValueSpec)
@@ -59,7 +58,7 @@ func tabled(g *ast.GenDecl, tables map[string]bool) {
 	}
 }
 
-// changes lists what a statement or a call changes in place.
+// changes returns the expressions that a statement or a call modifies in place.
 func changes(n ast.Node) []ast.Expr {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
@@ -88,7 +87,7 @@ func changes(n ast.Node) []ast.Expr {
 	return nil
 }
 
-// baseOf is the name of the variable that an expression is an element or a part of.
+// baseOf returns the name of the variable that an expression is an element or a part of.
 func baseOf(e ast.Expr) string {
 	for {
 		switch inner := e.(type) {

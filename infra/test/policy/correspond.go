@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Folders finds functions that stand only in functions/ or only in the template, and folders that lack a part.
+// Folders reports functions that exist only in functions/ or only in the template, and folders that lack a part.
 func Folders(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	declared := map[string]bool{}
@@ -35,14 +35,14 @@ func Folders(t *Tree, functions []template.Function) []Finding {
 	return found.sorted()
 }
 
-// operation is the part of one method of a path in the API's description that has to do with the template.
+// operation holds the parts of an operation in the API's description that concern the template.
 type operation struct {
-	Function string `yaml:"x-function"` // the folder whose code answers
+	Function string `yaml:"x-function"` // folder of the function that responds
 }
 
-// Routes finds paths that stand only in the template or only in the API's description (docs/openapi.yaml), and methods
-// of them that the description ascribes to another function than the template leads them to. ANY leads there what has
-// no route of its own; the function answers a method that it does not know itself.
+// Routes reports paths that exist only in the template or only in the API's description (docs/openapi.yaml), and
+// methods that the description assigns to a different function than the template. ANY covers methods without a route of
+// their own; the function itself responds to methods that it does not support.
 func Routes(functions []template.Function, description []byte) []Finding {
 	const api, stack = "docs/openapi.yaml", "template.yaml"
 	var found findings
@@ -76,7 +76,7 @@ func Routes(functions []template.Function, description []byte) []Finding {
 	return found.sorted()
 }
 
-// isDescribed tells whether a route leads something to its function that the description has.
+// isDescribed reports whether the description contains a method that a route leads to its function.
 func isDescribed(operations map[template.Route]operation, r template.Route) bool {
 	for described := range operations {
 		if described.Path == r.Path && (r.Method == "ANY" || r.Method == described.Method) {
@@ -86,7 +86,7 @@ func isDescribed(operations map[template.Route]operation, r template.Route) bool
 	return false
 }
 
-// operations reads the methods of all paths of an OpenAPI document.
+// operations parses the methods of all paths of an OpenAPI document.
 func operations(description []byte) (map[template.Route]operation, error) {
 	var api struct {
 		Paths map[string]map[string]yaml.Node `yaml:"paths"`
@@ -111,7 +111,7 @@ func operations(description []byte) (map[template.Route]operation, error) {
 	return all, nil
 }
 
-// isMethod tells an operation of a path item from its other fields.
+// isMethod reports whether a path item's field is an operation.
 func isMethod(key string) bool {
 	return slices.Contains([]string{
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead,

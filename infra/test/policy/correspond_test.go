@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestFoldersMatchTheTemplateBothWays(t *testing.T) {
+func TestFoldersMatchTemplateBothWays(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"functions/whole/bootstrap/main.go": "package main", "functions/whole/wiring/wiring.go": "package wiring",
@@ -24,7 +24,7 @@ func TestFoldersMatchTheTemplateBothWays(t *testing.T) {
 	)
 }
 
-func TestRoutesMatchTheOpenAPIBothWays(t *testing.T) {
+func TestRoutesMatchOpenAPIBothWays(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{
 		{Folder: "getthing", Routes: []template.Route{{Method: "GET", Path: "/thing"}, {Method: "ANY", Path: "/thing"}}},
@@ -56,14 +56,14 @@ paths:
 	)
 }
 
-func TestADescriptionThatIsNotYAMLIsAFinding(t *testing.T) {
+func TestRoutesReportsInvalidYAML(t *testing.T) {
 	t.Parallel()
 	if got := policy.Routes(nil, []byte("paths: [")); len(got) != 1 {
 		t.Errorf("got %v, want one finding", got)
 	}
 }
 
-func TestAFunctionReadsExactlyWhatTheTemplateSets(t *testing.T) {
+func TestEnvironmentsMatchTemplate(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"functions/a/wiring/wiring.go": "package wiring\n\ntype Environment struct {\n" +

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// custody maps what SECURITY.md says of functions to whether a statement of a role gives it.
+// custody maps each phrase of SECURITY.md about functions to a predicate for role statements that give that access.
 func custody() map[string]func(statement) bool {
 	return map[string]func(statement) bool{
 		"Read or change a row of the Tokens table": func(st statement) bool {
@@ -22,10 +22,10 @@ func custody() map[string]func(statement) bool {
 	}
 }
 
-// quoted is a name in code.
+// quoted matches a name in code format.
 var quoted = regexp.MustCompile("`([a-z]+)`")
 
-// Custody compares the lists of functions in SECURITY.md with the permissions that the template gives.
+// Custody compares the lists of functions in SECURITY.md with the permissions in the template.
 func Custody(s *Stack, document []byte) []Finding {
 	const where = "SECURITY.md"
 	var found, other findings

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// target is a rule of a Makefile; names may be several.
+// target matches a rule of a Makefile, which may have several names.
 var target = regexp.MustCompile(`(?m)^([A-Za-z0-9_.%/ -]+?)\s*:(?:[^=]|$)`)
 
-// targets lists the Makefile's.
+// targets returns the Makefile's targets.
 func targets(t *Tree) []string {
 	rules := target.FindAllSubmatch(t.Text("Makefile"), -1)
 	all := make([]string, 0, len(rules))
@@ -23,14 +23,14 @@ func targets(t *Tree) []string {
 }
 
 var (
-	// make build-<name> is no command
+	// make build-<name> is not a command
 	makeCommand = regexp.MustCompile("(?:^|[;&|(` ])make ((?:[a-z][a-z0-9-]*|[A-Z]+=\\S+| )+)(<?)")
 	goCommand   = regexp.MustCompile(`\bgo (?:run|test|build|vet) [^` + "`" + `|;&]*`)
 	ownFolder   = regexp.MustCompile(`\./[\w/.-]*\w`)
 )
 
-// Commands finds commands in the documents' code that this repository cannot run: targets that the Makefile lacks, and
-// folders given to the go command that are not there.
+// Commands reports commands in the documents' code that can't run in this repository: unknown make targets, and missing
+// folders passed to the go command.
 func Commands(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -53,21 +53,21 @@ func Commands(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// made lists the targets that a line of code makes.
+// made returns the targets that a line of code makes.
 func made(line string) []string {
 	commands := makeCommand.FindAllStringSubmatch(line, -1)
 	names := make([]string, 0, len(commands))
 	for _, m := range commands {
 		words := strings.Fields(m[1])
 		if m[2] != "" && !strings.HasSuffix(m[1], " ") {
-			words = words[:len(words)-1] // make build-<name> stands for many
+			words = words[:len(words)-1] // make build-<name> is a placeholder
 		}
 		names = append(names, slices.DeleteFunc(words, func(w string) bool { return strings.Contains(w, "=") })...)
 	}
 	return names
 }
 
-// compiled finds folders that a go command of a document is given and that are not there.
+// compiled reports missing folders that a go command in a document names.
 func (t *Tree) compiled(document, command string, found *findings) {
 	for _, folder := range ownFolder.FindAllString(command, -1) {
 		if !t.paths[strings.TrimPrefix(folder, "./")] {
@@ -76,16 +76,16 @@ func (t *Tree) compiled(document, command string, found *findings) {
 	}
 }
 
-// mention is a document of this repository named in some text by its whole path.
+// mention matches a document of this repository named by its complete path in any text.
 var mention = regexp.MustCompile(`(?:^|[^\w/.-])((?:docs/[\w/.-]+|CONTRIBUTING|README|SECURITY|CHANGELOG)\.md)\b`)
 
-// Mentions finds documents that comments, messages and the template name but that are not there: nobody follows such a
-// name until it is needed.
+// Mentions reports missing documents that comments, messages and the template name. Without this rule, such names are
+// noticed only when they are needed.
 func Mentions(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
 		if f.isTest() || path.Ext(f.Path) == ".md" {
-			continue // examples of broken ones, and Links
+			continue // examples of broken names; Links covers documents
 		}
 		for _, m := range mention.FindAllSubmatch(f.Text, -1) {
 			if name := string(m[1]); !t.paths[name] {
@@ -96,11 +96,11 @@ func Mentions(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// maxColumns is how long a line of prose in a document may be.
+// maxColumns is the length limit of a line of prose in a document.
 const maxColumns = 120
 
-// LongLines finds lines of prose in documents that are longer than maxColumns. A table's row, a code block and a line
-// without a space to break it at may be longer.
+// LongLines reports lines of prose in documents that are longer than maxColumns. Table rows, code blocks and lines
+// without a space to break at may be longer.
 func LongLines(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -123,7 +123,7 @@ func LongLines(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// fenced lists the lines of a document's code blocks that are neither empty nor comments, without a prompt.
+// fenced returns the non-empty lines in a document's code blocks, without comments and prompts.
 func fenced(document string) []string {
 	var lines []string
 	in := false
@@ -149,7 +149,7 @@ var (
 	notInAnchor   = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// Links finds relative links of Markdown documents whose file, folder or heading is not in the repository.
+// Links reports relative links of Markdown documents whose file, folder or heading does not exist.
 func Links(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {
@@ -167,13 +167,13 @@ func Links(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// resolves tells whether a relative link of a document leads somewhere.
+// resolves reports whether a relative link of a document has a target.
 func (t *Tree) resolves(document, link string) bool {
 	file, anchor, _ := strings.Cut(link, "#")
 	to := document
 	switch {
 	case strings.HasPrefix(file, "/"):
-		return false // GitHub would take it for the site's root
+		return false // GitHub would resolve it against the site's root
 	case file != "":
 		to = path.Join(path.Dir(document), file)
 	}
@@ -183,7 +183,7 @@ func (t *Tree) resolves(document, link string) bool {
 	return anchor == "" || path.Ext(to) != ".md" || slices.Contains(anchors(string(t.Text(to))), anchor)
 }
 
-// anchors lists the headings of a document as GitHub names them in links: the second of the same name ends in -1.
+// anchors returns a document's headings as GitHub names them in links: a repeated name ends in -1.
 func anchors(document string) []string {
 	headings := headingLine.FindAllStringSubmatch(codeBlock.ReplaceAllString(document, ""), -1)
 	all := make([]string, 0, len(headings))
@@ -201,13 +201,13 @@ func anchors(document string) []string {
 	return all
 }
 
-// elsewhere finds citations of papers that are not in the repository: what nobody can look up is no reason.
+// elsewhere matches citations of papers outside of the repository, which readers can't look up.
 var elsewhere = regexp.MustCompile(`(?i)\b(?:decisions?|architecture|spec|specification|notes?) (?:sections?|[0-9])` +
 	`|\b(?:fhir|serverless|widget|emulator|service) notes?\b|\bnotes on \w+, ` +
 	`section|\bissues? [0-9]{1,2}\b|\b(?:style|fhir|house)\.md\b`)
 
-// Citations finds comments, and any text of other sources, that cite what is not in the repository. Documents may say
-// how they relate to the specification that the service is built to.
+// Citations reports comments, and any text of other sources, that cite documents outside of the repository. Documents
+// may state their relation to the specification that the service implements.
 func Citations(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.Files {

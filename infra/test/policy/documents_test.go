@@ -24,7 +24,7 @@ func TestLongLinesFindsProseBeyondLimit(t *testing.T) {
 	})), "docs/a.md:6: is longer than 120 columns")
 }
 
-func TestLinksThatLeadNowhereAreFound(t *testing.T) {
+func TestLinksFindsBrokenLinks(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Links(files(t, map[string]string{
 		"README.md": "# Top\n[a](docs/a.md) [b](docs/a.md#one-two--three \"t\") [c](#top) [d](docs) " +
@@ -46,7 +46,7 @@ func TestLinksThatLeadNowhereAreFound(t *testing.T) {
 	)
 }
 
-func TestCommandsThatCannotRunAreFound(t *testing.T) {
+func TestCommandsFindsInvalidCommands(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Commands(files(t, map[string]string{
 		"Makefile": makefile, "infra/ctl/main.go": "package main", "infra/test/e2e/e_test.go": "package e2e_test",
@@ -65,7 +65,7 @@ func TestCommandsThatCannotRunAreFound(t *testing.T) {
 	)
 }
 
-func TestDocumentsThatAreNamedButNotThereAreFound(t *testing.T) {
+func TestMentionsFindsMissingDocuments(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Mentions(files(t, map[string]string{
 		"docs/a.md": "docs/gone.md", "README.md": "",

@@ -10,16 +10,16 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Environments finds variables that a function reads but the template does not set, and the reverse: the loader
-// reports the first only when the function starts, and the second never. A required variable must not be empty. What a
-// function reads are the fields of its Environment, those of embedded structs too.
+// Environments reports variables that a function reads but the template does not set, and the reverse: the loader
+// reports the first only when the function starts, and the second never. A required variable must not be empty. A
+// function reads the fields of its Environment, including those of embedded structs.
 func Environments(t *Tree, functions []template.Function) []Finding {
 	var found findings
 	structs := t.structs()
 	for _, f := range functions {
 		read := map[string]bool{}
 		structs.variables(symbol{module + "functions/" + f.Folder + "/wiring", "Environment"}, read)
-		structs.variables(symbol{module + "shared/platform/lambdarun", "environment"}, read) // what all of them read
+		structs.variables(symbol{module + "shared/platform/lambdarun", "environment"}, read) // read by every function
 		for name, required := range read {
 			value, set := f.Environment[name]
 			switch {
@@ -38,10 +38,10 @@ func Environments(t *Tree, functions []template.Function) []Finding {
 	return found.sorted()
 }
 
-// structs are the fields of the structs that production code declares at package level.
+// structs maps package-level structs of production code to their fields.
 type structs map[symbol][]structField
 
-// structField is one field: an embedded struct, or one with a tag.
+// structField is a field that is an embedded struct or has a tag.
 type structField struct {
 	embedded symbol
 	tag      reflect.StructTag
@@ -75,7 +75,7 @@ func fieldsOf(body *ast.StructType, own string, imports map[string]string) []str
 	for _, field := range body.Fields.List {
 		var f structField
 		if field.Tag != nil {
-			tag, _ := strconv.Unquote(field.Tag.Value) // the compiler has read it, too
+			tag, _ := strconv.Unquote(field.Tag.Value) // the compiler has already parsed it
 			f.tag = reflect.StructTag(tag)
 		}
 		if len(field.Names) == 0 {
@@ -93,7 +93,7 @@ func fieldsOf(body *ast.StructType, own string, imports map[string]string) []str
 	return all
 }
 
-// variables adds what a struct and its embedded ones read: the names, and whether each is required.
+// variables adds the names of the variables that a struct and its embedded structs read, and whether each is required.
 func (s structs) variables(of symbol, into map[string]bool) {
 	for _, field := range s[of] {
 		if field.embedded != (symbol{}) {
@@ -109,7 +109,7 @@ func (s structs) variables(of symbol, into map[string]bool) {
 // symbol is an exported name of a package.
 type symbol struct{ importPath, name string }
 
-// imported gives the module's packages that a file imports, by the names it has for them.
+// imported returns the module's packages that a file imports, by their local names.
 func imported(f *ast.File) map[string]string {
 	imports := map[string]string{}
 	for _, i := range f.Imports {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// files makes a tree of small files.
+// files returns a tree of small files.
 func files(t *testing.T, texts map[string]string) *policy.Tree {
 	t.Helper()
 	fsys := fstest.MapFS{}
@@ -27,7 +27,7 @@ func files(t *testing.T, texts map[string]string) *policy.Tree {
 	return tree
 }
 
-// resources makes a stack of the lines of a Resources section, indented by two.
+// resources returns a stack with the lines of a Resources section, indented by two.
 func resources(t *testing.T, section string) *policy.Stack {
 	t.Helper()
 	s, err := policy.ParseStack([]byte("Resources:\n" + section))
@@ -37,7 +37,7 @@ func resources(t *testing.T, section string) *policy.Stack {
 	return s
 }
 
-// finds checks what a rule found, in order.
+// finds checks the findings of a rule, in order.
 func finds(t *testing.T, got []policy.Finding, want ...string) {
 	t.Helper()
 	texts := make([]string, len(got))
@@ -49,7 +49,7 @@ func finds(t *testing.T, got []policy.Finding, want ...string) {
 	}
 }
 
-// without gives texts with a part of one of them replaced, and fails when the part is not there.
+// without returns text with part replaced, and fails the test if text does not contain it.
 func without(t *testing.T, text, part, replacement string) string {
 	t.Helper()
 	if !strings.Contains(text, part) {
@@ -58,7 +58,7 @@ func without(t *testing.T, text, part, replacement string) string {
 	return strings.Replace(text, part, replacement, 1)
 }
 
-func TestATreeLeavesOutWhatIsBuiltOrOnesOwn(t *testing.T) {
+func TestReadTreeSkipsBuildOutputsAndPersonalFiles(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
 		"a.md": "", "build/b.md": "", ".local/c.md": "", "x/node_modules/d.md": "", "x/testdata/e.md": "", "x/f.json": "{}",
@@ -74,7 +74,7 @@ func TestATreeLeavesOutWhatIsBuiltOrOnesOwn(t *testing.T) {
 	}
 }
 
-func TestATreeWithBrokenGoIsAnErrorThatNamesTheFile(t *testing.T) {
+func TestReadTreeErrorNamesInvalidGoFile(t *testing.T) {
 	t.Parallel()
 	_, err := policy.ReadTree(fstest.MapFS{"x/y.go": &fstest.MapFile{Data: []byte("package")}})
 	if err == nil || !strings.Contains(err.Error(), "x/y.go") {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxPublicText is what "one or two sentences" (docs/openapi.yaml, Error) comes to.
+// maxPublicText is the length limit for "one or two sentences" (docs/openapi.yaml, Error).
 const maxPublicText = 200
 
 var (
@@ -16,8 +16,8 @@ var (
 	codeUse  = regexp.MustCompile(`\bsvc_[a-z_]+`)
 )
 
-// ErrorCodes finds codes of shared/words/fault that are malformed, given twice or not in docs/openapi.yaml, and codes
-// in the template's gateway responses or the API's description that shared/words/fault does not have.
+// ErrorCodes reports codes of shared/words/fault that are malformed, duplicate or missing in docs/openapi.yaml. It also
+// reports codes in the template's gateway responses or the API's description that shared/words/fault lacks.
 func ErrorCodes(t *Tree) []Finding {
 	var found findings
 	description := string(t.Text("docs/openapi.yaml"))
@@ -41,20 +41,20 @@ func ErrorCodes(t *Tree) []Finding {
 		for _, code := range codeUse.FindAllString(string(t.Text(name)), -1) {
 			if !known[code] {
 				found.addf(name, "%s is not a code of shared/words/fault", code)
-				known[code] = true // once is enough
+				known[code] = true // report it once
 			}
 		}
 	}
 	return found.sorted()
 }
 
-// literal is a text in the source.
+// literal is a string literal in the source.
 type literal struct {
 	text string
 	at   token.Pos
 }
 
-// codes lists the constants of type Code in shared/words/fault.
+// codes returns the constants of type Code in shared/words/fault.
 func codes(t *Tree) []literal {
 	var all []literal
 	for _, f := range t.production() {
@@ -77,8 +77,8 @@ func codes(t *Tree) []literal {
 	return all
 }
 
-// PublicTexts finds texts for clients that are not ASCII or too long: the literals, or the parts of a sum that are
-// literal, given to fault.New, fault.BadRequest and fault.Missing.
+// PublicTexts reports texts for clients that are not ASCII or too long: the literals, or the literal parts of a sum,
+// passed to fault.New, fault.BadRequest and fault.Missing.
 func PublicTexts(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
@@ -108,7 +108,7 @@ func PublicTexts(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// publicArgument gives the argument of a call that a client will read, or nil.
+// publicArgument returns the argument of a call that a client will read, or nil.
 func publicArgument(call *ast.CallExpr, inFault bool) ast.Expr {
 	var name string
 	switch f := call.Fun.(type) {
@@ -130,7 +130,7 @@ func publicArgument(call *ast.CallExpr, inFault bool) ast.Expr {
 	return nil
 }
 
-// literals lists the string literals in an expression.
+// literals returns the string literals in an expression.
 func literals(e ast.Expr) []literal {
 	var all []literal
 	ast.Inspect(e, func(n ast.Node) bool {

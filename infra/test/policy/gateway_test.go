@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestGatewayFindsRoleThatAllowsOtherThanRoutes(t *testing.T) {
+func TestGatewayFindsRoleThatDiffersFromRoutes(t *testing.T) {
 	t.Parallel()
 	const good = `
   Api:
@@ -63,11 +63,11 @@ func TestGatewayFindsRoleThatAllowsOtherThanRoutes(t *testing.T) {
 	})
 }
 
-func TestBudgetFindsStackOfTooManyResources(t *testing.T) {
+func TestBudgetFindsTooManyResources(t *testing.T) {
 	t.Parallel()
-	// 3
+	// 3 resources
 	const api = "  Api: {Type: AWS::Serverless::Api}\n"
-	// 6, and CodeDeploy's application
+	// 6 resources, and CodeDeploy's application
 	const released = "  Visit: {Type: AWS::Serverless::Function, Properties: {DeploymentPreference: {}, " +
 		"Events: {E: {Type: Schedule}}}}\n"
 	var text strings.Builder
@@ -80,7 +80,7 @@ func TestBudgetFindsStackOfTooManyResources(t *testing.T) {
 	finds(t, policy.Budget(resources(t, text.String())), "template.yaml: becomes 451 resources, more than 450")
 }
 
-func TestCountedFindsResourcesThatSAMMakesBeside(t *testing.T) {
+func TestCountedFindsUnexpectedSAMResources(t *testing.T) {
 	t.Parallel()
 	before := resources(t, "  GetFunction: {Type: AWS::Serverless::Function}\n")
 	const made = "  GetFunction: {Type: AWS::Lambda::Function}\n  GetFunctionVersion1: {Type: AWS::Lambda::Version}\n" +

@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Domain finds domain packages that link AWS or HTTP through others, and tokens with a logger. Direct imports are
-// judged by depguard (.golangci.yml; docs/develop/architecture.md, "Rooms").
+// Domain reports domain packages that link AWS or HTTP indirectly, and tokens with a logger. depguard checks direct
+// imports (.golangci.yml; docs/develop/architecture.md, "Rooms").
 func Domain(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -29,7 +29,7 @@ func Domain(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// inDomain reports whether a package must know no AWS and no HTTP.
+// inDomain reports whether a package must not depend on AWS or HTTP.
 func inDomain(importPath string) bool {
 	rest, isShared := strings.CutPrefix(importPath, module+"shared/")
 	speaksHTTP := func(folder string) bool { return under(rest, folder) }
@@ -39,7 +39,7 @@ func inDomain(importPath string) bool {
 	}, speaksHTTP)
 }
 
-// Boundaries finds functions that import one another, which depguard cannot express.
+// Boundaries reports functions that import one another, which depguard can't express.
 func Boundaries(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -59,8 +59,8 @@ func playsPortal(importer, imported string) bool {
 	return name == "sandboxehr" && under(imported, module+"infra/sandbox")
 }
 
-// Lambdas finds what must not be in a deployed binary: the emulator, test code, and the template packages, which keep
-// the linker from dropping unused methods and so double a binary (docs/develop/architecture.md, "Builds").
+// Lambdas reports forbidden packages in a deployed binary: the emulator, test code, and the template packages, which
+// keep the linker from dropping unused methods and so double a binary (docs/develop/architecture.md, "Builds").
 func Lambdas(packages []Package) []Finding {
 	var found findings
 	for _, p := range packages {
@@ -79,8 +79,8 @@ func Lambdas(packages []Package) []Finding {
 	return found.sorted()
 }
 
-// Clients finds functions that link an SDK client whose service they may not call: what they do not use is dead weight
-// in a cold start, and comes in by a shared wiring that is for others.
+// Clients reports functions that link an SDK client for a service that they may not call. Such code slows down cold
+// starts, and comes from shared wiring for other functions.
 func Clients(packages []Package, functions []template.Function) []Finding {
 	var found findings
 	for _, f := range functions {
@@ -89,7 +89,7 @@ func Clients(packages []Package, functions []template.Function) []Finding {
 				"/bootstrap"
 		})
 		if at < 0 {
-			continue // the folder is missing, which Folders finds
+			continue // the folder is missing, which Folders reports
 		}
 		for _, service := range callable() {
 			links := slices.ContainsFunc(clientsOf(service),
@@ -105,12 +105,12 @@ func Clients(packages []Package, functions []template.Function) []Finding {
 	return found.sorted()
 }
 
-// callable are the services that functions call. The SDK links others for itself (docs/adr/0009).
+// callable returns the services that functions call. The SDK itself links others (docs/adr/0009).
 func callable() []string {
 	return []string{"dynamodb", "kms", "s3", "secretsmanager", "ses", "sqs", "ssm"}
 }
 
-// clientsOf are the packages that call a service: the SDK's, and ours where there is one (docs/adr/0017).
+// clientsOf returns the packages that call a service: the SDK's, and ours if there is one (docs/adr/0017).
 func clientsOf(service string) []string {
 	all := []string{"github.com/aws/aws-sdk-go-v2/service/" + service}
 	switch service {

@@ -7,12 +7,12 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// imports makes a package that imports others directly; they are all it links.
+// imports returns a package that imports others directly and links nothing else.
 func imports(path string, others ...string) policy.Package {
 	return policy.Package{ImportPath: path, Imports: others, Deps: others}
 }
 
-func TestDomainLinksNoTransportThroughOthers(t *testing.T) {
+func TestDomainFindsIndirectTransport(t *testing.T) {
 	t.Parallel()
 	through := policy.Package{
 		ImportPath: "recordbridge/shared/webhook", Imports: []string{"recordbridge/shared/words/ids"},
@@ -34,7 +34,7 @@ func TestDomainLinksNoTransportThroughOthers(t *testing.T) {
 	)
 }
 
-func TestFunctionImportsNoOtherFunction(t *testing.T) {
+func TestBoundariesFindsImportOfOtherFunction(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Boundaries([]policy.Package{
 		imports("recordbridge/functions/a/wiring", "recordbridge/functions/a", "recordbridge/shared/adapters/store"),
@@ -46,7 +46,7 @@ func TestFunctionImportsNoOtherFunction(t *testing.T) {
 	)
 }
 
-func TestALambdaLinksTheClientsOfServicesThatItMayCall(t *testing.T) {
+func TestClientsFindsUnneededSDKClients(t *testing.T) {
 	t.Parallel()
 	const service = "github.com/aws/aws-sdk-go-v2/service/"
 	finds(t, policy.Clients([]policy.Package{
@@ -67,7 +67,7 @@ func TestALambdaLinksTheClientsOfServicesThatItMayCall(t *testing.T) {
 	)
 }
 
-func TestALambdaLinksNeitherEmulatorNorTestCode(t *testing.T) {
+func TestLambdasFindsEmulatorAndTestCode(t *testing.T) {
 	t.Parallel()
 	const bootstrap = "recordbridge/functions/a/bootstrap"
 	finds(t, policy.Lambdas([]policy.Package{
@@ -87,7 +87,7 @@ func TestALambdaLinksNeitherEmulatorNorTestCode(t *testing.T) {
 	)
 }
 
-func TestTheGoCommandListsEveryBootstrapWithWhatItLinks(t *testing.T) {
+func TestListIncludesEveryBootstrap(t *testing.T) {
 	t.Parallel()
 	linked := map[string]int{}
 	for _, p := range need(t, packages) {
@@ -100,7 +100,7 @@ func TestTheGoCommandListsEveryBootstrapWithWhatItLinks(t *testing.T) {
 	}
 }
 
-func TestAListOfNoModuleIsAnError(t *testing.T) {
+func TestListFailsOutsideModule(t *testing.T) {
 	t.Parallel()
 	if got, err := policy.List(t.Context(), t.TempDir()); err == nil {
 		t.Errorf("got %v, want an error", got)

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// install is a command that installs packages, and what it needs so that nothing runs that was
-// not pinned by its content.
+// install describes a command that installs packages, and the options with which it runs only code pinned by its
+// content.
 type install struct {
 	program string
-	command string // what follows the program in the line; a regular expression, as needs is
+	command string // rest of the line after the program; a regular expression, like needs
 	needs   string
-	inFile  bool // what it needs may stand anywhere in the file
+	inFile  bool // the needed options may be anywhere in the file
 	why     string
 }
 
@@ -41,8 +41,8 @@ var installs = []install{
 	{program: "wget", command: `\s.*\|\s*\S*sh\b`, needs: `$^`, why: "runs what it downloads"},
 }
 
-// Installs finds commands in scripts, the Makefile and Go programs that install packages without a lock or hashes, or
-// that let packages run scripts. Comments and tests are left out.
+// Installs reports commands in scripts, the Makefile and Go programs that install packages without a lock or hashes, or
+// that let packages run scripts. It skips comments and tests.
 func Installs(t *Tree) []Finding {
 	var found findings
 	for _, i := range installs {
@@ -61,8 +61,8 @@ func Installs(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// commands gives the lines of a source from each mention of a program on, without quotes and with the lines that a
-// backslash continues. Of Go they are the lines that start a process.
+// commands yields a source's lines, each from a mention of program on, without quotes and joined at backslashes. In Go
+// it yields only the lines that start a process.
 func commands(f File, program string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		text := string(f.Text)

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// standard are AWS's metrics that alarms and the dashboard may look at, with the sets of dimensions by which AWS keeps
-// them; Resource is of an alias. https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
+// standard lists AWS's metrics that alarms and the dashboard may use, with the sets of dimensions under which AWS
+// stores them; Resource is an alias. https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
 var standard = map[string]kept{
@@ -25,19 +25,19 @@ var standard = map[string]kept{
 	"AWS/ApiGateway": {[][]string{{"ApiName", "Stage"}}, []string{"Count", "4XXError", "5XXError", "Latency"}},
 }
 
-// kept are the metrics of a namespace of AWS, and the sets of dimensions that each is kept by.
+// kept holds the metrics of an AWS namespace and the sets of dimensions under which each is stored.
 type kept struct {
 	sets    [][]string
 	metrics []string
 }
 
-// searched is a search of the dashboard for all values of one dimension of a metric of ours.
+// searched matches the dashboard's search for all values of one dimension of one of our metrics.
 var searched = regexp.MustCompile(
 	`^SEARCH\('\{Recordbridge,service,(\w+)\} MetricName="(\w+)" service="\$\{AWS::StackName\}"', ` +
 		`'(?:Sum|Maximum)', 300\)$`)
 
-// Metrics finds what alarms and the dashboard look at although nobody sends it, or that is of other stacks of the
-// account, too; metrics of ours that the dashboard leaves out; and alarms that it does.
+// Metrics reports metrics that alarms or the dashboard use but nothing sends, or that include other stacks of the
+// account. It also reports our metrics and alarms that the dashboard does not show.
 func Metrics(s *Stack) []Finding {
 	var found findings
 	for _, a := range s.of(kindAlarm) {
@@ -66,7 +66,7 @@ func Metrics(s *Stack) []Finding {
 	return found.sorted()
 }
 
-// widget is a part of a dashboard, as far as the rules are about it.
+// widget holds the parts of a dashboard's widget that the rules use.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
 type widget struct {
 	Properties struct {
@@ -75,7 +75,7 @@ type widget struct {
 	}
 }
 
-// shown lists what a dashboard shows: names of metrics, and the ARNs of alarms as they are written.
+// shown returns the contents of a dashboard: names of metrics, and the ARNs of alarms as written.
 func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 	var body struct{ Widgets []widget }
 	if err := json.Unmarshal([]byte(short(d.Properties["DashboardBody"])), &body); err != nil {
@@ -97,7 +97,7 @@ func (s *Stack) shown(d Resource, found *findings) (all []string, isRead bool) {
 	return all, true
 }
 
-// drawn reads a line of a graph: namespace, metric, names and values of dimensions in turn, and how it is drawn.
+// drawn parses a line of a graph: namespace, metric, alternating names and values of dimensions, and rendering options.
 func drawn(m []any) series {
 	texts := make([]string, 0, len(m))
 	one := series{dimensions: map[string]string{}}
@@ -115,7 +115,7 @@ func drawn(m []any) series {
 	return one
 }
 
-// known finds a metric that nobody sends, or one that is not of this stack alone.
+// known reports a metric that nothing sends, or that is not limited to this stack.
 func (one series) known(where string, found *findings) {
 	names := make([]string, 0, len(one.dimensions))
 	isOwn := false
@@ -131,7 +131,7 @@ func (one series) known(where string, found *findings) {
 	}
 }
 
-// isSent tells whether there is such a metric by these dimensions, which are sorted.
+// isSent reports whether a metric exists with these dimensions, which must be sorted.
 func isSent(namespace, name string, dimensions []string) bool {
 	if namespace != metric.Namespace {
 		known := standard[namespace]

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// shownMetrics is a stack with one alarm and a dashboard of all metrics.
+// shownMetrics returns a stack with one alarm and a dashboard of all metrics.
 func shownMetrics() string {
 	var lines strings.Builder
 	for _, name := range metric.Names() {
@@ -41,7 +41,7 @@ func shownMetrics() string {
 `
 }
 
-func TestMetricsThatNobodySendsAreFound(t *testing.T) {
+func TestMetricsFindsUnsentMetrics(t *testing.T) {
 	t.Parallel()
 	judge(t, shownMetrics(), policy.Metrics, map[string]example{
 		"no JSON": {

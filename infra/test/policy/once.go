@@ -43,10 +43,10 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 	return found.sorted()
 }
 
-// maxRooms is how many folders shared/ may have (docs/develop/architecture.md, "Rooms").
+// maxRooms is the maximum number of folders in shared/ (docs/develop/architecture.md, "Rooms").
 const maxRooms = 12
 
-// Rooms finds folders of a room that its doc.go does not name, rooms without a doc.go, and rooms beyond maxRooms.
+// Rooms reports folders of a room that its doc.go does not name, rooms without a doc.go, and more rooms than maxRooms.
 func Rooms(t *Tree) []Finding {
 	var found findings
 	documents := map[string][]byte{}
@@ -79,7 +79,7 @@ var (
 	releaseHead = regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$`)
 )
 
-// Version finds a version (.version) that is malformed, or that the newest release of the changelog does not have.
+// Version reports a malformed version (.version), or one that differs from the changelog's newest release.
 func Version(version, changelog []byte) []Finding {
 	var found findings
 	if !versionLine.Match(version) {

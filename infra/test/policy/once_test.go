@@ -57,7 +57,7 @@ func TestDecisionsFindsMissingHeadAndNumber(t *testing.T) {
 	)
 }
 
-func TestTheTableOfDataNamesTablesAndIndexesOfTheTemplate(t *testing.T) {
+func TestTableRowsFindsDifferencesFromTemplate(t *testing.T) {
 	t.Parallel()
 	s := resources(t, `
   WorkTable: {Type: AWS::DynamoDB::Table,
@@ -84,7 +84,7 @@ func TestTheTableOfDataNamesTablesAndIndexesOfTheTemplate(t *testing.T) {
 	)
 }
 
-func TestInstallsWithoutLockOrHashesAreFound(t *testing.T) {
+func TestInstallsFindsUnpinnedPackages(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Installs(files(t, map[string]string{
 		"Makefile":       "ui:\n\t@cd ui && { [ -e x ] || npm ci --no-audit; } && node build.mjs\n\t@npx playwright test\n",

@@ -14,15 +14,15 @@ import (
 	"strings"
 )
 
-// Package is what the go command says of one package. Tests and their imports are no part of it.
+// Package is the go command's description of a package. It excludes tests and their imports.
 type Package struct {
 	ImportPath string
-	Imports    []string // direct ones
-	Deps       []string // all of them, through others too
+	Imports    []string // direct imports
+	Deps       []string // direct and indirect imports
 }
 
-// List asks the go command for every package of the module in root, as the functions are built (docs/develop/architecture.md,
-// "Builds"): another build could link other packages.
+// List returns the go command's description of every package of the module in root, with the build options of the
+// functions (docs/develop/architecture.md, "Builds"): another build could link other packages.
 func List(ctx context.Context, root string) ([]Package, error) {
 	list := exec.CommandContext(ctx, "go", "list", "-tags", "lambda.norpc,grpcnotrace",
 		"-json=ImportPath,Imports,Deps", "./...")
@@ -48,12 +48,12 @@ func List(ctx context.Context, root string) ([]Package, error) {
 	}
 }
 
-// under tells whether an import path is folder or stands below it; folder may be outside the module.
+// under reports whether an import path is folder or is below it. folder may be outside of the module.
 func under(importPath, folder string) bool {
 	return importPath == folder || strings.HasPrefix(importPath, folder+"/")
 }
 
-// function gives the folder below functions/ and what stands behind it: "", "wiring", "bootstrap" or a package of the
+// function returns the folder below functions/ and the part after it: "", "wiring", "bootstrap" or a package of the
 // function's own.
 func function(importPath string) (name, part string, ok bool) {
 	rest, ok := strings.CutPrefix(importPath, module+"functions/")
@@ -61,27 +61,27 @@ func function(importPath string) (name, part string, ok bool) {
 	return name, part, ok
 }
 
-// module is the path that every package of the repository starts with.
+// module is the prefix of the import paths of all packages in the repository.
 const module = "recordbridge/"
 
-// Finding is one breach of a rule.
+// Finding is a violation of a rule.
 type Finding struct {
-	Where string // a path, path:line, import path, or logical id of the template
+	Where string // path, path:line, import path, or logical id in the template
 	What  string
 }
 
-// String gives the line that a test prints.
+// String returns the line that a test prints.
 func (f Finding) String() string { return f.Where + ": " + f.What }
 
-// findings collects breaches.
+// findings collects violations.
 type findings []Finding
 
-// addf adds one.
+// addf adds a finding.
 func (f *findings) addf(where, format string, args ...any) {
 	*f = append(*f, Finding{where, fmt.Sprintf(format, args...)})
 }
 
-// sorted gives them in the order of their text, each once, so that a run's output does not depend on map order.
+// sorted returns the findings sorted and without duplicates, so that a run's output does not depend on map order.
 func (f *findings) sorted() []Finding {
 	slices.SortFunc(*f, func(a, b Finding) int { return cmp.Compare(a.String(), b.String()) })
 	return slices.Compact(*f)

@@ -14,8 +14,8 @@ var (
 	memberText = regexp.MustCompile(`(?m)^  (\w+)\??:`)
 )
 
-// Records finds members of what the dashboard's application reads (its interfaces in TypeScript) that the API's
-// description does not have: in the schema of the same name, or, where there is none, in any one object.
+// Records reports members of the dashboard application's TypeScript interfaces that the API's description lacks: in the
+// schema of the same name or, if there is none, in every single object.
 func Records(interfaces, description []byte) []Finding {
 	const where = "shared/ui/dashboard/api/records.ts"
 	var found findings
@@ -47,13 +47,13 @@ func Records(interfaces, description []byte) []Finding {
 	return found.sorted()
 }
 
-// objects are what a description says of objects.
+// objects holds the objects in a description.
 type objects struct {
 	document map[string]any
-	all      [][]string // the names of the members of each
+	all      [][]string // names of each object's members
 }
 
-// at is what stands at a path of keys, nil for nothing.
+// at returns the value at a path of keys, or nil.
 func (o *objects) at(path ...string) map[string]any {
 	found := o.document
 	for _, key := range path {
@@ -62,8 +62,8 @@ func (o *objects) at(path ...string) map[string]any {
 	return found
 }
 
-// members are the properties of an object by name, each with all that its schemas say of it: what they refer to and are
-// made of, and of an array what is in it.
+// members returns an object's properties by name, each with all schemas that describe it: references, parts, and items
+// of arrays.
 func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any {
 	all := map[string][]map[string]any{}
 	for _, schema := range schemas {
@@ -84,7 +84,7 @@ func (o *objects) members(schemas ...map[string]any) map[string][]map[string]any
 	return all
 }
 
-// element is the schema of an object, or of what is in an array.
+// element returns the schema of an object, or of an array's items.
 func (o *objects) element(schema map[string]any) map[string]any {
 	for {
 		items, isArray := schema["items"].(map[string]any)
@@ -115,7 +115,7 @@ func (o *objects) collect(value any) {
 	}
 }
 
-// gather takes an object, and those in it of which several schemas say something.
+// gather adds an object, and nested objects that several schemas describe.
 func (o *objects) gather(members map[string][]map[string]any) {
 	names := slices.Sorted(maps.Keys(members))
 	o.all = append(o.all, names)
@@ -126,7 +126,7 @@ func (o *objects) gather(members map[string][]map[string]any) {
 	}
 }
 
-// fewestMissing are those of members that the candidate that has most of them lacks.
+// fewestMissing returns the members that the best-matching candidate lacks.
 func fewestMissing(members []string, candidates [][]string) []string {
 	best := members
 	for _, candidate := range candidates {

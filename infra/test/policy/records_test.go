@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestWhatTheDashboardReadsIsDescribed(t *testing.T) {
+func TestRecordsFindsUndescribedMembers(t *testing.T) {
 	t.Parallel()
 	got := policy.Records([]byte(`
 export interface Line {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// alias is the name of a function's newest version that triggers call.
+// alias is the alias of a function's newest version, which triggers invoke.
 const alias = "live"
 
-// Releases finds functions that a release would not reach: without the alias, or without a new version for
-// every release. Those that patients' browsers call are deployed gradually and have executions kept for them;
-// a schedule's are not repeated, since the next minute comes anyway. CodeDeploy's role can shift those
-// functions, and do nothing else.
+// Releases reports functions that a release would not reach: without the alias, or without a new version for every
+// release. Patient-facing functions must be deployed gradually and have reserved concurrency. Scheduled runs must not
+// be retried, because the next minute triggers another. CodeDeploy's role may only shift traffic of the gradually
+// deployed functions.
 func Releases(s *Stack, patients []string) []Finding {
 	var found findings
 	var shifted []string
@@ -44,7 +44,7 @@ func Releases(s *Stack, patients []string) []Finding {
 	return found.sorted()
 }
 
-// watchesRelease finds a function that is deployed gradually and whose failures take no release back.
+// watchesRelease reports a gradually deployed function whose failures do not roll back a release.
 func (s *Stack) watchesRelease(f Resource, found *findings) {
 	for _, id := range references(at(f.Properties, "DeploymentPreference", "Alarms")) {
 		i := slices.IndexFunc(s.of(kindAlarm), func(a Resource) bool { return a.ID == id })
@@ -58,7 +58,7 @@ func (s *Stack) watchesRelease(f Resource, found *findings) {
 	}
 }
 
-// shifting finds what CodeDeploy's roles may do beside or short of their work.
+// shifting reports missing and excessive permissions of CodeDeploy's roles.
 func (s *Stack) shifting(functions []string, found *findings) {
 	var other findings
 	for _, r := range s.of(kindRole) {

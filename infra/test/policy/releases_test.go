@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// released is a stack of a function that patients' browsers call, one with a key, and one of a schedule.
+// released is a stack with a patient-facing function, one called with a key, and a scheduled one.
 const released = `
   Visit:
     Type: AWS::Serverless::Function
@@ -48,7 +48,7 @@ const released = `
       Dimensions: [{Name: FunctionName, Value: !Ref Visit}, {Name: Resource, Value: !Sub "${Visit}:live"}]
 `
 
-func TestAReleaseThatDoesNotReachAFunctionOrCannotBeTakenBackIsFound(t *testing.T) {
+func TestReleasesFindsUnreleasedAndIrreversibleFunctions(t *testing.T) {
 	t.Parallel()
 	pile := []string{"Tick: its scheduled runs pile up: they are repeated, kept, or run side by side"}
 	releases := func(s *policy.Stack) []policy.Finding { return policy.Releases(s, []string{"Visit"}) }

@@ -13,11 +13,11 @@ import (
 
 const root = "../../.."
 
-// What the rules judge is read once.
+// The rules' inputs, each read once.
 var (
 	tree = sync.OnceValues(func() (*policy.Tree, error) { return policy.ReadTree(os.DirFS(root)) })
 
-	// packages must outlive the first test that asks for them, so it takes no test's context.
+	// packages outlives the first test that uses it, so it takes no test's context.
 	packages = sync.OnceValues(func() ([]policy.Package, error) {
 		return policy.List(context.Background(), root)
 	})
@@ -39,17 +39,17 @@ func readStack(file string) (*policy.Stack, error) {
 	return policy.ParseStack(text)
 }
 
-// everything has every function: the sandbox too.
+// everything returns options that include every function, also the sandbox.
 func everything() template.Options {
 	return template.Options{
 		Parameters: map[string]string{"EnableSandbox": "true"}, BaseURL: "http://127.0.0.1:4566", StackName: "recordbridge",
 	}
 }
 
-// rules are functions by what they hold.
+// rules maps descriptions to rules.
 type rules map[string]func() []policy.Finding
 
-func TestTheRepositoryKeepsTheHouseRules(t *testing.T) {
+func TestRepositoryFollowsPolicy(t *testing.T) {
 	t.Parallel()
 	source, listed, s, functions := need(t, tree), need(t, packages), need(t, stack), need(t, resolved).Functions
 	for _, group := range []rules{
@@ -67,8 +67,8 @@ func TestTheRepositoryKeepsTheHouseRules(t *testing.T) {
 	}
 }
 
-// correspondence: function folder = template resource = OpenAPI route; tables, environments and
-// error codes as documented.
+// correspondence returns the rules that function folders, template resources and OpenAPI routes match, and that tables,
+// environments and error codes are documented.
 func correspondence(source *policy.Tree, s *policy.Stack, functions []template.Function) rules {
 	architecture, api := source.Text("docs/develop/architecture.md"), source.Text("docs/openapi.yaml")
 	records := source.Text("shared/ui/dashboard/api/records.ts")
@@ -83,7 +83,7 @@ func correspondence(source *policy.Tree, s *policy.Stack, functions []template.F
 	}
 }
 
-// structure: what may know what, and what leaves as a log line.
+// structure returns the rules about dependencies and log output.
 func structure(source *policy.Tree, listed []policy.Package, functions []template.Function) rules {
 	return rules{
 		"the domain knows no AWS and no HTTP": func() []policy.Finding { return policy.Domain(listed) },
@@ -95,7 +95,7 @@ func structure(source *policy.Tree, listed []policy.Package, functions []templat
 	}
 }
 
-// documents: what they tell to do can be done.
+// documents returns the rules that instructions in documents work.
 func documents(source *policy.Tree) rules {
 	return rules{
 		"the version is the changelog's": func() []policy.Finding {
@@ -112,7 +112,7 @@ func documents(source *policy.Tree) rules {
 	}
 }
 
-// access: who may do what.
+// access returns the rules about permissions.
 func access(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"each function has a role of its own":      func() []policy.Finding { return policy.Roles(s) },
@@ -127,7 +127,7 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 	}
 }
 
-// operation: how everything in the template is kept, limited and watched.
+// operation returns the rules about retention, limits and monitoring in the template.
 func operation(s *policy.Stack, source *policy.Tree) rules {
 	return rules{
 		"a release reaches everything":   func() []policy.Finding { return policy.Releases(s, patients()) },
@@ -144,7 +144,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 	}
 }
 
-// need gives what the rules are about, or ends the test.
+// need returns the result of read, or ends the test on an error.
 func need[T any](t *testing.T, read func() (T, error)) T {
 	t.Helper()
 	v, err := read()
@@ -154,7 +154,8 @@ func need[T any](t *testing.T, read func() (T, error)) T {
 	return v
 }
 
-// transformed names template.yaml as SAM transforms it, where that was done before the tests (.ci/run).
+// transformed is the variable that holds the path of template.yaml after SAM's transform, if .ci/run has transformed
+// it.
 const transformed = "RECORDBRIDGE_TRANSFORMED"
 
 func TestSAMAddsNoPermission(t *testing.T) {
@@ -178,12 +179,12 @@ func TestSAMAddsNoPermission(t *testing.T) {
 	}
 }
 
-// built is set where `make build` ran before the tests (.ci/run).
+// built is set if `make build` ran before the tests (.ci/run).
 const built = "RECORDBRIDGE_BUILT"
 
-// It stands apart from the other rules because it is about what was built, which the repository does not hold.
-// TestTheTopLevelHoldsNoProgram: what go build leaves there is easily committed.
-func TestTheTopLevelHoldsNoProgram(t *testing.T) {
+// TestTopLevelHasNoBinary proves that no binary is at the top level, where go build writes it and it is easily
+// committed. It is separate from the other rules because binaries are not part of the repository.
+func TestTopLevelHasNoBinary(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -200,7 +201,7 @@ func TestTheTopLevelHoldsNoProgram(t *testing.T) {
 	}
 }
 
-func TestNoFunctionsBinaryIsTooLarge(t *testing.T) {
+func TestBinariesOfRepositoryAreSmall(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(built) == "" {
 		t.Skip("make build, then set " + built + "=1: binaries are measured where they were just built")
@@ -214,8 +215,7 @@ func TestNoFunctionsBinaryIsTooLarge(t *testing.T) {
 	}
 }
 
-// patients are the functions that patients' browsers call on their way to a connection: a failure
-// there is a sign-in lost.
+// patients returns the patient-facing functions on the way to a connection: a failure there loses a sign-in.
 func patients() []string {
 	return []string{
 		"ConnectFunction", "ReconnectFunction", "CreateAttemptFunction", "GetAttemptFunction",
@@ -223,8 +223,8 @@ func patients() []string {
 	}
 }
 
-// reserved tells who may touch what patients' tokens are made of, and each key, secret and file (docs/develop/architecture.md,
-// "Keys and secrets"). A function that needs another one is a decision, which is made here.
+// reserved returns the functions with access to the components of patients' tokens, and to each key, secret and file
+// (docs/develop/architecture.md, "Keys and secrets"). Access for another function is a decision that must be made here.
 func reserved() map[string][]string {
 	tokens := []string{
 		"CallbackFunction", "ExportWorkerFunction", "RefreshWorkerFunction", "DeleteConnectionFunction", "EraserFunction",
@@ -241,7 +241,7 @@ func reserved() map[string][]string {
 			"DashboardDeliveriesFunction", "DashboardWebhooksFunction", "ConnectFunction", "ReconnectFunction",
 			"CallbackFunction", "WebhookWorkerFunction",
 			"ExportWorkerFunction", "RefreshWorkerFunction", "IdentityFunction", "IdentityCallbackFunction", // client secrets
-			"DashboardSessionFunction", // generators of codes
+			"DashboardSessionFunction", // authenticator secrets
 		},
 		"ClientKeyRsa1": signers, "ClientKeyEc1": signers, "ClientKeyRsa2": signers, "ClientKeyEc2": signers,
 		"FilesKey": {"ExportWorkerFunction", "DownloadExportFunction", "TefcaWorkerFunction"},

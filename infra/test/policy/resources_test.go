@@ -6,13 +6,13 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// example is one change of a good section, and what it brings up.
+// example is a change to a good section, and its expected findings.
 type example struct {
 	part, replacement string
 	want              []string
 }
 
-// judge runs a rule over a good section, which has to stay without findings, and over each change of it.
+// judge runs a rule over a good section, which must have no findings, and over each changed one.
 func judge(t *testing.T, good string, rule func(*policy.Stack) []policy.Finding, examples map[string]example) {
 	t.Helper()
 	finds(t, rule(resources(t, good)))
@@ -54,7 +54,7 @@ func TestQueuesFindsVisibilityShorterThanConsumer(t *testing.T) {
 	})
 }
 
-func TestARoleThatIsNotOneFunctionsOwnIsFound(t *testing.T) {
+func TestRolesFindsSharedAndUnusedRoles(t *testing.T) {
 	t.Parallel()
 	const good = `
   Get: {Type: AWS::Serverless::Function, Condition: Sometimes, Properties: {Role: !GetAtt GetRole.Arn}}

@@ -2,7 +2,7 @@ package policy
 
 import "slices"
 
-// roleOf gives the role of the template that a function names as its own, nothing where there is none.
+// roleOf returns the template's role that a function names, or the zero value.
 func (s *Stack) roleOf(f Resource) Resource {
 	named := references(f.Properties["Role"])
 	for _, r := range s.of(kindRole) {
@@ -13,14 +13,13 @@ func (s *Stack) roleOf(f Resource) Resource {
 	return Resource{}
 }
 
-// trusts tells whether a service of AWS, and nobody else, can take a role.
+// trusts reports whether only the given AWS service can assume a role.
 func trusts(role Resource, service string) bool {
 	all := statements(role.Properties["AssumeRolePolicyDocument"])
 	return len(all) == 1 && len(fields(all[0].principal)) == 1 && short(at(all[0].principal, "Service")) == service
 }
 
-// shifts tells whether a role is the one with which CodeDeploy shifts requests to new versions,
-// also after SAM's transform.
+// shifts reports whether CodeDeploy uses a role to shift requests to new versions, also after SAM's transform.
 func (s *Stack) shifts(r Resource) bool {
 	named := func(x Resource) bool {
 		by := append(references(at(x.Properties, "DeploymentPreference", "Role")),
@@ -30,8 +29,9 @@ func (s *Stack) shifts(r Resource) bool {
 	return slices.ContainsFunc(s.Resources, named) && trusts(r, "codedeploy.amazonaws.com")
 }
 
-// Roles finds functions that have no role of the template or share one; roles that somebody other than Lambda can take,
-// that exist without their function, or that no function has; but for the ones of CodeDeploy and API Gateway.
+// Roles reports functions without a role in the template or with a shared one. It also reports roles that anything but
+// Lambda can assume, that exist without their function, or that no function uses, except those of CodeDeploy and API
+// Gateway.
 func Roles(s *Stack) []Finding {
 	var found findings
 	users := map[string][]string{}

@@ -12,9 +12,9 @@ import (
 var overrides = regexp.MustCompile(
 	`(?m)^\[(\w+)\.deploy\.parameters\]\n(?:[^\[\n].*\n)*?parameter_overrides = "([^"]*)"`)
 
-// TestTheTemplateTakesTheParametersOfEveryEnvironment: a name or a value that it refuses would show in
-// the middle of a deployment.
-func TestTheTemplateTakesTheParametersOfEveryEnvironment(t *testing.T) {
+// TestTemplateAcceptsParametersOfEveryEnvironment proves that the template accepts every environment's parameters.
+// Otherwise a deployment would fail halfway.
+func TestTemplateAcceptsParametersOfEveryEnvironment(t *testing.T) {
 	t.Parallel()
 	config, err := os.ReadFile(root + "/samconfig.toml")
 	if err != nil {

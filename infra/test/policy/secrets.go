@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Revealed finds secrets that are opened (secret.Text's Reveal) inside a call that makes a log line, a text or
-// an error, or into a variable that such a call takes. What such calls make is kept, shown or sent to places
-// that nobody thinks of. The secret itself may be given: it redacts itself, which the tests of shared/words/secret
-// show for every way of printing.
+// Revealed reports secrets that are opened (secret.Text's Reveal) inside a call that produces a log line, a text or an
+// error, or into a variable that such a call takes. The results of such calls are stored, shown or sent in unexpected
+// ways. The secret itself may be passed: it redacts itself, as the tests of shared/words/secret show for every way of
+// printing.
 func Revealed(t *Tree) []Finding {
 	var found findings
 	for _, f := range t.production() {
@@ -31,7 +31,7 @@ func Revealed(t *Tree) []Finding {
 	return found.sorted()
 }
 
-// called gives the name of what a call calls, and that of the package or value in front of it.
+// called returns the name of a call's function, and of the package or value before it.
 func called(call *ast.CallExpr) (of, name string) {
 	s, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {
@@ -43,7 +43,7 @@ func called(call *ast.CallExpr) (of, name string) {
 	return of, s.Sel.Name
 }
 
-// speaks tells whether a call makes something that is read by people: a line, a text, an error.
+// speaks reports whether a call produces human-readable text: a log line, a string, an error.
 func speaks(call *ast.CallExpr) bool {
 	of, name := called(call)
 	if slices.Contains([]string{"slog", "logx", "log", "fmt", "errors", "fault"}, of) {
@@ -53,7 +53,7 @@ func speaks(call *ast.CallExpr) bool {
 	return slices.Contains([]string{"Debug", "Info", "Warn", "Error", "Log", "LogAttrs", "Because"}, verb)
 }
 
-// remember notes the variables that hold an opened secret after an assignment, and those that no longer do.
+// remember tracks the variables that hold an opened secret after an assignment.
 func remember(n *ast.AssignStmt, opened map[string]bool) {
 	if len(n.Lhs) != len(n.Rhs) {
 		return
@@ -65,7 +65,7 @@ func remember(n *ast.AssignStmt, opened map[string]bool) {
 	}
 }
 
-// isOpened tells whether an expression is an opened secret, as a string or as bytes.
+// isOpened reports whether an expression is an opened secret, as a string or as bytes.
 func isOpened(e ast.Expr) bool {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {
@@ -79,7 +79,7 @@ func isOpened(e ast.Expr) bool {
 	return (toBytes || ok && kind.Name == "string") && len(call.Args) == 1 && isOpened(call.Args[0])
 }
 
-// shows tells whether an opened secret stands somewhere in an expression.
+// shows reports whether an expression contains an opened secret.
 func shows(e ast.Expr, opened map[string]bool) bool {
 	shown := false
 	ast.Inspect(e, func(n ast.Node) bool {

@@ -14,16 +14,16 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Stack is template.yaml with everything in it, also what the runner has no use for and template.Load therefore
-// leaves out. Nothing is resolved but Globals: the rules are about how the template is written, whatever the
-// parameters of a deployment.
+// Stack is template.yaml with its complete content, including parts that the runner does not need and template.Load
+// therefore omits. Only Globals are resolved: the rules are about the template's text, regardless of a deployment's
+// parameters.
 type Stack struct {
 	Resources  []Resource // in the order of the file
-	Parameters []string   // their names
+	Parameters []string   // names of the parameters
 }
 
-// Resource is one entry of the Resources section. Values are strings (numbers and booleans too), []any and
-// map[string]any; an intrinsic function is a map with its long name as only key.
+// Resource is an entry of the Resources section. Values are strings (also for numbers and booleans), []any and
+// map[string]any; an intrinsic function is a map with its long name as the only key.
 type Resource struct {
 	ID, Type, Condition string
 	Properties          map[string]any
@@ -43,7 +43,7 @@ const (
 	kindDashboard  = "AWS::CloudWatch::Dashboard"
 )
 
-// ParseStack reads the text of a template.
+// ParseStack parses the text of a template.
 func ParseStack(text []byte) (*Stack, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -73,7 +73,7 @@ func ParseStack(text []byte) (*Stack, error) {
 	return s, nil
 }
 
-// pairs walks a mapping in the order of the file.
+// pairs iterates over a mapping in the order of the file.
 func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n == nil {
@@ -87,7 +87,7 @@ func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	}
 }
 
-// child gives the value of a key of a mapping, or nil.
+// child returns the value of a key in a mapping, or nil.
 func child(n *yaml.Node, key string) *yaml.Node {
 	for k, v := range pairs(n) {
 		if k == key {
@@ -97,7 +97,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// plain turns a node into strings, lists and maps, intrinsic functions into their long form.
+// plain converts a node to strings, lists and maps, and intrinsic functions to their long form.
 func plain(n *yaml.Node) any {
 	var value any
 	switch n.Kind {
@@ -130,12 +130,12 @@ func plain(n *yaml.Node) any {
 	return map[string]any{"Fn::" + name: value}
 }
 
-// of lists the resources of a type.
+// of returns the resources of a type.
 func (s *Stack) of(kind string) []Resource {
 	return slices.DeleteFunc(slices.Clone(s.Resources), func(r Resource) bool { return r.Type != kind })
 }
 
-// at follows keys into a value; it gives nil where there is nothing.
+// at returns the value at a path of keys, or nil.
 func at(v any, keys ...string) any {
 	for _, k := range keys {
 		v = fields(v)[k]
@@ -143,12 +143,12 @@ func at(v any, keys ...string) any {
 	return v
 }
 
-// functions lists the functions, of a transformed template too.
+// functions returns the functions, also of a transformed template.
 func (s *Stack) functions() []Resource {
 	return append(s.of(kindFunction), s.of("AWS::Lambda::Function")...)
 }
 
-// fields gives a value as a mapping, empty for anything else.
+// fields returns a value as a mapping, empty if it is not one.
 func fields(v any) map[string]any {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -157,13 +157,13 @@ func fields(v any) map[string]any {
 	return m
 }
 
-// scalar gives a value as text, empty for anything else.
+// scalar returns a value as a string, empty if it is not one.
 func scalar(v any) string {
 	s, _ := v.(string)
 	return s
 }
 
-// list gives the items of a list; anything else is a list of one, nothing is none.
+// list returns the items of a list. Any other value is a list of one item, and nil an empty list.
 func list(v any) []any {
 	if v == nil {
 		return nil
@@ -174,7 +174,7 @@ func list(v any) []any {
 	return []any{v}
 }
 
-// short writes a value on one line as Fn::Sub would: ${Table.Arn}, ${Table}, or the text itself.
+// short formats a value on one line in the form of Fn::Sub: ${Table.Arn}, ${Table}, or the text itself.
 func short(v any) string {
 	m := fields(v)
 	switch {
@@ -194,7 +194,7 @@ func short(v any) string {
 	return scalar(v)
 }
 
-// shorts is short of every item, and of both items that an Fn::If chooses between.
+// shorts applies short to every item, and to both alternatives of an Fn::If.
 func shorts(v any) []string {
 	all := make([]string, 0, len(list(v)))
 	for _, item := range list(v) {
@@ -209,7 +209,7 @@ func shorts(v any) []string {
 
 var substitution = regexp.MustCompile(`\$\{([A-Za-z0-9:]+)[^}]*\}`)
 
-// references lists the logical ids and parameters that a value names, at any depth.
+// references returns the logical ids and parameters that a value names, at any depth.
 func references(v any) []string {
 	var ids []string
 	switch v := v.(type) {
@@ -228,8 +228,8 @@ func references(v any) []string {
 	return ids
 }
 
-// Transformed finds permissions that SAM adds to the functions of a template or loses, by the template as it has
-// transformed it: what is tried out on a laptop has to be all that is deployed.
+// Transformed reports permissions that SAM adds to or removes from a template's functions, according to the template as
+// SAM has transformed it: the tested template must be the deployed one.
 func Transformed(functions []template.Function, file string, o template.Options) ([]Finding, error) {
 	allowed, err := template.Permissions(file, o)
 	if err != nil {

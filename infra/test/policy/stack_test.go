@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestAStackHasGlobalsInFunctionsAndLongIntrinsics(t *testing.T) {
+func TestParseStackAppliesGlobalsAndExpandsIntrinsics(t *testing.T) {
 	t.Parallel()
 	got, err := policy.ParseStack([]byte(`
 Globals:
@@ -37,7 +37,7 @@ Resources:
 	}
 }
 
-func TestATextThatIsNoTemplateIsAnError(t *testing.T) {
+func TestParseStackRefusesInvalidTemplate(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "Resources: ["} {
 		if got, err := policy.ParseStack([]byte(text)); err == nil {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// tableName is the first word of a cell, such as Sandbox in "Sandbox (test mode)".
+// tableName matches the first word of a cell, such as Sandbox in "Sandbox (test mode)".
 var tableName = regexp.MustCompile(`^\s*(\w+)`)
 
-// TableRows finds tables of the template that have no row in the table of data of a document (the one whose header
-// starts with "Table"), rows of no table, and rows whose third column does not name the table's indexes.
+// TableRows reports the template's tables without a row in a document's data table (the one whose header starts with
+// "Table"), rows without a table, and rows whose third column does not name the table's indexes.
 func TableRows(s *Stack, document []byte) []Finding {
 	const where = "docs/develop/architecture.md"
 	var found findings
@@ -38,7 +38,7 @@ func TableRows(s *Stack, document []byte) []Finding {
 	return found.sorted()
 }
 
-// dataRows reads the table of data: the third column by the first word of the first.
+// dataRows parses the data table: it maps the first word of the first column to the third column.
 func dataRows(document string) map[string]string {
 	rows := map[string]string{}
 	in := false

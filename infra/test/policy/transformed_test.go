@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-func TestPermissionsThatSAMAddsOrLosesAreFound(t *testing.T) {
+func TestTransformedFindsAddedAndLostPermissions(t *testing.T) {
 	t.Parallel()
 	const good = `{"Resources": {
 "Queue": {"Type": "AWS::SQS::Queue"},

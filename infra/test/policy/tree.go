@@ -11,23 +11,23 @@ import (
 	"strings"
 )
 
-// Tree is the repository: the text of its sources and documents, its Go files parsed, and the names of all else.
+// Tree is the repository: the text of its sources and documents, its parsed Go files, and the names of all other files.
 type Tree struct {
 	Files []File // in the order of their paths
 
 	fileSet *token.FileSet
-	paths   map[string]bool // every file and folder, "." too
+	paths   map[string]bool // every file and folder, including "."
 }
 
-// File is one source or document.
+// File is a source or document.
 type File struct {
-	Path string // from the root, with slashes
+	Path string // relative to the root, with slashes
 	Text []byte
-	Go   *ast.File // nil for anything but Go
+	Go   *ast.File // nil for other languages
 }
 
-// ReadTree reads fsys, the root of a repository. Folders that hold build outputs or a person's own files are left
-// out; what stands in a testdata folder is known by name only.
+// ReadTree reads fsys, the root of a repository. It skips folders with build outputs or personal files; of testdata
+// folders it records only the names.
 func ReadTree(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fileSet: token.NewFileSet(), paths: map[string]bool{}}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -49,13 +49,13 @@ func ReadTree(fsys fs.FS) (*Tree, error) {
 	return t, nil
 }
 
-// left tells which folders hold what was built, installed or left by a person, not the repository.
+// left reports whether a folder is not part of the repository: build outputs, installed packages or personal files.
 func left(folder string) bool {
 	return slices.Contains([]string{".git", ".local", ".aws-sam", "build"}, folder) ||
 		path.Base(folder) == "node_modules"
 }
 
-// readable tells which files are read.
+// readable reports whether a file is read.
 func readable(name string) bool {
 	if strings.HasPrefix(name, "testdata/") || strings.Contains(name, "/testdata/") {
 		return false
@@ -63,20 +63,20 @@ func readable(name string) bool {
 	return isCode(name) || isScript(name) || path.Ext(name) == ".md" || name == ".version"
 }
 
-// isScript tells which files are programs of a shell, which have no extension: those of CI, and those beside
-// what they fetch or build.
+// isScript reports whether a file is a shell script, which has no extension: those of CI, and those next to the data
+// that they fetch or build.
 func isScript(name string) bool {
 	folder, base := path.Split(name)
 	return (strings.HasPrefix(folder, ".ci/") || strings.HasPrefix(folder, "infra/")) && path.Ext(base) == ""
 }
 
-// isCode tells which files are written by hand in some programming or configuration language.
+// isCode reports whether a file is written by hand in a programming or configuration language.
 func isCode(name string) bool {
 	return path.Base(name) == "Makefile" ||
 		slices.Contains([]string{".go", ".ts", ".tsx", ".js", ".html", ".css", ".yaml", ".yml", ".sh", ".py"}, path.Ext(name))
 }
 
-// Text gives the text of a file, nil when there is none of this name.
+// Text returns the text of a file, or nil if it does not exist.
 func (t *Tree) Text(name string) []byte {
 	for _, f := range t.Files {
 		if f.Path == name {
@@ -86,7 +86,7 @@ func (t *Tree) Text(name string) []byte {
 	return nil
 }
 
-// Functions lists the folders directly under functions/.
+// Functions returns the folders directly below functions/.
 func (t *Tree) Functions() []string {
 	var folders []string
 	for name := range t.paths {
@@ -99,7 +99,7 @@ func (t *Tree) Functions() []string {
 	return folders
 }
 
-// read adds one file.
+// read adds a file.
 func (t *Tree) read(fsys fs.FS, name string) error {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -127,16 +127,16 @@ func (t *Tree) folders() map[string][]File {
 	return all
 }
 
-// production lists the Go files that are not tests.
+// production returns the Go files that are not tests.
 func (t *Tree) production() []File {
 	return slices.DeleteFunc(slices.Clone(t.Files), func(f File) bool { return f.Go == nil || f.isTest() })
 }
 
-// where gives a position as path:line.
+// where formats a position as path:line.
 func (t *Tree) where(at token.Pos) string {
 	p := t.fileSet.Position(at)
 	return fmt.Sprintf("%s:%d", p.Filename, p.Line)
 }
 
-// isTest tells whether go test alone compiles the file.
+// isTest reports whether only go test compiles the file.
 func (f File) isTest() bool { return strings.HasSuffix(f.Path, "_test.go") }

@@ -10,13 +10,13 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// nearTimeout is the least share of its timeout from which on a function's run counts as nearly too long.
+// nearTimeout is the minimum share of a function's timeout above which a run counts as nearly too long.
 const nearTimeout = 0.5
 
-// Watched finds what no alarm watches: the errors, refusals and duration of a function and, when a schedule starts it,
-// its silence; the age of a queue's work, and what comes into a dead letter queue; the API's errors and latency; what
-// DynamoDB and KMS refuse and fail at, as our functions meet it. An alarm counts when it is always there or has the
-// condition of what it watches.
+// Watched reports metrics without an alarm: errors, throttles and duration of a function and, if it is scheduled,
+// missing runs; the age of a queue's messages, and arrivals in a dead letter queue; the API's errors and latency;
+// throttled and failed calls to DynamoDB and KMS. An alarm counts if it has no condition or the condition of the
+// resource that it watches.
 func Watched(s *Stack) []Finding {
 	w := watch{stack: s}
 	for _, f := range s.of(kindFunction) {
@@ -55,26 +55,26 @@ func Watched(s *Stack) []Finding {
 	return w.found.sorted()
 }
 
-// watch collects what is not watched.
+// watch collects metrics without an alarm.
 type watch struct {
 	stack *Stack
 	found findings
 }
 
-// want finds a resource whose metric no alarm watches.
+// want reports a resource whose metric has no alarm.
 func (w *watch) want(r Resource, namespace, metric, dimension, value string, others map[string]string) {
 	if len(w.by(r, namespace, metric, dimension, value, others)) == 0 {
 		w.found.addf(r.ID, "no alarm watches %s", metric)
 	}
 }
 
-// observer is an alarm and that part of it which watches a certain metric.
+// observer is an alarm and its series for a certain metric.
 type observer struct {
 	alarm Resource
 	part  series
 }
 
-// by lists the alarms that watch a metric of a resource.
+// by returns the alarms for a metric of a resource.
 func (w *watch) by(r Resource, namespace, metric, dimension, value string, others map[string]string) []observer {
 	var all []observer
 	for _, a := range w.stack.of(kindAlarm) {
@@ -90,8 +90,8 @@ func (w *watch) by(r Resource, namespace, metric, dimension, value string, other
 	return all
 }
 
-// duration finds a function whose runs may come near its timeout unseen: no alarm on Duration, or one that measures
-// with another timeout than the function has.
+// duration reports a function whose runs may approach its timeout unnoticed: without an alarm on Duration, or with one
+// for a different timeout.
 func (w *watch) duration(f Resource) {
 	observers := w.by(f, "AWS/Lambda", "Duration", "FunctionName", "${"+f.ID+"}", nil)
 	if len(observers) == 0 {
@@ -109,7 +109,7 @@ func (w *watch) duration(f Resource) {
 	}
 }
 
-// divisor is what an alarm's expression divides a series by (FILL(id, 0) / 10000), or 0.
+// divisor returns the number by which an alarm's expression divides a series (FILL(id, 0) / 10000), or 0.
 func divisor(alarm Resource, id string) float64 {
 	share := regexp.MustCompile(fmt.Sprintf(`\bFILL\(%s, 0\) / (\d+)`, regexp.QuoteMeta(id)))
 	for _, one := range seriesOf(alarm) {
@@ -121,7 +121,7 @@ func divisor(alarm Resource, id string) float64 {
 	return 0
 }
 
-// silence finds a scheduled function that may stop without a word: with nothing to fail, it makes no errors.
+// silence reports a scheduled function that may stop unnoticed: without runs, it has no errors.
 func (w *watch) silence(f Resource) {
 	breaking := func(o observer) bool {
 		return scalar(o.alarm.Properties["TreatMissingData"]) == "breaching" &&

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/test/policy"
 )
 
-// watched is a stack of one thing of each kind, with the alarms that it needs.
+// watched is a stack with one resource of each kind, and the required alarms.
 const watched = `
   Api: {Type: AWS::Serverless::Api, Properties: {StageName: v1}}
   Get: {Type: AWS::Serverless::Function, Properties: {Timeout: 10}}
@@ -95,7 +95,7 @@ const watched = `
       Dimensions: [{Name: service, Value: !Ref "AWS::StackName"}, {Name: dependency, Value: KMS}]}}
 `
 
-func TestWhatNoAlarmWatchesIsFound(t *testing.T) {
+func TestWatchedFindsUnwatchedMetrics(t *testing.T) {
 	t.Parallel()
 	refused := "{Namespace: AWS/Lambda, MetricName: Throttles, Dimensions: [{Name: FunctionName, Value: !Ref Get}]}"
 	judge(t, watched, policy.Watched, map[string]example{

@@ -9,17 +9,17 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// startBenched starts a runner that keeps everything in memory, as make run does, and refuses nobody who asks often.
+// startBenched starts a runner that stores everything in memory, as make run does, and has no rate limits.
 func startBenched(b *testing.B) *runner {
 	b.Helper()
 	return newRunner(b, "-param", "KeyedRequestsPerMinute=1000000", "-param", "BrowserRequestsPerMinute=1000000",
 		"-param", "ConnectRequestsPerMinute=1000000")
 }
 
-// BenchmarkRunnerStart is the time from the start of the built runner to its run file:
-// everything is created and seeded.
+// BenchmarkRunnerStart measures the time from the start of the built runner to its run file, when everything is created
+// and seeded.
 func BenchmarkRunnerStart(b *testing.B) {
-	startBenched(b) // builds what has to be built
+	startBenched(b) // builds everything that is needed
 	var total time.Duration
 	for b.Loop() {
 		total += startBenched(b).took
@@ -27,8 +27,8 @@ func BenchmarkRunnerStart(b *testing.B) {
 	b.ReportMetric(float64(total.Milliseconds())/float64(b.N), "ms/start")
 }
 
-// BenchmarkFirstAnswer is a request that starts its function's process.
-func BenchmarkFirstAnswer(b *testing.B) {
+// BenchmarkColdRequest measures a request that starts its function's process.
+func BenchmarkColdRequest(b *testing.B) {
 	r := startBenched(b)
 	for b.Loop() {
 		b.StopTimer()
@@ -38,7 +38,7 @@ func BenchmarkFirstAnswer(b *testing.B) {
 	}
 }
 
-// BenchmarkWarmRequest is a request to a process that is there: gateway, Lambda runtime, two DynamoDB calls at most.
+// BenchmarkWarmRequest measures a request to a running process: gateway, Lambda runtime, two DynamoDB calls at most.
 func BenchmarkWarmRequest(b *testing.B) {
 	r := startBenched(b)
 	address := r.seeded.BaseURL + "/bridge/org?public_id=" + r.seeded.Organisations[0].PublicID
@@ -54,7 +54,7 @@ func BenchmarkWarmRequest(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 }
 
-// BenchmarkMainJob is the main job of a small record: connect, export, webhook, download, over HTTP and warm.
+// BenchmarkMainJob measures the main job with a small record: connect, export, webhook, download, over HTTP and warm.
 func BenchmarkMainJob(b *testing.B) {
 	r := startBenched(b)
 	for b.Loop() {

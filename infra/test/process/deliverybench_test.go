@@ -35,14 +35,14 @@ import (
 )
 
 const (
-	// benchedTenants have a webhook each, so that no endpoint's rate is what is measured.
+	// benchedTenants is the number of tenants. Each has a webhook, so that no endpoint's rate limits the measurement.
 	benchedTenants = 8
 	benchedRate    = 1000
-	// burst is how many events are made at once, by burstWriters.
+	// burst is the number of events that burstWriters writers create concurrently.
 	burst, burstWriters = 5000, 16
 )
 
-// deliveries are a runner, receivers of its webhooks, and who makes the events.
+// deliveries holds a runner, the receivers of its webhooks, and the writers of events.
 type deliveries struct {
 	b        *testing.B
 	runner   *runner
@@ -53,7 +53,7 @@ type deliveries struct {
 
 	mu      sync.Mutex
 	sent    map[string]time.Time            // by event
-	arrived map[string]map[string]time.Time // the first time, by path and event
+	arrived map[string]map[string]time.Time // first arrival, by path and event
 	each    chan struct{}
 }
 
@@ -86,7 +86,7 @@ func newDeliveries(b *testing.B) *deliveries {
 	return d
 }
 
-// receive answers at once, but at /hang never.
+// receive responds at once, except on /hang, where it never responds.
 func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	if r.URL.Path == "/hang" {
@@ -109,7 +109,7 @@ func (d *deliveries) receive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// organisation makes one with webhooks at paths of the receiver.
+// organisation creates an organisation with webhooks at paths of the receiver.
 func (d *deliveries) organisation(paths ...string) org.Tenant {
 	d.b.Helper()
 	tenant := org.Tenant{Mode: org.Test, OrgID: ids.Random()}
@@ -122,7 +122,7 @@ func (d *deliveries) organisation(paths ...string) org.Tenant {
 	return tenant
 }
 
-// organisations makes those of the throughput, and warms up what reads their keys.
+// organisations creates the organisations of the throughput benchmarks, and warms up the caches of their keys.
 func (d *deliveries) organisations() []org.Tenant {
 	d.b.Helper()
 	all := make([]org.Tenant, benchedTenants)
@@ -136,7 +136,7 @@ func (d *deliveries) organisations() []org.Tenant {
 	return all
 }
 
-// announce stores an event and tells the worker, as whoever finds a fact does.
+// announce stores an event and enqueues it, as production code does.
 func (d *deliveries) announce(to org.Tenant) error {
 	event, err := webhook.NewEvent(to, webhook.ExportSucceeded, ids.Random(), 0, time.Now(), webhook.ExportSuccess{
 		DownloadLinks: []webhook.DownloadLink{{}}, OrgConnectionID: ids.Random(), TaskID: ids.Random(),
@@ -165,7 +165,7 @@ func (d *deliveries) await(n int) {
 	}
 }
 
-// report gives the time from a fact to its first receipt at paths.
+// report reports the time from an event to its first receipt at paths.
 func (d *deliveries) report(name string, paths ...string) {
 	d.b.Helper()
 	d.mu.Lock()
@@ -181,7 +181,7 @@ func (d *deliveries) report(name string, paths ...string) {
 	d.b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, name+"p99-ms")
 }
 
-// forget begins anew with what is reported.
+// forget resets the recorded times.
 func (d *deliveries) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -197,8 +197,8 @@ func (d *deliveries) paths() []string {
 	return paths
 }
 
-// BenchmarkDeliveryBurst is a burst of events from many writers until the last is received: how many a second there
-// are, and what each costs the worker's processes and the runner (embedded AWS and Lambda).
+// BenchmarkDeliveryBurst measures a burst of events from many writers until the last is received: the throughput, and
+// the cost of each event for the worker's processes and the runner (embedded AWS and Lambda).
 func BenchmarkDeliveryBurst(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -224,8 +224,8 @@ func BenchmarkDeliveryBurst(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryPace is the time from a fact to its receipt, with 50 facts a second. An
-// iteration is ten seconds of it.
+// BenchmarkDeliveryPace measures the time from an event to its receipt at 50 events a second. One iteration takes ten
+// seconds.
 func BenchmarkDeliveryPace(b *testing.B) {
 	d := newDeliveries(b)
 	tenants := d.organisations()
@@ -242,10 +242,10 @@ func BenchmarkDeliveryPace(b *testing.B) {
 	d.report("", d.paths()...)
 }
 
-// BenchmarkDeliveryBesideAHang is the time from a fact to its receipt beside a webhook that gets 20 a second
-// and never answers: by another webhook of the same organisation, and by another organisation's. An iteration
-// is twenty seconds of it.
-func BenchmarkDeliveryBesideAHang(b *testing.B) {
+// BenchmarkDeliveryBesideHang measures the time from an event to its receipt beside a webhook that gets 20 a second
+// and never responds: at another webhook of the same organisation, and at another organisation's. One iteration takes
+// twenty seconds.
+func BenchmarkDeliveryBesideHang(b *testing.B) {
 	d := newDeliveries(b)
 	one, other := d.organisation("/hang", "/sibling"), d.organisation("/other")
 	tick := time.NewTicker(time.Second / 20)
@@ -263,7 +263,7 @@ func BenchmarkDeliveryBesideAHang(b *testing.B) {
 	d.receiver.CloseClientConnections()
 }
 
-// worked is the processor time of the runner's processes of a function so far, or of the runner itself.
+// worked returns the CPU time so far of the runner's processes of a function, or of the runner itself.
 func (r *runner) worked(function string) time.Duration {
 	r.t.Helper()
 	if function == "" {
@@ -286,15 +286,16 @@ func (r *runner) worked(function string) time.Duration {
 	return sum
 }
 
-// processorTime is what a process has used of the processors, on Linux.
+// processorTime returns the CPU time of a process, on Linux.
 func processorTime(pid int) time.Duration {
-	const tick = 10 * time.Millisecond // USER_HZ is 100 on all platforms of Linux that Go knows
+	const tick = 10 * time.Millisecond // USER_HZ is 100 on all Linux platforms that Go supports
 	user, _ := strconv.Atoi(field(pid, 14))
 	system, _ := strconv.Atoi(field(pid, 15))
 	return time.Duration(user+system) * tick
 }
 
-// field is one of /proc/<pid>/stat, counted as proc(5) does, from the third on; empty when the process has gone.
+// field returns a field of /proc/<pid>/stat, numbered as in proc(5), from the third on. It returns "" if the process
+// has exited.
 func field(pid, n int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, ok := strings.Cut(string(stat), ") ")

@@ -27,22 +27,22 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// bigPersona's record takes long enough to collect that a worker can be met at it.
+// bigPersona is a persona whose record takes long enough to collect that its worker can be killed meanwhile.
 const bigPersona = "cedar-brook"
 
-// lease is how long a killed worker's work stays with it.
+// lease is the time for which a killed worker's task remains leased.
 const lease = "1s"
 
 // life is a service with its data, whose processes are killed.
 type life struct {
 	*runner
 
-	known int // success events in the inbox that an earlier export has led to
+	known int // success events in the inbox from earlier exports
 }
 
-// TestProcessesThatAreKilledAreReplaced: of one service, with its data, first an export worker in the middle of a
+// TestKilledProcessesAreReplaced kills processes of a service with data: an export worker in the middle of a
 // record, then the whole runner, then a webhook worker after its post.
-func TestProcessesThatAreKilledAreReplaced(t *testing.T) {
+func TestKilledProcessesAreReplaced(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -53,7 +53,7 @@ func TestProcessesThatAreKilledAreReplaced(t *testing.T) {
 	l.killSender()
 }
 
-// restart kills the runner and starts it again. Its inbox is empty then.
+// restart kills the runner and starts it again, with an empty inbox.
 func (l *life) restart() {
 	l.t.Helper()
 	l.end(syscall.SIGKILL)
@@ -61,7 +61,7 @@ func (l *life) restart() {
 	l.start()
 }
 
-// pages is how many requests the sandbox has answered.
+// pages returns the number of requests that the sandbox has served.
 func (l *life) pages() int {
 	l.t.Helper()
 	var state struct {
@@ -80,7 +80,7 @@ func (l *life) pages() int {
 	return 0
 }
 
-// collecting waits until the export that begin has asked for is being collected, or has ended already.
+// collecting waits until the export that begin has requested is being collected, or has ended.
 func (l *life) collecting(from int) {
 	l.t.Helper()
 	l.until("the record is being collected", func() bool {
@@ -88,7 +88,8 @@ func (l *life) collecting(from int) {
 	})
 }
 
-// begin connects the big persona and asks for its export. It returns how many requests the sandbox had answered then.
+// begin connects the big persona and requests its export. It returns the number of requests that the sandbox had served
+// before.
 func (l *life) begin() int {
 	l.t.Helper()
 	l.known += len(l.successes())
@@ -101,7 +102,7 @@ func (l *life) begin() int {
 	return before
 }
 
-// successes are the success events that the first organisation's inbox holds since begin.
+// successes returns the success events in the first organisation's inbox since begin.
 func (l *life) successes() []inbox.Delivery {
 	l.t.Helper()
 	var all, found []inbox.Delivery
@@ -114,7 +115,7 @@ func (l *life) successes() []inbox.Delivery {
 	return found[l.known:]
 }
 
-// recover fires the sweeper's schedule by hand until an export has succeeded.
+// recover fires the sweeper's schedule until an export has succeeded.
 func (l *life) recover() inbox.Delivery {
 	l.t.Helper()
 	l.until("the export succeeds", func() bool {
@@ -133,7 +134,7 @@ func (l *life) checkTotal(d inbox.Delivery) {
 	}
 }
 
-// killWorker kills an export worker in the middle of a record, which is then exported whole.
+// killWorker kills an export worker in the middle of a record, which is then exported completely.
 func (l *life) killWorker() {
 	l.t.Helper()
 	killed := false
@@ -143,7 +144,7 @@ func (l *life) killWorker() {
 		if killed = len(l.successes()) == 0; killed {
 			break
 		}
-		l.restart() // too late: with an empty inbox, once more
+		l.restart() // too late: try again with an empty inbox
 	}
 	if !killed {
 		l.t.Fatal("the worker was always done before it could be killed")
@@ -151,7 +152,7 @@ func (l *life) killWorker() {
 	l.checkTotal(l.recover())
 }
 
-// killRunner kills the runner in the middle of a record, which the next one exports whole from the data.
+// killRunner kills the runner in the middle of a record. The next runner exports it completely from the stored data.
 func (l *life) killRunner() {
 	l.t.Helper()
 	l.collecting(l.begin())
@@ -161,8 +162,8 @@ func (l *life) killRunner() {
 	l.checkDownload(done)
 }
 
-// checkDownload: the file can be fetched, and asked about, by a client that sends the key along and takes it to no
-// other host and port, such as curl -L -u. A client that does take it on is refused as by S3, which accepts one proof.
+// checkDownload checks GET and HEAD of the file with a client that sends the key only to the original host and port,
+// such as curl -L -u. A client that forwards the key is refused as by S3, which accepts a single authentication.
 func (l *life) checkDownload(d inbox.Delivery) {
 	l.t.Helper()
 	var e struct {
@@ -200,7 +201,7 @@ func (l *life) checkDownload(d inbox.Delivery) {
 	}
 }
 
-// killSender kills the webhook worker after its post: the same is posted again.
+// killSender kills the webhook worker after its post, and checks that the same body is posted again.
 func (l *life) killSender() {
 	l.t.Helper()
 	var mu sync.Mutex

@@ -33,8 +33,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	return file, errors.Join(build.Run(), touchSources())
 })
 
-// touchSources looks into every folder that the binaries at work in the tests are made of: go test caches a result
-// until something changes that the test itself has opened, and what a build opens it does not see.
+// touchSources opens every folder from which the tests' binaries are built. go test caches a result until a file
+// changes that the test itself has opened, and does not see the files that a build opens.
 func touchSources() error {
 	_, err := os.Stat("../../../template.yaml")
 	for _, folder := range []string{
@@ -48,7 +48,7 @@ func touchSources() error {
 	return err
 }
 
-// runner is a runner at an address that it keeps.
+// runner is a runner process with a fixed address.
 type runner struct {
 	t       testing.TB
 	address string
@@ -56,11 +56,11 @@ type runner struct {
 	runFile string
 	command *exec.Cmd
 	seeded  runfile.Run
-	took    time.Duration // from its start to its run file
+	took    time.Duration // from the start to the run file
 	client  http.Client
 }
 
-// newRunner starts a runner with arguments, and ends it with the test.
+// newRunner starts a runner with arguments, and stops it when the test ends.
 func newRunner(tb testing.TB, args ...string) *runner {
 	tb.Helper()
 	free, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
@@ -97,10 +97,10 @@ func (r *runner) end(signal syscall.Signal) {
 	_ = r.command.Wait()
 }
 
-// until polls for something that has to come.
+// until polls until done returns true, and fails the test after a time-out.
 func (r *runner) until(what string, done func() bool) {
 	r.t.Helper()
-	// the runner compiles every function first, perhaps with nothing in the build cache
+	// the runner first compiles every function, perhaps without a build cache
 	late := time.After(4 * time.Minute)
 	for !done() {
 		select {
@@ -111,7 +111,7 @@ func (r *runner) until(what string, done func() bool) {
 	}
 }
 
-// send sends a request without a body and returns what was answered.
+// send sends a request without a body and returns the response.
 func (r *runner) send(method, address string) []byte {
 	r.t.Helper()
 	request, err := http.NewRequestWithContext(r.t.Context(), method, address, nil)
@@ -125,19 +125,19 @@ func (r *runner) send(method, address string) []byte {
 	return body.Bytes()
 }
 
-// function does something with a function by the console's API.
+// function calls the console's API for a function.
 func (r *runner) function(path string) {
 	r.t.Helper()
 	r.send(http.MethodPost, "http://"+r.address+"/_local/api/functions"+path)
 }
 
-// json reads what a path of the runner answers.
+// json decodes the runner's response for a path.
 func (r *runner) json(path string, into any) {
 	r.t.Helper()
 	expect.NoError(r.t, json.Unmarshal(r.send(http.MethodGet, "http://"+r.address+path), into))
 }
 
-// job is the main job of a persona.
+// job returns the main job of a persona.
 func (r *runner) job(persona string) *job.Job {
 	r.t.Helper()
 	j, err := job.New(r.seeded, persona, io.Discard)

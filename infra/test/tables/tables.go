@@ -1,5 +1,4 @@
-// Package tables gives a test the tables that template.yaml declares, in an embedded AWS of the test's own. Only tests
-// link it.
+// Package tables provides a test with template.yaml's tables, in a new embedded AWS. Only tests link it.
 package tables
 
 import (
@@ -21,7 +20,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// Tables are all tables of the template, and the AWS they are in.
+// Tables holds the template's tables and their embedded AWS.
 type Tables struct {
 	Cloud  *aws.Cloud
 	Config awssdk.Config
@@ -30,7 +29,7 @@ type Tables struct {
 	names map[string]string // by logical id
 }
 
-// New makes the tables, empty. Middleware is around every call, the first outermost.
+// New creates the tables, empty. Middleware wraps every call, the first outermost.
 func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	tb.Helper()
 	declared := Template(tb)
@@ -45,13 +44,13 @@ func New(tb testing.TB, middleware ...wire.Middleware) Tables {
 	return made
 }
 
-// Name gives the name of a table by its logical id in the template, such as WorkTable.
+// Name returns the name of a table by its logical id in the template, such as WorkTable.
 func (t Tables) Name(logicalID string) string { return t.names[logicalID] }
 
-// Names gives all names by logical id.
+// Names returns all names by logical id.
 func (t Tables) Names() map[string]string { return t.names }
 
-// Key makes a KMS key and returns its id with a client.
+// Key creates a KMS key and returns a client and the key's id.
 func (t Tables) Key(tb testing.TB) (*awskms.Client, string) {
 	tb.Helper()
 	client := awskms.NewFromConfig(t.Config)
@@ -60,7 +59,7 @@ func (t Tables) Key(tb testing.TB) (*awskms.Client, string) {
 	return client, *created.KeyMetadata.KeyId
 }
 
-// Template is template.yaml with the sandbox switched on. It must not be changed.
+// Template returns template.yaml with the sandbox enabled. It must not be modified.
 func Template(tb testing.TB) *template.Template {
 	tb.Helper()
 	declared, err := loaded()
@@ -79,7 +78,7 @@ var loaded = sync.OnceValues(func() (*template.Template, error) {
 	})
 })
 
-// find looks for a file in the folder of the test and those above it.
+// find returns the path of a file in the test's folder or an ancestor.
 func find(name string) (string, error) {
 	folder, err := os.Getwd()
 	if err != nil {

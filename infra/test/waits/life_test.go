@@ -18,17 +18,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// life is one invocation of the worker. Its run asks for a token, and ends as the test says.
+// life is one invocation of the worker. Its run requests a token, and ends with the result that the test supplies.
 type life struct {
 	rows
 
 	world  *world
-	ends   chan error // how the run ends
+	ends   chan error // delivers the run's result
 	isDead atomic.Bool
-	taskID string // once it has claimed it
+	taskID string // set once it has claimed the task
 }
 
-// Current implements source.Tokens: it lasts until the test ends the run.
+// Current implements source.Tokens. It blocks until the test ends the run.
 func (l *life) Current(ctx context.Context, _ org.Tenant, _ string) (tokens.Usable, error) {
 	select {
 	case err := <-l.ends:
@@ -127,7 +127,7 @@ func (l *life) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return l.call(func() error { return l.rows.CallTask(ctx, task, dueAt) })
 }
 
-// worker is the export worker of this invocation, whose calls reach nothing once it is dead.
+// worker returns the export worker of this invocation. Its calls have no effect once it is dead.
 func (l *life) worker() worker.Worker {
 	l.rows = l.world.rows
 	return worker.Worker{

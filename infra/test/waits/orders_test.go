@@ -15,18 +15,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// soon is how late an export may be claimed after the time at which it can be, whatever was lost and crashed: the
-// lease, the sweeper's next look, which it leaves to a message for two minutes, and its minute; then the same for a
-// place in the share.
+// soon is the maximum delay of a claim after the export can be claimed, whatever was lost or crashed: the lease, the
+// sweeper's next check, which leaves the export to a message for two minutes, and the sweeper's minute; then the same
+// for a slot in the share.
 const soon = 10 * time.Minute
 
-// event is something that can happen to an export. It reports false if it cannot happen now.
+// event is an event in an export's life. It returns false if it can't happen now.
 type event struct {
 	name string
 	do   func(w *world) bool
 }
 
-// events are all that can happen.
+// events returns all possible events.
 func events() []event {
 	return []event{
 		{"a duplicate message", func(w *world) bool {
@@ -59,7 +59,7 @@ func events() []event {
 		{"it fails, and has to wait 20 minutes", ending(limited, 20*time.Minute)},
 		{"a late write", func(w *world) bool {
 			if w.of(taskID) != nil {
-				return false // as its heartbeat
+				return false // the same as the running worker's heartbeat
 			}
 			if err := w.lateWrite(); err != nil {
 				w.faultf("late write: %v", err)
@@ -81,14 +81,14 @@ func events() []event {
 	}
 }
 
-// busy yields for a while, limited fails for a while.
+// busy makes a run yield for a while; limited makes it fail for a while.
 func busy(wait time.Duration) error { return &refresh.BusyError{RetryAt: time.Now().Add(wait)} }
 
 func limited(wait time.Duration) error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, "busy").After(wait)
 }
 
-// ending ends the run that has the export.
+// ending returns an event that ends the run of the export.
 func ending(how func(wait time.Duration) error, wait time.Duration) func(w *world) bool {
 	return func(w *world) bool {
 		l := w.of(taskID)
@@ -100,7 +100,7 @@ func ending(how func(wait time.Duration) error, wait time.Duration) func(w *worl
 	}
 }
 
-// passUntil lets time pass until the first export can be claimed, or a little before or after that.
+// passUntil lets time pass until the first export can be claimed, plus offset.
 func (w *world) passUntil(offset time.Duration) bool {
 	until := w.task(taskID).LeaseUntil.Add(offset)
 	if !until.After(time.Now()) {
@@ -110,7 +110,7 @@ func (w *world) passUntil(offset time.Duration) bool {
 	return true
 }
 
-// finish lets all go well from now on, and checks that both exports end soon after they can.
+// finish lets everything succeed from now on, and checks that both exports end soon after they can.
 func (w *world) finish() {
 	began := time.Now()
 	for _, id := range w.begun() {
@@ -143,7 +143,7 @@ func (w *world) finish() {
 	}
 }
 
-// begun are the exports that a worker has claimed.
+// begun returns the ids of the exports that a worker has claimed.
 func (w *world) begun() []string {
 	if w.task(besideID).Generation > 0 {
 		return []string{taskID, besideID}
@@ -151,7 +151,7 @@ func (w *world) begun() []string {
 	return []string{taskID}
 }
 
-// nextTick is the sweeper's next minute. Those long before anything can be claimed are spared, since it would find
+// nextTick returns the sweeper's next minute. It skips those long before anything can be claimed, which would find
 // nothing.
 func (w *world) nextTick(began time.Time) time.Time {
 	now := time.Now()
@@ -163,7 +163,8 @@ func (w *world) nextTick(began time.Time) time.Time {
 	return now.Add(time.Minute)
 }
 
-// play puts events in an order, each by its number. It returns how many have happened: fewer than all if one could not.
+// play runs the events of an order, each given by its number. It returns how many have happened: fewer than all if one
+// could not.
 func play(t *testing.T, order []int, of rows, shards int) (happened int, faults []string) {
 	t.Helper()
 	w := newWorld(t, of, shards)
@@ -182,7 +183,7 @@ func play(t *testing.T, order []int, of rows, shards int) (happened int, faults 
 	return happened, w.faults
 }
 
-// stop ends what is still under way.
+// stop ends the runs in progress.
 func (w *world) stop() {
 	for _, id := range []string{taskID, besideID} {
 		if l := w.of(id); l != nil {
@@ -192,7 +193,7 @@ func (w *world) stop() {
 	w.workers.Wait()
 }
 
-// described names the events of an order.
+// described returns the names of an order's events.
 func described(order []int) string {
 	names, all := make([]string, 0, len(order)), events()
 	for _, number := range order {
@@ -201,8 +202,8 @@ func described(order []int) string {
 	return strings.Join(names, "; ")
 }
 
-// following is the order after one of which so many events have happened: it leaves out all that begin as far as the
-// one that could not. ok is false after the last.
+// following changes order to the next one, skipping all that begin with the same events as far as the one that could
+// not happen. ok is false after the last.
 func following(order []int, happened, many int) (ok bool) {
 	at := min(happened, len(order)-1)
 	for i := at + 1; i < len(order); i++ {
@@ -217,7 +218,7 @@ func following(order []int, happened, many int) (ok bool) {
 	return false
 }
 
-// tryAll tries all orders of so many events.
+// tryAll tries all orders of the given number of events.
 func tryAll(t *testing.T, length, shards int, open func(t *testing.T) rows) {
 	t.Helper()
 	many := len(events())
@@ -243,15 +244,15 @@ func tryAll(t *testing.T, length, shards int, open func(t *testing.T) rows) {
 	}
 }
 
-// isLongSoak reports whether there are ten minutes.
+// isLongSoak reports whether the soak has ten minutes.
 func isLongSoak() bool {
 	budget, err := time.ParseDuration(os.Getenv("RECORDBRIDGE_SOAK"))
 	return err == nil && budget >= 10*time.Minute
 }
 
-// TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of four events, five in a
-// soak of ten minutes, with the table in memory, which does as DynamoDB does (infra/testkit/storetest).
-func TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *testing.T) {
+// TestExportIsClaimedOnTimeByOneWorkerInEveryOrder runs all orders of four events, or five in a
+// soak of ten minutes, with an in-memory table that behaves as DynamoDB (infra/testkit/storetest).
+func TestExportIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
 	t.Parallel()
 	length := 4
 	switch {
@@ -263,9 +264,9 @@ func TestExportIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *te
 	tryAll(t, length, 1, remembered)
 }
 
-// TestExportInDynamoDBIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents plays all orders of two events,
+// TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder runs all orders of two events, or
 // three in a soak of ten minutes, with the real table.
-func TestExportInDynamoDBIsClaimedAfterItsTimeByOneWorkerAndSoonInEveryOrderOfEvents(t *testing.T) {
+func TestExportInDynamoDBIsClaimedOnTimeByOneWorkerInEveryOrder(t *testing.T) {
 	t.Parallel()
 	length := 2
 	if isLongSoak() {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// pending is an export that was asked for.
+// pending returns a pending export.
 func pending(id, connectionID string, after time.Duration) export.Task {
 	return export.Task{
 		ID: id, Tenant: tenant, ConnectionID: connectionID, Status: export.Pending,
@@ -24,7 +24,7 @@ func pending(id, connectionID string, after time.Duration) export.Task {
 	}
 }
 
-// each has what is given done for both exports.
+// each calls do for both exports.
 func each(do func(task export.Task)) {
 	do(pending(taskID, "c0000000-0000-4000-8000-000000000001", 0))
 	do(pending(besideID, "c0000000-0000-4000-8000-000000000002", time.Millisecond))
@@ -36,7 +36,7 @@ type inMemory struct{ *memory.Tasks }
 // ForgetFile implements rows.
 func (inMemory) ForgetFile(context.Context, export.Task) error { return nil }
 
-// remembered has the two exports in memory.
+// remembered returns rows in memory with the two exports.
 func remembered(t *testing.T) rows {
 	t.Helper()
 	m := memory.NewTasks()
@@ -51,7 +51,7 @@ type table struct {
 	store.Timers
 }
 
-// stored has the two exports in the embedded DynamoDB.
+// stored returns rows in the embedded DynamoDB with the two exports.
 func stored(t *testing.T) rows {
 	t.Helper()
 	made := tables.New(t)

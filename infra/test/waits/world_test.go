@@ -23,7 +23,7 @@ import (
 const (
 	lease  = time.Minute // template.yaml, exportworker
 	taskID = "7a000000000040008000000000000001"
-	// besideID is an export of the same organisation, whose exports run one at a time.
+	// besideID is the id of another export of the same organisation, whose exports run one at a time.
 	besideID = "7a000000000040008000000000000002"
 )
 
@@ -40,14 +40,14 @@ type rows interface {
 	ForgetFile(ctx context.Context, task export.Task) error
 }
 
-// message is a message of the queue for exports.
+// message is a message of the export queue.
 type message struct {
 	item due.Item
-	at   time.Time // when it can be received
+	at   time.Time // time from which it can be received
 }
 
-// world is two exports with their worker, the sweeper, and the queue between them. Nothing happens in it but what a
-// test lets happen, and what the queue and the leases' heartbeats do as time passes.
+// world holds two exports with their worker, the sweeper, and the queue between them. Only the test, the queue and the
+// leases' heartbeats cause events as time passes.
 type world struct {
 	t      *testing.T
 	rows   rows
@@ -56,8 +56,8 @@ type world struct {
 	mu       sync.Mutex
 	queue    []message
 	running  map[string]*life     // by task
-	promised map[string]time.Time // until when a task was put off
-	last     export.Task          // as the last claim of the first task has returned it
+	promised map[string]time.Time // time to which a task was postponed
+	last     export.Task          // result of the first task's last claim
 	claims   int
 	faults   []string
 	workers  sync.WaitGroup
@@ -77,12 +77,12 @@ func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 	return nil
 }
 
-// faultf notes what must not happen.
+// faultf records a violation.
 func (w *world) faultf(format string, values ...any) {
 	w.faults = append(w.faults, time.Now().Format("15:04:05 ")+fmt.Sprintf(format, values...))
 }
 
-// next takes the first message that can be received up to a time.
+// next removes and returns the first message that can be received up to a time.
 func (w *world) next(until time.Time) (message, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +95,7 @@ func (w *world) next(until time.Time) (message, bool) {
 	return first, true
 }
 
-// pass lets time pass, in which the queue delivers.
+// pass lets time pass, during which the queue delivers.
 func (w *world) pass(until time.Time) {
 	for {
 		m, ok := w.next(until)
@@ -109,7 +109,7 @@ func (w *world) pass(until time.Time) {
 	synctest.Wait()
 }
 
-// deliver invokes the worker with a message, and returns once it waits for something.
+// deliver invokes the worker with a message, and returns once the worker blocks.
 func (w *world) deliver(i due.Item) {
 	l := &life{world: w, ends: make(chan error, 1)}
 	w.workers.Go(func() {
@@ -148,14 +148,14 @@ func (w *world) task(id string) export.Task {
 	return task
 }
 
-// of returns the life of the worker that has a task; nil if none has.
+// of returns the running invocation that has a task, or nil.
 func (w *world) of(id string) *life {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.running[id]
 }
 
-// end ends the run of a worker that has a task: with an error of the token endpoint, which becomes the run's result.
+// end ends the run of a worker with a task. The token endpoint's error how becomes the run's result.
 func (w *world) end(l *life, how error, wait time.Duration) {
 	w.mu.Lock()
 	if wait > 0 {
@@ -171,7 +171,7 @@ type noFiles struct{}
 
 func (noFiles) Delete(context.Context, string) error { return nil }
 
-// claimed checks a claim that has succeeded: it was not too early, and nobody else was at work.
+// claimed checks that a successful claim was not too early, and that no other worker has the task.
 func (w *world) claimed(l *life, task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,15 +188,15 @@ func (w *world) claimed(l *life, task export.Task) {
 	w.claims++
 }
 
-// joined notes that a worker has given its task up for a place in line.
+// joined records that a worker has released its task for a position in the line.
 func (w *world) joined(task export.Task) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.running, task.ID)
 }
 
-// lateWrite is a write of the worker's last run that reaches the table only now. It may have an effect while that run
-// is under way.
+// lateWrite simulates a write of the worker's last run that reaches the table only now. It may take effect while that
+// run is in progress.
 func (w *world) lateWrite() error {
 	w.mu.Lock()
 	last := w.last

@@ -1,7 +1,7 @@
-// Package binding owns what ties an attempt to those who may go on with it: the start value that a browser leaves
-// one of our pages with, the state and the cookie that its return has to show, and the token that the page which
-// made the attempt asks with. An attempt is a sign-in at a patient portal (package flow) or at an identity provider
-// (package tefca/attempt).
+// Package binding owns the values that tie an attempt to the browser and page entitled to continue it. A browser leaves
+// one of our pages with a start value, and its return must present a state and a cookie. The page that created the
+// attempt polls its status with a token. An attempt is a sign-in at a patient portal (package flow) or at an identity
+// provider (package tefca/attempt).
 package binding
 
 import (
@@ -21,11 +21,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Lifetime of an attempt (docs/reference/deviations.md).
+// Lifetime is the lifetime of an attempt (docs/reference/deviations.md).
 const Lifetime = 30 * time.Minute
 
-// Ticket is what a browser begins an attempt with that a page of ours has made: the hash of the
-// start value, usable once.
+// Ticket lets a browser start an attempt that one of our pages created. It holds the hash of the single-use start
+// value.
 type Ticket struct {
 	Hash      string // SHA-256 of the start value, hex
 	Tenant    org.Tenant
@@ -33,7 +33,8 @@ type Ticket struct {
 	ExpiresAt time.Time
 }
 
-// State is what a return is found by: the hash of the state value, usable once, by the browser it was given to.
+// State identifies the attempt that a return belongs to. It holds the hash of the state value, which works once, in the
+// browser that received it.
 type State struct {
 	Hash        string // SHA-256 of the state value, hex
 	BindingHash string // SHA-256 of the browser's cookie, hex
@@ -42,7 +43,7 @@ type State struct {
 	ExpiresAt   time.Time
 }
 
-// Started is an attempt on its way: where the browser goes, and the cookie that binds it.
+// Started is an attempt under way: the URL that the browser goes to, and the cookie that binds the attempt to it.
 type Started struct {
 	URL         string
 	CookieName  string
@@ -50,8 +51,8 @@ type Started struct {
 	CookieAge   time.Duration
 }
 
-// Failure is what a page of ours shows, or tells the page that it is on, of an attempt that failed. It has the error
-// fields of a redirect, and what to do about it, by the names of docs/openapi.yaml.
+// Failure describes a failed attempt to one of our pages or to the page that embeds it. It has the error fields of a
+// redirect and the recommended action, named as in docs/openapi.yaml.
 type Failure struct {
 	Error           string `json:"error"`
 	Description     string `json:"error_description"`
@@ -61,7 +62,7 @@ type Failure struct {
 	SuggestedAction string `json:"suggested_action"`
 }
 
-// Maker makes what binds. Every field is needed.
+// Maker makes start values, states and cookies. Every field is required.
 type Maker struct {
 	Random io.Reader
 	Now    func() time.Time
@@ -76,14 +77,14 @@ func (m Maker) Secret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(value), nil
 }
 
-// Ticket makes a start value, and the ticket of an attempt that it is known by.
+// Ticket makes a start value and the ticket that identifies its attempt.
 func (m Maker) Ticket(tenant org.Tenant, attemptID string, expiresAt time.Time) (Ticket, secret.Text, error) {
 	start, err := m.Secret()
 	return Ticket{Hash: Hash(start), Tenant: tenant, AttemptID: attemptID, ExpiresAt: expiresAt}, secret.New(start), err
 }
 
-// Bind makes the state value of a browser that is about to leave, and the cookie that has to come back with it. Where
-// the browser goes its caller adds.
+// Bind makes the state value for a browser that is about to leave, and the cookie that must come back with it. The
+// caller sets the URL that the browser goes to.
 func (m Maker) Bind(tenant org.Tenant, attemptID string,
 	expiresAt time.Time,
 ) (value string, state State, started Started, err error) {
@@ -103,14 +104,14 @@ func (m Maker) Bind(tenant org.Tenant, attemptID string,
 	}, nil
 }
 
-// Hash is how the values are kept that only a browser knows: SHA-256, hex.
+// Hash returns the form in which values that only a browser knows are stored: SHA-256, hex.
 func Hash(value string) string {
 	sum := sha256.Sum256([]byte(value))
 	return hex.EncodeToString(sum[:])
 }
 
-// Own is the id that a widget has chosen for its attempt itself, as ids are written; empty when it has not. It chooses
-// the token, too, of which it says the hash, or neither.
+// Own returns, in canonical form, the attempt id that a widget chose itself, or "" if it chose none. A widget that
+// chooses the id also chooses the token, whose hash it sends; it chooses both or neither.
 func Own(attemptID, tokenHash string) (id string, err error) {
 	if attemptID == "" && tokenHash == "" {
 		return "", nil
@@ -127,22 +128,22 @@ func Own(attemptID, tokenHash string) (id string, err error) {
 	return id, nil
 }
 
-// Taken tells whoever has chosen an id that it is another attempt's.
+// Taken returns the error for a chosen id that belongs to another attempt.
 func Taken(err error) error {
 	return fault.New(fault.Conflict, fault.CodeInvalidRequest,
 		"This attempt_id cannot be used. Make a new one.").About("attempt_id").Because(err)
 }
 
-// Holds reports whether token is the attempt token of which the hash is kept. Nobody has that
-// of an attempt without one.
+// Holds reports whether token is the attempt token whose hash is tokenHash. No token matches an attempt that has none.
 func Holds(tokenHash string, token secret.Text) bool {
 	return tokenHash != "" && subtle.ConstantTimeCompare([]byte(Hash(token.Reveal())), []byte(tokenHash)) == 1
 }
 
-// Missing is the answer for an attempt that is not there for who asks, whatever the reason.
+// Missing returns the error for an attempt that the caller cannot see, whatever the reason.
 func Missing() error { return fault.Missing("There is no such attempt.") }
 
-// Spent tells a start value that does not work from a failure of our own.
+// Spent returns the error for a start value that could not be used: the client's fault if it was unknown, used or
+// expired, else an internal error.
 func Spent(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(

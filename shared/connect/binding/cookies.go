@@ -10,29 +10,31 @@ import (
 
 const (
 	cookiePrefix = "__Host-attempt-"
-	// maxCookies is how many attempts a browser may have under way. A cookie takes 85 bytes of the request's header, of
-	// which API Gateway takes 10,240 in all, and a request with more reaches nobody who could take one away.
+	// maxCookies is the number of attempts that a browser may have under way. A cookie takes 85 bytes of the request
+	// header, and API Gateway limits the header to 10,240 bytes in all. It rejects a larger request before any code that
+	// could expire a cookie runs.
 	maxCookies = 20
-	// maxExpired bounds what one answer takes away, since its header is bounded too. One goes for each that comes.
+	// maxExpired limits the cookies that one response expires, because response headers are limited too. One cookie is
+	// expired for each new one.
 	maxExpired = 20
 )
 
-// CookieName is the name of the cookie that binds a state value to its browser. Each attempt has its own, so that
+// CookieName returns the name of the cookie that binds a state value to its browser. Each attempt has its own, so that
 // two open tabs do not disturb each other.
 func CookieName(state string) string { return cookiePrefix + Hash(state)[:16] }
 
-// cookieValue is what a browser proves itself with: 256 random bits, behind the time by which
-// SurplusCookies finds the oldest.
+// cookieValue returns the value with which a browser proves itself: its creation time, by which SurplusCookies finds
+// the oldest, followed by 256 random bits.
 func cookieValue(random string, now time.Time) string {
 	return strconv.FormatInt(now.Unix(), 36) + "." + random
 }
 
-// SurplusCookies names the cookies that a browser has to give up when it gets one more, the oldest first. held are all
-// of its cookies, by name. The attempts of those that go cannot be completed any more.
+// SurplusCookies returns the names of the cookies to expire when a browser gets one more, oldest first. held contains
+// all of its cookies by name. Attempts whose cookies are expired can no longer be completed.
 func SurplusCookies(held map[string]string) []string {
 	type bound struct {
 		name string
-		made int64 // 0 when the value does not say it
+		made int64 // 0 if the value does not contain it
 	}
 	var all []bound
 	for name, value := range held {

@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestABrowserHasABoundedNumberOfAttemptsUnderWay: whoever begins one after the other keeps the newest twenty, and
-// nothing else that the browser holds is touched.
-func TestABrowserHasABoundedNumberOfAttemptsUnderWay(t *testing.T) {
+// TestSurplusCookiesKeepsNewestTwenty checks that a browser which begins many attempts keeps the newest
+// twenty, and that no other cookie is touched.
+func TestSurplusCookiesKeepsNewestTwenty(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		maker, held := binding.Maker{Random: rand.Reader, Now: time.Now},
@@ -44,9 +44,9 @@ func TestABrowserHasABoundedNumberOfAttemptsUnderWay(t *testing.T) {
 	})
 }
 
-// TestABrowserThatHoldsTooMuchRecovers: cookies without a time are those of before there was one, so they are the
-// oldest. One answer takes away no more than its header bears.
-func TestABrowserThatHoldsTooMuchRecovers(t *testing.T) {
+// TestSurplusCookiesLimitsExpiredCookiesPerResponse checks that cookies without a time count as the oldest, because
+// they predate the time stamp, and that one response expires no more cookies than fit its header.
+func TestSurplusCookiesLimitsExpiredCookiesPerResponse(t *testing.T) {
 	t.Parallel()
 	held := map[string]string{"__Host-attempt-newest": "t8mps0.x"}
 	for i := range 110 {

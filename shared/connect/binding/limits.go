@@ -6,15 +6,15 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// How long the values may be that a caller gives to have them returned, in bytes. An address that returns all of them,
-// with every byte percent-encoded, still fits what gateways and servers take (8 KiB).
+// Limits in bytes on values that a caller supplies to get back. A URL that returns all of them, with every byte
+// percent-encoded, still fits the limit of common gateways and servers (8 KiB).
 const (
 	maxExternalID    = 512
 	maxExternalState = 1024
 	maxRequestID     = 128
 )
 
-// CheckLengths refuses values that are too long to be returned; fault.Invalid.
+// CheckLengths returns fault.Invalid for values that are too long to be returned.
 func CheckLengths(externalID, externalState, requestID string) error {
 	for _, given := range []struct {
 		name, value string

@@ -11,15 +11,15 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// States keeps states.
+// States stores states.
 type States interface {
-	// TakeState removes a state and returns it, if it is there, not expired at now and bound to bindingHash; else
-	// fault.NotFound and nothing is removed. The State is then what is there all the same, for the log, or zero.
+	// TakeState removes and returns a state if it exists, has not expired at now, and is bound to bindingHash. Otherwise
+	// it returns fault.NotFound and removes nothing; the State is then the stored one, for the log, or zero.
 	TakeState(ctx context.Context, hash, bindingHash string, now time.Time) (State, error)
 }
 
-// Take finds the state that a return brings, once and only for the browser that it was given to. Of one that does not
-// work, the log line tells why; strayed puts on it whose sign-in it would have ended, as far as that is known.
+// Take finds the state that a return presents; it works once, and only in the browser that received it. If the state
+// does not work, the log line states the reason, and strayed adds whose sign-in it would have completed, if known.
 func Take(
 	ctx context.Context, states States, value string, cookie func(name string) string, now time.Time, strayed func(State),
 ) (State, error) {
@@ -37,7 +37,7 @@ func Take(
 	why := "other_browser"
 	switch {
 	case state.AttemptID == "":
-		why = "state_unknown" // never made, used before, or expired for more than an hour
+		why = "state_unknown" // never made, already used, or expired for more than an hour
 	case !now.Before(state.ExpiresAt):
 		why = "state_expired"
 	}

@@ -1,5 +1,6 @@
-// Package connection owns the connection between a patient and an organisation: its fields, its states and what a
-// state allows. It holds no token (package tokens does) and no name of the patient, only a keyed hash for comparing.
+// Package connection owns the connection between a patient and an organisation: its fields, its states and the
+// operations that each state permits. It holds no tokens (package tokens does) and no patient name, only a keyed hash
+// for comparison.
 package connection
 
 import (
@@ -32,62 +33,64 @@ type Connection struct {
 	PortalID     string
 	EndpointID   string
 	PlatformType string
-	// of the facility in the network's directory (tefca_directory_id); of a TEFCA connection, which
-	// has none of the three ids
+	// of the facility in the network's directory; set on TEFCA connections, which lack the three ids
 	DirectoryID string
-	// granted scopes, space-separated: those asked for when the EHR did not say (RFC 6749 section 5.1)
+	// granted, space-separated; the requested scopes if the EHR named none (RFC 6749 section 5.1)
 	Scope            string
 	ConsentExpiresAt time.Time   // zero when unknown
-	Patient          secret.Mark // keyed hash of issuer and patient id, for "same patient" on reconnect
-	// keyed hash of the organisation's own id for the patient, to search by; zero when none was given
+	Patient          secret.Mark // keyed hash of issuer and patient id, to recognise the same patient on reconnect
+	// keyed hash of the organisation's own patient id, for searches; zero if none was given
 	External secret.Mark
-	// names the person and external id of a TEFCA connection, as a hash (package tefca/attempt): each facility
-	// has one connection of it
+	// identifies the person and external id of a TEFCA connection, as a hash (package tefca/attempt); a facility has one
+	// connection for each value
 	VaultKey   string
-	PersonKey  string // names the person of a TEFCA connection, as a hash
-	Generation int64  // counts authorisations: one more with every reconnect
+	PersonKey  string // identifies the person of a TEFCA connection, as a hash
+	Generation int64  // counts authorisations; each reconnect adds one
 	CreatedAt  time.Time
 	Refresh    RefreshState
-	Rev        int64 // one more with every change; who changes it names the one that was read
+	Rev        int64 // incremented by every change; a writer names the revision that it read
 }
 
-// ExternalText is what the mark of an organisation's own id for a patient is made of.
+// ExternalText returns the text from which the mark of an organisation's own patient id is computed.
 func ExternalText(tenant org.Tenant, externalID string) []byte {
 	return []byte("external|" + tenant.Key() + "|" + externalID)
 }
 
-// RefreshState is how the tokens of a connection are looked after between exports (package refresh).
+// RefreshState records the maintenance of a connection's tokens between exports (package refresh).
 type RefreshState struct {
-	// RefreshAt is when the tokens are next due; zero when they never are.
+	// RefreshAt is the time at which the tokens are next due; zero if they never are.
 	RefreshAt time.Time
-	// Unrenewable says that the portal gave no refresh token: RefreshAt is the end of the access token, and of the
-	// connection with it.
+	// Unrenewable reports that the portal issued no refresh token: RefreshAt is then the expiry of the access token, and
+	// with it of the connection.
 	Unrenewable bool
-	// Failures counts failures in a row that said nothing about the consent.
+	// Failures counts consecutive failures that do not indicate a withdrawn consent.
 	Failures int
-	// FailureClass is what the last of them was: the class of its fault.Spot, or what of a row could not be read, such as
-	// "TOKENS.sealed"; empty when it told neither, and when Failures is 0.
+	// FailureClass classifies the last such failure: the class of its fault.Spot, or the unreadable field of a row, such
+	// as "TOKENS.sealed". It is empty if neither is known or if Failures is 0.
 	FailureClass string
-	// RenewedAt is when a refresh last brought tokens; zero when none has since the patient authorised the connection.
+	// RenewedAt is the time of the last successful refresh; zero if there has been none since the patient authorised the
+	// connection.
 	RenewedAt time.Time
-	// RefusedAt is when the refresh token of RefusedVersion was first refused while so many were that it was not
-	// believed; zero when it was not.
+	// RefusedAt is the time at which the refresh token of RefusedVersion was first refused during a burst of refusals,
+	// when single refusals are not trusted; zero if it was not.
 	RefusedAt      time.Time
 	RefusedVersion int64
-	// ConsentFixed says that ConsentExpiresAt is known not to move with refreshes, so that it can be warned of.
+	// ConsentFixed reports that refreshes are known not to move ConsentExpiresAt, so that the organisation can be warned
+	// of it.
 	ConsentFixed bool
-	// Warned says that the coming end of consent has been told, for ConsentExpiresAt and Generation as they are.
+	// Warned reports that the organisation was warned of the end of consent, for the current ConsentExpiresAt and
+	// Generation.
 	Warned bool
-	// Ended says why the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or
-	// Disconnected; empty else.
+	// Ended is the reason the connection was revoked: "invalid_grant", "rotation_lost", AccessEnded or Disconnected; empty
+	// otherwise.
 	Ended string
-	// EndedAt is the time of the end; zero for a connection that has not ended.
+	// EndedAt is the time at which the connection ended; zero if it has not.
 	EndedAt time.Time
-	// UpstreamUntil is until when the health system is asked to revoke what a disconnected connection held.
+	// UpstreamUntil is the deadline for asking the health system to revoke the tokens of a disconnected connection.
 	UpstreamUntil time.Time
 }
 
-// Exportable returns nil when a new export may open on the connection, else fault.Conflict with
+// Exportable returns nil if a new export may start on the connection, else fault.Conflict with
 // svc_connection_not_exportable (docs/openapi.yaml).
 func (c Connection) Exportable() error {
 	if c.Status == Authorized {
@@ -102,15 +105,15 @@ func (c Connection) Exportable() error {
 		"The patient's authorisation is no longer valid. Ask the patient to reconnect.").About("org_connection_id")
 }
 
-// What Refresh.Ended says, beside the causes of a refusal.
+// Values of Refresh.Ended besides the causes of a refusal.
 const (
-	Disconnected = "disconnected"   // its organisation gave it up
-	AccessEnded  = "access_expired" // its access token has ended, and there never was a refresh token
+	Disconnected = "disconnected"   // the organisation disconnected it
+	AccessEnded  = "access_expired" // its access token expired, and there never was a refresh token
 )
 
-// EndingAt returns the connection, which is authorized without a refresh token, as one that ends with its
-// access token, and is due then. Consent is not said to last longer than that, since nothing can be read after
-// it (docs/reference/deviations.md).
+// EndingAt returns the connection, which is authorized without a refresh token, set to end and to fall due when its
+// access token expires. Its consent is reported to end no later than that, because nothing can be read afterwards
+// (docs/reference/deviations.md).
 func (c Connection) EndingAt(accessEnds time.Time) Connection {
 	c.Refresh.RefreshAt, c.Refresh.Unrenewable = accessEnds, true
 	if c.ConsentExpiresAt.IsZero() || c.ConsentExpiresAt.After(accessEnds) {
@@ -120,14 +123,14 @@ func (c Connection) EndingAt(accessEnds time.Time) Connection {
 	return c
 }
 
-// warnBefore is how long before the end of consent the organisation is told (docs/reference/deviations.md).
+// warnBefore is the notice that the organisation gets before consent ends (docs/reference/deviations.md).
 const warnBefore = 7 * 24 * time.Hour
 
-// DueAt is when somebody has to act on the connection next; zero for never.
+// DueAt returns the time of the connection's next scheduled action; zero for never.
 func (c Connection) DueAt() time.Time {
 	switch {
 	case !c.Refresh.UpstreamUntil.IsZero():
-		return c.Refresh.RefreshAt // of a disconnected connection: the next try upstream
+		return c.Refresh.RefreshAt // for a disconnected connection: the next upstream revocation attempt
 	case c.Status != Authorized:
 		return time.Time{}
 	}
@@ -138,8 +141,9 @@ func (c Connection) DueAt() time.Time {
 	return at
 }
 
-// WarnAt is when the organisation is told that consent is about to end; zero when it never is, was told already, or is
-// not known well enough: the end of a refresh token that each refresh moves is not the end of consent.
+// WarnAt returns the time at which to warn the organisation that consent is about to end. It is zero if consent has no
+// known end, if the warning was already sent, or if the end is not reliable: the expiry of a refresh token that every
+// refresh moves is not the end of consent.
 func (c Connection) WarnAt() time.Time {
 	if c.Refresh.Warned || !c.Refresh.ConsentFixed || c.ConsentExpiresAt.IsZero() || c.Status != Authorized {
 		return time.Time{}
@@ -147,5 +151,5 @@ func (c Connection) WarnAt() time.Time {
 	return c.ConsentExpiresAt.Add(-warnBefore)
 }
 
-// Missing is the answer for a connection that is not there for this tenant.
+// Missing returns the error for a connection that does not exist for this tenant.
 func Missing() error { return fault.Missing("There is no such connection.").About("org_connection_id") }

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-func TestTheTokenSetKnowsWhatThePatientWasAskedFor(t *testing.T) {
+func TestCompleteStoresRequestedScopeInTokenSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.connected(t)
@@ -34,7 +34,7 @@ func TestTheTokenSetKnowsWhatThePatientWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestANonceIsSentAndItsHashIsPinnedWhereOpenIDIsAskedFor(t *testing.T) {
+func TestStartSendsNonceAndPinsItsHashWhenOpenIDIsRequested(t *testing.T) {
 	t.Parallel()
 	for scope, want := range map[string]bool{
 		"openid fhirUser": true, "launch/patient openid": true, "launch/patient": false, "openid2 xopenid": false,
@@ -64,7 +64,7 @@ func TestANonceIsSentAndItsHashIsPinnedWhereOpenIDIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestTheRegistrationsScopeWinsOverThePlatforms(t *testing.T) {
+func TestStartPrefersRegistrationScopeOverPlatformScope(t *testing.T) {
 	t.Parallel()
 	for registered, want := range map[string]string{
 		"patient/Patient.read": "patient/Patient.read",
@@ -79,7 +79,7 @@ func TestTheRegistrationsScopeWinsOverThePlatforms(t *testing.T) {
 	}
 }
 
-func TestTheKeysAndUserinfoOfAnIDTokenArePinned(t *testing.T) {
+func TestStartPinsKeySetAndUserinfo(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.authority.KeySet, w.authority.Userinfo = "https://ehr.example/keys", "https://ehr.example/userinfo"
@@ -94,7 +94,7 @@ func TestTheKeysAndUserinfoOfAnIDTokenArePinned(t *testing.T) {
 	}
 }
 
-func TestThePlatformsProfileAreKept(t *testing.T) {
+func TestStartPinsPlatformProfile(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []flow.Profile{{}, {Aud: fhirBase + "/"}, {Nonce: true}} {
 		w := newWorld()
@@ -106,7 +106,7 @@ func TestThePlatformsProfileAreKept(t *testing.T) {
 	}
 }
 
-func TestWhatAServerSaysOfItselfWinsOverItsPlatform(t *testing.T) {
+func TestStartPrefersDiscoveryOverPlatformProfile(t *testing.T) {
 	t.Parallel()
 	known := flow.Upstream{
 		Revocation: "https://platform.example/revoke", Introspection: "https://platform.example/introspect",

@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// strict is a portal that holds a code to the challenge that it was asked with (RFC 7636 section 4.6).
+// strict is a portal that binds a code to the challenge of its request (RFC 7636 section 4.6).
 type strict struct {
 	*world
 
 	made  int
-	codes map[string]string // code to the verifier that it belongs to
+	codes map[string]string // code to its verifier
 }
 
 func (p *strict) NewVerifier() (verifier secret.Text, challenge string, err error) {
@@ -63,7 +63,7 @@ func (p *strict) complete(t *testing.T, r flow.Return) (flow.Completed, error) {
 
 func newStrict() *strict { return &strict{world: newWorld(), codes: map[string]string{}} }
 
-func TestACodeBroughtToAnotherAttemptIsWorthless(t *testing.T) {
+func TestCompleteRefusesCodeOfOtherAttempt(t *testing.T) {
 	t.Parallel()
 	p := newStrict()
 	victim, attacker := p.at(t, request(t)), p.at(t, request(t))
@@ -82,7 +82,7 @@ func TestACodeBroughtToAnotherAttemptIsWorthless(t *testing.T) {
 	}
 }
 
-func TestACodeOfTheSameAttemptWorks(t *testing.T) {
+func TestCompleteAcceptsCodeOfSameAttempt(t *testing.T) {
 	t.Parallel()
 	p := newStrict()
 	b := p.at(t, request(t))
@@ -93,7 +93,7 @@ func TestACodeOfTheSameAttemptWorks(t *testing.T) {
 	}
 }
 
-func TestAReplayedReturnMakesNoSecondConnection(t *testing.T) {
+func TestReplayedReturnCreatesNoSecondConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.start(t, request(t)).back()
@@ -109,8 +109,8 @@ func TestAReplayedReturnMakesNoSecondConnection(t *testing.T) {
 	}
 }
 
-// The attacker begins an attempt and lets the victim finish it: the victim's records would be the attacker's.
-func TestAnAttemptCannotBeFinishedInAnotherBrowser(t *testing.T) {
+// An attacker begins an attempt and has the victim finish it, in order to get the victim's records.
+func TestCompleteRefusesOtherBrowser(t *testing.T) {
 	t.Parallel()
 	for _, widget := range []bool{false, true} {
 		w := newWorld()
@@ -135,7 +135,7 @@ func TestAnAttemptCannotBeFinishedInAnotherBrowser(t *testing.T) {
 	}
 }
 
-// renamed is the cookie of b under the name that a's would have.
+// renamed returns the cookie of b under the name of a's cookie.
 func renamed(a, b browser) map[string]string {
 	cookies := map[string]string{}
 	for name := range maps.Keys(a.cookies) {
@@ -146,8 +146,9 @@ func renamed(a, b browser) map[string]string {
 	return cookies
 }
 
-// Whoever brings a state, its result goes to the organisation that the attempt belongs to, and where that one said.
-func TestAResultGoesToTheOwnerOfTheState(t *testing.T) {
+// A result goes to the organisation that owns the attempt, at the URL that it gave, whichever browser presents the
+// state.
+func TestCompleteSendsResultToOwnerOfState(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	other := request(t)

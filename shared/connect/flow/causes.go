@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The causes that this package asks about by name; the others stand in the table below alone.
+// The causes that this package refers to by name; all others appear only in the table below.
 const (
 	causeDeclined      = "declined"
 	causePortalMoved   = "portal_moved"
@@ -33,8 +33,9 @@ const (
 		"application's support, who can have this put right."
 )
 
-// causes is the one table of what an attempt can fail of: of what the portal answered, and of everything else. Causes
-// are stable words; where the health system named one of RFC 6749, its own code is the cause.
+// causes returns the single table of reasons for which an attempt can fail, whether the portal's response or anything
+// else caused it. Causes are stable identifiers; if the health system returned an RFC 6749 code, that code is the
+// cause.
 func causes() fault.Causes {
 	all := answered()
 	maps.Copy(all, portalFailed())
@@ -43,7 +44,8 @@ func causes() fault.Causes {
 	return all
 }
 
-// answered returns the part of the table for codes that say what the client, its registration or the patient lacks.
+// answered returns the table's entries for codes that point to a problem with the client, its registration or the
+// patient.
 func answered() fault.Causes {
 	return fault.Causes{
 		causeDeclined: {
@@ -97,7 +99,7 @@ func answered() fault.Causes {
 	}
 }
 
-// portalFailed returns the part of the table for a portal that fails, or that answers with a code of its own.
+// portalFailed returns the table's entries for a portal that fails or returns a code of its own.
 func portalFailed() fault.Causes {
 	return fault.Causes{
 		"server_error": {
@@ -117,7 +119,7 @@ func portalFailed() fault.Causes {
 	}
 }
 
-// unusable returns the part of the table for answers that could not be used.
+// unusable returns the table's entries for unusable responses.
 func unusable() fault.Causes {
 	return fault.Causes{
 		causePortalMoved: {
@@ -164,7 +166,7 @@ func unusable() fault.Causes {
 	}
 }
 
-// ours returns the part of the table for failures on our side, and for reconnections that cannot be made.
+// ours returns the table's entries for internal failures and impossible reconnections.
 func ours() fault.Causes {
 	return fault.Causes{
 		causeUnproven: {
@@ -201,10 +203,10 @@ func ours() fault.Causes {
 	}
 }
 
-// failed makes the error of a cause that is in the table.
+// failed returns the error for a cause in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// refused makes the error of a code that a health system answered; otherwise is the cause where it is not a known one.
+// refused returns the error for a code that a health system returned; otherwise is the cause if the code is unknown.
 func refused(code, otherwise string, because error) error {
 	switch code {
 	case "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -217,5 +219,5 @@ func refused(code, otherwise string, because error) error {
 	return failed(otherwise, because)
 }
 
-// causeOf tells why an attempt failed; whatever is not in the table is our own fault.
+// causeOf returns the cause for which an attempt failed; anything not in the table is an internal failure.
 func causeOf(err error) string { return cmp.Or(fault.Of(err).Cause, causeInternal) }

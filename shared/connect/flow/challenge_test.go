@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 )
 
-func TestWhereThePlatformRefusesAChallengeNeitherThatNorAVerifierIsSent(t *testing.T) {
+func TestStartSendsNoPKCEWhenPlatformRefusesChallenge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()

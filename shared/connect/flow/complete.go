@@ -19,13 +19,13 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// exchangeTime limits the wait for a code exchange, so that the function can still answer the browser.
+// exchangeTime limits the wait for a code exchange, so that the function still has time to respond to the browser.
 const exchangeTime = 20 * time.Second
 
-// Completer ends attempts when the patient comes back. Every field is needed.
+// Completer completes attempts when the patient returns. Every field is required.
 type Completer struct {
 	Store       EndStore
-	Connections Connections // of reconnects
+	Connections Connections // for reconnects
 	Portal      Exchanger
 	Sealer      tokens.Sealer // under the key for verifiers
 	Vault       tokens.Vault
@@ -39,29 +39,29 @@ type Completer struct {
 
 // Return holds the parameters with which a browser returns from a portal (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
-	// Registration is what follows CallbackPath in the address that it was brought to; empty for the plain one.
+	// Registration is the part of the callback path after CallbackPath; empty for the shared callback.
 	Registration string
 	State        string
 	Code         secret.Text
 	Issuer       string                   // iss
 	Error        string                   // error
 	Cookie       func(name string) string // the browser's cookies
-	RequestID    string                   // of this request, which an error of it is found by
+	RequestID    string                   // of this request, for error messages
 }
 
-// Completed is where the browser goes next and with what: the result fields of docs/openapi.yaml, or
-// an error of the attempt.
+// Completed holds the browser's next destination and the parameters for it: the result fields of docs/openapi.yaml, or
+// the attempt's error.
 type Completed struct {
 	Redirect      org.VerifiedRedirect
-	InWidget      bool // a widget waits for the result: the browser gets a page, and no redirect
+	InWidget      bool // a widget waits for the result: the browser gets a page instead of a redirect
 	Result        url.Values
 	ExternalID    string
 	ExternalState string
 }
 
-// Complete ends an attempt. An error with an empty Completed has no proven place to go and is for a page; one with a
-// Completed goes back by redirect, or to the person whose widget waits. In both cases no connection was made or
-// changed, except for the rejected one that a patient's refusal leaves the first time.
+// Complete completes an attempt. An error with an empty Completed has no verified destination and must be shown as a
+// page. An error with a Completed goes back by redirect, or to the widget's user. Neither creates or changes a
+// connection, except that a patient's first refusal creates a rejected one.
 func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	attempt, err := c.returned(ctx, r)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 		Redirect: org.RestoreRedirect(c.Own, attempt.RedirectURI), InWidget: attempt.TokenHash != "",
 		ExternalID: attempt.ExternalID, ExternalState: attempt.ExternalState,
 	}
-	if !done.InWidget && done.Redirect.URI() == "" { // the address has become one of the service itself
+	if !done.InWidget && done.Redirect.URI() == "" { // the URL has become one of the service itself
 		return Completed{}, fault.BadRequest("This sign-in cannot be completed: the application's address is not allowed.")
 	}
 	conn, err := c.finish(ctx, attempt, r)
@@ -83,7 +83,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (Completed, error) {
 	return done, nil
 }
 
-// returned finds the attempt that a return belongs to, once and only for the browser that it was begun in.
+// returned finds the attempt that a return belongs to; it works once, and only in the browser that started the attempt.
 func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if attempt, err := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); err == nil {
@@ -100,7 +100,7 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 	return attempt, nil
 }
 
-// finish decides what an attempt ends with, and stores it when that is a connection.
+// finish determines the outcome of an attempt and stores it if it is a connection.
 func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
 	if callbackURI(c.BaseURL, r.Registration) != attempt.Callback {
 		logx.Add(ctx, slog.String("event", "wrong_callback"))
@@ -128,32 +128,32 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 	return c.connect(ctx, attempt, set)
 }
 
-// errAnswer stands for what a portal has said through the browser, of which nothing but the cause is kept.
+// errAnswer stands for an error that the portal sent through the browser; only its cause is retained.
 var errAnswer = errors.New("the portal's answer")
 
-// told is the answer that a portal gave through the browser at a step, for the log.
+// told returns an error for the log about a response that a portal sent through the browser at a step.
 func told(step fault.Step, by Server, cause string) error {
 	return fault.Spot{Step: step, Host: fault.HostOf(by.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
 }
 
-// portalRefused makes the error of an error that a portal sent.
+// portalRefused converts an error that a portal sent.
 func portalRefused(by Server, code string) error {
 	cause := causeOf(refused(code, causePortal, nil))
 	return failed(cause, told(fault.StepAuthorize, by, cause))
 }
 
-// errUnnamed ends a sign-in whose record nobody could ever be sure of, and no export could read (docs/reference/deviations.md,
-// "Connecting").
+// errUnnamed is returned when the portal names no patient: the record could not be attributed to anyone, and no export
+// could read it (docs/reference/deviations.md, "Connecting").
 var errUnnamed = errors.New("the portal named no patient")
 
-// unnamed is the answer of a token endpoint that names no patient, for the log.
+// unnamed returns an error for the log about a token response that names no patient.
 func unnamed(by Server) error {
 	return fault.Spot{
 		Step: fault.StepIdentity, Host: fault.HostOf(by.TokenEndpoint), Class: causeNoPatient,
 	}.Failed(errUnnamed)
 }
 
-// exchange gets tokens for the code. Tokens that open nobody's record in particular are dropped, and not revoked:
+// exchange gets tokens for the code. Tokens that identify no patient are discarded without revoking them, because
 // portals often end all grants of an app together.
 func (c Completer) exchange(ctx context.Context, attempt Attempt, code secret.Text) (tokens.Set, error) {
 	verifier, err := c.Sealer.Open(ctx, attempt.Tenant, verifierBinding(attempt), attempt.Verifier)

@@ -32,7 +32,7 @@ func conclusionOf(t *testing.T, w *world) flow.Conclusion {
 	return w.concluded[0]
 }
 
-// wantNoConnection checks that an attempt left nothing but, at most, what it ended with and the event that tells so.
+// wantNoConnection checks that an attempt stored at most its ending and the event that reports it.
 func wantNoConnection(t *testing.T, w *world) {
 	t.Helper()
 	told := 0
@@ -53,7 +53,7 @@ func wantNoConnection(t *testing.T, w *world) {
 	}
 }
 
-func TestCompleteAnswersWithExactlyTheResultFields(t *testing.T) {
+func TestCompleteReturnsExactResultFields(t *testing.T) {
 	t.Parallel()
 	for name, external := range map[string]bool{"with external ids": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestCompleteAnswersWithExactlyTheResultFields(t *testing.T) {
 	}
 }
 
-func TestCompleteStoresAWholeConnection(t *testing.T) {
+func TestCompleteStoresCompleteConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -139,7 +139,7 @@ func wantConnectionEvent(t *testing.T, w *world, data map[string]any) {
 	}
 }
 
-func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
+func TestCompleteSendsCodeOnlyToPinnedTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.profile.Extra, w.profile.RawBasic = []string{"practice"}, true
@@ -163,7 +163,7 @@ func TestTheCodeGoesOnlyWhereTheAttemptWasPinnedTo(t *testing.T) {
 	}
 }
 
-func TestTheSamePatientIsKnownAgainAndAnotherIsNot(t *testing.T) {
+func TestPatientMarkIdentifiesSamePatientOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	mark := func(patient string) secret.Mark {
@@ -219,7 +219,7 @@ func TestCompleteFailsWhenPortalNamesNoPatient(t *testing.T) {
 	}
 }
 
-func TestAReturnThatProvesNothingIsRefusedWithoutARedirect(t *testing.T) {
+func TestCompleteRefusesUnprovenReturnWithoutRedirect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*flow.Return)
@@ -266,7 +266,7 @@ func TestAReturnThatProvesNothingIsRefusedWithoutARedirect(t *testing.T) {
 	}
 }
 
-func TestAnAttemptLivesThirtyMinutes(t *testing.T) {
+func TestAttemptExpiresAfterThirtyMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -278,7 +278,7 @@ func TestAnAttemptLivesThirtyMinutes(t *testing.T) {
 	})
 }
 
-func TestAStateWorksOnceHoweverManyReturnAtOnce(t *testing.T) {
+func TestStateIsSingleUseUnderConcurrentReturns(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	b := w.start(t, request(t))
@@ -302,7 +302,7 @@ func TestAStateWorksOnceHoweverManyReturnAtOnce(t *testing.T) {
 	}
 }
 
-func TestTwoTabsDoNotDisturbEachOther(t *testing.T) {
+func TestAttemptsInTwoTabsAreIndependent(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	first, second := w.start(t, request(t)), w.start(t, request(t))
@@ -318,7 +318,7 @@ func TestTwoTabsDoNotDisturbEachOther(t *testing.T) {
 	}
 }
 
-func TestAReturnFromAnotherServerIsRefused(t *testing.T) {
+func TestCompleteRefusesReturnOfOtherIssuer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		issuer   string // of the portal

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// connect stores the connection that a first authorisation makes.
+// connect stores the connection that a first authorisation creates.
 func (c Completer) connect(ctx context.Context, attempt Attempt, set tokens.Set) (connection.Connection, error) {
 	now := c.Now()
 	conn := c.newConnection(attempt, now)
@@ -32,15 +32,15 @@ func (c Completer) newConnection(attempt Attempt, now time.Time) connection.Conn
 	return conn
 }
 
-// mark lets a connection be found by the external id of its last attempt that had one.
+// mark makes a connection searchable by the external id of its latest attempt that had one.
 func (c Completer) mark(conn *connection.Connection, attempt Attempt) {
 	if attempt.ExternalID != "" {
 		conn.External = c.Hashing.Sign(connection.ExternalText(attempt.Tenant, attempt.ExternalID))
 	}
 }
 
-// authorize makes what the patient has just granted the connection's. The scope is what was granted, whatever is
-// missing from it.
+// authorize updates the connection with the patient's new grant. Its scope becomes the granted scope, even if that
+// lacks requested parts.
 func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set tokens.Set, now time.Time) {
 	conn.Status, conn.Scope, conn.ConsentExpiresAt = connection.Authorized, set.Scope, set.ConsentExpiresAt
 	conn.Refresh = connection.RefreshState{RefreshAt: refresh.Next(conn.ID, set, now), ConsentFixed: set.ConsentStated}
@@ -49,18 +49,18 @@ func (c Completer) authorize(conn *connection.Connection, attempt Attempt, set t
 	}
 	conn.Generation++
 	c.mark(conn, attempt)
-	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients are not the same one
+	if len(conn.Patient.Sum) == 0 && !set.PatientID.Empty() { // two unknown patients do not count as the same
 		conn.Patient = c.Hashing.Sign(patientText(attempt, set))
 	}
 }
 
-// patientText returns the text of which a patient's mark is made.
+// patientText returns the text from which a patient's mark is computed.
 func patientText(attempt Attempt, set tokens.Set) []byte {
 	return []byte("patient|" + attempt.FHIRBase + "|" + set.PatientID.Reveal())
 }
 
-// conclude stores an authorised connection with its tokens, and tells of it, and at once of an end that is less than
-// the usual notice away; fault.Conflict as Store.ConcludeAttempt.
+// conclude stores an authorised connection with its tokens and emits its event. It also emits the expiry warning at
+// once if consent ends sooner than the usual notice. Conflicts are returned as by Store.ConcludeAttempt.
 func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connection.Connection, set tokens.Set,
 	version int64,
 ) error {
@@ -87,7 +87,7 @@ func (c Completer) conclude(ctx context.Context, attempt Attempt, conn connectio
 	return nil
 }
 
-// note puts on the log line whose attempt it is.
+// note adds the attempt's owner to the log line.
 func note(ctx context.Context, attempt Attempt) {
 	logx.Add(ctx, slog.String("org_id", attempt.Tenant.OrgID), slog.String("mode", string(attempt.Tenant.Mode)),
 		slog.String("endpoint_id", attempt.EndpointID), slog.String("attempt_id", attempt.ID))
@@ -96,8 +96,9 @@ func note(ctx context.Context, attempt Attempt) {
 	}
 }
 
-// recordFailure stores that an attempt has ended in an error, and tells of it: a refusal leaves a rejected connection
-// unless there is one already, anything else the opt-in event. The browser is told the error whether that works or not.
+// recordFailure stores that an attempt ended in an error and emits its event: a refusal leaves a rejected connection
+// unless one exists already, and anything else emits the opt-in event. The browser gets the error whether or not
+// storing succeeds.
 func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return, err error) {
 	shown, now := fault.Of(err), c.Now()
 	end := Conclusion{
@@ -128,10 +129,10 @@ func (c Completer) recordFailure(ctx context.Context, attempt Attempt, r Return,
 	c.store(ctx, end)
 }
 
-// store keeps the end of a failed attempt, if it can.
+// store tries to store the end of a failed attempt.
 func (c Completer) store(ctx context.Context, end Conclusion) {
 	if err := c.Store.ConcludeAttempt(ctx, end); err != nil {
-		logx.Add(ctx, slog.Any("unstored", err)) // nobody hears of the end but the browser
+		logx.Add(ctx, slog.Any("unstored", err)) // only the browser learns of the end
 		return
 	}
 	c.enqueue(ctx, end.Events)
@@ -139,13 +140,13 @@ func (c Completer) store(ctx context.Context, end Conclusion) {
 
 func (c Completer) enqueue(ctx context.Context, events []webhook.Event) {
 	for _, event := range events {
-		_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper makes up for a lost message
+		_ = c.Enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID) // the sweeper resends a lost message
 	}
 }
 
-// connectionEvent tells of an authorisation, or of its refusal. Its number is the connection's generation, so that a
-// reconnect is a fact of its own. requestID is the one that the redirect of the same outcome carries: of an
-// authorisation the caller's, of a refusal that of the error, which is unique (docs/openapi.yaml).
+// connectionEvent returns the event of an authorisation or of its refusal. Its number is the connection's generation,
+// so that a reconnect is a fact of its own. requestID is the one in the redirect with the same outcome: the caller's
+// for an authorisation, the error's unique one for a refusal (docs/openapi.yaml).
 func connectionEvent(attempt Attempt, conn connection.Connection, requestID string,
 	now time.Time,
 ) (webhook.Event, error) {
@@ -158,8 +159,8 @@ func connectionEvent(attempt Attempt, conn connection.Connection, requestID stri
 		})
 }
 
-// failureEvent tells of an attempt that ended in an error. Its request id is that of the error, which the browser is
-// shown too.
+// failureEvent returns the event of an attempt that ended in an error. Its request id is the error's, which the browser
+// also shows.
 func failureEvent(end Conclusion, now time.Time) (webhook.Event, error) {
 	attempt := end.Attempt
 	return webhook.NewEvent(attempt.Tenant, webhook.ConnectionFailed, attempt.ID, 0, now, webhook.ConnectionFailure{

@@ -18,8 +18,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// What is told of an authorisation without a refresh token is never later than the end of its access token.
-func TestAnAuthorisationWithoutARefreshTokenSaysWhenItEnds(t *testing.T) {
+// The reported end of an authorisation without a refresh token is never later than its access token's expiry.
+func TestAuthorisationWithoutRefreshTokenReportsItsExpiry(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	for name, test := range map[string]struct {
@@ -74,7 +74,7 @@ func TestAnAuthorisationWithoutARefreshTokenSaysWhenItEnds(t *testing.T) {
 	}
 }
 
-func TestTheLineOfAReturnSaysWhoseItWas(t *testing.T) {
+func TestReturnLogLineNamesAttemptOwner(t *testing.T) {
 	t.Parallel()
 	for failure, want := range map[error]map[string]any{
 		nil: {"org_id": tenant.OrgID, "mode": "test", "endpoint_id": endpointID},

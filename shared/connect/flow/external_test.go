@@ -7,14 +7,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// external is the mark of an external id of the tenant.
+// external returns the mark of one of the tenant's external ids.
 func external(t *testing.T, id string) secret.Mark {
 	t.Helper()
 	return newKeyring(t).Sign([]byte("external|" + tenant.Key() + "|" + id))
 }
 
-// The organisation may give the patient another id; one that gives none takes none away.
-func TestAReconnectWithoutAnExternalIDLeavesTheOneBefore(t *testing.T) {
+// A reconnect may give the patient another external id; one that gives none keeps the previous one.
+func TestReconnectWithoutExternalIDKeepsPreviousOne(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	conn := w.connected(t)

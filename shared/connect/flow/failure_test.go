@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// dataOf reads the data of the only event of a conclusion, which must be of that type.
+// dataOf returns the data of the only event of a conclusion, which must have the given type.
 func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 	t.Helper()
 	if len(c.Events) != 1 || c.Events[0].Type != want {
@@ -34,7 +34,8 @@ func dataOf(t *testing.T, c flow.Conclusion, want webhook.Type) map[string]any {
 	return body.Data
 }
 
-// wantTold checks that an attempt that failed is kept and told alike: as the browser was, with a cause and an action.
+// wantTold checks that a failed attempt is stored and reported consistently with the browser's error, with a cause and
+// an action.
 func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	t.Helper()
 	c, shown := conclusionOf(t, w), fault.Of(err)
@@ -68,7 +69,7 @@ func wantTold(t *testing.T, w *world, err error, cause string) map[string]any {
 	return data
 }
 
-func TestAnAttemptThatFailsIsToldWithItsCause(t *testing.T) {
+func TestFailedAttemptEventCarriesCause(t *testing.T) {
 	t.Parallel()
 	returned := func(code string) func(*world, *flow.Return) {
 		return func(_ *world, r *flow.Return) { r.Error, r.Code = code, secret.Text{} }
@@ -118,8 +119,9 @@ func TestAnAttemptThatFailsIsToldWithItsCause(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatMayPassIsToBeTriedAgain: a patient is not sent round and round what only a registration can mend.
-func TestOnlyWhatMayPassIsToBeTriedAgain(t *testing.T) {
+// TestFailureAdvisesRetryOnlyWhenTransient checks that patients are not asked to retry when only a changed registration
+// can help.
+func TestFailureAdvisesRetryOnlyWhenTransient(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]bool{
 		"server_error": true, "temporarily_unavailable": true,
@@ -137,7 +139,7 @@ func TestOnlyWhatMayPassIsToBeTriedAgain(t *testing.T) {
 	}
 }
 
-func TestARefusalByThePatientIsNoFailureToTellOf(t *testing.T) {
+func TestPatientRefusalEmitsNoFailureEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.start(t, request(t)).back()
@@ -153,7 +155,7 @@ func TestARefusalByThePatientIsNoFailureToTellOf(t *testing.T) {
 	}
 }
 
-func TestWhatTheBrowserIsToldDoesNotHangOnTheStore(t *testing.T) {
+func TestBrowserGetsErrorWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]fault.Code{
 		"access_denied": "access_denied", "invalid_scope": "invalid_scope",
@@ -170,11 +172,12 @@ func TestWhatTheBrowserIsToldDoesNotHangOnTheStore(t *testing.T) {
 	}
 }
 
-func TestWhatWasGrantedIsRecordedAndTold(t *testing.T) {
+func TestCompleteRecordsAndReportsGrantedScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
-		w.set.Scope, w.set.ConsentExpiresAt = "openid offline_access", time.Now().Add(90*24*time.Hour) // no patient read
+		// no patient/ read scope
+		w.set.Scope, w.set.ConsentExpiresAt = "openid offline_access", time.Now().Add(90*24*time.Hour)
 		done, err := w.completer(t).Complete(t.Context(), w.start(t, request(t)).back())
 		if err != nil {
 			t.Fatal(err)
@@ -195,11 +198,11 @@ func TestWhatWasGrantedIsRecordedAndTold(t *testing.T) {
 	})
 }
 
-func TestAFailureOfAWriteThatSucceededTellsNothingElse(t *testing.T) {
+func TestConcludeReportsNothingElseWhenResponseOfWriteIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.start(t, request(t)).back()
-	// The answer of the write is lost: the attempt is done, and stays so.
+	// The write's response is lost: the attempt is done, and stays so.
 	w.meddle = func() {
 		for id, attempt := range w.attempts {
 			attempt.Status = flow.Done

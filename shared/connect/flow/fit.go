@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// MaxQuery is the longest query of an authorization request in bytes that portals are known to accept: it is the
-// default limit of IIS (requestLimits, maxQueryString), and of gateways in front of others.
+// MaxQuery is the longest query of an authorization request, in bytes, that portals are known to accept. It is the
+// default limit of IIS (requestLimits, maxQueryString) and of gateways in front of other servers.
 const MaxQuery = 2048
 
-// sample stands for a state, nonce or challenge that is not made yet: 32 bytes in base64url without padding.
+// sample stands in for a state, nonce or challenge that does not exist yet: 32 bytes in base64url without padding.
 const sample = "0123456789012345678901234567890123456789012"
 
-// fit returns the scope of an attempt whose types are from the server's own list, as far as MaxQuery leaves room: the
-// last types, which an export needs least, are dropped first. The connection knows what it requested, so that an
-// export does not take a dropped type for one that the patient withheld. leftOut counts the dropped scopes.
+// fit returns the scope of an attempt whose types come from the server's own list, shortened to fit MaxQuery: the last
+// types, which an export needs least, are dropped first. The connection records what it requested, so that an export
+// does not mistake a dropped type for one that the patient withheld. leftOut counts the dropped scopes.
 func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error) {
 	challenge, nonce := sample, ""
 	if attempt.NoChallenge {
@@ -38,12 +38,12 @@ func (s Preparation) fit(attempt Attempt) (scope string, leftOut int, err error)
 	return strings.Join(scopes[:kept], " "), len(scopes) - kept, nil
 }
 
-// isOptional reports whether a request makes sense without a scope: without the Patient or a refresh token it does not.
+// isOptional reports whether a request makes sense without a scope. Without the Patient or a refresh token it does not.
 func isOptional(scope string) bool {
 	return strings.HasPrefix(scope, "patient/") && !strings.HasPrefix(scope, "patient/Patient.")
 }
 
-// request is the authorization request of an attempt.
+// request returns the authorization request of an attempt.
 func (a Attempt) request(state, challenge, nonce string) Authorization {
 	return Authorization{
 		Endpoint: a.AuthorizationEndpoint, ClientID: a.ClientID, RedirectURI: a.Callback, Scope: a.Scope,

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// everyType lists a scope for the Patient and more types than a request has room for.
+// everyType returns a scope with the Patient and more types than fit a request.
 func everyType() string {
 	scopes := make([]string, 0, 100)
 	scopes = append(scopes, "openid", "offline_access", "patient/Patient.rs", "patient/Observation.rs")

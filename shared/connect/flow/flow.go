@@ -1,6 +1,6 @@
-// Package flow owns one connect attempt: what is pinned when the patient leaves for the portal, the state and browser
-// binding that the return must show, single use, and the result. It speaks to the portal through an interface and
-// knows no HTTP and no AWS.
+// Package flow owns one connect attempt: the values pinned when the patient leaves for the portal, the state and
+// browser binding that the return must present, single use, and the result. It reaches the portal through an interface
+// and depends on neither HTTP nor AWS.
 package flow
 
 import (
@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// CallbackPath is where portals return, behind the base URL; what follows it names the registration.
+	// CallbackPath is the path to which portals return, below the base URL; the part after it names the registration.
 	CallbackPath = "/bridge/callback"
-	// ConnectPath is where a browser leaves for a portal, behind the base URL.
+	// ConnectPath is the path from which a browser leaves for a portal, below the base URL.
 	ConnectPath = "/bridge/connect"
-	// PagePath is where a patient picks the institution first, behind the base URL.
+	// PagePath is the path of the page where a patient first picks the institution, below the base URL.
 	PagePath = "/widget/connect"
 )
 
-// VerifierPurpose stands in the encryption context of sealed PKCE verifiers.
+// VerifierPurpose is the purpose in the encryption context of sealed PKCE verifiers.
 const VerifierPurpose = "pkce-verifier"
 
 // Attempt is one sign-in of a patient. Everything that the return needs is pinned here, so that nothing a browser
@@ -48,10 +48,10 @@ type Attempt struct {
 	Ending    Ending // zero until the attempt is done or failed
 }
 
-// Requester identifies the patient to the organisation, and says where the result goes.
+// Requester identifies the patient to the organisation and holds the result's destination.
 type Requester struct {
-	RedirectURI   string // proven to be registered when the attempt began; empty for a widget's attempt
-	TokenHash     string // SHA-256 of the token by which the widget asks for the result, hex; empty in redirect mode
+	RedirectURI   string // verified as registered when the attempt began; empty for a widget's attempt
+	TokenHash     string // SHA-256, hex, of the token with which the widget polls; empty in redirect mode
 	ExternalID    string
 	ExternalState string
 }
@@ -64,43 +64,43 @@ type Institution struct {
 	PlatformType string
 }
 
-// Renewal names the connection that a patient authorizes again. It is zero for a new connection.
+// Renewal names the connection that a patient is reauthorizing. It is zero for a new connection.
 type Renewal struct {
 	Reconnect string // the connection's id
-	WasEnded  string // why it had ended when the attempt began (connection.RefreshState); empty if it had not
+	WasEnded  string // why it had ended when the attempt began (connection.RefreshState); empty if active
 }
 
-// Server holds the portal's addresses, as discovery stated them when the attempt began.
+// Server holds the portal's URLs, as discovery stated them when the attempt began.
 type Server struct {
 	FHIRBase              string
 	Issuer                string
 	IssRequired           bool // the portal promises iss on its return (RFC 9207)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
-	KeySet                string // address of the keys that sign id_tokens; empty if unknown
+	KeySet                string // URL of the keys that sign id_tokens; empty if unknown
 	Userinfo              string // empty if there is none
 	Upstream              Upstream
 }
 
-// Client identifies us to the portal.
+// Client identifies Recordbridge to the portal.
 type Client struct {
 	ClientID     string
-	ClientAuthID string // of the client's authentication; empty for a public client
-	Callback     string // the redirect URI that the portal gets, and the only one that may bring its answer
-	RawBasic     bool   // client id and secret stand in HTTP Basic as they are; goes into the token set
+	ClientAuthID string // of the client authentication; empty for a public client
+	Callback     string // the redirect URI sent to the portal, the only one that may receive its response
+	RawBasic     bool   // HTTP Basic carries client id and secret unencoded; copied to the token set
 }
 
-// Parameters holds the rest of the authorization request, and the consequences of what it requests.
+// Parameters holds the rest of the authorization request and the settings that follow from it.
 type Parameters struct {
 	Aud         string   // sent as aud; empty: not sent
 	Scope       string   // requested
-	RepeatScope bool     // every refresh has to name the scope again; goes into the token set
-	Extra       []string // fields of the token answer that go into the token set (tokens.Set)
+	RepeatScope bool     // every refresh must repeat the scope; copied to the token set
+	Extra       []string // fields of the token response that the token set keeps (tokens.Set)
 	Nonce       bool     // a nonce is sent
 	NoChallenge bool     // no PKCE challenge is sent
 }
 
-// Secrets proves that the return belongs to the attempt. It is made when the browser leaves.
+// Secrets proves that the return belongs to the attempt. It is created when the browser leaves.
 type Secrets struct {
 	NonceHash string // HashNonce of the nonce that the id_token must repeat; empty if none was sent
 	Verifier  []byte // PKCE verifier, sealed
@@ -109,7 +109,7 @@ type Secrets struct {
 // Status is the progress of an attempt.
 type Status string
 
-// The statuses. An attempt that is created or open when its time has passed is expired; that is decided on reading and
+// The statuses. An attempt that is created or open after its lifetime is expired; that is determined on reading and
 // never stored.
 const (
 	Created Status = "created" // by a widget, whose browser has not left yet
@@ -132,17 +132,18 @@ type Ending struct {
 	RequestID   string // of the request that ended in the error
 }
 
-// Conclusion is everything that the end of an attempt stores, in one transaction.
+// Conclusion holds everything that the end of an attempt stores, in one transaction.
 type Conclusion struct {
 	Attempt     Attempt
 	Error       string // error code the attempt ended with, empty on success
-	Description string // of the error, as the browser is told
+	Description string // of the error, as the browser shows it
 	Cause       string // of the error
 	RequestID   string // of the request that ended in the error
-	// Connection has no id when none comes of it. One with a revision is a reconnect: it replaces that revision.
+	// Connection has no id if the attempt yields no connection. One with a revision is a reconnect: it replaces that
+	// revision.
 	Connection connection.Connection
-	// Tokens has no Sealed when there are none. Those of a reconnect replace the version before theirs, or with version 1
-	// are the first, and what was left of an earlier grant (refresh.Store, Upstream) goes with it.
+	// Tokens has no Sealed if there are none. The tokens of a reconnect replace the preceding version, or are the first if
+	// they have version 1. Leftovers of an earlier grant are deleted with the write (refresh.Store, Upstream).
 	Tokens tokens.Row
 	Events []webhook.Event
 }
@@ -153,35 +154,37 @@ type Attempts interface {
 	Attempt(ctx context.Context, tenant org.Tenant, id string) (Attempt, error)
 }
 
-// StartStore keeps attempts that begin.
+// StartStore stores attempts when they begin.
 type StartStore interface {
 	Attempts
 	// BeginAttempt creates the attempt, open, and its state in one transaction.
 	BeginAttempt(ctx context.Context, attempt Attempt, state binding.State) error
-	// Ticket reads a ticket that is not expired at now, consistently; fault.NotFound.
+	// Ticket reads a ticket that has not expired at now, consistently; fault.NotFound.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt uses a ticket up, makes its attempt open with the attempt's Verifier and NonceHash, and creates the
-	// state, in one transaction; fault.Conflict when the ticket is gone or the attempt is not as it was created.
+	// OpenAttempt consumes a ticket, sets its attempt to open with the attempt's Verifier and NonceHash, and creates the
+	// state, in one transaction. It returns fault.Conflict if the ticket is gone or the attempt changed since its
+	// creation.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, attempt Attempt, state binding.State) error
 }
 
-// CreateStore keeps attempts whose browser leaves later.
+// CreateStore stores attempts whose browser leaves later.
 type CreateStore interface {
-	// CreateAttempt stores a widget's attempt, created, and its ticket in one transaction, also in place of one of the
-	// same id and token hash that nobody has left with; fault.Conflict when there is another of its id.
+	// CreateAttempt stores a widget's attempt, with status created, and its ticket in one transaction. It may replace an
+	// attempt with the same id and token hash with which no browser has left. It returns fault.Conflict if the id belongs
+	// to another attempt.
 	CreateAttempt(ctx context.Context, attempt Attempt, ticket binding.Ticket) error
 }
 
-// EndStore keeps attempts that end.
+// EndStore stores attempts when they end.
 type EndStore interface {
 	Attempts
 	binding.States
 
-	// TokenVersion reads the version of a connection's token set, also of one that was ended, consistently; 0 when it
-	// never had any. The set is not opened.
+	// TokenVersion reads the version of a connection's token set, even of an ended one, consistently; 0 if it never had
+	// any. The set is not decrypted.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// ConcludeAttempt stores a conclusion in one transaction; fault.Conflict when the attempt is not open, or a row that
-	// it replaces has changed since it was read.
+	// ConcludeAttempt stores a conclusion in one transaction. It returns fault.Conflict if the attempt is not open, or if
+	// a row that it replaces changed since it was read.
 	ConcludeAttempt(ctx context.Context, c Conclusion) error
 }
 
@@ -191,7 +194,7 @@ type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// NoConnections is the Connections of functions that begin no reconnect: it knows none.
+// NoConnections implements Connections for functions that begin no reconnect. It contains no connections.
 type NoConnections struct{}
 
 // Connection implements Connections.
@@ -203,73 +206,73 @@ func (NoConnections) Connection(context.Context, org.Tenant, string) (connection
 type Catalog interface {
 	// Endpoint reads an endpoint; fault.NotFound.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// Way reads how a brand, under an id that may be asked for, has an endpoint; fault.NotFound.
+	// Way reads how patients of a brand, given by its own or a merged id, reach an endpoint; fault.NotFound.
 	Way(ctx context.Context, endpointID, brandID string) (catalog.Way, error)
-	// Registration reads how we are registered at an endpoint, for the tenant or for all; fault.NotFound.
+	// Registration reads our registration at an endpoint, for the tenant or the shared one; fault.NotFound.
 	Registration(ctx context.Context, tenant org.Tenant, endpoint catalog.Endpoint) (catalog.Registration, error)
 }
 
-// Authority is what discovery says about a portal's authorization server, checked: addresses are absolute, and what is
-// not stated is empty.
+// Authority holds the validated discovery results of a portal's authorization server: URLs are absolute, and values not
+// stated are empty.
 type Authority struct {
 	Issuer                string
-	IssRequired           bool // the answer to our redirect URI must carry iss, equal to Issuer (RFC 9207 section 2.4)
+	IssRequired           bool // responses to our redirect URI must carry iss, equal to Issuer (RFC 9207 section 2.4)
 	AuthorizationEndpoint string
 	TokenEndpoint         string
 	KeySet                string // jwks_uri: the keys that sign id_tokens
-	// Userinfo tells about the patient whose access token it is shown, Revocation takes tokens back (RFC 7009),
-	// Introspection tells when they end (RFC 7662). Each is kept only at the token endpoint's own origin, which knows the
-	// tokens already.
+	// Userinfo describes the patient of an access token, Revocation revokes tokens (RFC 7009), and Introspection returns
+	// their expiry (RFC 7662). Each is kept only if it is at the token endpoint's own origin, which sees the tokens
+	// anyway.
 	Userinfo      string
 	Revocation    string
 	Introspection string
-	// what to ask for of the patient's data where nothing else says so, space-separated, the most needed first
+	// data scopes to request if nothing else specifies them, space-separated, most needed first
 	Scope  string
-	Access string // how scopes say "read and search" there: "read" (version 1) or "rs" (version 2)
-	S256   bool   // it says that it checks PKCE's S256 challenges; where it does not, they are sent all the same
-	// Methods are those ways of client authentication that the server lists and that we know, and Algorithms those of
-	// private_key_jwt. Servers are wrong about them often enough: they are for who registers a client to compare with.
+	Access string // the server's scope suffix for "read and search": "read" (version 1) or "rs" (version 2)
+	S256   bool   // the server advertises PKCE S256; challenges are sent either way
+	// Methods lists the client authentication methods that both the server advertises and we support, and Algorithms those
+	// for private_key_jwt. Servers often state them wrongly, so they only help the operator who registers a client.
 	Methods    []string
 	Algorithms []string
-	// Substitute says that the configuration was not to be had for a reason that may pass, and the CapabilityStatement,
-	// which names less, stands in for it.
+	// Substitute reports that the configuration was unavailable for a possibly temporary reason, and that the less
+	// detailed CapabilityStatement was used instead.
 	Substitute bool
-	// BrandBundle is where the server says that its institutions publish a list of themselves (SMART App Launch 2.2,
-	// user_access_brand_bundle). Nothing is fetched from there because a server says so.
+	// BrandBundle is the URL at which the server says its institutions publish their list (SMART App Launch 2.2,
+	// user_access_brand_bundle). Nothing is fetched from it merely because a server names it.
 	BrandBundle string
 }
 
 // Profile holds a platform's requirements for the authorization request.
 type Profile struct {
 	Aud   string // empty: not sent
-	Scope string // what to ask for where the registration does not say
-	// Listed says that the types in Scope are from the server's own list, the most needed first. The last ones are
-	// dropped if the request would be too long (MaxQuery).
+	Scope string // scopes to request if the registration names none
+	// Listed reports that the types in Scope come from the server's own list, most needed first. The last ones are dropped
+	// if the request would be too long (MaxQuery).
 	Listed bool
-	Nonce  bool // wanted even where openid is not asked for
-	// RawBasic says that client id and secret stand in HTTP Basic as they are, against RFC 6749 section 2.3.1.
+	Nonce  bool // required even if openid is not requested
+	// RawBasic reports that HTTP Basic carries client id and secret unencoded, contrary to RFC 6749 section 2.3.1.
 	RawBasic bool
-	// RepeatScope says that a refresh without scope is refused, against RFC 6749 section 6.
+	// RepeatScope reports that the platform refuses a refresh without scope, contrary to RFC 6749 section 6.
 	RepeatScope bool
-	// NoChallenge says that the platform refuses a PKCE challenge; then none is sent, and no verifier.
+	// NoChallenge reports that the platform refuses a PKCE challenge; neither challenge nor verifier is then sent.
 	NoChallenge bool
-	// Extra names the fields of the token answer that the platform needs on later calls.
+	// Extra names the fields of the token response that the platform needs on later calls.
 	Extra    []string
-	Known    []string // origins of this discovery that the platform's profile knows to be right
+	Known    []string // origins in this discovery that the platform's profile confirms
 	Upstream Upstream
 }
 
-// Upstream holds the endpoints that are used with a token after the code exchange.
+// Upstream holds the endpoints that take a token after the code exchange.
 type Upstream struct {
 	Revocation       string // revocation_endpoint (RFC 7009), or empty
 	Introspection    string // introspection_endpoint (RFC 7662), or empty
-	IntrospectBearer bool   // it is asked with the access token instead of the client's authentication
-	// Consent is how long the patient's consent lasts where neither answer nor introspection says; zero for unknown.
+	IntrospectBearer bool   // introspection authenticates with the access token, not as the client
+	// Consent is the duration of the patient's consent if neither response nor introspection states it; zero for unknown.
 	Consent time.Duration
 }
 
-// Platforms knows the platforms' profiles, and what an endpoint has of its own. One that is not known gets what SMART
-// App Launch 2.2 has for everyone. An error is a defect of the endpoint's overrides.
+// Platforms returns the platforms' profiles with an endpoint's overrides applied. An unknown platform gets the defaults
+// of SMART App Launch 2.2. An error means that the endpoint's overrides are invalid.
 type Platforms interface {
 	Profile(endpoint catalog.Endpoint, authority Authority) (Profile, error)
 }
@@ -286,42 +289,43 @@ type Authorization struct {
 	Nonce       string // empty: not sent
 }
 
-// PortalError is a health system's refusal, as one of the codes that are passed through (docs/openapi.yaml).
+// PortalError is a health system's refusal, as one of the codes that Recordbridge passes through (docs/openapi.yaml).
 type PortalError struct {
 	Code string
-	// AmbiguousBasic says of an invalid_client that client id and secret are others for a server that reads HTTP Basic in
-	// the other way (Profile.RawBasic).
+	// AmbiguousBasic reports, for an invalid_client, that client id and secret would differ for a server that decodes HTTP
+	// Basic the other way (Profile.RawBasic).
 	AmbiguousBasic bool
 }
 
 // Error implements error.
 func (e *PortalError) Error() string { return "the health system answered " + e.Code }
 
-// Authorizer makes authorization requests (smart.Authorizer).
+// Authorizer builds authorization requests (smart.Authorizer).
 type Authorizer interface {
 	Discover(ctx context.Context, fhirBase string) (Authority, error)
 	// AuthorizeURL adds the request to the authorization endpoint.
 	AuthorizeURL(request Authorization) (string, error)
-	// NewVerifier makes a PKCE verifier and its S256 challenge.
+	// NewVerifier returns a PKCE verifier and its S256 challenge.
 	NewVerifier() (verifier secret.Text, challenge string, err error)
 }
 
 // Exchanger exchanges codes (smart.Portal).
 type Exchanger interface {
-	// Exchange gets tokens for a code, and the patient they are for. A refusal is a *PortalError; fault.Unavailable says
-	// that our client could not prove who it is and nothing was sent; anything else is a failure of the exchange, such as
-	// an id_token that is forged or does not repeat the nonce. A code works once, so nothing is tried again.
+	// Exchange gets tokens for a code, and the patient they are for. A refusal is a *PortalError. fault.Unavailable means
+	// that our client could not authenticate and nothing was sent. Any other error is a failed exchange, such as a forged
+	// id_token or one that does not repeat the nonce. A code works once, so nothing is retried.
 	Exchange(ctx context.Context, grant Grant) (tokens.Set, error)
 }
 
-// Grant is a code, and the attempt that it was given for: everything else about it was pinned when that began.
+// Grant holds a code and the attempt that it was issued for. Everything else about it was pinned when the attempt
+// began.
 type Grant struct {
 	Attempt  Attempt
 	Code     secret.Text
-	Verifier secret.Text // the attempt's, opened; empty where no challenge was sent
+	Verifier secret.Text // the attempt's, decrypted; empty if no challenge was sent
 }
 
-// Enqueuer tells the webhook worker about an event.
+// Enqueuer notifies the webhook worker of an event.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// returned reports whether a return can be from the server that the browser was sent to, by the iss that it has, or has
-// not (RFC 9207 section 2.4). A portal that has to name no issuer, as those of SMART App Launch without sign-on have
-// not, may send iss all the same. Then it is not known which one is right, but it is known where the code would go: an
-// issuer that the attempt's addresses lie below loses nothing by it, and any other might be one whose patient a hostile
-// portal has sent here.
+// returned reports whether a return can come from the server to which the browser was sent, judging by its iss or the
+// lack of one (RFC 9207 section 2.4). A portal that need not name an issuer, such as one of SMART App Launch without
+// sign-on, may still send iss. It is then unknown which issuer is right, but the code's destination is known: an issuer
+// below which the attempt's URLs lie loses nothing. Any other might be one whose patient a hostile portal has
+// redirected here.
 func (s Server) returned(iss string) bool {
 	switch {
 	case s.Issuer != "":
@@ -20,8 +20,8 @@ func (s Server) returned(iss string) bool {
 	return isBelow(iss, s.AuthorizationEndpoint) && isBelow(iss, s.TokenEndpoint)
 }
 
-// isBelow reports whether an address that discovery has checked begins with an issuer's, in the same
-// spelling, and stays below it.
+// isBelow reports whether a URL that discovery has validated begins with an issuer's URL, in the same spelling, and
+// stays below it.
 func isBelow(issuer, address string) bool {
 	root, err := url.Parse(issuer)
 	if err != nil || root.Host == "" {

@@ -6,9 +6,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A portal that names no issuer may be a hostile one that brings us a code of another: that one's iss gives it away. An
-// honest one's own iss stands above both its addresses.
-func TestAnUnnamedIssuerIsOneThatGetsTheCodeItself(t *testing.T) {
+// A portal that names no issuer may be hostile and bring the code of another portal, whose iss reveals it. An honest
+// portal's own iss is a prefix of both its URLs.
+func TestReturnAcceptsUnannouncedIssuerOnlyAbovePinnedURLs(t *testing.T) {
 	t.Parallel()
 	const honest = "https://sso.example/realms/alder"
 	for name, c := range map[string]struct {

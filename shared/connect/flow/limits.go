@@ -7,16 +7,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxReturn is how long the address of a result may be, in bytes, before the scope, which the result does not need
-// to have, is left out of it: many servers take 8 KiB and some no more than half of that.
+// maxReturn is the longest URL of a result, in bytes, that includes the optional scope; a longer one omits it. Many
+// servers accept 8 KiB, but some only half of that.
 const maxReturn = 4096
 
-// CheckLengths refuses values that are too long to be returned; fault.Invalid.
+// CheckLengths returns fault.Invalid for values that are too long to be returned.
 func (r Request) CheckLengths() error {
 	return binding.CheckLengths(r.ExternalID, r.ExternalState, r.RequestID)
 }
 
-// shortened is a result that fits the address that it is returned to. The record and the event keep the whole scope.
+// shortened returns a result that fits the URL to which it is returned. The record and the event keep the full scope.
 func shortened(to org.VerifiedRedirect, result url.Values) url.Values {
 	if len(to.With(result)) > maxReturn {
 		result.Del("scope")

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestWhatIsToBeReturnedHasABoundedLength(t *testing.T) {
+func TestCheckLengthsRefusesLongValues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		limit int
@@ -35,10 +35,10 @@ func TestWhatIsToBeReturnedHasABoundedLength(t *testing.T) {
 	}
 }
 
-// TestTheAddressOfAResultIsBoundedWhateverThePortalGrants: the longest that a caller can ask to have returned,
-// and scopes without end. A scope that fits is returned; one that does not is left out, and stands in the
-// record and in the event.
-func TestTheAddressOfAResultIsBoundedWhateverThePortalGrants(t *testing.T) {
+// TestResultURLIsBoundedForAnyGrantedScope uses the longest values that a caller can have returned, and
+// unlimited scopes. A scope that fits is returned; a longer one is omitted, and is available in the record and the
+// event.
+func TestResultURLIsBoundedForAnyGrantedScope(t *testing.T) {
 	t.Parallel()
 	const most = 8192
 	for name, c := range map[string]struct {

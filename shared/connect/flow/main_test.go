@@ -29,10 +29,10 @@ const (
 	endpointID  = "e0000000-0000-4000-8000-00000000000a"
 	suspendedID = "e0000000-0000-4000-8000-00000000000b"
 	liveID      = "e0000000-0000-4000-8000-00000000000c"
-	strangerID  = "e0000000-0000-4000-8000-00000000000d" // where we are not registered
-	mergedID    = "b0000000-0000-4000-8000-00000000000b" // a brand that is brandID now
+	strangerID  = "e0000000-0000-4000-8000-00000000000d" // without a registration
+	mergedID    = "b0000000-0000-4000-8000-00000000000b" // a brand that was merged into brandID
 	foreignID   = "b0000000-0000-4000-8000-00000000000c"
-	formerID    = "d0000000-0000-4000-8000-00000000000b" // a portal that is portalID now
+	formerID    = "d0000000-0000-4000-8000-00000000000b" // a portal that was merged into portalID
 	nextID      = "b0000000-0000-4000-8000-00000000000d" // another brand of the same portals
 	secondID    = "d0000000-0000-4000-8000-00000000000d" // their other portal
 	brandID     = "b0000000-0000-4000-8000-00000000000a"
@@ -56,7 +56,7 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// world is everything around an attempt. The method named by broken fails.
+// world is the environment of an attempt. The method named by broken fails.
 type world struct {
 	mu        sync.Mutex
 	broken    string
@@ -64,7 +64,7 @@ type world struct {
 	profile   flow.Profile
 	base      string // the endpoint's FHIR base
 	pins      catalog.Pins
-	several   bool   // institutions share the endpoint
+	several   bool   // several institutions share the endpoint
 	callback  string // of the registration
 	attempts  map[string]flow.Attempt
 	states    map[string]binding.State
@@ -80,7 +80,7 @@ type world struct {
 	asked     flow.Authorization
 	grants    []flow.Grant
 	set       tokens.Set
-	exchange  func(context.Context) error // what Exchange answers with, when set
+	exchange  func(context.Context) error // Exchange's response, if set
 }
 
 func newWorld() *world {
@@ -152,7 +152,7 @@ func (w *world) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return endpoint, w.fails("Endpoint")
 }
 
-// Way knows the endpoint's two brands, and what was merged into one of them.
+// Way knows the endpoint's two brands and the ids that were merged into one of them.
 func (w *world) Way(_ context.Context, endpoint, brand string) (catalog.Way, error) {
 	is, ok := map[string]string{brandID: brandID, mergedID: brandID, nextID: nextID}[brand]
 	if !ok || endpoint != endpointID {
@@ -214,7 +214,7 @@ func (w *world) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 	return w.set, nil
 }
 
-// Seal hides nothing, but what it makes opens only for the same tenant and binding.
+// Seal does not encrypt, but its result opens only for the same tenant and binding.
 func (w *world) Seal(_ context.Context, owner org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	return []byte(owner.Key() + "\n" + boundTo + "\n" + hex.EncodeToString(plain)), w.fails("Seal")
 }
@@ -273,7 +273,7 @@ func newKeyring(t *testing.T) secret.Keyring {
 	return ring
 }
 
-// request asks for an attempt with everything that can be given.
+// request returns a request for an attempt with every field set.
 func request(t *testing.T) flow.Request {
 	t.Helper()
 	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{redirectURI}, redirectURI)
@@ -286,7 +286,7 @@ func request(t *testing.T) flow.Request {
 	}
 }
 
-// browser is a browser on its way back from the portal.
+// browser is a browser returning from the portal.
 type browser struct {
 	state   string
 	cookies map[string]string
@@ -302,7 +302,7 @@ func (w *world) start(t *testing.T, r flow.Request) browser {
 	return browser{state: w.asked.State, cookies: map[string]string{started.CookieName: started.CookieValue.Reveal()}}
 }
 
-// back is the return with a code.
+// back returns the browser's return with a code.
 func (b browser) back() flow.Return {
 	return flow.Return{
 		State: b.state, Code: secret.New("code"), RequestID: "return-1",

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Addresses returns the addresses of a discovery that are compared with an endpoint's pins.
+// Addresses returns the URLs of a discovery that are compared with an endpoint's pins.
 func (a Authority) Addresses() catalog.Addresses {
 	return catalog.Addresses{
 		Issuer: a.Issuer, Authorization: a.AuthorizationEndpoint, Token: a.TokenEndpoint, Keys: a.KeySet,
@@ -17,10 +17,10 @@ func (a Authority) Addresses() catalog.Addresses {
 	}
 }
 
-// checkOrigins refuses a discovery that names other places than the endpoint's pins, or without any others than those
-// that nobody needs to approve; and one that names us. Whoever could have a code, a verifier, a secret or a token
-// sent elsewhere could use them there (RFC 9700 section 4.4). A substitute that leaves the issuer out is trouble of
-// the portal, and no move.
+// checkOrigins refuses a discovery that names origins different from the endpoint's pins or, if there are none, origins
+// other than those that need no approval. It also refuses one that names Recordbridge itself. Anyone who could redirect
+// a code, verifier, secret or token could use it (RFC 9700 section 4.4). A substitute that omits the issuer counts as a
+// portal failure, not as a move.
 func (s Preparation) checkOrigins(ctx context.Context, tenant org.Tenant, e catalog.Endpoint, authority Authority,
 	known []string,
 ) error {

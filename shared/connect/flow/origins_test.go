@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// logged runs something as a unit of work and returns its log line.
+// logged runs a function as a unit of work and returns its log line.
 func logged(t *testing.T, run func(ctx context.Context)) string {
 	t.Helper()
 	var line strings.Builder
@@ -21,7 +21,7 @@ func logged(t *testing.T, run func(ctx context.Context)) string {
 	return line.String()
 }
 
-// everywhere is a discovery that names an address of each kind, all at one origin.
+// everywhere returns a discovery with a URL of each kind, all at one origin.
 func everywhere(origin string) flow.Authority {
 	return flow.Authority{
 		Issuer: origin, AuthorizationEndpoint: origin + "/authorize", TokenEndpoint: origin + "/token",
@@ -30,7 +30,7 @@ func everywhere(origin string) flow.Authority {
 	}
 }
 
-// names are the discovery's addresses by role, to be changed.
+// names returns pointers to the discovery's URLs by role.
 func names(a *flow.Authority) map[string]*string {
 	return map[string]*string{
 		"issuer": &a.Issuer, "authorization": &a.AuthorizationEndpoint, "token": &a.TokenEndpoint, "keys": &a.KeySet,
@@ -38,7 +38,8 @@ func names(a *flow.Authority) map[string]*string {
 	}
 }
 
-// wantMoved: nothing is made, neither for a browser nor for a widget, and the operator is told what has left where.
+// wantMoved checks that no attempt is created, for a browser or a widget, and that the log names the role and its new
+// origin.
 func wantMoved(t *testing.T, w *world, told string) {
 	t.Helper()
 	line := logged(t, func(ctx context.Context) {
@@ -60,7 +61,7 @@ func wantMoved(t *testing.T, w *world, told string) {
 	}
 }
 
-func TestADiscoveryThatLeavesThePinsBeginsNothing(t *testing.T) {
+func TestStartRefusesDiscoveryOutsidePins(t *testing.T) {
 	t.Parallel()
 	const away = "https://away.example"
 	for _, pinned := range []bool{true, false} {
@@ -84,7 +85,7 @@ func TestADiscoveryThatLeavesThePinsBeginsNothing(t *testing.T) {
 	}
 }
 
-func TestAPortalWhoseConfigurationIsNotToBeHadForNowHasNotMoved(t *testing.T) {
+func TestStartReportsUnavailablePortalAsNotMoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.pins = catalog.PinsOf(everywhere("https://ehr.example").Addresses())
@@ -103,7 +104,7 @@ func TestAPortalWhoseConfigurationIsNotToBeHadForNowHasNotMoved(t *testing.T) {
 	wantMoved(t, w, "token from https://ehr.example to https://away.example")
 }
 
-func TestADiscoveryWherePinsOrProfileHaveItIsUsed(t *testing.T) {
+func TestStartAcceptsDiscoveryWithinPinsOrProfile(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(w *world){
 		"pinned elsewhere":                  func(w *world) { w.pins = catalog.PinsOf(w.authority.Addresses()) },
@@ -120,7 +121,7 @@ func TestADiscoveryWherePinsOrProfileHaveItIsUsed(t *testing.T) {
 	}
 }
 
-func TestOurOwnHostIsNoPortal(t *testing.T) {
+func TestStartRefusesOwnHostAsPortal(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]string{
 		"as it is": baseURL + "/bridge/connect?attempt=theirs", "in capitals": "https://API.example/x",
@@ -136,7 +137,7 @@ func TestOurOwnHostIsNoPortal(t *testing.T) {
 				t.Parallel()
 				w := newWorld()
 				*names(&w.authority)[role] = address
-				w.pins = catalog.PinsOf(w.authority.Addresses()) // whoever approved it was wrong
+				w.pins = catalog.PinsOf(w.authority.Addresses()) // the approval was wrong
 				wantMoved(t, w, role+" from none to "+catalog.Origin(address))
 			})
 		}
@@ -149,7 +150,7 @@ func TestOurOwnHostIsNoPortal(t *testing.T) {
 	})
 }
 
-func TestOnlyTheSandboxIsAtOurOwnHostAndOnlyInTestMode(t *testing.T) {
+func TestStartAcceptsOwnHostOnlyForSandboxInTestMode(t *testing.T) {
 	t.Parallel()
 	sandbox := func(w *world) {
 		w.base, w.authority = baseURL+"/sandbox/with/iss:present/fhir", everywhere(baseURL+"/sandbox")
@@ -184,9 +185,9 @@ func TestOnlyTheSandboxIsAtOurOwnHostAndOnlyInTestMode(t *testing.T) {
 	})
 }
 
-// TestAReturnBelongsToTheAddressThatThePortalWasGiven: what comes back for one registration ends no attempt of another
-// (RFC 9700 section 4.4.2), but the attempt that it was brought to.
-func TestAReturnBelongsToTheAddressThatThePortalWasGiven(t *testing.T) {
+// TestCompleteFailsAttemptReturnedToOtherCallback checks that a response on a callback URL other than the attempt's
+// fails that attempt, and completes no other (RFC 9700 section 4.4.2).
+func TestCompleteFailsAttemptReturnedToOtherCallback(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		registered, returned string

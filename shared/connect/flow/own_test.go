@@ -17,7 +17,7 @@ const (
 	ownToken = "pN3kVw0yq2xRZc8tHj5uLb1sFa7mEd4oGi9rTv6yKQ0"
 )
 
-// ownRequest is what a window asks for whose opener has chosen the attempt's id and token.
+// ownRequest returns the request of a window whose opener has chosen the attempt's id and token.
 func ownRequest(t *testing.T) flow.Request {
 	t.Helper()
 	r := widgetRequest(t)
@@ -25,7 +25,7 @@ func ownRequest(t *testing.T) flow.Request {
 	return r
 }
 
-func TestAnAttemptOfTheWidgetsOwnIDIsWatchedWithItsOwnToken(t *testing.T) {
+func TestProgressTakesTokenChosenByWidget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -59,7 +59,7 @@ func TestAnAttemptOfTheWidgetsOwnIDIsWatchedWithItsOwnToken(t *testing.T) {
 	})
 }
 
-func TestAnAttemptsIDIsNobodyElses(t *testing.T) {
+func TestCreateRefusesTakenAttemptID(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	first := w.create(t, ownRequest(t))
@@ -78,7 +78,7 @@ func TestAnAttemptsIDIsNobodyElses(t *testing.T) {
 	}
 	refused("another's token", func(r *flow.Request) { r.TokenHash = hash("thief") })
 	refused("in other letters", func(r *flow.Request) { r.AttemptID, r.TokenHash = strings.ToUpper(ownID), hash("thief") })
-	w.leave(t, first.Start) // what was there goes on
+	w.leave(t, first.Start) // the existing attempt continues
 	if w.attempts[ownID].Status != flow.Open {
 		t.Errorf("the attempt is %+v", w.attempts[ownID])
 	}
@@ -88,7 +88,7 @@ func TestAnAttemptsIDIsNobodyElses(t *testing.T) {
 	}
 }
 
-func TestWhoHasLostTheAnswerAsksAgainAndHasTheSameAttempt(t *testing.T) {
+func TestCreateIsIdempotentForSameIDAndToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	lost := w.create(t, ownRequest(t))
@@ -99,14 +99,14 @@ func TestWhoHasLostTheAnswerAsksAgainAndHasTheSameAttempt(t *testing.T) {
 		t.Fatalf("prepared %+v, attempts %+v", found, w.attempts)
 	}
 	w.leave(t, found.Start)
-	_, err := w.starter().Leave(t.Context(), lost.Start) // if it comes after all
+	_, err := w.starter().Leave(t.Context(), lost.Start) // if it arrives after all
 	wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
 	if len(w.states) != 1 {
 		t.Errorf("%d sign-ins were begun", len(w.states))
 	}
 }
 
-func TestWhatAWidgetChoosesHasToBeWhole(t *testing.T) {
+func TestCreateRequiresBothIDAndTokenHash(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*flow.Request){
 		"an id alone":           func(r *flow.Request) { r.TokenHash = "" },

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// A redirect URI can become one of the service itself after the attempt began, when the service gets another host.
+// A redirect URI can become one of the service itself after the attempt began, if the service's host changes.
 func TestCompleterEndsOnPageWhenStoredRedirectLeadsToService(t *testing.T) {
 	t.Parallel()
 	w := newWorld()

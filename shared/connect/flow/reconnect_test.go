@@ -21,7 +21,7 @@ import (
 
 const connID = "c0000000-0000-4000-8000-00000000000a"
 
-// connected puts a revoked connection of the patient p1 into the world, with a tombstone of its tokens, and returns it.
+// connected adds a revoked connection of patient p1 to the world, with a tombstone of its tokens, and returns it.
 func (w *world) connected(t *testing.T) connection.Connection {
 	t.Helper()
 	conn := connection.Connection{
@@ -46,7 +46,7 @@ func reconnectRequest(t *testing.T) flow.Request {
 	return r
 }
 
-func TestAReconnectRenewsTheConnectionUnderItsID(t *testing.T) {
+func TestReconnectRenewsConnectionUnderItsID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -86,11 +86,11 @@ func TestAReconnectRenewsTheConnectionUnderItsID(t *testing.T) {
 	})
 }
 
-func TestAReconnectStartsAtTheConnectionsOwnEndpoint(t *testing.T) {
+func TestReconnectStartsAtConnectionEndpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	conn := w.connected(t)
-	conn.BrandID = "b0000000-0000-4000-8000-0000000000ff" // its brand was merged since
+	conn.BrandID = "b0000000-0000-4000-8000-0000000000ff" // its brand has since been merged
 	w.conns[connID] = conn
 	r := reconnectRequest(t)
 	r.Reconnect, r.EndpointID = strings.ToUpper(connID), strings.ToUpper(endpointID)
@@ -102,9 +102,9 @@ func TestAReconnectStartsAtTheConnectionsOwnEndpoint(t *testing.T) {
 	}
 }
 
-// An application may have kept an id that was merged since, or have read the one that stays; the connection keeps
-// those that it was made with.
-func TestAReconnectKnowsItsInstitutionByAllItsIDs(t *testing.T) {
+// An application may have stored an id that was since merged, or have read the surviving one; the connection keeps its
+// original ids.
+func TestReconnectAcceptsMergedInstitutionIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		hasBrand, hasPortal, brand, portal string
@@ -154,7 +154,7 @@ func TestAReconnectKnowsItsInstitutionByAllItsIDs(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReconnectedIsRefusedAlike(t *testing.T) {
+func TestReconnectRefusalsAreIdentical(t *testing.T) {
 	t.Parallel()
 	texts := map[string]bool{}
 	for name, change := range map[string]func(*connection.Connection, *flow.Request){
@@ -183,7 +183,7 @@ func TestWhatCannotBeReconnectedIsRefusedAlike(t *testing.T) {
 	}
 }
 
-func TestAReconnectAtAnEndpointThatIsGoneIsRefused(t *testing.T) {
+func TestReconnectRefusesRemovedEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*connection.Connection, *flow.Request){
 		"suspended":        func(c *connection.Connection, _ *flow.Request) { c.EndpointID = suspendedID },
@@ -206,7 +206,7 @@ func TestAReconnectAtAnEndpointThatIsGoneIsRefused(t *testing.T) {
 	wantFault(t, err, fault.Internal, fault.CodeServerError)
 }
 
-func TestOnlyTheSamePatientReconnects(t *testing.T) {
+func TestReconnectRequiresSamePatient(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*world, *connection.Connection)
@@ -257,7 +257,7 @@ func TestOnlyTheSamePatientReconnects(t *testing.T) {
 	}
 }
 
-func TestARejectedConnectionGetsItsPatientWithTheReconnect(t *testing.T) {
+func TestReconnectSetsPatientOfRejectedConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	conn := w.connected(t)
@@ -276,7 +276,7 @@ func TestARejectedConnectionGetsItsPatientWithTheReconnect(t *testing.T) {
 	wantFault(t, err, fault.Invalid, fault.CodeInvalidRequest)
 }
 
-func TestARefusalOfAReconnectLeavesTheConnectionAsItIs(t *testing.T) {
+func TestRefusedReconnectKeepsConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	before := w.connected(t)
@@ -294,7 +294,7 @@ func TestARefusalOfAReconnectLeavesTheConnectionAsItIs(t *testing.T) {
 	}
 }
 
-func TestAReconnectOfAConnectionThatIsGoneFails(t *testing.T) {
+func TestReconnectFailsWhenConnectionIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.connected(t)
@@ -305,7 +305,7 @@ func TestAReconnectOfAConnectionThatIsGoneFails(t *testing.T) {
 	wantTold(t, w, err, "connection_unknown")
 }
 
-func TestAFailureOfOurOwnInAReconnectChangesNothing(t *testing.T) {
+func TestReconnectChangesNothingOnInternalError(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []string{"Connection", "TokenVersion", "Seal"} {
 		w := newWorld()

@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestAReconnectThatLosesARaceIsDecidedAgain(t *testing.T) {
+func TestReconnectRetriesAfterLostRace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		losses int // how often somebody else is faster
+		losses int // number of times that another writer is faster
 		good   bool
 	}{"once": {1, true}, "in all tries but one": {retry.Tries - 1, true}, "always": {retry.Tries, false}} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestAReconnectThatLosesARaceIsDecidedAgain(t *testing.T) {
 	}
 }
 
-func TestAPatientWhoAppearsMeanwhileCounts(t *testing.T) {
+func TestReconnectComparesPatientSetConcurrently(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	conn := w.connected(t)
@@ -68,10 +68,10 @@ func TestAPatientWhoAppearsMeanwhileCounts(t *testing.T) {
 	wantTold(t, w, err, "wrong_patient")
 }
 
-func TestAConnectionThatWasGivenUpMeanwhileStaysSo(t *testing.T) {
+func TestReconnectKeepsConnectionDisconnectedConcurrently(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		began, now string // why the connection had ended
+		began, now string // reason for the connection's end
 		good       bool
 	}{
 		"given up since the sign-in began": {"", connection.Disconnected, false},

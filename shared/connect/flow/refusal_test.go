@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// codes are what a portal may answer with, and what the application is told (docs/openapi.yaml).
+// codes maps a portal's error codes to those reported to the application (docs/openapi.yaml).
 func codes() map[string]fault.Code {
 	return map[string]fault.Code{
 		"invalid_client": "invalid_client", "invalid_grant": "invalid_grant", "unauthorized_client": "unauthorized_client",
@@ -27,7 +27,7 @@ func codes() map[string]fault.Code {
 	}
 }
 
-func TestAPortalsErrorOnTheReturnIsPassedOnOnlyWhenTheSpecificationListsIt(t *testing.T) {
+func TestReturnPassesOnOnlySpecifiedPortalErrors(t *testing.T) {
 	t.Parallel()
 	for sent, want := range codes() {
 		t.Run(sent, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestAPortalsErrorOnTheReturnIsPassedOnOnlyWhenTheSpecificationListsIt(t *te
 	}
 }
 
-func TestAPortalsErrorOnTheExchangeIsPassedOnOnlyWhenTheSpecificationListsIt(t *testing.T) {
+func TestExchangePassesOnOnlySpecifiedPortalErrors(t *testing.T) {
 	t.Parallel()
 	for sent, want := range codes() {
 		t.Run(sent, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestAPortalsErrorOnTheExchangeIsPassedOnOnlyWhenTheSpecificationListsIt(t *
 	}
 }
 
-// wantFailedAttempt completes an attempt that ends with a code of the health system.
+// wantFailedAttempt completes an attempt that fails with a code of the health system.
 func wantFailedAttempt(t *testing.T, w *world, r flow.Return, want fault.Code) {
 	t.Helper()
 	done, err := w.completer(t).Complete(t.Context(), r)
@@ -73,7 +73,7 @@ func wantFailedAttempt(t *testing.T, w *world, r flow.Return, want fault.Code) {
 	}
 }
 
-func TestAPatientsRefusalLeavesARejectedConnection(t *testing.T) {
+func TestPatientRefusalStoresRejectedConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -104,7 +104,7 @@ func TestAPatientsRefusalLeavesARejectedConnection(t *testing.T) {
 	})
 }
 
-func TestAReturnWithNeitherCodeNorErrorIsInvalid(t *testing.T) {
+func TestReturnWithoutCodeAndErrorIsInvalid(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	r := w.start(t, request(t)).back()
@@ -117,7 +117,7 @@ func TestAReturnWithNeitherCodeNorErrorIsInvalid(t *testing.T) {
 	}
 }
 
-func TestAPortalThatHangsGetsTwentySeconds(t *testing.T) {
+func TestExchangeTimesOutAfterTwentySeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -134,21 +134,21 @@ func TestAPortalThatHangsGetsTwentySeconds(t *testing.T) {
 	})
 }
 
-func TestAnExchangeThatFailsOtherwiseIsATokenExchangeError(t *testing.T) {
+func TestExchangeReportsOtherFailuresAsTokenExchangeError(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.exchange = func(context.Context) error { return errors.New("connection reset by 10.0.0.7") }
 	wantFailedAttempt(t, w, w.start(t, request(t)).back(), fault.CodeTokenExchange)
 }
 
-func TestAFailureOfOurOwnLeavesNoConnection(t *testing.T) {
+func TestCompleteStoresNoConnectionOnInternalError(t *testing.T) {
 	t.Parallel()
 	for broken, proven := range map[string]bool{
 		"TakeState": false, "Attempt": false, "Open": true, "Seal": true, "ConcludeAttempt": true,
 	} {
 		for _, refusal := range []string{"", "access_denied"} {
 			if refusal != "" && proven {
-				continue // a refusal opens and seals nothing, and is told whether it is stored or not
+				continue // a refusal seals nothing, and is reported whether or not it is stored
 			}
 			t.Run(broken+" "+refusal, func(t *testing.T) {
 				t.Parallel()

@@ -21,10 +21,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Preparation finds out what an attempt is pinned to. Every field is needed.
+// Preparation determines the values to which an attempt is pinned. Every field is required.
 type Preparation struct {
 	Catalog     Catalog
-	Connections Connections // of reconnects; NoConnections where none begins
+	Connections Connections // for reconnects; NoConnections if none begins
 	Portal      Authorizer
 	Platforms   Platforms
 	BaseURL     string // of our own API; our redirect URIs at the portals are below it
@@ -33,7 +33,7 @@ type Preparation struct {
 	Random      io.Reader
 }
 
-// Starter begins attempts and sends their browsers to the portal. Every field is needed.
+// Starter begins attempts and sends their browsers to the portal. Every field is required.
 type Starter struct {
 	Preparation
 
@@ -41,23 +41,23 @@ type Starter struct {
 	Sealer tokens.Sealer // under the key for verifiers
 }
 
-// Request asks for an attempt. Its redirect is proven already.
+// Request requests an attempt. Its redirect is already verified.
 type Request struct {
 	Caller        org.Caller
 	Redirect      org.VerifiedRedirect // none for a widget
-	Reconnect     string               // the connection to authorise again; empty for a new one
-	EndpointID    string               // when Reconnect is given it may be left out, else it must be the connection's
-	BrandID       string               // when given, must have the endpoint, or be what the connection's is by now
-	PortalID      string               // when given, must have the endpoint, or be what the connection's is by now
+	Reconnect     string               // the connection to reauthorise; empty for a new one
+	EndpointID    string               // optional with Reconnect, but must be the connection's if given
+	BrandID       string               // if given, must have the endpoint or be the connection's current one
+	PortalID      string               // if given, must have the endpoint or be the connection's current one
 	ExternalID    string
 	ExternalState string
 	RequestID     string
-	AttemptID     string // a widget's own choice, a version 4 UUID; empty where the attempt gets one here
-	TokenHash     string // of the widget's own attempt token; goes with AttemptID
+	AttemptID     string // chosen by a widget, a version 4 UUID; generated if empty
+	TokenHash     string // of the attempt token that the widget chose; goes with AttemptID
 }
 
-// Start begins an attempt and returns where to send the browser. Errors: fault.Invalid for what was asked,
-// fault.Upstream or fault.Unavailable when the portal cannot be used now.
+// Start begins an attempt and returns the URL to send the browser to. Errors: fault.Invalid for an invalid request;
+// fault.Upstream or fault.Unavailable if the portal cannot be used now.
 func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) {
 	attempt, err := s.pin(ctx, r)
 	if err != nil {
@@ -73,7 +73,8 @@ func (s Starter) Start(ctx context.Context, r Request) (binding.Started, error) 
 	return started, nil
 }
 
-// pin checks what is asked for, finds out how the portal is spoken to, and makes the attempt that keeps all of it.
+// pin validates the request, determines how to communicate with the portal, and returns an attempt that records the
+// result.
 func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	if err := r.CheckLengths(); err != nil {
 		return Attempt{}, err
@@ -119,7 +120,7 @@ func (s Preparation) pin(ctx context.Context, r Request) (Attempt, error) {
 	return attempt, nil
 }
 
-// attempt makes the attempt of a request, open from now on.
+// attempt returns the attempt of a request, open from now on.
 func (s Preparation) attempt(
 	r Request, to target, registration catalog.Registration, authority Authority, profile Profile,
 ) Attempt {
@@ -148,7 +149,8 @@ func (s Preparation) attempt(
 	}
 }
 
-// upstream takes what the server says of itself before what is known of its platform.
+// upstream returns the endpoints and settings for later token calls. Values that the server states take precedence over
+// its platform's.
 func upstream(authority Authority, profile Profile) Upstream {
 	u := profile.Upstream
 	u.Revocation = cmp.Or(authority.Revocation, u.Revocation)
@@ -156,7 +158,7 @@ func upstream(authority Authority, profile Profile) Upstream {
 	return u
 }
 
-// bind makes what binds an attempt to the browser that is about to leave for the portal. Nothing is stored yet.
+// bind makes the values that bind an attempt to the browser that is about to leave for the portal. It stores nothing.
 func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, binding.Started, error) {
 	verifier, challenge, err := s.Portal.NewVerifier()
 	if err != nil {
@@ -187,8 +189,8 @@ func (s Starter) bind(ctx context.Context, attempt *Attempt) (binding.State, bin
 	return state, started, nil
 }
 
-// callbackURI is our redirect URI of a registration: an address of its own, so that what comes back there was meant for
-// no other (RFC 9700 section 4.4.2), or for registrations that have none the plain one.
+// callbackURI returns our redirect URI for a registration. It is unique to the registration, so that a response sent
+// there was meant for no other (RFC 9700 section 4.4.2); registrations without one use the shared URI.
 func callbackURI(baseURL, registration string) string {
 	if registration == "" {
 		return baseURL + CallbackPath
@@ -198,7 +200,7 @@ func callbackURI(baseURL, registration string) string {
 
 func (s Preparation) maker() binding.Maker { return binding.Maker{Random: s.Random, Now: s.Now} }
 
-// HashNonce returns the hash by which an attempt keeps its nonce, which only the portal's id_token repeats.
+// HashNonce returns the hash under which an attempt stores its nonce, which only the portal's id_token repeats.
 func HashNonce(nonce string) string { return binding.Hash(nonce) }
 
 func verifierBinding(a Attempt) string { return "verifier|" + a.Tenant.Key() + "|" + a.ID }

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestStartPinsEverythingThatTheReturnNeeds(t *testing.T) {
+func TestStartPinsReturnParameters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -67,7 +67,7 @@ func TestStartPinsEverythingThatTheReturnNeeds(t *testing.T) {
 	})
 }
 
-func TestWhatIsStoredNamesNeitherStateNorCookieNorVerifier(t *testing.T) {
+func TestStoredAttemptContainsNoStateCookieOrVerifier(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	started, err := w.starter().Start(t.Context(), request(t))
@@ -89,7 +89,7 @@ func TestWhatIsStoredNamesNeitherStateNorCookieNorVerifier(t *testing.T) {
 	}
 }
 
-func TestEveryAttemptHasItsOwnStateAndCookie(t *testing.T) {
+func TestAttemptsHaveDistinctStatesAndCookies(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	seen := map[string]bool{}
@@ -113,7 +113,7 @@ func TestEveryAttemptHasItsOwnStateAndCookie(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeConnectedIsRefusedBeforeAnythingIsStored(t *testing.T) {
+func TestStartRefusesInvalidRequestBeforeStoring(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*flow.Request){
 		"no endpoint":             func(r *flow.Request) { r.EndpointID = "" },
@@ -138,7 +138,7 @@ func TestWhatCannotBeConnectedIsRefusedBeforeAnythingIsStored(t *testing.T) {
 	}
 }
 
-func TestAnUnknownASuspendedAndAnotherModesEndpointAnswerAlike(t *testing.T) {
+func TestStartRefusesUnavailableEndpointsIdentically(t *testing.T) {
 	t.Parallel()
 	texts := map[string]bool{}
 	for _, id := range []string{"e0000000-0000-4000-8000-0000000000ff", suspendedID, liveID} {
@@ -152,7 +152,7 @@ func TestAnUnknownASuspendedAndAnotherModesEndpointAnswerAlike(t *testing.T) {
 	}
 }
 
-func TestIDsAreTakenInEitherCaseAndBrandAndPortalMayBeLeftOut(t *testing.T) {
+func TestStartAcceptsIDsInAnyCaseAndOptionalBrandAndPortal(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*flow.Request){
 		"upper case": func(r *flow.Request) {
@@ -175,9 +175,9 @@ func TestIDsAreTakenInEitherCaseAndBrandAndPortalMayBeLeftOut(t *testing.T) {
 	}
 }
 
-// Thousands of practices can have one server: the connection is of the one that the patient has chosen.
-// TestAnInstitutionIsOneThatTheCatalogueSaysHasTheEndpoint, by the ids that it has now or once had.
-func TestAnInstitutionIsOneThatTheCatalogueSaysHasTheEndpoint(t *testing.T) {
+// Thousands of practices can share one server: the connection belongs to the one that the patient has chosen.
+// TestStartAcceptsInstitutionListedForEndpoint identifies it by its present or former ids.
+func TestStartAcceptsInstitutionListedForEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		several       bool
@@ -215,7 +215,7 @@ func TestAnInstitutionIsOneThatTheCatalogueSaysHasTheEndpoint(t *testing.T) {
 	}
 }
 
-func TestAStartThatFailsStoresNothing(t *testing.T) {
+func TestFailedStartStoresNothing(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []string{
 		"Endpoint", "Registration", "Profile", "NewVerifier", "Seal", "AuthorizeURL",
@@ -253,7 +253,7 @@ func TestAStartThatFailsStoresNothing(t *testing.T) {
 	})
 }
 
-func TestAPortalThatCannotBeDiscoveredKeepsItsKindOfFailure(t *testing.T) {
+func TestStartKeepsKindOfDiscoveryFailure(t *testing.T) {
 	t.Parallel()
 	for _, want := range []*fault.Error{
 		fault.New(fault.Unavailable, fault.CodeUnavailable, "It did not answer."),

@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ConcludeAttempt keeps the promises of flow.EndStore: all or nothing, and only over what was read.
+// ConcludeAttempt implements flow.EndStore: it writes all rows or none, and only if they are unchanged since they were
+// read.
 func (w *world) ConcludeAttempt(_ context.Context, c flow.Conclusion) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -18,11 +18,11 @@ import (
 type target struct {
 	endpoint   catalog.Endpoint
 	connection string // to be reconnected; empty for a new one
-	ended      string // why that one has ended
+	ended      string // why that connection ended
 }
 
-// target finds where the patient signs in. On a reconnect that is the connection's own endpoint, with the brand and
-// portal that the connection was made under.
+// target determines the endpoint at which the patient signs in. On a reconnect that is the connection's own endpoint,
+// with the brand and portal under which the connection was created.
 func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	if r.Reconnect == "" {
 		endpoint, err := s.offered(ctx, r.Caller.Tenant, r.EndpointID)
@@ -53,8 +53,8 @@ func (s Preparation) target(ctx context.Context, r Request) (target, error) {
 	return target{endpoint: endpoint, connection: conn.ID, ended: conn.Refresh.Ended}, nil
 }
 
-// connection reads a connection that may be reconnected. One that is malformed, unknown, another's or a TEFCA one
-// answers alike.
+// connection reads a connection that may be reconnected. A malformed or unknown id, another tenant's connection and a
+// TEFCA connection all return the same error.
 func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked string) (connection.Connection, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -73,10 +73,10 @@ func (s Preparation) connection(ctx context.Context, tenant org.Tenant, asked st
 	return conn, nil
 }
 
-// tefca is the platform type of connections that are made through an identity service and have no endpoint.
+// tefca is the platform type of connections made through an identity service, which have no endpoint.
 const tefca = "tefca"
 
-// offered finds an endpoint that patients of the tenant may be sent to.
+// offered finds an endpoint that is available to the tenant's patients.
 func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked string) (catalog.Endpoint, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -95,8 +95,8 @@ func (s Preparation) offered(ctx context.Context, tenant org.Tenant, asked strin
 	return endpoint, nil
 }
 
-// chosen is an endpoint as that of the institution which the patient has chosen: the one of its row, or another that
-// the catalogue says has it. Ids that were merged become those that stay.
+// chosen returns the endpoint as belonging to the institution that the patient chose: the one in its row, or another
+// that the catalogue lists for it. Merged ids are replaced by the surviving ones.
 func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, brandID,
 	portalID string,
 ) (catalog.Endpoint, error) {
@@ -126,13 +126,13 @@ func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, bran
 	return endpoint, nil
 }
 
-// foreign refuses a brand or a portal that does not lead to the endpoint, whatever else it may be.
+// foreign returns the error for a brand or portal that does not lead to the endpoint.
 func foreign() error {
 	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 }
 
-// matches checks that the ids of a request are those of its connection, or are the same institution's by now, since
-// either may have been merged after the other was written down.
+// matches checks that the ids of a request are those of its connection or now denote the same institution, because
+// either may have been merged since they were recorded.
 func (s Preparation) matches(ctx context.Context, r Request, conn connection.Connection,
 	endpoint catalog.Endpoint,
 ) error {
@@ -156,5 +156,5 @@ func (s Preparation) matches(ctx context.Context, r Request, conn connection.Con
 	return nil
 }
 
-// isOrNone reports whether a UUID, when one was given, is the expected one in either case of letters.
+// isOrNone reports whether a UUID, if given, equals the expected one, ignoring case.
 func isOrNone(given, expected string) bool { return given == "" || strings.EqualFold(given, expected) }

@@ -14,30 +14,30 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Prepared is an attempt that a widget made and whose browser has not left yet.
+// Prepared is an attempt that a widget created and whose browser has not left yet.
 type Prepared struct {
 	AttemptID string
-	Token     secret.Text // what the widget asks after the attempt with; empty when it has chosen its own
-	Start     secret.Text // what a browser of our own pages leaves with, once
+	Token     secret.Text // with which the widget polls the attempt; empty if it chose its own
+	Start     secret.Text // with which a browser leaves one of our pages, once
 	ExpiresAt time.Time
 
-	// Where it leads: of a reconnect the widget knows only the connection.
+	// EndpointID is the attempt's endpoint: on a reconnect the widget knows only the connection.
 	EndpointID string
 	PortalID   string
 	BrandID    string
 }
 
-// Creator makes attempts whose browsers leave later. Every field is needed.
+// Creator creates attempts whose browsers leave later. Every field is required.
 type Creator struct {
 	Preparation
 
 	Store CreateStore
 }
 
-// Create makes an attempt whose browser leaves later. Everything that can be wrong with its configuration is found out
-// here, before any window opens. Errors are those of Starter.Start; fault.Conflict for an id of the widget's choice
-// that is taken. Whoever brings id and token hash again, as a window does that has lost the answer, has the same
-// attempt until a browser leaves with it.
+// Create creates an attempt whose browser leaves later. It detects every configuration error before a window opens.
+// Errors are those of Starter.Start, plus fault.Conflict if the id that the widget chose is taken. A caller that
+// repeats id and token hash, such as a window that lost the response, gets the same attempt until a browser leaves with
+// it.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	own, err := binding.Own(r.AttemptID, r.TokenHash)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	if err != nil {
 		return Prepared{}, err
 	}
-	token := "" // that of the widget's own making never comes here
+	token := "" // a token that the widget chose never reaches the server
 	if attempt.Status, attempt.TokenHash = Created, r.TokenHash; own == "" {
 		if token, err = s.maker().Secret(); err != nil {
 			return Prepared{}, err
@@ -73,9 +73,9 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	}, nil
 }
 
-// Leave sends the browser that brings a start value to the portal. The value works once, and stays good when Leave
-// fails. The error is fault.Invalid for one that is unknown, used or expired. Who calls it has made sure that the
-// browser comes from our own page, since whoever leaves is the one that the callback will believe.
+// Leave sends the browser that presents a start value to the portal. The value works once, and stays valid if Leave
+// fails. The error is fault.Invalid for a value that is unknown, used or expired. The caller must have verified that
+// the browser comes from our own page, because the callback trusts the browser that leaves.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -95,7 +95,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	return started, nil
 }
 
-// Watcher tells widgets how their attempts stand. Every field is needed.
+// Watcher reports the progress of attempts to their widgets. Every field is required.
 type Watcher struct {
 	Attempts Attempts
 	Now      func() time.Time
@@ -105,12 +105,12 @@ type Watcher struct {
 type Progress struct {
 	AttemptID string
 	Status    Status
-	Result    url.Values       // of a done one: the fields of docs/openapi.yaml
-	Failure   *binding.Failure // of a failed one
+	Result    url.Values       // of a completed attempt: the fields of docs/openapi.yaml
+	Failure   *binding.Failure // of a failed attempt
 }
 
-// Progress tells how the attempt of a widget stands to whoever brings its token. An attempt that is unknown, another's
-// or in redirect mode, and a wrong token, answer alike: fault.NotFound.
+// Progress returns the status of a widget's attempt to a caller that presents its token. An unknown attempt, one of
+// another tenant or in redirect mode, and a wrong token all return fault.NotFound.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {

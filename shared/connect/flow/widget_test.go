@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// widgetRequest is what a widget asks for: no redirect.
+// widgetRequest returns a widget's request, which has no redirect.
 func widgetRequest(t *testing.T) flow.Request {
 	t.Helper()
 	r := request(t)
@@ -24,7 +24,7 @@ func widgetRequest(t *testing.T) flow.Request {
 	return r
 }
 
-// create makes a widget's attempt.
+// create creates a widget's attempt.
 func (w *world) create(t *testing.T, r flow.Request) flow.Prepared {
 	t.Helper()
 	prepared, err := w.creator().Create(t.Context(), r)
@@ -53,7 +53,7 @@ func (w *world) progress(t *testing.T, p flow.Prepared) flow.Progress {
 	return got
 }
 
-func TestAWidgetsAttemptGoesItsWay(t *testing.T) {
+func TestWidgetAttemptCompletes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -91,7 +91,7 @@ func TestAWidgetsAttemptGoesItsWay(t *testing.T) {
 	})
 }
 
-func TestAWidgetLearnsWhatTheBrowserIsTold(t *testing.T) {
+func TestProgressMatchesBrowserResult(t *testing.T) {
 	t.Parallel()
 	for sent, cause := range map[string]string{"access_denied": "declined", "invalid_scope": "invalid_scope"} {
 		w := newWorld()
@@ -117,7 +117,7 @@ func TestAWidgetLearnsWhatTheBrowserIsTold(t *testing.T) {
 	}
 }
 
-func TestAWidgetsAttemptExpiresOnReading(t *testing.T) {
+func TestProgressReportsExpiredAttempt(t *testing.T) {
 	t.Parallel()
 	for name, leaves := range map[string]bool{"created": false, "open": true} {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestAWidgetsAttemptExpiresOnReading(t *testing.T) {
 	}
 }
 
-func TestTheCookieOfAWidgetsBrowserEndsWithItsAttempt(t *testing.T) {
+func TestWidgetCookieExpiresWithAttempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -154,7 +154,7 @@ func TestTheCookieOfAWidgetsBrowserEndsWithItsAttempt(t *testing.T) {
 	})
 }
 
-func TestAConfigurationErrorShowsBeforeAnyWindowOpens(t *testing.T) {
+func TestCreateReportsConfigurationErrors(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*flow.Request){
 		"no endpoint":         func(r *flow.Request) { r.EndpointID = "" },
@@ -176,7 +176,7 @@ func TestAConfigurationErrorShowsBeforeAnyWindowOpens(t *testing.T) {
 	wantFault(t, err, fault.Unavailable, fault.CodeUnavailable)
 }
 
-func TestWhatIsPinnedAtCreationIsWhatTheBrowserLeavesWith(t *testing.T) {
+func TestLeaveUsesParametersPinnedAtCreation(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
@@ -195,7 +195,7 @@ func TestWhatIsPinnedAtCreationIsWhatTheBrowserLeavesWith(t *testing.T) {
 	}
 }
 
-func TestWhatAWidgetHoldsStandsInNoStore(t *testing.T) {
+func TestStoreContainsNoWidgetSecrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
@@ -207,12 +207,12 @@ func TestWhatAWidgetHoldsStandsInNoStore(t *testing.T) {
 	}
 }
 
-func TestAStartValueWorksOnce(t *testing.T) {
+func TestStartValueIsSingleUse(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
 	starter := w.starter()
-	w.profile.Aud = "" // no reads of w.asked below: many leave at once
+	w.profile.Aud = "" // w.asked is not read below: many leave at once
 	var browsers sync.WaitGroup
 	results := make([]error, 10)
 	starter.Portal = silentPortal{w}
@@ -233,7 +233,7 @@ func TestAStartValueWorksOnce(t *testing.T) {
 	}
 }
 
-func TestAStartValueThatIsNoneIsRefused(t *testing.T) {
+func TestLeaveRefusesInvalidStartValue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -251,7 +251,7 @@ func TestAStartValueThatIsNoneIsRefused(t *testing.T) {
 	})
 }
 
-func TestAStartValueOutlivesAFailureOfOurOwn(t *testing.T) {
+func TestStartValueSurvivesInternalError(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	p := w.create(t, widgetRequest(t))
@@ -269,11 +269,11 @@ func TestAStartValueOutlivesAFailureOfOurOwn(t *testing.T) {
 	wantFault(t, err, fault.Internal, fault.CodeServerError)
 }
 
-func TestOnlyTheTokenTellsHowAnAttemptStands(t *testing.T) {
+func TestProgressRequiresAttemptToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	p, other := w.create(t, widgetRequest(t)), w.create(t, widgetRequest(t))
-	b := w.start(t, request(t)) // in redirect mode: it has no token
+	b := w.start(t, request(t)) // in redirect mode, without a token
 	redirected := w.states[hash(b.state)].AttemptID
 	watcher := flow.Watcher{Attempts: w, Now: time.Now}
 	stranger := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
@@ -309,7 +309,7 @@ func TestOnlyTheTokenTellsHowAnAttemptStands(t *testing.T) {
 	wantFault(t, err, fault.Internal, fault.CodeServerError)
 }
 
-// silentPortal makes addresses without remembering them, so that many may leave at once.
+// silentPortal builds URLs without recording them, so that many browsers can leave at once.
 type silentPortal struct{ *world }
 
 func (silentPortal) AuthorizeURL(r flow.Authorization) (string, error) { return r.Endpoint, nil }

@@ -8,8 +8,9 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Asking implements source.Platforms: the section fhir of the profile, with the endpoint's own overrides. A value of
-// Query may hold fields of the token answer as {name}: tokens.Set.Extra has them, and who asks fills them in.
+// Asking implements source.Platforms: it returns the profile's fhir section with the endpoint's overrides applied. A
+// Query value may refer to fields of the token response as {name}; tokens.Set.Extra holds them, and the caller
+// substitutes them.
 func (r Registry) Asking(endpoint catalog.Endpoint) (plan.Profile, error) {
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)
 	if err != nil {

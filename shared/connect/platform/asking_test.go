@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestPlaceholdersStayInTheProfileAndNameWhatIsKept(t *testing.T) {
+func TestAskingKeepsPlaceholdersOfExtraFields(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -69,7 +69,7 @@ func TestPlaceholdersStayInTheProfileAndNameWhatIsKept(t *testing.T) {
 	}
 }
 
-func TestAskingHasTheWholeOfAProfile(t *testing.T) {
+func TestAskingReturnsCompleteProfile(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -9,15 +9,15 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// Seen is what a server shows of its platform.
+// Seen holds the signs by which a server's platform is detected.
 type Seen struct {
 	FHIRBase  string
 	Addresses []string // of its authorization server
 	Software  string   // software.name of its CapabilityStatement
 }
 
-// Detect tells the platform of a server, and in a few words what has decided it: the software's name, which the vendor
-// chose, before hosts, which many institutions share or have of their own. What belongs to no platform is Generic.
+// Detect returns the platform of a server and a short reason. The software's name, which the vendor chose, takes
+// precedence over hosts, which institutions may share or own. A server of no known platform gets Generic.
 func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	for _, p := range r.sorted {
 		if slices.ContainsFunc(p.Software, func(name string) bool { return strings.EqualFold(name, seen.Software) }) {
@@ -34,8 +34,8 @@ func (r Registry) Detect(seen Seen) (found Profile, because string) {
 	return r.profiles[Generic], "neither its hosts nor its software are those of a known platform"
 }
 
-// Origins are those that the vendor has for all its customers, where the FHIR base itself is at one of them. Whoever
-// has the base elsewhere has an institution's own server, and no right to a vendor's tokens.
+// Origins returns the origins that the vendor uses for all its customers, if the FHIR base itself is at one of them. A
+// FHIR base elsewhere belongs to an institution's own server, which has no right to a vendor's tokens.
 func (p Profile) Origins(fhirBase string) []string {
 	var origins []string
 	for _, host := range p.Hosts {
@@ -49,8 +49,8 @@ func (p Profile) Origins(fhirBase string) []string {
 	return origins
 }
 
-// AtHost returns the platform whose profile knows the host of a FHIR base; empty if none does, and for a base without
-// TLS, which anybody on the way could answer for.
+// AtHost returns the platform whose profile lists the host of a FHIR base. It is empty if none does, and for a base
+// without TLS, where anyone on the network path could respond.
 func (r Registry) AtHost(fhirBase string) string {
 	host := hostOf(fhirBase)
 	if !strings.HasPrefix(strings.ToLower(fhirBase), "https://") {
@@ -64,7 +64,7 @@ func (r Registry) AtHost(fhirBase string) string {
 	return ""
 }
 
-// at reports whether a host is one of the platform's.
+// at reports whether a host belongs to the platform.
 func (p Profile) at(host string) bool {
 	return slices.ContainsFunc(p.Hosts, func(known string) bool {
 		above, below := strings.CutPrefix(known, "*")

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-func TestAServersPlatformIsToldBySoftwareThenByItsHosts(t *testing.T) {
+func TestDetectPrefersSoftwareOverHosts(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -62,7 +62,7 @@ func TestAServersPlatformIsToldBySoftwareThenByItsHosts(t *testing.T) {
 	}
 }
 
-func TestAVendorsOwnHostsAreRightOnlyForAServerThatIsThere(t *testing.T) {
+func TestOriginsApplyOnlyToServersAtVendorHosts(t *testing.T) {
 	t.Parallel()
 	cerner, err := platform.Find("cerner")
 	if err != nil {
@@ -82,7 +82,7 @@ func TestAVendorsOwnHostsAreRightOnlyForAServerThatIsThere(t *testing.T) {
 	}
 }
 
-func TestTheGenericPlatformTakesTheMethodsThatDiscoveryLists(t *testing.T) {
+func TestGenericProfileTakesListedMethods(t *testing.T) {
 	t.Parallel()
 	generic, err := platform.Find(platform.Generic)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-func TestAnEndpointsOverridesStandAboveItsPlatform(t *testing.T) {
+func TestOverridesTakePrecedenceOverPlatform(t *testing.T) {
 	t.Parallel()
 	all, err := platform.All()
 	if err != nil {
@@ -73,7 +73,7 @@ func TestOverridesReachTheAuthorizationRequest(t *testing.T) {
 	}
 }
 
-func TestOverridesThatMakeNoProfileAreRefused(t *testing.T) {
+func TestWithRefusesInvalidOverrides(t *testing.T) {
 	t.Parallel()
 	profile, err := platform.Find("sandbox")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-func TestEveryProfileKeepsTheSchemaAndSaysWhatItRestsOn(t *testing.T) {
+func TestProfilesFollowSchemaAndNameSources(t *testing.T) {
 	t.Parallel()
 	all, err := platform.All()
 	if err != nil {
@@ -31,7 +31,7 @@ func TestEveryProfileKeepsTheSchemaAndSaysWhatItRestsOn(t *testing.T) {
 	}
 }
 
-func TestAnUnknownPlatformIsAnErrorThatListsTheKnownOnes(t *testing.T) {
+func TestFindListsKnownPlatformsWhenUnknown(t *testing.T) {
 	t.Parallel()
 	_, err := platform.Find("epc")
 	if err == nil || !strings.Contains(err.Error(), `"epc"`) || !strings.Contains(err.Error(), "epic") {
@@ -39,7 +39,7 @@ func TestAnUnknownPlatformIsAnErrorThatListsTheKnownOnes(t *testing.T) {
 	}
 }
 
-func TestTheScopeIsWrittenInThePlatformsVersion(t *testing.T) {
+func TestScopeUsesPlatformVersion(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ id, access, want string }{
 		{"sandbox", "read", "openid fhirUser launch/patient offline_access patient/*.read"},

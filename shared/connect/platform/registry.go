@@ -11,17 +11,17 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-// Generic is the platform type of a server that is none of a known vendor: a standard SMART server, which
-// is taken at its own word.
+// Generic is the platform type of a server of no known vendor: a standard SMART server, whose own statements are
+// trusted.
 const Generic = "smart"
 
-// Registry holds the profiles by platform type, in either case of letters. It implements flow.Platforms.
+// Registry holds the profiles by platform type, ignoring case. It implements flow.Platforms.
 type Registry struct {
 	profiles map[string]Profile
-	sorted   []Profile // by id, so that the same server is always found to be the same
+	sorted   []Profile // by id, so that detection is deterministic
 }
 
-// NewRegistry reads every profile. Errors are those of All, and a Generic one that is missing.
+// NewRegistry loads every profile. It returns the errors of All, and an error if the Generic profile is missing.
 func NewRegistry() (Registry, error) {
 	all, err := All()
 	if err != nil {
@@ -38,8 +38,8 @@ func NewRegistry() (Registry, error) {
 	return Registry{profiles: profiles, sorted: sorted}, nil
 }
 
-// Of is the profile of an endpoint's platform, or the Generic one where that is not known, without the endpoint's own
-// overrides.
+// Of returns the profile of an endpoint's platform, or the Generic one if the platform is unknown, without the
+// endpoint's own overrides.
 func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 	if profile, known := r.profiles[strings.ToLower(endpoint.PlatformType)]; known {
 		return profile
@@ -47,10 +47,10 @@ func (r Registry) Of(endpoint catalog.Endpoint) Profile {
 	return r.profiles[Generic]
 }
 
-// Profile implements flow.Platforms. Where a platform grants a wildcard, discovery has the last word on it: a server
-// of that platform may list its types one by one. So it has on where introspection is, and on PKCE: what a server
-// says that it checks is sent, also where the profile knows the platform to refuse it. The endpoint's own overrides
-// stand above the profile.
+// Profile implements flow.Platforms. If a platform grants a wildcard, discovery may still override it, because a server
+// of that platform may list its types one by one. Discovery also decides the introspection URL and PKCE: a challenge
+// method that a server advertises is used even if the profile says that the platform refuses it. The endpoint's own
+// overrides take precedence over the profile.
 func (r Registry) Profile(endpoint catalog.Endpoint, authority flow.Authority) (flow.Profile, error) {
 	upstream := flow.Upstream{Revocation: authority.Revocation, Introspection: authority.Introspection}
 	profile, err := r.Of(endpoint).With(endpoint.Overrides)

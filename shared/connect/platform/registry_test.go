@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-func TestARegistryKnowsThePlatforms(t *testing.T) {
+func TestRegistryFindsPlatforms(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -69,7 +69,7 @@ func TestARegistryKnowsThePlatforms(t *testing.T) {
 	}
 }
 
-func TestABookKnowsWhatIsAskedAboutTokens(t *testing.T) {
+func TestProfileReturnsUpstreamEndpoints(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -109,7 +109,7 @@ func TestABookKnowsWhatIsAskedAboutTokens(t *testing.T) {
 	}
 }
 
-func TestAPlatformThatRefusesChallengesGetsNoneUnlessTheServerChecksThem(t *testing.T) {
+func TestProfileOmitsChallengeUnlessServerAdvertisesS256(t *testing.T) {
 	t.Parallel()
 	for method, refuses := range map[string]bool{"S256": false, "none": true} {
 		for _, declared := range []bool{false, true} {

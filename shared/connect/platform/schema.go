@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// problems lists what the schema does not allow.
+// problems returns the violations of the schema.
 func (p Profile) problems() []error {
 	c := &checker{}
 	c.need("name", p.Name)
@@ -60,16 +60,17 @@ func (p Profile) problems() []error {
 	return c.found
 }
 
-// maxNumber is the largest of the numbers that say how a server is asked.
+// maxNumber is the upper limit of the numeric settings for queries.
 const maxNumber = 1000
 
-// hostName is a name of at least two labels, or all below one.
+// hostName matches a host name of at least two labels, optionally with a wildcard as its first label.
 var hostName = regexp.MustCompile(`^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 
-// placeholder is the place of a field of the token answer in a value such as Organization/{ah_practice}.
+// placeholder matches the reference to a field of the token response in a value such as Organization/{ah_practice}.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// fields are the fields of the token answer that the profile's placeholders name, sorted; none that it only lists.
+// fields returns the sorted fields of the token response that the profile's placeholders refer to, without those that
+// are only listed.
 func (p Profile) fields() []string {
 	var names []string
 	for _, value := range p.FHIR.Query {
@@ -93,8 +94,8 @@ func (c *checker) need(name, value string) {
 	}
 }
 
-// fields checks what is to be kept of the token answer. A placeholder for what is not kept would be a parameter that is
-// never sent.
+// fields checks the fields to keep from the token response. A placeholder for a field that is not kept would be a
+// parameter that is never sent.
 func (c *checker) fields(p Profile) {
 	if len(p.Tokens.Extra) > tokens.MaxExtra {
 		c.failf("tokens.extra: at most %d fields are kept", tokens.MaxExtra)
@@ -116,7 +117,7 @@ func (c *checker) fields(p Profile) {
 	}
 }
 
-// asking checks how the FHIR server is asked.
+// asking checks the query settings of the FHIR server.
 func (c *checker) asking(f FHIR) {
 	for _, d := range f.Denials {
 		if d.Status < 400 || d.Status > 599 {
@@ -130,7 +131,7 @@ func (c *checker) asking(f FHIR) {
 	}
 }
 
-// oneOf wants at least one value, and all of them known.
+// oneOf requires at least one value, and every value to be known.
 func (c *checker) oneOf(name string, values []string, known ...string) {
 	if len(values) == 0 {
 		c.failf("%s is missing", name)

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// tripAfter failures in a row open the breaker for openFirst, then for twice as long each time, up to openLongest.
+	// tripAfter consecutive failures open the breaker for openFirst, then for twice as long each time, up to openLongest.
 	tripAfter   = 5
 	openFirst   = time.Minute
 	openLongest = 30 * time.Minute
-	// probeFor is how long the first call after that may take until another one is made.
+	// probeFor is the time that the first call after that has before another is let through.
 	probeFor = time.Minute
 )
 
-// breaker reads the breaker for scheduled work; *BusyError while it is open or cannot be read.
+// breaker reads the breaker for scheduled work. It returns *BusyError while the breaker is open or cannot be read.
 func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) {
 	ctx, cancel := context.WithTimeout(ctx, stateWithin)
 	defer cancel()
@@ -33,8 +33,8 @@ func (l Limiter) breaker(ctx context.Context, endpoint string) (Breaker, error) 
 	return b, nil
 }
 
-// admit lets a call through to the endpoint. Exports always pass: a patient waits. Of scheduled work one call passes
-// when the breaker's time is over, and tells by its outcome how to go on.
+// admit lets a call through to the endpoint. Calls of exports always pass, because a patient is waiting. Of scheduled
+// work, one call passes when the breaker's open period has expired, and its outcome closes or reopens the breaker.
 func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err error) {
 	if !l.scheduled {
 		return false, nil
@@ -52,7 +52,7 @@ func (l Limiter) admit(ctx context.Context, endpoint string) (isProbe bool, err 
 	return true, nil
 }
 
-// recordBreaker brings the outcome of a call into the breaker. A failure to store it is no failure of the call.
+// recordBreaker updates the breaker with the outcome of a call. A failure to store it does not fail the call.
 func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	_ = retry.OnConflict(ctx, retry.Tries, func() error {
 		seen, err := l.state.Breaker(ctx, endpoint)
@@ -70,10 +70,10 @@ func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe boo
 	})
 }
 
-// Tripped reports that the endpoint has failed several times in a row.
+// Tripped reports whether the endpoint has failed several times in a row.
 func (b Breaker) Tripped() bool { return b.Failures >= tripAfter }
 
-// failed is the breaker after one more failure. While it is open, only a probe's failure tells something new: the other
+// failed returns the breaker after one more failure. While it is open, only a probe's failure is new information: other
 // calls began before it opened, or are exports.
 func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breaker {
 	if !isProbe && b.Tripped() && now.Before(b.OpenUntil) {
@@ -88,8 +88,8 @@ func (b Breaker) failed(now time.Time, isProbe bool, asked time.Duration) Breake
 	return b
 }
 
-// blames reports whether a failure that is no refusal is the endpoint's. Faults of other kinds than those of the other
-// side are our own: of our store, or of our keys.
+// blames reports whether a failure that is not a refusal is the endpoint's fault. Failures of any other kind are
+// internal, such as those of our store or keys.
 func blames(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false
@@ -98,7 +98,7 @@ func blames(err error) bool {
 	return !ok || f.Kind == fault.Upstream || f.Kind == fault.Limited
 }
 
-// askedWait is how long the endpoint asked to wait; zero when it did not.
+// askedWait returns the wait that the endpoint requested; zero if none.
 func askedWait(err error) time.Duration {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// fail makes calls that fail, one after the other.
+// fail makes a number of failing calls in succession.
 func (d *endpoint) fail(t *testing.T, times int, err error) {
 	t.Helper()
 	before := d.ehr.err
@@ -28,7 +28,7 @@ func (d *endpoint) fail(t *testing.T, times int, err error) {
 	d.ehr.err = before
 }
 
-func TestFiveFailuresInARowStopScheduledWorkForAMinute(t *testing.T) {
+func TestBreakerOpensForMinuteAfterFiveFailures(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"500":      errTheir,
@@ -41,7 +41,7 @@ func TestFiveFailuresInARowStopScheduledWorkForAMinute(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newEndpoint()
 				d.fail(t, 4, err)
-				expect.NoError(t, d.scheduled(t.Context())) // which ends the row
+				expect.NoError(t, d.scheduled(t.Context())) // which ends the run of failures
 				d.fail(t, 5, err)
 				calls, opened := d.ehr.calls, time.Now()
 				for range 5 {
@@ -62,7 +62,7 @@ func TestFiveFailuresInARowStopScheduledWorkForAMinute(t *testing.T) {
 	}
 }
 
-func TestFaultsOfOursDoNotCount(t *testing.T) {
+func TestBreakerIgnoresInternalErrors(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -78,7 +78,7 @@ func TestFaultsOfOursDoNotCount(t *testing.T) {
 	})
 }
 
-func TestTheBreakerOpensForTwiceAsLongEachTime(t *testing.T) {
+func TestBreakerDoublesOpenPeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -96,7 +96,7 @@ func TestTheBreakerOpensForTwiceAsLongEachTime(t *testing.T) {
 	})
 }
 
-func TestTheBreakerStaysOpenAsLongAsTheEndpointAsks(t *testing.T) {
+func TestBreakerHonoursRequestedWait(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ asked, want time.Duration }{
 		{time.Second, time.Minute},
@@ -111,7 +111,7 @@ func TestTheBreakerStaysOpenAsLongAsTheEndpointAsks(t *testing.T) {
 			if got := time.Until(d.breaker().OpenUntil); got != want {
 				t.Errorf("asked for %v: open for %v, want %v", asked, got, want)
 			}
-			d.fail(t, 1, limited.After(asked+time.Hour)) // an export that is told more
+			d.fail(t, 1, limited.After(asked+time.Hour)) // an export, which gets a longer wait
 			if got := time.Until(d.breaker().OpenUntil); got != min(asked+time.Hour, day) {
 				t.Errorf("asked for an hour more: open for %v", got)
 			}
@@ -119,7 +119,7 @@ func TestTheBreakerStaysOpenAsLongAsTheEndpointAsks(t *testing.T) {
 	}
 }
 
-func TestOneProbeAtATimeTellsHowToGoOn(t *testing.T) {
+func TestBreakerAdmitsOneProbeAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		outcome error
@@ -154,7 +154,7 @@ func TestOneProbeAtATimeTellsHowToGoOn(t *testing.T) {
 	}
 }
 
-func TestAProbeThatNeverReturnsIsFollowedByAnother(t *testing.T) {
+func TestBreakerReplacesLostProbe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -170,7 +170,7 @@ func TestAProbeThatNeverReturnsIsFollowedByAnother(t *testing.T) {
 	})
 }
 
-func TestAnOutcomeIsNotedAlsoWhereOthersNoteTheirs(t *testing.T) {
+func TestBreakerRecordsOutcomeDespiteCollisions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -184,7 +184,7 @@ func TestAnOutcomeIsNotedAlsoWhereOthersNoteTheirs(t *testing.T) {
 	})
 }
 
-func TestExportsPassAnOpenBreakerAndCountToo(t *testing.T) {
+func TestBreakerAdmitsAndCountsExports(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -199,13 +199,13 @@ func TestExportsPassAnOpenBreakerAndCountToo(t *testing.T) {
 	})
 }
 
-// Who loses the race for the one call that may try again gives its slot back.
-func TestWhoMayNotProbeKeepsNoSlot(t *testing.T) {
+// A caller that loses the race for the single probe releases its slot.
+func TestLimiterReleasesSlotOfRefusedProbe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
 		d.fail(t, 5, errTheir)
-		<-time.After(2 * time.Minute) // the breaker's time is over
+		<-time.After(2 * time.Minute) // the breaker's open period has expired
 		d.state.collisions = 1
 		calls := d.ehr.calls
 		wantBusy(t, d.scheduled(t.Context()), time.Now().Add(time.Minute))

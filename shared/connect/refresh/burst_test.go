@@ -23,15 +23,15 @@ import (
 // The health systems of the burst: one token endpoint each.
 const (
 	healthy       = "https://ehr.example/healthy"
-	broken        = "https://ehr.example/broken"  // answers 500
+	broken        = "https://ehr.example/broken"  // returns 500
 	limited       = "https://ehr.example/limited" // 429
 	page          = "https://ehr.example/page"    // HTML
 	unregistered  = "https://ehr.example/unregistered"
-	someWithdrawn = "https://ehr.example/withdrawn" // invalid_grant to 3 %, whose consent has ended
+	someWithdrawn = "https://ehr.example/withdrawn" // invalid_grant to 3 %, whose consent was withdrawn
 	surging       = "https://ehr.example/surging"   // invalid_grant to all
 )
 
-// burst is many connections due at once, a scheduler, and workers.
+// burst simulates many connections due at once, a scheduler, and workers.
 type burst struct {
 	*memory
 
@@ -39,7 +39,7 @@ type burst struct {
 	mu      sync.Mutex
 	ids     int
 	systems map[string]*system
-	where   map[string]string // token endpoint by connection
+	where   map[string]string // token endpoint by connection id
 	dead    map[string]bool   // connections whose consent was withdrawn
 	early   map[string]bool   // revoked after a first refusal
 }
@@ -56,7 +56,8 @@ type system struct {
 	misused        []string
 }
 
-// refusal is one invalid_grant, and how many refreshes had been answered in the 15 minutes before, itself included.
+// refusal is one invalid_grant, with the number of refreshes that had responses in the 15 minutes before, including
+// this one.
 type refusal struct {
 	at   time.Time
 	rank int
@@ -89,7 +90,7 @@ func newBurst(t *testing.T, many int) *burst {
 	return s
 }
 
-// RevokeConnection notes which connections are revoked at the first refusal.
+// RevokeConnection records the connections that are revoked at their first refusal.
 func (s *burst) RevokeConnection(ctx context.Context, c connection.Connection, version int64,
 	event webhook.Event,
 ) error {
@@ -113,7 +114,7 @@ func (s *burst) newID() string {
 	return fmt.Sprint("id ", s.ids)
 }
 
-// line is the way to the health systems of one kind of work.
+// line is the path of one kind of work to the health systems.
 type line struct {
 	*burst
 
@@ -198,14 +199,14 @@ func (s *burst) work(ctx context.Context, t *testing.T, workers int) (queue chan
 	return queue, func() { close(queue); group.Wait() }
 }
 
-// quiet is told of events and revocations, and does nothing.
+// quiet accepts notifications of events and revocations, and does nothing.
 type quiet struct{}
 
 func (quiet) Revoke(context.Context, org.Tenant, tokens.Set) error { return nil }
 
 func (quiet) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// schedule sends what is due every minute, and leaves what it has sent alone for 10 minutes. Every tenth message comes
+// schedule sends due connections every minute, and does not resend them for 10 minutes. Every tenth message is sent
 // twice.
 func (s *burst) schedule(queue chan<- string, during time.Duration) {
 	sent := map[string]time.Time{}
@@ -238,7 +239,7 @@ func (s *burst) exports(ctx context.Context, ids []string) {
 	}
 }
 
-func TestTenThousandConnectionsDueAtOnce(t *testing.T) {
+func TestWorkersHandleTenThousandDueConnections(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		many := 10_000
@@ -266,7 +267,7 @@ func TestTenThousandConnectionsDueAtOnce(t *testing.T) {
 	})
 }
 
-// check compares what became of the connections with the rule.
+// check compares the final states of the connections with the rule.
 func (s *burst) check(t *testing.T) {
 	t.Helper()
 	events := s.told(webhook.AuthorizationEnded)
@@ -319,7 +320,7 @@ func (s *burst) check(t *testing.T) {
 	}
 }
 
-// checkAlive: a connection that was not withdrawn has the newest refresh token, and is looked after.
+// checkAlive checks that a connection whose consent was not withdrawn has the newest refresh token and is scheduled.
 func (s *burst) checkAlive(t *testing.T, c connection.Connection) {
 	t.Helper()
 	row := s.rows[c.ID]

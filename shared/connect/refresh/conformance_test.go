@@ -23,8 +23,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestTheMemoryKeepsTokensAsTheStoreDoes: what the simulation's memory takes, DynamoDB takes, and leaves the same row.
-func TestTheMemoryKeepsTokensAsTheStoreDoes(t *testing.T) {
+// TestMemoryMatchesTokenStore checks that the simulation's memory accepts the same writes as DynamoDB and
+// stores the same rows.
+func TestMemoryMatchesTokenStore(t *testing.T) {
 	t.Parallel()
 	moves := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 4, 4), 5, 30)
 	vault := tokens.Vault{Sealer: plainSealer{}}
@@ -34,7 +35,7 @@ func TestTheMemoryKeepsTokensAsTheStoreDoes(t *testing.T) {
 		expect.NoError(t, err)
 		double.rows[connID] = first
 		for _, m := range moves.Draw(r, "moves") {
-			row := double.rows[connID] // what a worker has read, or something else
+			row := double.rows[connID] // as a worker has read it, or different
 			row.LeaseOwner = pick(m[1], []string{"a", "b"})
 			row.Version += pick(m[2], []int64{0, 0, 0, 1})
 			row.RefreshStartedAt = pick(m[3], []time.Time{row.RefreshStartedAt, row.RefreshStartedAt, {}, now})
@@ -64,7 +65,7 @@ func TestTheMemoryKeepsTokensAsTheStoreDoes(t *testing.T) {
 	})
 }
 
-// tokensTable is a table in a DynamoDB of the test's own, with one row as the callback stores it.
+// tokensTable returns a table in a DynamoDB private to the test, with one row as the callback stores it.
 func tokensTable(t *testing.T) store.Tokens {
 	t.Helper()
 	made := tables.New(t)
@@ -80,7 +81,7 @@ func tokensTable(t *testing.T) store.Tokens {
 	return rows
 }
 
-func TestTheMemoryConforms(t *testing.T) {
+func TestMemoryConforms(t *testing.T) {
 	t.Parallel()
 	storetest.Tokens(t, func(_ testing.TB, row tokens.Row) tokens.Store {
 		m := newMemory()
@@ -97,7 +98,7 @@ func TestTheMemoryConforms(t *testing.T) {
 	storetest.EndpointState(t, func(testing.TB) refresh.EndpointState { return newEndpointState() })
 }
 
-// Event is what the store answers; the worker does not ask.
+// Event returns the store's response; the worker does not call it.
 func (m *memory) Event(_ context.Context, of org.Tenant, id string) (webhook.Event, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

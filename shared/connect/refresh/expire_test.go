@@ -14,21 +14,22 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// unrenewable is a bench whose tokens are due, and which has no refresh token. Its access token ends in a while.
+// unrenewable returns a bench whose tokens are due and include no refresh token. Its access token expires after left.
 func unrenewable(left time.Duration) *bench {
 	b := newBench()
 	b.err = &tokens.UnrenewableError{Version: 7, ExpiresAt: start.Add(left)}
 	return b
 }
 
-// Rows without a due time, from before such connections came to an end, are made due by an export and pass here, too.
-func TestAConnectionWithoutARefreshTokenIsDueWhenItsAccessTokenEnds(t *testing.T) {
+// Rows without a due time, which predate the expiry of such connections, are made due by an export and are also covered
+// here.
+func TestUnrenewableConnectionIsDueAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		left, consent time.Duration // from now; 0: unknown
-		warned        bool          // of the consent that was known
-		want          time.Duration // the end of consent that is told
-		events        int           // warnings in the looks that follow
+		warned        bool          // whether the known end of consent was warned of
+		want          time.Duration // the reported end of consent
+		events        int           // warnings in later looks
 	}{
 		"nobody spoke of consent": {left: 8 * day, want: 8 * day},
 		"consent lasts longer":    {left: 8 * day, consent: 90 * day, want: 8 * day},
@@ -65,20 +66,20 @@ func TestAConnectionWithoutARefreshTokenIsDueWhenItsAccessTokenEnds(t *testing.T
 	}
 }
 
-func TestAConnectionWithoutARefreshTokenEndsWithItsAccessToken(t *testing.T) {
+func TestUnrenewableConnectionEndsAtAccessTokenExpiry(t *testing.T) {
 	t.Parallel()
 	for _, ago := range []time.Duration{0, time.Second, 400 * day} {
 		b := unrenewable(-ago)
-		b.state.fails["Counts"] = errOurs // no endpoint has refused anything: the surge guard is not asked
+		b.state.fails["Counts"] = errOurs // no endpoint refused anything: the surge guard is not consulted
 		b.look(t)
 		b.look(t)
 		b.wantRevoked(t, connection.AccessEnded)
 	}
 }
 
-// TestWhatIsCachedOfARecordEndsBeforeItsConnection: of this authorisation and those before it, and of
-// TEFCA connections alone.
-func TestWhatIsCachedOfARecordEndsBeforeItsConnection(t *testing.T) {
+// TestWorkerDeletesCachedRecordBeforeEndingConnection checks that the cached records of this and earlier authorisations
+// are deleted first, and only for TEFCA connections.
+func TestWorkerDeletesCachedRecordBeforeEndingConnection(t *testing.T) {
 	t.Parallel()
 	b := unrenewable(0)
 	b.change(func(c *connection.Connection) { c.PlatformType = connection.TEFCAPlatform })
@@ -99,7 +100,7 @@ func TestWhatIsCachedOfARecordEndsBeforeItsConnection(t *testing.T) {
 	}
 }
 
-func TestAnEndThatWasCutOffIsToldOnce(t *testing.T) {
+func TestInterruptedEndIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]func(*bench){
 		"before it":                  func(b *bench) { b.store.fails["RevokeConnection"] = errOurs },
@@ -128,7 +129,7 @@ func TestAnEndThatWasCutOffIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestAnEndOfTokensThatHaveChangedEndsNothing(t *testing.T) {
+func TestWorkerKeepsConnectionWhenExpiredTokensChanged(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]func(*bench){
 		"reconnected": func(b *bench) {

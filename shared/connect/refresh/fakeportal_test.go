@@ -10,25 +10,25 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// portal is a health system that takes each refresh token once.
+// fakePortal is a health system that accepts each refresh token once.
 type fakePortal struct {
 	*simulation
 
 	grants  map[int64]*grant // by authorisation
-	reused  map[token]int    // uses of tokens that were rotated out
+	reused  map[token]int    // uses of rotated-out tokens
 	refused map[token]int
 }
 
 type grant struct {
-	current   int // the refresh token that it takes
+	current   int // the accepted refresh token
 	withdrawn bool
-	until     time.Time // the end of an access token that came without a refresh token; zero where there was one
+	until     time.Time // expiry of an access token issued without a refresh token; zero if there was one
 }
 
 func (g *grant) isBare() bool { return !g.until.IsZero() }
 
-// takes reports whether the health system takes what is stored. That consent was withdrawn from a bare access token, we
-// cannot know.
+// takes reports whether the health system accepts the stored token. The withdrawal of consent for a bare access token
+// cannot be detected.
 func (h *fakePortal) takes(k token) bool {
 	g := h.grants[k.generation]
 	if g.isBare() {
@@ -37,8 +37,8 @@ func (h *fakePortal) takes(k token) bool {
 	return !g.withdrawn && g.current == k.n
 }
 
-// use spends a refresh token. A token that was rotated out may come again once for every use of it whose end the
-// workers do not know, and when one that was told of the refusal makes sure.
+// use consumes a refresh token. A rotated-out token may be used again once for every use whose outcome the workers do
+// not know, and once more to confirm a refusal.
 func (h *fakePortal) use(k token) (tokens.Set, error) {
 	g := h.grants[k.generation]
 	if g == nil || g.isBare() {
@@ -64,7 +64,7 @@ func (h *fakePortal) use(k token) (tokens.Set, error) {
 // withdraw ends the consent of the present authorisation.
 func (h *fakePortal) withdraw() { h.grants[h.stored().generation].withdrawn = true }
 
-// checkRevocation looks at one at the moment of its effect.
+// checkRevocation checks a revocation when it takes effect.
 func (w *simulation) checkRevocation(before, after connection.Connection) {
 	stored, earlier := w.stored(), before.Refresh
 	isBare := w.portal.grants[stored.generation].isBare()

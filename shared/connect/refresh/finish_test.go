@@ -9,7 +9,7 @@ import (
 )
 
 // requested puts a connection in the state after a request to disconnect: it has tokens, and a time at which the
-// scheduler sends it again.
+// scheduler resends it.
 func requested(c *connection.Connection) {
 	disconnect(c)
 	c.Refresh.RefreshAt = start.Add(15 * time.Minute)
@@ -41,7 +41,7 @@ func TestRequestedDisconnectionWithNothingToRevokeIsDone(t *testing.T) {
 	}
 }
 
-func TestFailedFinishIsTriedAgain(t *testing.T) {
+func TestWorkerRetriesFailedFinish(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.change(requested)
@@ -51,7 +51,7 @@ func TestFailedFinishIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A duplicate message finds a disconnection that is finished and waits for its next try upstream.
+// A duplicate message finds a finished disconnection and leaves it until its next upstream try.
 func TestEarlyLookLeavesRevocationToItsTime(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -62,7 +62,7 @@ func TestEarlyLookLeavesRevocationToItsTime(t *testing.T) {
 	}
 }
 
-// Between the worker's read and its finishing, the patient has come back: nothing of the new authorisation changes.
+// If the patient reconnects between the worker's read and its write, the new authorisation stays unchanged.
 func TestWorkerLeavesReconnectedConnectionAlone(t *testing.T) {
 	t.Parallel()
 	b := newBench()

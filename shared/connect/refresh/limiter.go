@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// slotFor is the lease of a slot. It outlives the call: a refresh ends after 45 seconds (package tokens), and every
-	// call ends slotMargin before the lease does.
+	// slotFor is the lease of a slot. It is longer than the call: a refresh ends after 45 seconds (package tokens), and
+	// every call ends slotMargin before its lease.
 	slotFor    = time.Minute
 	slotMargin = 15 * time.Second
-	// stateWithin is what one call of EndpointState may take, releaseWithin what all of them may that tell of an outcome
-	// before the slot is given back.
+	// stateWithin limits one call of EndpointState. releaseWithin limits all the calls that record an outcome before the
+	// slot is released.
 	stateWithin   = 2 * time.Second
 	releaseWithin = 2 * time.Second
-	// busyFor is when scheduled work that found no slot, or could not ask, comes again at the earliest.
+	// busyFor is the minimum delay before scheduled work retries after it found no free slot or could not check for one.
 	busyFor = time.Minute
-	// longestAsked bounds what an endpoint may ask us to wait.
+	// longestAsked caps the wait that an endpoint may request.
 	longestAsked = 24 * time.Hour
 )
 
-// Limiter is a tokens.Limiter. It lets at most 4 refreshes at a token endpoint happen at once in all functions
-// together, of which at most 3 are scheduled work, so that an export of a patient who waits has a place of its own; it
-// keeps scheduled work away from an endpoint that fails, by a breaker; and it counts answers for the surge guard
-// (revoke.go). What goes wrong with the state never stops an export.
+// Limiter is a tokens.Limiter. It allows at most 4 concurrent refreshes at a token endpoint across all functions. At
+// most 3 of them may be scheduled work, which reserves a slot for an export whose patient waits. A breaker keeps
+// scheduled work away from a failing endpoint. Limiter also counts responses for the surge guard (revoke.go). Errors of
+// the shared state never stop an export.
 type Limiter struct {
 	state     EndpointState
 	now       func() time.Time
@@ -38,30 +38,30 @@ type Limiter struct {
 	maxWait   time.Duration
 }
 
-// NewExportLimiter makes the Limiter of exports. maxWait is how long to wait for a slot, a part of the 45 seconds that
-// a refresh has; newID names the owners of slots.
+// NewExportLimiter returns the Limiter for exports. maxWait limits the wait for a slot and is part of the 45 seconds of
+// a refresh; newID names the owners of slots.
 func NewExportLimiter(state EndpointState, maxWait time.Duration, now func() time.Time, newID ids.Source) Limiter {
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait}
 }
 
-// NewScheduledLimiter makes the Limiter of scheduled work, as NewExportLimiter.
+// NewScheduledLimiter returns the Limiter for scheduled work; its parameters are those of NewExportLimiter.
 func NewScheduledLimiter(state EndpointState, maxWait time.Duration, now func() time.Time, newID ids.Source) Limiter {
 	return Limiter{state: state, now: now, newID: newID, maxWait: maxWait, scheduled: true}
 }
 
-// BusyError says that the token endpoint was not asked: all slots are taken, the breaker is open, or neither could be
-// found out. It is transient, and holds no name of the endpoint.
+// BusyError means that the token endpoint was not contacted: all slots are taken, the breaker is open, or the state of
+// either could not be read. It is transient and does not contain the endpoint's name.
 type BusyError struct {
-	RetryAt time.Time // when it is worth another try
+	RetryAt time.Time // earliest time for another try
 }
 
 // Error implements error.
 func (b *BusyError) Error() string { return "the token endpoint is not asked for now" }
 
-// Unspent tells package tokens that the refresh token was not used.
+// Unspent reports to package tokens that the refresh token was not used.
 func (b *BusyError) Unspent() bool { return true }
 
-// EndpointName is how EndpointState knows a token endpoint: the SHA-256 of its URL, in hex.
+// EndpointName returns the name of a token endpoint in EndpointState: the SHA-256 of its URL, in hex.
 func EndpointName(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return hex.EncodeToString(sum[:])
@@ -72,7 +72,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	endpoint := EndpointName(tokenEndpoint)
 	if l.scheduled {
 		if _, err := l.breaker(ctx, endpoint); err != nil {
-			return nil, err // before it waits for a slot in vain
+			return nil, err // without waiting for a slot in vain
 		}
 	}
 	taken, err := l.take(ctx, endpoint)
@@ -81,7 +81,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	}
 	taken.isProbe, err = l.admit(ctx, endpoint)
 	if err == nil && ctx.Err() != nil {
-		err = l.busy() // no time is left to ask
+		err = l.busy() // no time is left for the request
 	}
 	if err != nil {
 		taken.giveBack(ctx)
@@ -90,7 +90,7 @@ func (l Limiter) Acquire(ctx context.Context, tokenEndpoint string) (tokens.Slot
 	return taken, nil
 }
 
-// record tells the others how the endpoint has answered. A failure to do so is left at that.
+// record shares the endpoint's outcome with the other functions. A failure to store it is ignored.
 func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outcome error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
@@ -103,5 +103,5 @@ func (l Limiter) record(ctx context.Context, endpoint string, isProbe bool, outc
 	}
 }
 
-// busy is the answer where it is not known when the endpoint can be asked.
+// busy returns the error for an endpoint whose next available time is unknown.
 func (l Limiter) busy() error { return &BusyError{RetryAt: l.now().Add(busyFor)} }

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ehr is a token endpoint that answers after a while.
+// ehr is a token endpoint that responds after a delay.
 type ehr struct {
 	mu           sync.Mutex
 	takes        time.Duration
@@ -58,7 +58,7 @@ func newEndpoint() *endpoint {
 	return &endpoint{ehr: &ehr{takes: 10 * time.Second}, state: newEndpointState()}
 }
 
-// limiter makes the limiter of a kind of work.
+// limiter returns the limiter for a kind of work.
 func limiter(state refresh.EndpointState, isScheduled bool, maxWait time.Duration, newID ids.Source) refresh.Limiter {
 	if isScheduled {
 		return refresh.NewScheduledLimiter(state, maxWait, time.Now, newID)
@@ -66,7 +66,7 @@ func limiter(state refresh.EndpointState, isScheduled bool, maxWait time.Duratio
 	return refresh.NewExportLimiter(state, maxWait, time.Now, newID)
 }
 
-// refresh asks the endpoint at a URL as a tokens.Manager does that stores at once.
+// refresh calls the endpoint at a URL like a tokens.Manager that stores at once.
 func (d *endpoint) refresh(ctx context.Context, isScheduled bool, maxWait time.Duration, url string) error {
 	slot, err := limiter(d.state, isScheduled, maxWait, d.newID).Acquire(ctx, url)
 	if err != nil {
@@ -94,7 +94,8 @@ func (d *endpoint) breaker() refresh.Breaker {
 	return d.state.breakers[refresh.EndpointName(endpointURL)]
 }
 
-// wantBusy: the endpoint was not asked, and the error says when to come again and that nothing was used.
+// wantBusy checks that the endpoint was not called, and that the error states the retry time and that no token was
+// used.
 func wantBusy(t *testing.T, err error, at time.Time) {
 	t.Helper()
 	busy, ok := errors.AsType[*refresh.BusyError](err)
@@ -106,7 +107,7 @@ func wantBusy(t *testing.T, err error, at time.Time) {
 	}
 }
 
-func TestAtMostFourRefreshesAreInFlightThreeOfThemScheduled(t *testing.T) {
+func TestLimiterAdmitsFourRefreshesThreeOfThemScheduled(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		scheduled, exports int
@@ -147,7 +148,7 @@ func TestAtMostFourRefreshesAreInFlightThreeOfThemScheduled(t *testing.T) {
 	}
 }
 
-func TestEndpointsDoNotWaitForOneAnother(t *testing.T) {
+func TestLimiterSeparatesEndpoints(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -166,7 +167,7 @@ func TestEndpointsDoNotWaitForOneAnother(t *testing.T) {
 	})
 }
 
-func TestWhoFindsNoSlotIsBusyAfterMaxWait(t *testing.T) {
+func TestLimiterReturnsBusyAfterMaxWait(t *testing.T) {
 	t.Parallel()
 	for _, isScheduled := range []bool{true, false} {
 		for _, maxWait := range []time.Duration{0, 5 * time.Second} {
@@ -193,8 +194,8 @@ func TestWhoFindsNoSlotIsBusyAfterMaxWait(t *testing.T) {
 	}
 }
 
-// The end of the caller's time is no reason to forget what the endpoint has done.
-func TestAnOutcomeIsNotedAlsoWhenTheCallerHasGivenUp(t *testing.T) {
+// The outcome of a call is stored even after the caller's deadline.
+func TestLimiterRecordsOutcomeAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -210,7 +211,7 @@ func TestAnOutcomeIsNotedAlsoWhenTheCallerHasGivenUp(t *testing.T) {
 	})
 }
 
-func TestAnswersAreCountedAndFailuresAreNot(t *testing.T) {
+func TestLimiterCountsResponsesButNotFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -231,8 +232,8 @@ func TestAnswersAreCountedAndFailuresAreNot(t *testing.T) {
 	})
 }
 
-// What goes wrong with what all functions know together never stops an export, and stops scheduled work for a minute.
-func TestAnExportGoesAheadWhateverItsStateDoes(t *testing.T) {
+// Errors of the shared state never stop an export; they stop scheduled work for a minute.
+func TestLimiterAdmitsExportWhenStateFails(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"TakeSlot", "ReleaseSlot", "Breaker", "SaveBreaker", "Count", "all of them hang"} {
 		t.Run(call, func(t *testing.T) {
@@ -261,8 +262,8 @@ func TestAnExportGoesAheadWhateverItsStateDoes(t *testing.T) {
 	}
 }
 
-// The time of a refresh may be over before a slot was found: then nothing is used.
-func TestACallIsNotBegunWhenItsTimeIsOver(t *testing.T) {
+// If the time of a refresh ends before a slot is found, no token is used.
+func TestLimiterStartsNoCallAfterDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -276,7 +277,7 @@ func TestACallIsNotBegunWhenItsTimeIsOver(t *testing.T) {
 	})
 }
 
-// spentError is a failure that says whether the refresh token was used.
+// spentError is a failure that reports whether the refresh token was used.
 type spentError struct {
 	error
 
@@ -287,7 +288,7 @@ func (s spentError) Unspent() bool { return s.unspent }
 
 func (s spentError) Unwrap() error { return s.error }
 
-func TestErrorsNameNoEndpoint(t *testing.T) {
+func TestErrorsContainNoEndpoint(t *testing.T) {
 	t.Parallel()
 	if name := refresh.EndpointName(endpointURL); len(name) != 64 || strings.Contains(name, "ehr") {
 		t.Errorf("EndpointName = %q", name)
@@ -299,8 +300,9 @@ func TestErrorsNameNoEndpoint(t *testing.T) {
 	}
 }
 
-// TestNothingComesBetweenAGoodAnswerAndItsStorage: a crash there costs the new refresh token.
-func TestNothingComesBetweenAGoodAnswerAndItsStorage(t *testing.T) {
+// TestRefreshStoresResponseBeforeReleasingSlot checks the order of calls, because a crash between them would lose
+// the new refresh token.
+func TestRefreshStoresResponseBeforeReleasingSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d, name := newEndpoint(), refresh.EndpointName(endpointURL)
@@ -326,7 +328,7 @@ func TestNothingComesBetweenAGoodAnswerAndItsStorage(t *testing.T) {
 	})
 }
 
-// storing tells when a token set is about to be stored.
+// storing signals that a token set is about to be stored.
 type storing struct {
 	*memory
 

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// refusing is an answer of a token endpoint as package smart tells it.
+// refusing is a token endpoint's response as package smart returns it.
 type refusing struct{}
 
 func (refusing) Error() string {
@@ -31,7 +31,7 @@ func (refusing) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("class", "registration"), slog.Int("status", 401))
 }
 
-func TestAFailureIsOnTheLogWithWhatAnOperatorLooksFor(t *testing.T) {
+func TestWorkerLogsFailureDetails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		err      error

@@ -32,7 +32,7 @@ const (
 	day         = 24 * time.Hour
 )
 
-// memory keeps connections, token sets and events as the store does, each write whole or not at all.
+// memory stores connections, token sets and events like the store, with atomic writes.
 type memory struct {
 	mu          sync.Mutex
 	connections map[string]connection.Connection
@@ -41,9 +41,9 @@ type memory struct {
 	upstream    map[string][]byte
 	saves       int
 	meanwhile   func()           // runs once, before the next write of a connection
-	collisions  int              // so many of the next writes of a connection meet another transaction
-	fails       map[string]error // by call; of each one
-	lost        map[string]error // by call; of the next one, which takes effect
+	collisions  int              // number of next connection writes that collide with another transaction
+	fails       map[string]error // by call; of every such call
+	lost        map[string]error // by call; of the next such call, which takes effect
 }
 
 func newMemory() *memory {
@@ -173,7 +173,7 @@ func (m *memory) RotateTokens(_ context.Context, r tokens.Row) error {
 	return nil
 }
 
-// interrupt lets somebody else write first.
+// interrupt lets another writer write first.
 func (m *memory) interrupt() {
 	m.mu.Lock()
 	do := m.meanwhile
@@ -209,7 +209,7 @@ func (m *memory) save(c connection.Connection, events ...webhook.Event) error {
 	return nil
 }
 
-// told lists the ids of the events of a type, in order.
+// told returns the ids of the events of a type, in order.
 func (m *memory) told(of webhook.Type) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -222,7 +222,7 @@ func (m *memory) told(of webhook.Type) []string {
 	return ids
 }
 
-// plainSealer seals nothing, but binds.
+// plainSealer checks bindings but does not encrypt.
 type plainSealer struct{ err error }
 
 func (g plainSealer) Seal(_ context.Context, _ org.Tenant, boundTo string, plain []byte) ([]byte, error) {
@@ -237,16 +237,16 @@ func (g plainSealer) Open(_ context.Context, _ org.Tenant, boundTo string, seale
 	return plain, g.err
 }
 
-// endpointState keeps slots, breakers and counts as the store does.
+// endpointState stores slots, breakers and counts like the store.
 type endpointState struct {
 	mu         sync.Mutex
 	slots      map[string]map[int]holder
 	breakers   map[string]refresh.Breaker
 	minutes    map[string]map[int64]counts
 	fails      map[string]error // by call
-	lost       map[string]error // by call; of the next one, which takes effect
-	collisions int              // so many of the next writes of a breaker meet another one
-	hangs      bool             // every call waits until it is given up
+	lost       map[string]error // by call; of the next such call, which takes effect
+	collisions int              // number of next breaker writes that collide with another
+	hangs      bool             // every call waits until it is cancelled
 }
 
 type holder struct {
@@ -370,7 +370,7 @@ func (f *endpointState) add(endpoint string, at time.Time, answered, refused int
 	f.minutes[endpoint][minute] = counts{has.answered + answered, has.refused + refused}
 }
 
-// taken counts the slots of an endpoint that are taken.
+// taken returns the number of an endpoint's leased slots.
 func (f *endpointState) taken(endpoint string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Prompt makes the tokens of a connection due, and has the worker look at them at once instead of at the scheduler's
-// next run. An export asks for that when it meets a refusal: it decides nothing itself. It implements worker.Refreshes.
+// Prompt makes a connection's tokens due and has the worker process them at once instead of at the scheduler's next
+// run. An export requests that when it meets a refusal, and decides nothing itself. Prompt implements worker.Refreshes.
 type Prompt struct {
 	Rows     Rows
 	Enqueuer ConnectionEnqueuer
@@ -17,12 +17,12 @@ type Prompt struct {
 
 // Rows makes connections due (store.Connections).
 type Rows interface {
-	// RefreshDue makes the tokens of an authorized connection due at now; fault.Conflict when it is not authorized.
+	// RefreshDue makes the tokens of an authorized connection due at now; fault.Conflict if it is not authorized.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// ConnectionEnqueuer tells the refresh worker to look at a connection (queue.Queue). A lost message is made
-// up for by the scheduler.
+// ConnectionEnqueuer asks the refresh worker to process a connection (queue.Queue). The scheduler makes up for a lost
+// message.
 type ConnectionEnqueuer interface {
 	EnqueueConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
 }
@@ -32,6 +32,6 @@ func (p Prompt) RefreshDue(ctx context.Context, tenant org.Tenant, connectionID 
 	if err := p.Rows.RefreshDue(ctx, tenant, connectionID, now); err != nil {
 		return fmt.Errorf("make connection due: %w", err)
 	}
-	_ = p.Enqueuer.EnqueueConnection(ctx, tenant, connectionID) // the row is due, whatever becomes of the message
+	_ = p.Enqueuer.EnqueueConnection(ctx, tenant, connectionID) // the row is due even if the message is lost
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// clerk notes what it is asked for, in order, and fails as told.
+// clerk records its calls in order, and fails as configured.
 type clerk struct {
 	asked        []string
 	due, enqueue error
@@ -28,8 +28,8 @@ func (d *clerk) EnqueueConnection(_ context.Context, of org.Tenant, id string) e
 	return d.enqueue
 }
 
-// A message about a row that is not due would find nothing to do, so the row comes first.
-func TestAPromptMakesTheRowDueAndThenTellsTheWorker(t *testing.T) {
+// The row is written first, because a message about a row that is not due would have no effect.
+func TestPromptMakesRowDueBeforeEnqueueing(t *testing.T) {
 	t.Parallel()
 	due, enqueue := "due "+tenant.Key()+" "+connID+" 2026-03-04T05:06:07Z", "enqueue "+tenant.Key()+" "+connID
 	for name, test := range map[string]struct {

@@ -12,12 +12,12 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestNoInterleavingLosesOrRevokesAConnectionWrongly: whatever order messages, exports and reconnects come in, wherever
-// workers crash, whatever fails and however late, what docs/develop/lifecycles.md ("The life of a connection") promises holds
-// for one connection. Each step either starts a worker, lets one that waits at a call go on in some way, changes
-// something outside, or lets time pass. What holds is checked where it would first break: in the health system on every
-// use, in the store on every write.
-func TestNoInterleavingLosesOrRevokesAConnectionWrongly(t *testing.T) {
+// TestConnectionSurvivesAnyInterleaving checks the guarantees of docs/develop/lifecycles.md ("The life of
+// a connection") for one connection under any order of messages, exports and reconnects, any worker crashes, and any
+// late or failed calls. Each step starts a worker, resumes one that waits at a call, changes something outside, or lets
+// time pass. Each guarantee is checked where it would first be violated: in the health system on every use, and in the
+// store on every write.
+func TestConnectionSurvivesAnyInterleaving(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 359), 3, 3), 60, 240)
 	for range parts {
@@ -42,13 +42,13 @@ func TestNoInterleavingLosesOrRevokesAConnectionWrongly(t *testing.T) {
 	}
 }
 
-// parts is how often the runs that rapid makes of a property are made, each time from another seed.
+// parts is the number of times that rapid's runs of a property are made, each with a different seed.
 const parts = 20
 
-// pick chooses by a drawn number.
+// pick chooses an element by a drawn number.
 func pick[T any](n int, from []T) T { return from[n%len(from)] }
 
-// step is one move of the scheduler, chosen by three numbers.
+// step performs one step of the scheduler, chosen by three numbers.
 func (w *simulation) step(kind, which, how int) {
 	waiting := w.waiting()
 	kinds := []string{"time", "worker", "outside"}
@@ -75,7 +75,7 @@ func (w *simulation) step(kind, which, how int) {
 	w.check()
 }
 
-// outside is something that others do.
+// outside performs an outside change.
 func (w *simulation) outside(what string, how int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,12 +99,12 @@ func (w *simulation) outside(what string, how int) {
 	}
 }
 
-// lives of access tokens without a refresh token.
+// lives returns the lifetimes of access tokens without a refresh token.
 func lives() []time.Duration {
 	return []time.Duration{time.Minute, 5 * time.Minute, 2 * time.Hour, 365 * day}
 }
 
-// check is what holds after every step.
+// check checks the invariants that hold after every step.
 func (w *simulation) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,11 +138,11 @@ func (w *simulation) check() {
 	w.actors = slices.DeleteFunc(w.actors, func(a *actor) bool { return a.checked || a.dead })
 }
 
-// finish lets everything under way come to its end without further faults, then has the connection looked at as often
-// as it takes: it works if the health system still takes what is stored, and else is revoked.
+// finish completes all work under way without further faults, then processes the connection as often as necessary: it
+// must work if the health system still accepts the stored token, and be revoked otherwise.
 func (w *simulation) finish() {
 	w.drain()
-	for range 4 { // the breaker may be open, a lease may have to end, a second refusal may have to come
+	for range 4 { // for an open breaker, a lease that must expire, and a second refusal
 		<-time.After(71 * time.Minute)
 		w.outside("due", 0)
 		w.start(look)
@@ -164,7 +164,7 @@ func (w *simulation) finish() {
 	}
 }
 
-// drain lets all go on until they have ended.
+// drain runs all actors until they have ended.
 func (w *simulation) drain() {
 	for synctest.Wait(); len(w.actors) > 0; synctest.Wait() {
 		if waiting := w.waiting(); len(waiting) > 0 {

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// The surge guard: when this many refreshes at a token endpoint were answered within the window
-	// and more than one in surgeShare of them was refused, it is likelier that the endpoint is at fault than that all
-	// those patients have withdrawn their consent. A refusal is then not believed before it comes again an hour later.
+	// The surge guard: if this many refreshes at a token endpoint received responses within the window and more than one
+	// in surgeShare was refused, the endpoint is more likely at fault than that all those patients withdrew consent. A
+	// refusal then counts only if it recurs an hour later.
 	surgeWindow = 15 * time.Minute
 	surgeFrom   = 50
 	surgeShare  = 5
 	secondAfter = time.Hour
 )
 
-// handleRefusal acts on a refusal: revokes the connection, or waits for a second refusal.
+// handleRefusal acts on a refusal: it revokes the connection, or waits for a second refusal.
 func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError) error {
 	return w.endOnConflict(ctx, seen, func(c connection.Connection) error {
 		now, first := w.now(), firstRefusal(c, refusal)
@@ -37,8 +37,8 @@ func (w Worker) handleRefusal(ctx context.Context, seen connection.Connection, r
 	})
 }
 
-// endOnConflict calls end with the connection as it was seen and, after each conflict, as others have left it,
-// provided that it is still the same authorisation with the same tokens.
+// endOnConflict calls end with the connection as it was read. After each conflict it calls end again with the stored
+// connection, provided that its authorisation and tokens are unchanged.
 func (w Worker) endOnConflict(
 	ctx context.Context, seen connection.Connection, end func(connection.Connection) error,
 ) error {
@@ -46,12 +46,12 @@ func (w Worker) endOnConflict(
 		if now.Rev != before.Rev || movedOn(seen, now) || !now.Refresh.RefreshAt.Equal(seen.Refresh.RefreshAt) {
 			return now.Rev == before.Rev || movedOn(seen, now), nil
 		}
-		// It was the tokens that have changed.
+		// It was the tokens that changed.
 		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(lookAgain))
 	}, end)
 }
 
-// firstRefusal is when the same token set was refused before; zero when it was not.
+// firstRefusal returns the time at which the same token set was refused before; zero if it was not.
 func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Time {
 	if c.Refresh.RefusedVersion != refusal.Version {
 		return time.Time{}
@@ -59,7 +59,7 @@ func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Ti
 	return c.Refresh.RefusedAt
 }
 
-// awaitSecond keeps the connection authorized until the refusal since then may be repeated.
+// awaitSecond keeps the connection authorized until the refusal since then has had time to recur.
 func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError,
 	since time.Time,
 ) error {
@@ -73,14 +73,14 @@ func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, ref
 	})
 }
 
-// surges reports whether refusals of the token endpoint are not to be believed at the first time. One that cannot be
-// judged is not, either.
+// surges reports whether a first refusal by the token endpoint should be distrusted. It also returns true if the counts
+// cannot be read.
 func (w Worker) surges(ctx context.Context, endpoint string) bool {
 	answered, refused, err := w.state.Counts(ctx, EndpointName(endpoint), w.now().Add(-surgeWindow))
 	return err != nil || answered >= surgeFrom && refused*surgeShare > answered
 }
 
-// End is a connection as it is once it was revoked at a time for a cause, and the event that tells of it.
+// End returns the connection as revoked at a time for a cause, and the event that reports it.
 func End(c connection.Connection, cause string, at time.Time) (connection.Connection, webhook.Event, error) {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: cause, EndedAt: at}
 	event, err := webhook.NewEvent(c.Tenant, webhook.AuthorizationEnded, c.ID, c.Generation, at,
@@ -91,9 +91,9 @@ func End(c connection.Connection, cause string, at time.Time) (connection.Connec
 	return c, event, err
 }
 
-// revoke ends the connection, whose tokens are of the given version, and tells the organisation, once, in one
-// transaction. fault.Conflict when the connection or its tokens have changed since; then the cause may be that of
-// something that is gone. What is cached of its record goes first, so that none is left of a connection that has ended.
+// revoke ends the connection, whose tokens have the given version, and notifies the organisation once, in one
+// transaction. It returns fault.Conflict if the connection or its tokens changed since then, because the cause may no
+// longer apply. Cached records are deleted first, so that none remain of an ended connection.
 func (w Worker) revoke(ctx context.Context, c connection.Connection, cause string, version int64) error {
 	if c.PlatformType == connection.TEFCAPlatform {
 		if err := w.records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation); err != nil {

@@ -16,24 +16,24 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// refused is a bench whose refresh is refused.
+// refused returns a bench whose refresh is refused.
 func refused(cause tokens.Cause) *bench {
 	b := newBench()
 	b.err = &tokens.RefusalError{Cause: cause, Version: 7, TokenEndpoint: endpointURL}
 	return b
 }
 
-func TestARefusalRevokesUnlessTooManyAreRefused(t *testing.T) {
+func TestWorkerRevokesOnRefusalUnlessRefusalsSurge(t *testing.T) {
 	t.Parallel()
 	name := refresh.EndpointName(endpointURL)
 	for title, test := range map[string]struct {
-		answered, refused int // at the endpoint, this one included
+		answered, refused int // at the endpoint, including this one
 		age               time.Duration
 		countErr          error
-		refusedAgo        time.Duration // how long ago the set was refused before; 0: never
+		refusedAgo        time.Duration // time since the set was refused before; 0: never
 		refusedVersion    int64
 		revoked           bool
-		from, to          time.Duration // when it is due again, if it is not revoked
+		from, to          time.Duration // range of its next due time if it is not revoked
 	}{
 		"a single one":                 {answered: 1, refused: 1, revoked: true},
 		"49 of 49":                     {answered: 49, refused: 49, revoked: true},
@@ -98,7 +98,8 @@ func TestARefusalRevokesUnlessTooManyAreRefused(t *testing.T) {
 	}
 }
 
-// wantRevoked: revoked for the cause, told once, never due again, and the tokens are gone.
+// wantRevoked checks that the connection is revoked for the cause, reported once and never due again, and that its
+// tokens are deleted.
 func (b *bench) wantRevoked(t *testing.T, cause string) {
 	t.Helper()
 	got := b.now()
@@ -117,7 +118,7 @@ func (b *bench) wantRevoked(t *testing.T, cause string) {
 	}
 }
 
-func TestARevocationIsToldAsTheSpecificationSays(t *testing.T) {
+func TestRevocationEventFollowsSpecification(t *testing.T) {
 	t.Parallel()
 	b := refused(tokens.CauseRotationLost)
 	b.look(t)
@@ -141,11 +142,11 @@ func TestARevocationIsToldAsTheSpecificationSays(t *testing.T) {
 	}
 }
 
-func TestARefusalOfTokensThatHaveChangedRevokesNothing(t *testing.T) {
+func TestWorkerKeepsConnectionWhenRefusedTokensChanged(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		meanwhile func(*bench)
-		again     time.Duration // when it is due again; 0: as the other has set it
+		again     time.Duration // its next due time; 0: as set by the other
 	}{
 		"reconnected": {func(b *bench) {
 			b.change(func(c *connection.Connection) { c.Generation++; c.Refresh.RefreshAt = start.Add(day) })
@@ -178,14 +179,14 @@ func TestARefusalOfTokensThatHaveChangedRevokesNothing(t *testing.T) {
 	}
 }
 
-func TestARefusalHoldsAlsoWhereOthersHaveChangedSomethingElse(t *testing.T) {
+func TestWorkerRevokesDespiteUnrelatedChange(t *testing.T) {
 	t.Parallel()
 	b := refused(tokens.CauseInvalidGrant)
 	b.store.meanwhile = func() { b.change(func(c *connection.Connection) { c.Refresh.Warned = true }) }
 	b.look(t)
 	b.wantRevoked(t, "invalid_grant")
 
-	b = refused(tokens.CauseInvalidGrant) // another worker did not believe the same refusal
+	b = refused(tokens.CauseInvalidGrant) // another worker distrusted the same refusal
 	b.store.meanwhile = func() {
 		b.change(func(c *connection.Connection) {
 			c.Refresh.RefusedAt, c.Refresh.RefusedVersion, c.Refresh.RefreshAt = start, 7, start.Add(time.Hour)
@@ -196,7 +197,7 @@ func TestARefusalHoldsAlsoWhereOthersHaveChangedSomethingElse(t *testing.T) {
 	}
 }
 
-func TestARevocationThatWasCutOffIsToldOnce(t *testing.T) {
+func TestInterruptedRevocationIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]func(*bench){
 		"before it":                     func(b *bench) { b.store.fails["RevokeConnection"] = errOurs },

@@ -8,24 +8,25 @@ import (
 )
 
 const (
-	// keepAlive is the period in which every refresh token is used, because idle ones lapse.
+	// keepAlive is the period in which every refresh token is used, because idle ones expire.
 	keepAlive = 7 * 24 * time.Hour
-	// afterConsent spreads the refreshes that find out whether a consent whose date has passed has really ended.
+	// afterConsent spreads the refreshes that check whether a consent has really ended after its date.
 	afterConsent = time.Hour
-	// tooShort is how little life of a refresh token is not worth a refresh of its own: one whose end no refresh moves
-	// would be refreshed ever more often as it comes.
+	// tooShort is the remaining life of a refresh token below which an early refresh is not worthwhile. A token whose
+	// expiry no refresh moves would otherwise be refreshed ever more often as it approaches.
 	tooShort = 10 * time.Minute
-	// firstRetry is the wait after the first of several failures in a row; each one doubles it, up to longestRetry.
+	// firstRetry is the wait after the first of several consecutive failures; each further one doubles it, up to
+	// longestRetry.
 	firstRetry   = 5 * time.Minute
 	longestRetry = 12 * time.Hour
-	// crowdSpread is over how long connections are spread that wait for the same thing.
+	// crowdSpread is the period over which connections that wait for the same event are spread.
 	crowdSpread = 10 * time.Minute
 )
 
-// Next is when the tokens of a connection are to be refreshed after they were obtained or refreshed at now: at the
-// connection's own place in the week, at least half a week away, so that connections made together drift apart and
-// never meet again; earlier where the refresh token would lapse (with a fifth of its life left) or consent ends. A set
-// that cannot be refreshed is due when its access token ends.
+// Next returns the time at which to refresh a connection's tokens that were obtained or refreshed at now. It is the
+// connection's own time in the week, at least half a week away, so that connections created together drift apart and
+// stay apart. It is earlier if the refresh token would expire (with a fifth of its life remaining) or if consent ends.
+// A set that cannot be refreshed is due when its access token expires.
 func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	if set.RefreshToken.Empty() {
 		return set.ExpiresAt
@@ -45,8 +46,8 @@ func Next(connectionID string, set tokens.Set, now time.Time) time.Time {
 	return next
 }
 
-// backOff is how long a connection waits after so many failures in a row, the last one included; never less than the
-// token endpoint asked for.
+// backOff returns the wait after a number of consecutive failures, including the last; never less than the token
+// endpoint requested.
 func backOff(connectionID string, failures int, asked time.Duration) time.Duration {
 	wait := min(firstRetry<<min(failures-1, 8), longestRetry)
 	wait -= spread(connectionID, wait/4)
@@ -56,7 +57,7 @@ func backOff(connectionID string, failures int, asked time.Duration) time.Durati
 	return wait
 }
 
-// spread is the connection's own part of a period, the same every time.
+// spread returns the connection's fixed offset within a period.
 func spread(connectionID string, period time.Duration) time.Duration {
 	if period <= 0 {
 		return 0

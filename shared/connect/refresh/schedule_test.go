@@ -14,7 +14,7 @@ func connectionNumber(n int) string { return fmt.Sprintf("c0000000-0000-4000-800
 
 func withRefreshToken() tokens.Set { return tokens.Set{RefreshToken: secret.New("r")} }
 
-func TestConnectionsMadeTogetherAreSpreadOverAWeekAndStayApart(t *testing.T) {
+func TestNextSpreadsConnectionsOverWeek(t *testing.T) {
 	t.Parallel()
 	const many = 10_000
 	perHour := map[time.Time]int{}
@@ -39,7 +39,7 @@ func TestConnectionsMadeTogetherAreSpreadOverAWeekAndStayApart(t *testing.T) {
 	}
 }
 
-func TestWithoutARefreshTokenTheEndOfTheAccessTokenIsDue(t *testing.T) {
+func TestNextIsAccessTokenExpiryWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
 	set := tokens.Set{ExpiresAt: start.Add(2 * day), ConsentExpiresAt: start.Add(day), RefreshExpiresAt: start.Add(day)}
 	if next := refresh.Next(connID, set, start); !next.Equal(set.ExpiresAt) {
@@ -47,7 +47,7 @@ func TestWithoutARefreshTokenTheEndOfTheAccessTokenIsDue(t *testing.T) {
 	}
 }
 
-func TestARefreshTokenIsUsedWithAFifthOfItsLifeLeft(t *testing.T) {
+func TestNextLeavesFifthOfRefreshTokenLife(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, day, 3 * day} {
 		set := withRefreshToken()
@@ -60,7 +60,7 @@ func TestARefreshTokenIsUsedWithAFifthOfItsLifeLeft(t *testing.T) {
 	}
 }
 
-func TestAnEndThatNoRefreshMovesIsNotRunAfter(t *testing.T) {
+func TestNextRefreshesTokenOfFixedExpiryRarely(t *testing.T) {
 	t.Parallel()
 	set := withRefreshToken()
 	set.RefreshExpiresAt = start.Add(30 * day)
@@ -75,7 +75,7 @@ func TestAnEndThatNoRefreshMovesIsNotRunAfter(t *testing.T) {
 	}
 }
 
-func TestTheEndOfConsentIsLookedIntoWhenItHasCome(t *testing.T) {
+func TestNextChecksConsentAfterItsEnd(t *testing.T) {
 	t.Parallel()
 	set := withRefreshToken()
 	set.ConsentExpiresAt = start.Add(2 * day)
@@ -84,7 +84,7 @@ func TestTheEndOfConsentIsLookedIntoWhenItHasCome(t *testing.T) {
 			t.Errorf("looked into %v after it", late)
 		}
 	}
-	set.ConsentExpiresAt = start.Add(-day) // a platform's default that was wrong
+	set.ConsentExpiresAt = start.Add(-day) // a wrong platform default
 	if wait := refresh.Next(connID, set, start).Sub(start); wait < 7*day/2 {
 		t.Errorf("a date that has passed makes it due after %v", wait)
 	}

@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// simulation is one connection, its health system, and workers that stop at every call until the scheduler
-// lets them go on. All of it runs in a synctest bubble. Actors that time wakes run beside the scheduler, so
-// all that changes is under mu.
+// simulation is one connection, its health system, and workers that stop at every call until the scheduler resumes
+// them. All of it runs in a synctest bubble. Actors that a timer wakes run concurrently with the scheduler, so mu
+// guards all shared state.
 type simulation struct {
 	mu     sync.Mutex
 	ctx    context.Context //nolint:containedctx // a test's, for the actors that it starts
@@ -29,21 +29,21 @@ type simulation struct {
 	portal fakePortal
 	actors []*actor
 	group  sync.WaitGroup
-	seen   int    // actors so far
-	broken string // the first promise that was broken
+	seen   int    // number of actors so far
+	broken string // the first violated guarantee
 
 	written  map[int64]token // refresh tokens by version
 	newest   int64           // version
 	revoked  map[int64]bool  // generations that were revoked
 	endpoint string
 
-	// By the refresh token in use: how often a refresh failed at a call or outlived its lease, from the lease on
-	// (loose), from the call of the health system on (unfinished), or in that call (unknown), and how many refusals of it
-	// were reported (told).
+	// Counts by refresh token in use. loose, unfinished and unknown count refreshes that failed at a call or outlived
+	// their lease: from the lease on, from the call to the health system on, or in that call. told counts reported
+	// refusals.
 	loose, unfinished, unknown, told map[token]int
 }
 
-// token is a refresh token: the n-th of the grant that an authorisation has.
+// token is a refresh token: the n-th of an authorisation's grant.
 type token struct {
 	generation int64
 	n          int
@@ -64,15 +64,15 @@ func newSimulation(ctx context.Context) *simulation {
 	return w
 }
 
-// failf notes that a promise is broken.
+// failf records that a guarantee is violated.
 func (w *simulation) failf(format string, args ...any) {
 	if w.broken == "" {
 		w.broken = fmt.Sprintf(format, args...)
 	}
 }
 
-// reconnect has the patient authorise again, whatever the connection was: one transaction, as the callback makes it. A
-// health system that gives no refresh token gives an access token for a while.
+// reconnect has the patient authorise again, whatever the connection's status, in one transaction like the callback's.
+// A health system that issues no refresh token issues an access token with the lifetime bare.
 func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	c := w.store.connections[connID]
 	c.Status, c.Generation, c.Rev, c.ConsentExpiresAt = connection.Authorized, c.Generation+1, c.Rev+1, time.Time{}
@@ -95,7 +95,7 @@ func (w *simulation) reconnect(bare time.Duration) connection.Connection {
 	return c
 }
 
-// reconnectAsOnce is a reconnect without a refresh token as it was stored before such connections were due.
+// reconnectAsOnce performs a reconnect without a refresh token as it was stored before such connections had a due time.
 func (w *simulation) reconnectAsOnce(bare time.Duration) {
 	c := w.reconnect(bare)
 	c.Refresh, c.ConsentExpiresAt = connection.RefreshState{}, time.Time{}
@@ -113,7 +113,7 @@ func (w *simulation) hurry() {
 
 func (w *simulation) stored() token { return w.written[w.newest] }
 
-// close ends everything that is under way.
+// close ends all work under way.
 func (w *simulation) close() {
 	for _, a := range w.actors {
 		close(a.turn)
@@ -121,24 +121,24 @@ func (w *simulation) close() {
 	w.group.Wait()
 }
 
-// actor is one worker at work: it is everything that the code under test sees of the world.
+// actor is one running worker. It implements every dependency of the code under test.
 type actor struct {
 	*simulation
 
 	name          string
 	turn          chan fate
-	at            string    // the call that it waits at
-	token         token     // the refresh token that it has leased
-	leased        time.Time // when it did
-	late          bool      // the lease has ended before the work
+	at            string    // the call at which it waits
+	token         token     // the refresh token of its lease
+	leased        time.Time // time of the lease
+	late          bool      // the lease ended before the work
 	used          bool      // it has called the health system
 	refused       bool      // by the health system
-	doubtful      bool      // when it was, an earlier call with the refresh token had come to no known end
+	doubtful      bool      // at the refusal, an earlier use of the token had an unknown outcome
 	dead          bool
 	done, checked bool
 }
 
-// fate is how a call goes on.
+// fate is the outcome of a call.
 type fate string
 
 const (
@@ -151,7 +151,7 @@ const (
 	unspent     fate = "an answer that used no token"
 )
 
-// fates are what may become of a call; going well is likeliest.
+// fates returns the possible outcomes of a call; success is the most likely.
 func fates(call string) []fate {
 	all := []fate{well, well, well, well, well, well, failBefore, failAfter, crashBefore, crashAfter}
 	switch call {
@@ -163,14 +163,14 @@ func fates(call string) []fate {
 	return append(all, collides)
 }
 
-// look is a message of the queue; export needs a usable access token, or another one than it has.
+// look processes a queue message; export needs a usable access token, or a different one.
 const (
 	look   = "look"
 	export = "export"
 	renew  = "renew"
 )
 
-// start lets a new worker do something.
+// start starts a new worker.
 func (w *simulation) start(what string) *actor {
 	w.seen++
 	a := &actor{simulation: w, name: what + " " + strconv.Itoa(w.seen), turn: make(chan fate)}
@@ -201,7 +201,7 @@ func (w *simulation) start(what string) *actor {
 	return a
 }
 
-// telling notes what a worker is told.
+// telling records the results that a worker gets.
 type telling struct {
 	*actor
 
@@ -215,7 +215,7 @@ func (k telling) Refresh(ctx context.Context, of org.Tenant, id string) (tokens.
 	return got, err
 }
 
-// waiting lists the actors at a call, in the order of their start.
+// waiting returns the actors at a call in the order of their start.
 func (w *simulation) waiting() []*actor {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -265,7 +265,7 @@ func (a *actor) RotateTokens(ctx context.Context, row tokens.Row) error {
 
 func (a *actor) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (fresh tokens.Set, err error) {
 	if ctx.Err() != nil {
-		return tokens.Set{}, ctx.Err() // nothing left the worker
+		return tokens.Set{}, ctx.Err() // no request left the worker
 	}
 	a.mu.Lock()
 	a.used = true
@@ -308,7 +308,7 @@ func (a *actor) Upstream(context.Context, org.Tenant, string) ([]byte, error) {
 
 func (a *actor) ForgetUpstream(context.Context, org.Tenant, string, []byte) error { return nil }
 
-// proceed lets an actor that waits at a call go on.
+// proceed resumes an actor that waits at a call.
 func (a *actor) proceed(f fate) {
 	a.mu.Lock()
 	waits := a.at != ""
@@ -320,7 +320,7 @@ func (a *actor) proceed(f fate) {
 	<-time.After(time.Second) // it pauses between two tries
 }
 
-// perform is a call: it waits for its fate, and has its effect or not.
+// perform makes a call: it waits for its fate, and then takes effect or not.
 func (a *actor) perform(ctx context.Context, call string, effect func() error) error {
 	a.mu.Lock()
 	if a.dead {
@@ -365,10 +365,10 @@ func (a *actor) perform(ctx context.Context, call string, effect func() error) e
 	return outcome
 }
 
-// isState reports a call that is no part of the refresh itself, whose end stays known when the call fails.
+// isState reports whether a call accesses the shared state. Its failure does not make the refresh's outcome unknown.
 func isState(call string) bool { return call == "EndpointState" }
 
-// trouble notes that a call failed, or that the lease ended before the work.
+// trouble records that a call failed, or that the lease ended before the work.
 func (a *actor) trouble(call string) {
 	if a.leased.IsZero() {
 		return

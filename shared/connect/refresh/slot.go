@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// exportSlot is left to exports; scheduled work has scheduledSlots.
+	// exportSlot is reserved for exports; scheduled work has scheduledSlots.
 	exportSlot = 3
-	// noSlot is the place of an export where nothing could be found out.
+	// noSlot is the slot of an export when the shared state could not be read.
 	noSlot = -1
-	// firstPause between two looks for a free slot grows up to longestPause.
+	// firstPause is the first pause between two checks for a free slot; pauses grow up to longestPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = time.Second
 )
 
 func scheduledSlots() []int { return []int{0, 1, 2} }
 
-// slot is a place at a token endpoint. It implements tokens.Slot.
+// slot is a lease of a slot at a token endpoint. It implements tokens.Slot.
 type slot struct {
 	limiter  Limiter
 	endpoint string
 	number   int
 	owner    string
 	until    time.Time
-	isProbe  bool // its outcome decides about an open breaker
+	isProbe  bool // its outcome closes or reopens the breaker
 }
 
 // Until implements tokens.Slot.
@@ -39,7 +39,8 @@ func (s slot) Release(ctx context.Context, outcome error) {
 	s.giveBack(ctx)
 }
 
-// giveBack gives a slot back also when the caller has given up. One that stays taken is free when its lease ends.
+// giveBack releases a slot even if the caller's context was cancelled. A slot that stays taken is free when its lease
+// ends.
 func (s slot) giveBack(ctx context.Context) {
 	if s.number == noSlot {
 		return
@@ -49,8 +50,8 @@ func (s slot) giveBack(ctx context.Context) {
 	_ = s.limiter.state.ReleaseSlot(ctx, s.endpoint, s.number, s.owner)
 }
 
-// take waits for a free slot, for maxWait; then *BusyError. That is no retry of a lost write (package retry): it ends
-// with time, not with a number of tries, since a slot is free when a call of somebody else is over.
+// take waits up to maxWait for a free slot, then returns *BusyError. It does not retry a lost write (package retry): it
+// ends after a time instead of a number of tries, because a slot becomes free when another caller finishes.
 func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	waiting, cancel := context.WithTimeout(ctx, l.maxWait)
 	defer cancel()
@@ -70,8 +71,8 @@ func (l Limiter) take(ctx context.Context, endpoint string) (slot, error) {
 	}
 }
 
-// takeNow takes a slot that is free; fault.Conflict when none is. If that cannot be found out, exports go ahead. A
-// conflict at one slot leads to the next.
+// takeNow takes a free slot; fault.Conflict if there is none. If the state cannot be read, exports continue. A conflict
+// at one slot leads to the next.
 func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, error) {
 	numbers := scheduledSlots()
 	if !l.scheduled {
@@ -87,7 +88,7 @@ func (l Limiter) takeNow(ctx context.Context, endpoint, owner string) (slot, err
 		if errors.Is(err, fault.Conflict) {
 			continue
 		}
-		place.giveBack(ctx) // it may have been taken
+		place.giveBack(ctx) // it may have been leased
 		if l.scheduled {
 			return slot{}, l.busy()
 		}

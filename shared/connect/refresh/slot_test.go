@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// A worker that crashed keeps its slot until the lease ends, and a call has ended before.
-func TestASlotComesBackByItself(t *testing.T) {
+// A crashed worker keeps its slot until the lease ends, and its call has ended before.
+func TestSlotIsFreeAfterLeaseExpires(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()
@@ -38,7 +38,7 @@ func TestASlotComesBackByItself(t *testing.T) {
 	})
 }
 
-func TestASlotIsGivenBackWhateverHappens(t *testing.T) {
+func TestSlotIsReleasedOnEveryOutcome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, end := range map[string]func(*endpoint, context.CancelFunc){
@@ -63,8 +63,8 @@ func TestASlotIsGivenBackWhateverHappens(t *testing.T) {
 	})
 }
 
-// The answer to a taking that succeeded was lost: the slot is free again at once, not only when its lease ends.
-func TestASlotThatWasTakenUnawaresIsGivenBack(t *testing.T) {
+// If the response to a successful lease of a slot is lost, the slot is released at once, not only when its lease ends.
+func TestSlotIsReleasedWhenResponseOfLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newEndpoint()

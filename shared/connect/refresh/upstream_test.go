@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// disconnect is what DELETE on a connection leaves.
+// disconnect puts a connection in the state that DELETE leaves.
 func disconnect(c *connection.Connection) {
 	c.Status = connection.Revoked
 	c.Refresh = connection.RefreshState{Ended: "disconnected", RefreshAt: start, UpstreamUntil: start.Add(day)}
 }
 
-// leave seals what is left of a set for the upstream revocation.
+// leave seals the remainder of a set for the upstream revocation.
 func (b *bench) leave(t *testing.T, set tokens.Set) {
 	t.Helper()
 	b.change(disconnect)
@@ -31,7 +31,7 @@ func (b *bench) leave(t *testing.T, set tokens.Set) {
 	b.store.upstream[connID] = sealed
 }
 
-func TestADisconnectedConnectionsTokensAreRevokedUpstreamAndForgotten(t *testing.T) {
+func TestWorkerRevokesUpstreamAndDeletesRemainder(t *testing.T) {
 	t.Parallel()
 	full := setOf("refresh 1")
 	full.RevocationEndpoint, full.ClientAuthID, full.Scope = "https://ehr.example/revoke", "auth", "patient/*.read"
@@ -67,7 +67,7 @@ func TestADisconnectedConnectionsTokensAreRevokedUpstreamAndForgotten(t *testing
 	}
 }
 
-func TestAFailedRevocationIsTriedAgainUntilItsTimeIsOver(t *testing.T) {
+func TestWorkerRetriesUpstreamRevocationUntilDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.leave(t, setOf("refresh 1"))
@@ -93,7 +93,7 @@ func TestAFailedRevocationIsTriedAgainUntilItsTimeIsOver(t *testing.T) {
 	}
 }
 
-func TestARevocationWaitsAsLongAsTheHealthSystemAsks(t *testing.T) {
+func TestUpstreamRevocationHonoursRequestedWait(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]time.Duration{"30s": time.Minute, "2h": 2 * time.Hour, "48h": day} {
 		b := newBench()
@@ -107,7 +107,7 @@ func TestARevocationWaitsAsLongAsTheHealthSystemAsks(t *testing.T) {
 	}
 }
 
-func TestWhateverFailsOnTheWayUpstreamIsTriedAgain(t *testing.T) {
+func TestWorkerRetriesEveryUpstreamFailure(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		how     func(*bench)
@@ -142,8 +142,8 @@ func TestWhateverFailsOnTheWayUpstreamIsTriedAgain(t *testing.T) {
 	}
 }
 
-// A crash after the row was forgotten leaves a connection that says there is one.
-func TestWhereTheRowIsGoneNothingIsLeftToRevoke(t *testing.T) {
+// A crash after the row was deleted leaves a connection that still refers to it.
+func TestWorkerRevokesNothingWhenRemainderIsGone(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.change(disconnect)
@@ -152,7 +152,7 @@ func TestWhereTheRowIsGoneNothingIsLeftToRevoke(t *testing.T) {
 	}
 }
 
-func TestAReconnectMeanwhileIsNotTakenBack(t *testing.T) {
+func TestUpstreamRevocationSparesConcurrentReconnect(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.leave(t, setOf("refresh 1"))

@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// warn tells the organisation that consent is about to end, once for each date, and not when it has ended: the refresh
-// that is then due finds out whether it really has.
+// warn notifies the organisation that consent is about to end, once per date. It does not after the date, when the
+// refresh that is then due checks whether consent has really ended.
 func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	told, conflicts := false, 0
 	isOver := func(before, now connection.Connection) (bool, error) {
 		conflicts++
-		// If the connection is unchanged to the last try, the event exists already: the end of consent has moved away
-		// and back again. The tries before may have met no more than another transaction.
+		// If the connection is unchanged up to the last try, the event already exists: the end of consent moved away and back
+		// again. Earlier tries may merely have met another transaction.
 		told = now.Rev == before.Rev && conflicts == retry.Tries-1
 		return !reached(now.WarnAt(), w.now()), nil
 	}
@@ -38,7 +38,7 @@ func (w Worker) warn(ctx context.Context, c connection.Connection) error {
 	})
 }
 
-// warnings are the events of a warning: one, or none where there is nothing more to tell.
+// warnings returns the events of a warning: one, or none if it has already been sent.
 func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, error) {
 	now := w.now()
 	if told || !now.Before(c.ConsentExpiresAt) {
@@ -48,8 +48,8 @@ func (w Worker) warnings(c connection.Connection, told bool) ([]webhook.Event, e
 	return []webhook.Event{event}, err
 }
 
-// WarnAtOnce has the event that tells of the end of an authorisation that has just been made, where that is less than
-// the usual notice away, and notes in c that it is told; none else.
+// WarnAtOnce returns the event that reports the end of an authorisation that was just created, if that end is less than
+// the usual notice away, and marks c as warned; otherwise it returns none.
 func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error) {
 	if at := c.WarnAt(); at.IsZero() || now.Before(at) || !now.Before(c.ConsentExpiresAt) {
 		return nil, nil
@@ -62,8 +62,8 @@ func WarnAtOnce(c *connection.Connection, now time.Time) ([]webhook.Event, error
 	return []webhook.Event{event}, nil
 }
 
-// warning is the event that tells at now of the coming end of a connection, whose WarnAt has come. The error is
-// only that of encoding it.
+// warning returns the event that reports, at now, the approaching end of a connection whose WarnAt has passed. The only
+// possible error is an encoding error.
 func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 	ends := c.ConsentExpiresAt.UTC()
 	cause, action := "consent_expires", "Ask the patient to reconnect before this date."
@@ -80,7 +80,7 @@ func warning(c connection.Connection, now time.Time) (webhook.Event, error) {
 		})
 }
 
-// warningNumber tells the warnings about one connection apart: by the day on which consent ends, and by authorisation.
+// warningNumber distinguishes the warnings about one connection by the day on which consent ends and by authorisation.
 func warningNumber(generation int64, ends time.Time) int64 {
 	const generations = 1_000_000
 	return ends.Unix()/(24*60*60)*generations + generation%generations

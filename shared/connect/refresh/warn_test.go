@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// ending is a bench whose consent ends in a while, and whose tokens are not due.
+// ending returns a bench whose consent ends after in, and whose tokens are not due.
 func ending(in time.Duration) *bench {
 	b := newBench()
 	b.change(func(c *connection.Connection) {
@@ -21,7 +21,7 @@ func ending(in time.Duration) *bench {
 	return b
 }
 
-func TestTheEndOfConsentIsToldSevenDaysBefore(t *testing.T) {
+func TestWorkerWarnsSevenDaysBeforeConsentEnds(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		in     time.Duration
@@ -54,7 +54,7 @@ func TestTheEndOfConsentIsToldSevenDaysBefore(t *testing.T) {
 	}
 }
 
-func TestTheWarningTellsWhatToDo(t *testing.T) {
+func TestWarningContainsRecommendedAction(t *testing.T) {
 	t.Parallel()
 	b := ending(2 * day)
 	b.look(t)
@@ -78,8 +78,8 @@ func TestTheWarningTellsWhatToDo(t *testing.T) {
 	}
 }
 
-// The refresh may move the end of consent, so it goes first; the warning follows if it is still due.
-func TestARefreshThatIsDueComesBeforeTheWarning(t *testing.T) {
+// The refresh may move the end of consent, so it comes first; the warning follows if it is still due.
+func TestWorkerRefreshesBeforeWarning(t *testing.T) {
 	t.Parallel()
 	for moved, want := range map[bool]int{true: 0, false: 1} {
 		b := ending(3 * day)
@@ -95,7 +95,7 @@ func TestARefreshThatIsDueComesBeforeTheWarning(t *testing.T) {
 	}
 }
 
-func TestEveryConsentAndEveryAuthorisationIsAFactOfItsOwn(t *testing.T) {
+func TestWarningIsDistinctPerConsentAndAuthorisation(t *testing.T) {
 	t.Parallel()
 	b := ending(3 * day)
 	b.look(t)
@@ -108,14 +108,15 @@ func TestEveryConsentAndEveryAuthorisationIsAFactOfItsOwn(t *testing.T) {
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 {
 		t.Errorf("told %d times, want 3", got)
 	}
-	// The end of consent moves to a day that was told before: that is no new fact, and no reason to look for ever.
+	// The end of consent moves to a day that was already warned of: that is not a new fact, and must not cause endless
+	// looks.
 	again(func(c *connection.Connection) { c.Generation--; c.ConsentExpiresAt = start.Add(3 * day) })
 	if got := len(b.store.told(webhook.AuthorizationEnding)); got != 3 || !b.now().Refresh.Warned {
 		t.Errorf("told %d times, want 3; warned: %v", got, b.now().Refresh.Warned)
 	}
 }
 
-func TestAWarningMeetsOthers(t *testing.T) {
+func TestWarningSurvivesConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		how    func(*bench)
@@ -165,9 +166,8 @@ func TestAWarningMeetsOthers(t *testing.T) {
 	}
 }
 
-// A refresh token that lives on with each refresh has an end that is always near: nobody is to
-// be told that consent ends.
-func TestAnEndThatMovesWithEachRefreshIsNeverWarnedOf(t *testing.T) {
+// A refresh token that every refresh prolongs always expires soon, which must not be reported as the end of consent.
+func TestWorkerNeverWarnsOfMovingExpiry(t *testing.T) {
 	t.Parallel()
 	for _, life := range []time.Duration{30 * time.Minute, 3 * day, 10 * day} {
 		b := newBench()
@@ -185,7 +185,7 @@ func TestAnEndThatMovesWithEachRefreshIsNeverWarnedOf(t *testing.T) {
 	}
 }
 
-func TestAnEndThatARefreshLeftWhereItWasIsWarnedOf(t *testing.T) {
+func TestWorkerWarnsOfFixedExpiry(t *testing.T) {
 	t.Parallel()
 	b := ending(3 * day)
 	b.change(func(c *connection.Connection) { c.Refresh.ConsentFixed, c.Refresh.RefreshAt = false, start })

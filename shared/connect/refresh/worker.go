@@ -17,27 +17,27 @@ import (
 )
 
 const (
-	// lookAgain is the wait while another worker has the tokens.
+	// lookAgain is the wait while another worker holds the tokens.
 	lookAgain = 2 * time.Minute
-	// newConsent is by how much the end of consent has to move to be another one: ends that are told as a period, such
-	// as expires_in, move by moments.
+	// newConsent is the minimum shift of the end of consent that counts as a new one. An end stated as a period, such as
+	// expires_in, shifts by seconds each time.
 	newConsent = 24 * time.Hour
-	// sameEnd is by how much an end that stays where it is may seem to move.
+	// sameEnd is the apparent shift that a fixed end of consent may show.
 	sameEnd = 5 * time.Minute
 )
 
-// Opener decrypts what a Store keeps sealed (kms.Sealer).
+// Opener decrypts the sealed values of a Store (kms.Sealer).
 type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Enqueuer tells the webhook worker to look at an event. A lost message is made up for by the sweeper.
+// Enqueuer asks the webhook worker to process an event. The sweeper makes up for a lost message.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Worker acts on connections that are due. Its method is safe to repeat: a duplicate, late or forged call finds nothing
-// due and changes nothing.
+// Worker acts on connections that are due. Its method is idempotent: a duplicate, late or forged call finds nothing due
+// and changes nothing.
 type Worker struct {
 	store    Store
 	tokens   Tokens
@@ -50,13 +50,13 @@ type Worker struct {
 	now      func() time.Time
 }
 
-// Ender finishes disconnections that were requested: tokens then are gone but for what is kept for the revocation
-// upstream. It leaves authorized connections alone, and may be repeated (disconnect.Disconnector).
+// Ender completes requested disconnections, after which only the tokens for the upstream revocation remain. It does not
+// touch authorized connections, and is idempotent (disconnect.Disconnector).
 type Ender interface {
 	Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// NewWorker makes a Worker; all of it is needed. opener opens what is sealed under UpstreamPurpose.
+// NewWorker returns a Worker; all arguments are required. opener decrypts values sealed under UpstreamPurpose.
 func NewWorker(
 	store Store, refresher Tokens, state EndpointState, revoker Revoker, opener Opener, records Records, ender Ender,
 	enqueuer Enqueuer,
@@ -68,10 +68,10 @@ func NewWorker(
 	}
 }
 
-// Look does the one thing that a connection is due for, if any: a try to take its tokens back upstream, a refresh, or
-// the warning that consent is about to end. A requested disconnection is finished whenever it is looked at. The
-// connection is saved in any case, so that the due index, which the scheduler has moved ahead, says again when it is
-// next due. The error is our own fault, and the call can be repeated.
+// Look performs the one action that a connection is due for, if any: an upstream revocation attempt, a refresh, or the
+// warning that consent is about to end. It always completes a requested disconnection. It saves the connection in every
+// case, so that the due index, which the scheduler has moved ahead, is correct again. An error is internal, and the
+// call can be repeated.
 func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	c, err := w.store.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -95,7 +95,7 @@ func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string
 	return w.putBack(ctx, c)
 }
 
-// putBack saves a connection that is due for nothing as it is.
+// putBack saves a connection that is not due, unchanged.
 func (w Worker) putBack(ctx context.Context, c connection.Connection) error {
 	if err := w.store.SaveConnection(ctx, c); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("put connection back: %w", err)
@@ -105,10 +105,10 @@ func (w Worker) putBack(ctx context.Context, c connection.Connection) error {
 
 func reached(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// refresh uses the refresh token and keeps what came of it.
+// refresh uses the refresh token and stores the outcome.
 func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	renewed, err := w.tokens.Refresh(ctx, seen.Tenant, seen.ID)
-	// What has happened is kept also when the function's time is over; not to know it costs another refresh.
+	// The outcome is stored even after the function's deadline; losing it would cost another refresh.
 	ctx = context.WithoutCancel(ctx)
 	now := w.now()
 	refusal, isRefused := errors.AsType[*tokens.RefusalError](err)
@@ -133,13 +133,13 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	return w.recordFailure(ctx, seen, err)
 }
 
-// tell puts on the log line what came of a refresh, and counts it.
+// tell records the outcome of a refresh on the log line and counts it.
 func tell(ctx context.Context, outcome string) {
 	logx.Add(ctx, slog.String("refresh", outcome))
 	logx.Measure(ctx, metric.Count(metric.Refreshes, outcome))
 }
 
-// renew notes that the tokens were refreshed at now. A set that does not say something leaves it as it was.
+// renew records that the tokens were refreshed at now. Values that the set does not state remain unchanged.
 func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	if set.Scope != "" {
 		c.Scope = set.Scope
@@ -157,8 +157,8 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 	c.Refresh.RefusedAt, c.Refresh.RefusedVersion = time.Time{}, 0
 }
 
-// outlast waits for the end of an access token that nothing follows, and then ends the connection. That is no judgement
-// of the token endpoint, so the surge guard has no part in it: our own clock says it.
+// outlast waits for the expiry of an access token that has no successor, and then ends the connection. This is not a
+// response of the token endpoint, so the surge guard does not apply: only our own clock decides.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
 	if w.now().Before(last.ExpiresAt) {
 		tell(ctx, "nothing_to_renew")
@@ -169,13 +169,13 @@ func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *t
 	})
 }
 
-// postpone makes the connection due at another time, or never, for a reason that is no failure.
+// postpone makes the connection due at another time, or never, for a reason other than a failure.
 func (w Worker) postpone(ctx context.Context, seen connection.Connection, why string, until time.Time) error {
 	tell(ctx, why)
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Refresh.RefreshAt = until })
 }
 
-// recordFailure keeps a failure that says nothing about the consent, however often it comes.
+// recordFailure records a failure that does not indicate a withdrawn consent, however often it recurs.
 func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, cause error) error {
 	now := w.now()
 	tell(ctx, "failed")
@@ -192,7 +192,7 @@ func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, c
 	})
 }
 
-// classOf is what is kept of a failure: its class, or which part of a row could not be read.
+// classOf returns the stored description of a failure: its class, or the part of a row that could not be read.
 func classOf(at fault.Spot) string {
 	if at.Row != "" {
 		return at.Row + "." + at.Attribute
@@ -200,21 +200,21 @@ func classOf(at fault.Spot) string {
 	return at.Class
 }
 
-// answered is a failure with an answer of the token endpoint, of which it tells the log class and status, but no text
-// (smart.OAuthError).
+// answered is implemented by failures with a response of the token endpoint. They provide class and status for the log,
+// but no text (smart.OAuthError).
 type answered interface {
 	error
 	slog.LogValuer
 }
 
-// Whether a change tells something that others who changed the connection meanwhile cannot know.
+// Whether a change contains information that concurrent changes of the connection cannot have.
 const (
 	news   = true
 	noNews = false
 )
 
-// amend changes the connection as it was seen, and else as others have left it, provided that it is still the same
-// authorisation in the same state. A change without news yields to anybody who has set another time meanwhile.
+// amend changes the connection as it was read or, after a conflict, the stored connection, provided that its
+// authorisation and status are unchanged. A change without news yields to any concurrent change that set another time.
 func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews bool,
 	change func(*connection.Connection),
 ) error {
@@ -230,9 +230,9 @@ func (w Worker) amend(ctx context.Context, seen connection.Connection, hasNews b
 	})
 }
 
-// onConflict calls try with the connection as it was seen and, after each conflict, as it is stored by then. It stops
-// without an error if the connection is gone, and when isOver says so, which gets the connection before and after the
-// conflict.
+// onConflict calls try with the connection as it was read and, after each conflict, with the stored connection. It
+// stops without an error if the connection is gone, or if isOver, which gets the connection before and after the
+// conflict, returns true.
 func (w Worker) onConflict(
 	ctx context.Context, seen connection.Connection, isOver func(before, now connection.Connection) (bool, error),
 	try func(connection.Connection) error,
@@ -257,8 +257,8 @@ func (w Worker) onConflict(
 	})
 }
 
-// movedOn reports whether the connection was reconnected, revoked or disconnected since it was seen. What was found out
-// about its tokens then says nothing about those that it has now.
+// movedOn reports whether the connection was reconnected, revoked or disconnected since it was read. Findings about its
+// earlier tokens then do not apply to its current ones.
 func movedOn(seen, c connection.Connection) bool {
 	return c.Status != seen.Status || c.Generation != seen.Generation
 }

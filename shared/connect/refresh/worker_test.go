@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// bench is a worker with one connection, and tokens and a health system that answer what a test says.
+// bench is a worker with one connection, and tokens and a health system with configurable responses.
 type bench struct {
 	store    *memory
 	state    *endpointState
@@ -25,19 +25,19 @@ type bench struct {
 	at       time.Time
 	opener   plainSealer
 
-	set     tokens.Set // what a refresh answers
+	set     tokens.Set // result of a refresh
 	err     error
-	asked   int // refreshes
+	asked   int // number of refreshes
 	revoked []tokens.Set
-	revoke  error   // what the health system answers to a revocation
-	ended   []int64 // generations of which, and of those before, what was cached is gone
-	unended error   // of the next removal
+	revoke  error   // the health system's response to a revocation
+	ended   []int64 // generations up to which cached records were deleted
+	unended error   // of the next deletion
 
-	finish   func() error // what finishing a requested disconnection does, if anything
+	finish   func() error // effect of finishing a requested disconnection, if any
 	finished int
 }
 
-// newBench has a connection whose tokens are due.
+// newBench returns a bench with a connection whose tokens are due.
 func newBench() *bench {
 	b := &bench{store: newMemory(), state: newEndpointState(), at: start, set: setOf("refresh 2")}
 	b.store.connections[connID] = connection.Connection{
@@ -84,14 +84,14 @@ func (b *bench) Finish(context.Context, org.Tenant, string) (connection.Connecti
 
 func (b *bench) EnqueueEvent(_ context.Context, _ org.Tenant, id string) error {
 	b.enqueued = append(b.enqueued, id)
-	return errOurs // lost messages are made up for
+	return errOurs // lost messages are resent
 }
 
 func (b *bench) worker() refresh.Worker {
 	return refresh.NewWorker(b.store, b, b.state, b, b.opener, b, b, b, func() time.Time { return b.at })
 }
 
-// look lets the worker look once and returns the connection as it then is.
+// look runs the worker once and returns the resulting connection.
 func (b *bench) look(t *testing.T) connection.Connection {
 	t.Helper()
 	expect.NoError(t, b.worker().Look(t.Context(), tenant, connID))
@@ -100,7 +100,7 @@ func (b *bench) look(t *testing.T) connection.Connection {
 
 func (b *bench) now() connection.Connection { return b.store.connections[connID] }
 
-// change is another worker's write.
+// change performs another worker's write.
 func (b *bench) change(how func(*connection.Connection)) {
 	c := b.now()
 	how(&c)
@@ -108,7 +108,7 @@ func (b *bench) change(how func(*connection.Connection)) {
 	b.store.connections[connID] = c
 }
 
-func TestARefreshKeepsWhatItsAnswerSays(t *testing.T) {
+func TestWorkerStoresRefreshResponse(t *testing.T) {
 	t.Parallel()
 	ends := start.Add(90 * day)
 	for name, test := range map[string]struct {
@@ -194,7 +194,7 @@ func TestARefreshKeepsWhatItsAnswerSays(t *testing.T) {
 	}
 }
 
-func TestWhereNothingIsDueTheConnectionIsPutBackAsItIs(t *testing.T) {
+func TestWorkerSavesConnectionUnchangedWhenNothingIsDue(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]func(*connection.Connection){
 		"due later": func(c *connection.Connection) { c.Refresh.RefreshAt = start.Add(time.Second) },
@@ -224,8 +224,8 @@ func TestWhereNothingIsDueTheConnectionIsPutBackAsItIs(t *testing.T) {
 	expect.NoError(t, b.worker().Look(t.Context(), tenant, "unknown"))
 }
 
-// What another has made of the connection meanwhile stays, and only what it cannot know is added.
-func TestAChangeMeanwhileIsNotOverwritten(t *testing.T) {
+// A concurrent change of the connection is kept, and only news that it cannot contain is added.
+func TestWorkerKeepsConcurrentChange(t *testing.T) {
 	t.Parallel()
 	elsewhere := start.Add(99 * time.Hour)
 	reschedule := func(c *connection.Connection) { c.Refresh.RefreshAt = elsewhere }
@@ -277,7 +277,7 @@ func TestAChangeMeanwhileIsNotOverwritten(t *testing.T) {
 	}
 }
 
-func TestAFaultOfOursIsAnError(t *testing.T) {
+func TestWorkerReturnsInternalErrors(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"Connection", "SaveConnection"} {
 		b := newBench()
@@ -287,14 +287,14 @@ func TestAFaultOfOursIsAnError(t *testing.T) {
 		}
 	}
 	b := newBench()
-	b.store.fails["SaveConnection"] = fault.Stale() // others are always faster
+	b.store.fails["SaveConnection"] = fault.Stale() // other writers are always faster
 	if err := b.worker().Look(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) {
 		t.Errorf("Look = %v, want fault.Conflict in the end", err)
 	}
 }
 
-// A function whose time is over while the health system answers still keeps what came of it.
-func TestWhatCameOfARefreshIsKeptAlsoAfterTheDeadline(t *testing.T) {
+// If the function's deadline passes while the health system responds, the outcome is still stored.
+func TestWorkerStoresOutcomeAfterDeadline(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	ctx, cancel := context.WithCancel(t.Context())

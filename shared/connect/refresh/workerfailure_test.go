@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestAFailureOnlyPostpones(t *testing.T) {
+func TestFailedRefreshOnlyPostpones(t *testing.T) {
 	t.Parallel()
 	asked := fault.New(fault.Limited, fault.CodeRateLimited, "Slow.").After(2 * time.Hour)
 	for name, test := range map[string]struct {
@@ -64,8 +64,8 @@ func TestAFailureOnlyPostpones(t *testing.T) {
 	}
 }
 
-// TestWhatTheLastFailureWasIsKept: an operator is told without searching the log.
-func TestWhatTheLastFailureWasIsKept(t *testing.T) {
+// TestWorkerStoresLastFailureClass checks that an operator can see the last failure without searching the log.
+func TestWorkerStoresLastFailureClass(t *testing.T) {
 	t.Parallel()
 	for want, at := range map[string]fault.Spot{
 		"server_fault":  {Step: fault.StepToken, Host: "ehr.example", Status: 500, Class: "server_fault"},
@@ -79,7 +79,7 @@ func TestWhatTheLastFailureWasIsKept(t *testing.T) {
 	}
 }
 
-func TestTokensThatAreGoneAreNeverDueAgain(t *testing.T) {
+func TestMissingTokensAreNeverDue(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	b.err = fmt.Errorf("read tokens: %w", fault.Missing("No."))
@@ -88,7 +88,7 @@ func TestTokensThatAreGoneAreNeverDueAgain(t *testing.T) {
 	}
 }
 
-func TestConnectionsThatFailTogetherComeAgainApart(t *testing.T) {
+func TestWorkerSpreadsRetriesOfFailedConnections(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{&refresh.BusyError{RetryAt: start.Add(time.Minute)}, errTheir} {
 		times := map[time.Time]bool{}

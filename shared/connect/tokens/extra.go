@@ -2,14 +2,14 @@ package tokens
 
 import "strings"
 
-// MaxExtra is how many fields Set.Extra may have.
+// MaxExtra is the maximum number of fields in Set.Extra.
 const MaxExtra = 8
 
-// maxExtraName is how long the name of one may be, in bytes.
+// maxExtraName is the maximum length of a field name, in bytes.
 const maxExtraName = 64
 
-// MayBeExtra reports whether a field of a token answer may be kept in Set.Extra by its name: letters, digits, "_" and
-// "-", and none that speaks of a token or a secret, since what is kept there ends up in addresses.
+// MayBeExtra reports whether a field of a token response may be stored in Set.Extra, judging by its name. Names consist
+// of letters, digits, "_" and "-", and must not refer to a token or secret, because these values end up in URLs.
 func MayBeExtra(name string) bool {
 	lower := strings.ToLower(name)
 	plain := strings.Trim(lower, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""

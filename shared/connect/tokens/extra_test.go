@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestATokenSetOfAnEarlierVersionOpens: what is sealed here is what was, before sets had extra fields and the asked
+// TestVaultOpensEarlierFormat seals a document of the format before sets had extra fields and the requested
 // scope.
-func TestATokenSetOfAnEarlierVersionOpens(t *testing.T) {
+func TestVaultOpensEarlierFormat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	sealed, err := w.vault.Sealer.Seal(t.Context(), tenant, "tokens|"+tenant.Key()+"|"+connID+"|7", []byte(`{
@@ -34,7 +34,7 @@ func TestATokenSetOfAnEarlierVersionOpens(t *testing.T) {
 	}
 }
 
-func TestAFieldThatSpeaksOfASecretIsNoExtra(t *testing.T) {
+func TestMayBeExtraRefusesSecretNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
 		"ah_practice": true, "ah-practice": true, "site7": true, "Tenant": true, strings.Repeat("n", 64): true,

@@ -11,7 +11,7 @@ import (
 
 var errLost = errors.New("connection reset")
 
-// failure is what one write answers; done says that it took effect nevertheless.
+// failure is the result of one write; done means that it took effect nevertheless.
 type failure struct {
 	err  error
 	done bool
@@ -23,8 +23,8 @@ type flaky struct {
 
 	lease     error
 	leaseDone bool    // the failed lease took effect
-	leased    func()  // is told of a lease
-	reads     []error // of the next readings
+	leased    func()  // called on every lease
+	reads     []error // of the next reads
 	rotate    []failure
 }
 

@@ -31,7 +31,7 @@ var (
 	start  = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 )
 
-// ehr is a token endpoint that takes each refresh token once, as RFC 9700 section 4.14.2 wants it.
+// ehr is a token endpoint that accepts each refresh token once, as RFC 9700 section 4.14.2 requires.
 type ehr struct {
 	mu     sync.Mutex
 	now    func() time.Time
@@ -63,7 +63,7 @@ func (e *ehr) Refresh(ctx context.Context, _ org.Tenant, old tokens.Set) (tokens
 	return old, nil
 }
 
-// world is a connection with a token set in a DynamoDB and a KMS of the test's own.
+// world is a connection with a token set in a DynamoDB and a KMS private to the test.
 type world struct {
 	rows  store.Tokens
 	flow  store.Conclusions
@@ -72,15 +72,15 @@ type world struct {
 	slots slots
 	at    time.Time
 
-	// What a manager is given; a test may put something in between.
+	// The dependencies of a manager, which a test may wrap.
 	store     tokens.Store
 	refresher tokens.Refresher
 }
 
-// slots counts the slots of the token endpoint that are taken, and how each call ended.
+// slots counts the leased slots of the token endpoint, and records the outcome of each call.
 type slots struct {
 	now    func() time.Time
-	until  time.Duration // how long a slot lasts; 45 seconds when zero
+	until  time.Duration // lifetime of a slot; 45 seconds if zero
 	refuse error
 
 	mu       sync.Mutex
@@ -117,7 +117,7 @@ func newWorld(t *testing.T, expiresIn time.Duration) *world {
 	return newWorldUnder(t, expiresIn, nil)
 }
 
-// newWorldUnder is a world whose workers live under a plan of faults.
+// newWorldUnder returns a world whose workers experience a plan of faults.
 func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *world {
 	t.Helper()
 	var around []wire.Middleware
@@ -127,7 +127,7 @@ func newWorldUnder(t *testing.T, expiresIn time.Duration, plan *faults.Plan) *wo
 	}
 	made := tables.New(t, around...)
 	_, key := made.Key(t)
-	cfg := made.Cloud.Config("WorkerFunction") // faults befall functions alone
+	cfg := made.Cloud.Config("WorkerFunction") // faults only affect functions
 	keys, db := awskms.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
 
 	w := &world{at: start}
@@ -157,7 +157,7 @@ func (w *world) put(t *testing.T, set tokens.Set) {
 	expect.NoError(t, w.flow.ConcludeAttempt(t.Context(), flow.Conclusion{Attempt: attempt, Tokens: row}))
 }
 
-// manager is one worker; owner is who it leases as.
+// manager returns one worker, which leases as owner.
 func (w *world) manager(owner string) tokens.Manager {
 	return tokens.NewManager(w.store, w.vault, w.refresher, &w.slots, w.now, func() string { return owner })
 }
@@ -172,7 +172,7 @@ func setOf(expires time.Time) tokens.Set {
 	}
 }
 
-// stored opens what the row holds.
+// stored decrypts the row.
 func (w *world) stored(t *testing.T) (tokens.Set, tokens.Row) {
 	t.Helper()
 	row, err := w.rows.Tokens(t.Context(), tenant, connID)
@@ -182,7 +182,7 @@ func (w *world) stored(t *testing.T) (tokens.Set, tokens.Row) {
 	return set, row
 }
 
-// lease leases what is stored for another worker, which then does nothing more.
+// lease leases the stored row for another worker, which then does nothing more.
 func (w *world) lease(t *testing.T, owner string) {
 	t.Helper()
 	_, row := w.stored(t)
@@ -190,7 +190,7 @@ func (w *world) lease(t *testing.T, owner string) {
 	expect.NoError(t, w.rows.LeaseTokens(t.Context(), row, w.at))
 }
 
-// wantMarked: the row remembers, or does not, that its refresh token may have been used.
+// wantMarked checks whether the row records that its refresh token may have been used.
 func (w *world) wantMarked(t *testing.T, want bool) {
 	t.Helper()
 	if _, row := w.stored(t); row.RefreshStartedAt.IsZero() == want {
@@ -198,7 +198,7 @@ func (w *world) wantMarked(t *testing.T, want bool) {
 	}
 }
 
-// wantFree: nobody has the lease.
+// wantFree checks that nobody holds the lease.
 func (w *world) wantFree(t *testing.T) {
 	t.Helper()
 	if _, row := w.stored(t); row.LeaseOwner != "" || !row.LeaseUntil.IsZero() {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// refreshBefore is how much life an access token must have left to be handed out without a refresh.
+// refreshBefore is the remaining life below which an access token is refreshed before it is handed out.
 const refreshBefore = 2 * time.Minute
 
 // Manager hands out usable access tokens and refreshes them when needed. It is safe for concurrent use.
@@ -24,25 +24,25 @@ type Manager struct {
 	newID     ids.Source
 }
 
-// NewManager makes a Manager; all of it is needed. newID names the owners of leases.
+// NewManager returns a Manager; all arguments are required. newID names the owners of leases.
 func NewManager(store Store, vault Vault, refresher Refresher, limiter Limiter, now func() time.Time,
 	newID ids.Source,
 ) Manager {
 	return Manager{store: store, vault: vault, refresher: refresher, limiter: limiter, now: now, newID: newID}
 }
 
-// Usable is a token set that may be used now.
+// Usable is a token set that can be used now.
 type Usable struct {
 	Set     Set
 	Version int64
-	// Overdue is why the refresh that the set is due for has not happened; nil when it is not due.
+	// Overdue is the error that prevented a refresh which is due; nil if none is due.
 	Overdue error
 }
 
-// Current returns a token set whose access token lives long enough, refreshing it first when it does not. Where that
-// fails for now and the stored access token has not expired, it is handed out as Overdue. Errors: fault.NotFound
-// without tokens, *RefusalError, *UnrenewableError once an access token without a refresh token has expired,
-// fault.Conflict while another worker refreshes, else transient.
+// Current returns a token set whose access token lives long enough, refreshing it first if it does not. If that fails
+// temporarily and the stored access token has not expired, the set is returned with Overdue. Errors: fault.NotFound
+// without tokens, *RefusalError, *UnrenewableError after an access token without a refresh token has expired,
+// fault.Conflict while another worker refreshes; all others are transient.
 func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -51,9 +51,9 @@ func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID st
 	return m.usable(ctx, row, set)
 }
 
-// Renew replaces a token set that the EHR no longer accepts although it has not expired. Where another version than
-// used is stored by now, that one is returned as Current does. Errors are those of Current, but a failed refresh is
-// always one.
+// Renew replaces a token set that the EHR no longer accepts although it has not expired. If a version other than used
+// is stored by now, Renew returns that one as Current does. Errors are those of Current, but a failed refresh is always
+// an error.
 func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -66,8 +66,8 @@ func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID stri
 }
 
 // Refresh replaces a token set whatever its age, so that a refresh token that must not lie idle is used. Errors are
-// those of Renew, but *UnrenewableError comes also while the access token lasts; here fault.Conflict says that another
-// worker is refreshing, or has just refreshed, the set.
+// those of Renew, with two differences. *UnrenewableError is also returned while the access token is valid.
+// fault.Conflict means that another worker is refreshing or has just refreshed the set.
 func (m Manager) Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m Manager) read(ctx context.Context, tenant org.Tenant, connectionID strin
 	return row, set, err
 }
 
-// usable returns the set of row, or its successor when it is about to expire.
+// usable returns the set of row, or its successor if it is about to expire.
 func (m Manager) usable(ctx context.Context, row Row, set Set) (Usable, error) {
 	left := set.ExpiresAt.Sub(m.now())
 	if left > refreshBefore || (set.RefreshToken.Empty() && left > 0) {
@@ -98,7 +98,7 @@ func (m Manager) usable(ctx context.Context, row Row, set Set) (Usable, error) {
 	return Usable{Set: set, Version: row.Version, Overdue: err}, nil
 }
 
-// passes reports whether a failed refresh says nothing about the access token that is there.
+// passes reports whether the existing access token remains usable despite a failed refresh.
 func passes(err error) bool {
 	return !errors.Is(err, ErrRefused) && !errors.Is(err, ErrNothingToRenew) && !errors.Is(err, fault.NotFound)
 }

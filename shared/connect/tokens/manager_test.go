@@ -15,12 +15,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestTokensAreRefreshedOnlyWhenNeeded(t *testing.T) {
+func TestCurrentRefreshesOnlyWhenNeeded(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name         string
 		left         time.Duration
-		withoutToken bool // the EHR gave no refresh token
+		withoutToken bool // the EHR issued no refresh token
 		refreshed    bool
 		want         error
 	}{
@@ -59,7 +59,7 @@ func TestTokensAreRefreshedOnlyWhenNeeded(t *testing.T) {
 	}
 }
 
-// replace stores another token set as version 2, as a worker does that was faster.
+// replace stores another token set as version 2, like a faster worker.
 func (w *world) replace(t *testing.T, set tokens.Set) {
 	t.Helper()
 	next, err := w.vault.Seal(t.Context(), tenant, connID, 2, set)
@@ -67,7 +67,7 @@ func (w *world) replace(t *testing.T, set tokens.Set) {
 	expect.NoError(t, w.rows.RotateTokens(t.Context(), next))
 }
 
-func TestAConnectionWithoutTokensIsNotFound(t *testing.T) {
+func TestCurrentReturnsNotFoundWithoutTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	for _, of := range []org.Tenant{{Mode: org.Live, OrgID: tenant.OrgID}, {Mode: org.Test, OrgID: "0b"}} {
@@ -77,7 +77,7 @@ func TestAConnectionWithoutTokensIsNotFound(t *testing.T) {
 	}
 }
 
-func TestRenewRefreshesWhatHasNotExpired(t *testing.T) {
+func TestRenewRefreshesUnexpiredSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	usable, err := w.manager("a").Renew(t.Context(), tenant, connID, 1)
@@ -86,7 +86,7 @@ func TestRenewRefreshesWhatHasNotExpired(t *testing.T) {
 	if set.AccessToken.Reveal() != "access 2" || version != 2 {
 		t.Errorf("got %q as version %d, want access 2 as version 2", set.AccessToken.Reveal(), version)
 	}
-	// A second worker that was refused with the first version takes what is there.
+	// A second worker that was refused with the first version uses the stored one.
 	usable, err = w.manager("b").Renew(t.Context(), tenant, connID, 1)
 	set, version = usable.Set, usable.Version
 	expect.NoError(t, err)
@@ -96,7 +96,7 @@ func TestRenewRefreshesWhatHasNotExpired(t *testing.T) {
 	}
 }
 
-func TestRacingWorkersUseARefreshTokenOnce(t *testing.T) {
+func TestConcurrentWorkersUseRefreshTokenOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)
 	var group sync.WaitGroup
@@ -110,7 +110,7 @@ func TestRacingWorkersUseARefreshTokenOnce(t *testing.T) {
 			defer mu.Unlock()
 			switch {
 			case err == nil && usable.Overdue != nil && set.AccessToken.Reveal() == "access 1":
-				// Others took so long that the old one, which still works, had to do.
+				// The others took so long that the old one, which still works, was returned.
 			case err == nil:
 				got[set.AccessToken.Reveal()]++
 			case errors.Is(err, tokens.ErrRefused) || !errors.Is(err, fault.Conflict):
@@ -127,8 +127,8 @@ func TestRacingWorkersUseARefreshTokenOnce(t *testing.T) {
 	}
 }
 
-// used is the version that a 401 was answered to; stored has been there before that.
-func TestRenewTakesWhatIsStoredUnlessItHasExpired(t *testing.T) {
+// used is the version that got a 401; stored was there before.
+func TestRenewReturnsStoredSetUnlessExpired(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		left    time.Duration
@@ -151,7 +151,7 @@ func TestRenewTakesWhatIsStoredUnlessItHasExpired(t *testing.T) {
 	}
 }
 
-func TestWithoutARefreshTokenThereIsNothingToRenew(t *testing.T) {
+func TestRenewReturnsUnrenewableWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	set := setOf(start.Add(time.Hour))
@@ -168,7 +168,7 @@ func TestWithoutARefreshTokenThereIsNothingToRenew(t *testing.T) {
 	}
 }
 
-func TestAnAccessTokenThatStillHoldsIsHandedOutWhenItsRefreshFails(t *testing.T) {
+func TestCurrentReturnsValidSetWhenRefreshFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("503 Service Unavailable")
 	for name, given := range map[string]func(t *testing.T, w *world) error{
@@ -207,8 +207,8 @@ func TestAnAccessTokenThatStillHoldsIsHandedOutWhenItsRefreshFails(t *testing.T)
 	}
 }
 
-// What must not be used any more is not handed out, however long it would last.
-func TestARefusedOrRemovedSetIsNotHandedOut(t *testing.T) {
+// A set that must no longer be used is not handed out, whatever its remaining life.
+func TestCurrentWithholdsRefusedOrRemovedSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Minute)
 	w.ehr.valid = "revoked by the patient"

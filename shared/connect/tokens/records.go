@@ -2,20 +2,19 @@ package tokens
 
 import "time"
 
-// Records is what a token set knows of a record that is cached instead of asked for (package tefca/records): its names,
-// of which nothing else is made, and what is not in it.
+// Records describes the cached record of a connection whose data is not fetched on demand (package tefca/records). It
+// contains the values from which the object names are derived, and counts of the missing documents.
 type Records struct {
 	Generation int64          `json:"generation"`         // of the connection
-	Batch      string         `json:"batch"`              // of the writing, so that two of one generation share no object
-	Chunks     int            `json:"chunks"`             // none where there are no records
-	Documents  int            `json:"documents"`          // that the chunks are made of
-	Lost       map[string]int `json:"lost,omitempty"`     // documents that are not in them, by reason (export.LossReason)
-	Fixtures   map[string]int `json:"fixtures,omitempty"` // chunks of the synthetic records beside it, by name
-	Until      time.Time      `json:"until"`              // when the set has to end, and the cache with it
+	Batch      string         `json:"batch"`              // of the write; separates two writes of one generation
+	Chunks     int            `json:"chunks"`             // zero if there are no records
+	Documents  int            `json:"documents"`          // that the chunks contain
+	Lost       map[string]int `json:"lost,omitempty"`     // missing documents by reason (export.LossReason)
+	Fixtures   map[string]int `json:"fixtures,omitempty"` // chunks of the synthetic records, by name
+	Until      time.Time      `json:"until"`              // expiry of the set and of the cache
 }
 
-// Held is how many chunks there are of the record, or of the fixture that is named; ok is false
-// for one that is not there.
+// Held returns the number of chunks of the record, or of the named fixture; ok is false if it does not exist.
 func (r Records) Held(fixture string) (chunks int, ok bool) {
 	if fixture == "" {
 		return r.Chunks, true

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// leaseFor outlives a refresh call, whose answer should be stored under the lease.
+	// leaseFor is longer than a refresh call, whose response should be stored under the lease.
 	leaseFor = time.Minute
-	// storeWithin is the part of the lease that is kept for sealing and storing.
+	// storeWithin is the part of the lease reserved for sealing and storing.
 	storeWithin = 15 * time.Second
-	// firstPause between two tries, then twice as long each time: losing a rotated refresh token loses the
-	// connection, so the write is retried hard. Each try is several of the SDK's.
+	// firstPause is the pause between the first two tries; it then doubles each time. Losing a rotated refresh token loses
+	// the connection, so the write is retried persistently. Each try comprises several of the SDK's.
 	firstPause   = 50 * time.Millisecond
-	tryFor       = 10 * time.Second // one try; a call that hangs is no reason to wait for ever
-	releaseAfter = 5 * time.Second  // giving a lease back is worth this much time
+	tryFor       = 10 * time.Second // time-out of one try, in case a call hangs
+	releaseAfter = 5 * time.Second  // time-out for releasing a lease
 )
 
 var (
@@ -30,14 +30,14 @@ var (
 	errTooLate       = errors.New("leasing took so long that there is no time left to refresh")
 )
 
-// refresh replaces the set of row. The row remembers from before the call until its end is known that the refresh
-// token is in use, so that a crash in between can be told from a withdrawn consent.
+// refresh replaces the set of row. From before the call until its outcome is known, the row records that the refresh
+// token is in use. A crash in between can thus be distinguished from a withdrawn consent.
 func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) {
 	if set.RefreshToken.Empty() {
 		return Usable{}, &UnrenewableError{Version: row.Version, ExpiresAt: set.ExpiresAt}
 	}
-	// A trial that the key to seal with is at hand: once the EHR has spent the old refresh token, a KMS that is busy
-	// would cost the connection. The sealer keeps the key for the real thing.
+	// A trial to prove that the sealing key is available: once the EHR has consumed the old refresh token, a throttled KMS
+	// would cost the connection. The sealer caches the key for the actual write.
 	if _, err := m.vault.Seal(ctx, row.Tenant, row.ConnectionID, row.Version+1, set); err != nil {
 		return Usable{}, err
 	}
@@ -48,8 +48,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	if err != nil {
 		return Usable{}, err
 	}
-	// From here on a caller that gives up stops nothing: the EHR may have spent the old refresh token already, and
-	// the new one exists nowhere but in its answer.
+	// From here on, cancellation by the caller has no effect: the EHR may already have consumed the old refresh token, and
+	// the new one exists only in its response.
 	ctx = context.WithoutCancel(ctx)
 	fresh, version, err := m.exchange(ctx, leased, set)
 	switch {
@@ -57,8 +57,8 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 		return Usable{Set: fresh, Version: version}, nil
 	case errors.Is(err, ErrRefused):
 		return m.refused(ctx, row, leased, fault.SpotOf(err).Failed(refusalOf(row, set.TokenEndpoint)))
-	case errors.Is(err, fault.Conflict): // of the store
-		return m.newerThan(ctx, leased, err) // which may be what was to be stored
+	case errors.Is(err, fault.Conflict): // returned by the store
+		return m.newerThan(ctx, leased, err) // which may be the set that was to be stored
 	case isUnspent(err) || errors.Is(err, errTooLate):
 		leased.RefreshStartedAt = row.RefreshStartedAt
 	}
@@ -66,8 +66,9 @@ func (m Manager) refresh(ctx context.Context, row Row, set Set) (Usable, error) 
 	return Usable{}, err
 }
 
-// exchange asks the EHR from a slot at its token endpoint and stores what it answers. The slot is given back after
-// that: until a rotated refresh token is stored a crash can lose it, so nothing that can wait comes before.
+// exchange sends the refresh request from a slot at the EHR's token endpoint and stores the response. The slot is
+// released only afterwards: a crash can lose a rotated refresh token until it is stored, so nothing that can wait comes
+// first.
 func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, version int64, err error) {
 	asking, cancel := context.WithTimeout(ctx, leased.LeaseUntil.Sub(m.now())-storeWithin)
 	defer cancel()
@@ -88,7 +89,8 @@ func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, 
 	return fresh, version, err
 }
 
-// ask asks the EHR, within the time of the slot. What the answer leaves out stays as it was (RFC 6749 section 6).
+// ask sends the refresh request within the slot's time. Values missing from the response remain unchanged (RFC 6749
+// section 6).
 func (m Manager) ask(ctx context.Context, slot Slot, tenant org.Tenant, old Set) (Set, error) {
 	ctx, cancel := context.WithTimeout(ctx, slot.Until().Sub(m.now()))
 	defer cancel()
@@ -109,18 +111,18 @@ func (m Manager) ask(ctx context.Context, slot Slot, tenant org.Tenant, old Set)
 		fresh.Extra = old.Extra
 	}
 	fresh.Scope = cmp.Or(fresh.Scope, old.Scope)
-	fresh.AskedScope = old.AskedScope // nobody asks the patient on a refresh
+	fresh.AskedScope = old.AskedScope // a refresh does not involve the patient
 	return fresh, nil
 }
 
-// lease takes the row and marks it: from now on its refresh token may have been used.
+// lease leases the row and marks its refresh token as possibly used from now on.
 func (m Manager) lease(ctx context.Context, row Row) (Row, error) {
 	now, leased := m.now(), row
 	leased.LeaseOwner, leased.LeaseUntil = m.newID(), now.Add(leaseFor)
 	err := m.store.LeaseTokens(ctx, leased, now)
 	if err != nil {
 		if !errors.Is(err, fault.Conflict) {
-			m.release(ctx, leased) // the write may have taken effect
+			m.release(ctx, leased) // the write may have succeeded
 		}
 		return Row{}, fmt.Errorf("lease tokens: %w", err)
 	}
@@ -128,16 +130,16 @@ func (m Manager) lease(ctx context.Context, row Row) (Row, error) {
 	return leased, nil
 }
 
-// release gives a lease back early. That it may fail is no matter: the lease ends by itself, too.
+// release releases a lease early. A failure is harmless, because the lease also expires by itself.
 func (m Manager) release(ctx context.Context, leased Row) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseAfter)
 	defer cancel()
 	_ = m.store.ReleaseTokens(ctx, leased)
 }
 
-// refused returns the refusal, which says nothing once another worker has stored a newer set, or has the lease: that
-// one may have spent the refresh token and be about to store its successor. What was unknown about the token's use
-// before, stays so: a later refusal has the same cause.
+// refused returns the refusal, unless another worker has stored a newer set or holds the lease: that worker may have
+// consumed the refresh token and be about to store its successor. If it was unknown before whether the token had been
+// used, it stays unknown, so that a later refusal has the same cause.
 func (m Manager) refused(ctx context.Context, before, leased Row, refusal error) (Usable, error) {
 	newer, err := m.newerThan(ctx, leased, refusal)
 	leased.RefreshStartedAt = before.RefreshStartedAt
@@ -145,7 +147,7 @@ func (m Manager) refused(ctx context.Context, before, leased Row, refusal error)
 	return newer, err
 }
 
-// newerThan returns what somebody else has stored since old was read; else the failure stands.
+// newerThan returns the set that another worker has stored since old was read; otherwise it returns failure.
 func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable, error) {
 	row, set, err := m.read(ctx, old.Tenant, old.ConnectionID)
 	if err != nil {
@@ -161,7 +163,7 @@ func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable,
 }
 
 // keep seals and stores a refreshed set as the version after the leased one, and returns that version. Errors are those
-// of rotate, or that it could not be sealed.
+// of rotate, or a sealing error.
 func (m Manager) keep(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
 	var next Row
 	err = persist(ctx, func(ctx context.Context) (bool, error) {
@@ -174,8 +176,8 @@ func (m Manager) keep(ctx context.Context, leased Row, fresh Set) (version int64
 	return next.Version, m.rotate(ctx, next)
 }
 
-// rotate stores next, whoever has the lease by now: the version alone says that nothing newer is there. fault.Conflict
-// when this or another successor is, fault.NotFound when the tokens are gone.
+// rotate stores next whoever holds the lease by now, conditional only on the version. It returns fault.Conflict if this
+// or another successor is stored, and fault.NotFound if the tokens are gone.
 func (m Manager) rotate(ctx context.Context, next Row) error {
 	err := persist(ctx, func(ctx context.Context) (final bool, err error) {
 		err = m.store.RotateTokens(ctx, next)
@@ -190,8 +192,9 @@ func (m Manager) rotate(ctx context.Context, next Row) error {
 	return nil
 }
 
-// conflict finds out what a conflict means. One that only met other writers may still succeed. Otherwise the version is
-// stored: by another worker, or by this one, whose write conflicts with its own repetition after a lost answer.
+// conflict determines the meaning of a conflict. If it only met other writers, the write may still succeed. Otherwise
+// the version is stored: by another worker, or by this one, whose write conflicts with its own repetition after a lost
+// response.
 func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	row, err := m.store.Tokens(ctx, next.Tenant, next.ConnectionID)
 	if err != nil {
@@ -203,7 +206,7 @@ func (m Manager) conflict(ctx context.Context, next Row, cause error) error {
 	return cause
 }
 
-// persist tries until it works, the failure is final, or the tries are used up.
+// persist retries until try succeeds, its failure is final, or no tries remain.
 func persist(ctx context.Context, try func(context.Context) (final bool, err error)) error {
 	isFinal := false
 	again := retry.Policy{

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestARotatedTokenIsStoredBeforeItIsHandedOut(t *testing.T) {
+func TestRefreshStoresRotatedSetBeforeReturning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 0)
@@ -34,7 +34,7 @@ func TestARotatedTokenIsStoredBeforeItIsHandedOut(t *testing.T) {
 	})
 }
 
-func TestAFailedWriteOfRotatedTokensIsTriedAgain(t *testing.T) {
+func TestRefreshRetriesWriteOfRotatedSet(t *testing.T) {
 	t.Parallel()
 	unread := errors.New("the read failed")
 	tests := map[string]*flaky{
@@ -68,10 +68,10 @@ func TestAFailedWriteOfRotatedTokensIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestAWriteThatLostToAnotherWorkerIsNotTakenForOurs(t *testing.T) {
+func TestRefreshDetectsSetStoredByOtherWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	// While the EHR answers, the lease ends and another worker stores a token set of its own.
+	// While the EHR responds, the lease ends and another worker stores its own token set.
 	w.ehr.answer = func() error {
 		w.at = w.at.Add(2 * time.Minute)
 		w.replace(t, setOf(w.at.Add(time.Hour)))
@@ -86,9 +86,9 @@ func TestAWriteThatLostToAnotherWorkerIsNotTakenForOurs(t *testing.T) {
 	}
 }
 
-// The EHR's answer comes late, and another worker has the lease: its own call will be refused, so this is the only
-// living refresh token.
-func TestAnAnswerThatOutlivesItsLeaseIsStored(t *testing.T) {
+// The EHR's response is late, and another worker holds the lease. That worker's own call will be refused, so the
+// response contains the only valid refresh token.
+func TestRefreshStoresResponseAfterLeaseExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.answer = func() error {
@@ -105,7 +105,7 @@ func TestAnAnswerThatOutlivesItsLeaseIsStored(t *testing.T) {
 	}
 }
 
-func TestAnAnswerReplacesWhatItBringsAndKeepsTheRest(t *testing.T) {
+func TestRefreshKeepsFieldsMissingFromResponse(t *testing.T) {
 	t.Parallel()
 	end := start.Add(30 * time.Minute)
 	whole := tokens.Set{
@@ -141,14 +141,14 @@ func TestAnAnswerReplacesWhatItBringsAndKeepsTheRest(t *testing.T) {
 	}
 }
 
-// answering is an EHR that gives one answer.
+// answering is an EHR that always returns the same response.
 type answering tokens.Set
 
 func (a answering) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set, error) {
 	return tokens.Set(a), nil
 }
 
-func TestAnAnswerWithoutAnAccessTokenIsStoredNowhere(t *testing.T) {
+func TestRefreshStoresNoResponseWithoutAccessToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.refresher = answering{RefreshToken: secret.New("refresh 2")}
@@ -160,8 +160,8 @@ func TestAnAnswerWithoutAnAccessTokenIsStoredNowhere(t *testing.T) {
 	}
 }
 
-// Some EHRs give tokens of seconds: they are handed out all the same, and replaced when they are next asked for.
-func TestATokenOfSecondsIsHandedOutOnce(t *testing.T) {
+// Some EHRs issue tokens that last seconds: they are handed out, and replaced at the next request.
+func TestCurrentReturnsShortLivedTokenOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.life = 30 * time.Second
@@ -174,11 +174,12 @@ func TestATokenOfSecondsIsHandedOutOnce(t *testing.T) {
 	}
 }
 
-// The refresh token is spent when the EHR answers: what follows must happen whether the caller still waits or not.
-func TestACallerThatGivesUpLosesNoTokens(t *testing.T) {
+// The refresh token is spent when the EHR responds, so the subsequent steps happen whether or not the caller still
+// waits.
+func TestRefreshCompletesAfterCallerCancels(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
-	w.at = w.at.Add(time.Hour) // no data key is in memory any more
+	w.at = w.at.Add(time.Hour) // data keys are no longer in memory
 	ctx, cancel := context.WithCancel(t.Context())
 	w.ehr.answer = func() error { cancel(); return nil }
 	if _, err := w.manager("a").Current(ctx, tenant, connID); err != nil {
@@ -189,7 +190,7 @@ func TestACallerThatGivesUpLosesNoTokens(t *testing.T) {
 	}
 }
 
-func TestARefreshEndsWithinItsLease(t *testing.T) {
+func TestRefreshEndsWithinLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 0)

@@ -8,20 +8,20 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// ErrRefused says that the EHR definitely refused the refresh token: consent was revoked or has expired. Any other
-// failure of a refresh is transient and never means that: only this ends a connection (docs/develop/architecture.md, "Data"). A
-// Manager's refusals are of type *RefusalError, which says more.
+// ErrRefused means that the EHR definitely refused the refresh token: consent was revoked or has expired. Any other
+// failure of a refresh is transient and never means that; only this one ends a connection
+// (docs/develop/architecture.md, "Data"). A Manager returns it as *RefusalError, which has details.
 var ErrRefused = errors.New("the refresh token was refused")
 
-// ErrNothingToRenew says that the EHR gave no refresh token. It is no refusal: no answer of the EHR says that the
-// consent has ended. A Manager's are of type *UnrenewableError, which says more.
+// ErrNothingToRenew means that the EHR issued no refresh token. It is not a refusal: no response of the EHR states that
+// consent has ended. A Manager returns it as *UnrenewableError, which has details.
 var ErrNothingToRenew = errors.New("there is no refresh token")
 
-// UnrenewableError says that one version of a token set has no refresh token, so that nothing follows its access token.
-// It stands for that version alone, as a RefusalError does.
+// UnrenewableError means that one version of a token set has no refresh token, so that its access token has no
+// successor. Like a RefusalError, it applies to that version only.
 type UnrenewableError struct {
 	Version   int64
-	ExpiresAt time.Time // of the access token; it may lie ahead
+	ExpiresAt time.Time // of the access token; may be in the future
 }
 
 // Error implements error.
@@ -32,24 +32,24 @@ func (u *UnrenewableError) Error() string {
 // Unwrap makes every UnrenewableError an ErrNothingToRenew.
 func (u *UnrenewableError) Unwrap() error { return ErrNothingToRenew }
 
-// Cause says why a refresh token was refused.
+// Cause is the reason for which a refresh token was refused.
 type Cause string
 
 // The causes.
 const (
-	// CauseInvalidGrant: the stored refresh token had not been used since it was stored.
+	// CauseInvalidGrant means that the stored refresh token had not been used since it was stored.
 	CauseInvalidGrant Cause = "invalid_grant"
-	// CauseRotationLost: an earlier use of it came to no end that we know of, so its successor may have been lost.
+	// CauseRotationLost means that the outcome of an earlier use is unknown, so the token's successor may have been lost.
 	CauseRotationLost Cause = "rotation_lost"
 )
 
-// RefusalError is the EHR's definite refusal of the refresh token of one version of a token set. It stands for that
-// version alone: who revokes because of it makes the write conditional on the version, since the set may have been
-// replaced by a reconnect or by a worker that was slow. It holds nothing of the EHR's answer.
+// RefusalError is the EHR's definite refusal of the refresh token of one version of a token set. It applies to that
+// version only: a caller that revokes because of it must make the write conditional on the version, because a reconnect
+// or a slow worker may have replaced the set. It contains nothing of the EHR's response.
 type RefusalError struct {
 	Cause         Cause
 	Version       int64
-	TokenEndpoint string // that answered; never part of a text
+	TokenEndpoint string // that refused; never part of a text
 }
 
 // Error implements error.
@@ -60,7 +60,7 @@ func (r *RefusalError) Error() string {
 // Unwrap makes every RefusalError an ErrRefused.
 func (r *RefusalError) Unwrap() error { return ErrRefused }
 
-// refusalOf makes the refusal of the set in row, as the row was before it was leased, by endpoint.
+// refusalOf returns the refusal, by endpoint, of the set in row as it was before it was leased.
 func refusalOf(row Row, endpoint string) *RefusalError {
 	if row.RefreshStartedAt.IsZero() {
 		return &RefusalError{Cause: CauseInvalidGrant, Version: row.Version, TokenEndpoint: endpoint}
@@ -68,8 +68,8 @@ func refusalOf(row Row, endpoint string) *RefusalError {
 	return &RefusalError{Cause: CauseRotationLost, Version: row.Version, TokenEndpoint: endpoint}
 }
 
-// isUnspent reports whether a failed refresh certainly left the refresh token unused: the error has the method Unspent,
-// and it says so. After anything else the EHR may have rotated it.
+// isUnspent reports whether a failed refresh certainly left the refresh token unused: the error has a method Unspent
+// that returns true. After any other error the EHR may have rotated the token.
 func isUnspent(err error) bool {
 	failure, ok := errors.AsType[interface {
 		error
@@ -78,8 +78,8 @@ func isUnspent(err error) bool {
 	return ok && failure.Unspent()
 }
 
-// opaque keeps a failure on the way to the EHR from passing for an answer that a Manager gives about the tokens: that a
-// key of our client is missing must not look as if the tokens were.
+// opaque prevents an error on the way to the EHR from being mistaken for a Manager's verdict on the tokens: a missing
+// client key must not look like missing tokens.
 func opaque(err error) error {
 	for _, mistakable := range []error{fault.NotFound, fault.Conflict, ErrNothingToRenew} {
 		if errors.Is(err, mistakable) && !errors.Is(err, ErrRefused) {
@@ -89,11 +89,11 @@ func opaque(err error) error {
 	return err
 }
 
-// opaqueError shows nothing of its cause but the text and whether the refresh token was used.
+// opaqueError exposes only its cause's text and whether the refresh token was used.
 type opaqueError struct{ cause error }
 
 // Error implements error.
 func (o *opaqueError) Error() string { return o.cause.Error() }
 
-// Unspent reports what the cause does.
+// Unspent reports whether the cause left the refresh token unused.
 func (o *opaqueError) Unspent() bool { return isUnspent(o.cause) }

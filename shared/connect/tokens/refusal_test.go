@@ -23,11 +23,11 @@ func wantRefusal(t *testing.T, err error, cause tokens.Cause) {
 	}
 }
 
-func TestARefusalOfAnUnusedTokenIsInvalidGrant(t *testing.T) {
+func TestRefusalOfUnusedTokenIsInvalidGrant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.valid = "revoked by the patient"
-	for range 2 { // the second time is when somebody makes sure
+	for range 2 { // the second time confirms the refusal
 		_, err := w.manager("a").Current(t.Context(), tenant, connID)
 		wantRefusal(t, err, tokens.CauseInvalidGrant)
 		w.wantFree(t)
@@ -35,7 +35,7 @@ func TestARefusalOfAnUnusedTokenIsInvalidGrant(t *testing.T) {
 	}
 }
 
-func TestATokenIsTriedOnceMoreAfterACrash(t *testing.T) {
+func TestRefreshRetriesTokenAfterCrash(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		valid string // at the EHR, after the crash
@@ -71,7 +71,7 @@ func TestATokenIsTriedOnceMoreAfterACrash(t *testing.T) {
 	}
 }
 
-func TestTheCauseOfARefusalDependsOnHowTheLastRefreshEnded(t *testing.T) {
+func TestRefusalCauseDependsOnPreviousOutcome(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		failure error
@@ -100,8 +100,9 @@ func TestTheCauseOfARefusalDependsOnHowTheLastRefreshEnded(t *testing.T) {
 	}
 }
 
-// A lease that is granted only when it has nearly ended leaves no time to ask: nothing was, and the row says so.
-func TestALeaseThatComesTooLateUsesNoToken(t *testing.T) {
+// A lease that is granted shortly before it ends leaves no time for the request: none is sent, and the row records
+// that.
+func TestRefreshSendsNothingWhenLeaseIsLate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.store = &flaky{Store: w.rows, leased: func() { w.at = w.at.Add(45 * time.Second) }}
@@ -113,13 +114,13 @@ func TestALeaseThatComesTooLateUsesNoToken(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// answered is a failed answer of a token endpoint.
+// answered is a token endpoint's error response.
 type answered struct{ unspent bool }
 
 func (answered) Error() string   { return "invalid_client" }
 func (a answered) Unspent() bool { return a.unspent }
 
-func TestARefusalStandsOnlyWhileNobodyElseActs(t *testing.T) {
+func TestRefusalYieldsToConcurrentWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.ehr.answer = func() error {
@@ -133,7 +134,7 @@ func TestARefusalStandsOnlyWhileNobodyElseActs(t *testing.T) {
 		t.Errorf("version %d (%v), want the newer one that was stored meanwhile", version, err)
 	}
 
-	// The other worker has the lease and has used the refresh token, but has not stored its successor yet.
+	// The other worker holds the lease and has used the refresh token, but has not stored its successor yet.
 	w = newWorld(t, 0)
 	w.ehr.answer = func() error {
 		w.at = w.at.Add(2 * time.Minute)
@@ -149,7 +150,7 @@ func TestARefusalStandsOnlyWhileNobodyElseActs(t *testing.T) {
 	}
 }
 
-func TestATransientFailureIsNeverARefusal(t *testing.T) {
+func TestTransientFailureIsNotRefusal(t *testing.T) {
 	t.Parallel()
 	down := errors.New("503 Service Unavailable")
 	t.Run("the EHR", func(t *testing.T) {
@@ -160,7 +161,7 @@ func TestATransientFailureIsNeverARefusal(t *testing.T) {
 		if !errors.Is(err, down) || errors.Is(err, tokens.ErrRefused) {
 			t.Errorf("error = %v, want the EHR's", err)
 		}
-		// The lease is given back at once.
+		// The lease is released at once.
 		w.wantFree(t)
 		w.ehr.answer = nil
 		if got, err := w.manager("b").Current(t.Context(), tenant, connID); err != nil || got.Version != 2 {
@@ -186,7 +187,7 @@ func TestATransientFailureIsNeverARefusal(t *testing.T) {
 	}
 }
 
-func TestNoErrorHoldsATokenOrItsPatient(t *testing.T) {
+func TestErrorsContainNoTokenOrPatient(t *testing.T) {
 	t.Parallel()
 	const sentinel = "c4nary"
 	secretive := setOf(start)

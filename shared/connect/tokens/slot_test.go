@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The slot is given back once, with how the call ended, whatever becomes of what it brought.
-func TestASlotIsGivenBackOnceWithHowTheCallEnded(t *testing.T) {
+// The slot is released once, with the call's outcome, whatever happens to its result.
+func TestSlotIsReleasedOnceWithOutcome(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		given func(w *world)
@@ -43,15 +43,15 @@ func TestASlotIsGivenBackOnceWithHowTheCallEnded(t *testing.T) {
 	}
 }
 
-// replaceOnce lets another worker be faster.
+// replaceOnce lets another worker be faster, once.
 func (w *world) replaceOnce(t *testing.T) {
 	t.Helper()
 	w.ehr.answer = nil
 	w.replace(t, setOf(w.at.Add(time.Hour)))
 }
 
-// An answer without an access token is a failure of the endpoint, too.
-func TestAnAnswerWithoutAnAccessTokenIsNoAnswerToTheLimiter(t *testing.T) {
+// A response without an access token counts as a failure of the endpoint.
+func TestLimiterGetsFailureForMissingAccessToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.refresher = answering{RefreshToken: secret.New("refresh 2")}
@@ -61,8 +61,8 @@ func TestAnAnswerWithoutAnAccessTokenIsNoAnswerToTheLimiter(t *testing.T) {
 	}
 }
 
-// A call ends when its slot does, so that nobody else has the slot meanwhile.
-func TestACallEndsWithItsSlot(t *testing.T) {
+// A call ends with its slot, so that nobody else holds the slot meanwhile.
+func TestCallEndsWithSlot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 0)
@@ -75,8 +75,8 @@ func TestACallEndsWithItsSlot(t *testing.T) {
 	})
 }
 
-// Who gets no slot has used nothing: the next one begins as if nobody had been there.
-func TestWithoutASlotNothingIsUsed(t *testing.T) {
+// A caller that gets no slot has used nothing: the next one starts from an unchanged state.
+func TestRefreshUsesNoTokenWithoutSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 0)
 	w.slots.refuse = answered{unspent: true}
@@ -88,8 +88,8 @@ func TestWithoutASlotNothingIsUsed(t *testing.T) {
 	w.wantMarked(t, false)
 }
 
-// A key of our client that is missing must not look as if the tokens were: they would never be refreshed again.
-func TestAFailureOnTheWayDoesNotPassForAnAnswerAboutTheTokens(t *testing.T) {
+// A missing client key must not look like missing tokens, which would never be refreshed again.
+func TestClientErrorIsNotMistakenForTokenError(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []error{fault.Missing("No."), fault.Stale(), tokens.ErrNothingToRenew} {
 		for _, unspent := range []bool{true, false} {
@@ -105,7 +105,7 @@ func TestAFailureOnTheWayDoesNotPassForAnAnswerAboutTheTokens(t *testing.T) {
 	}
 }
 
-// kindError is a failure of a kind that says whether the refresh token was used.
+// kindError is a failure of some kind that reports whether the refresh token was used.
 type kindError struct {
 	error
 

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sealer encrypts with a data key of the tenant and binds the ciphertext to where it is stored.
+// Sealer encrypts with a data key of the tenant and binds the ciphertext to its storage location.
 type Sealer interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
@@ -72,7 +72,7 @@ func (v Vault) Seal(ctx context.Context, tenant org.Tenant, connectionID string,
 	return Row{Tenant: tenant, ConnectionID: connectionID, Sealed: sealed, Version: version}, nil
 }
 
-// Open returns the token set of a row. A row moved to another connection, tenant or version does not open.
+// Open returns the token set of a row. A row moved to another connection, tenant or version cannot be decrypted.
 func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 	plain, err := v.Sealer.Open(ctx, row.Tenant, boundTo(row.Tenant, row.ConnectionID, row.Version), row.Sealed)
 	damaged := fault.Spot{Operation: "open", Row: "TOKENS", Attribute: "sealed"}
@@ -80,7 +80,7 @@ func (v Vault) Open(ctx context.Context, row Row) (Set, error) {
 		return Set{}, damaged.Failed(fmt.Errorf("open tokens: %w", err))
 	}
 	var stored document
-	if json.Unmarshal(plain, &stored) != nil { // its text could quote them
+	if json.Unmarshal(plain, &stored) != nil { // its text could quote the tokens
 		return Set{}, damaged.Failed(fmt.Errorf("decode tokens of version %d", row.Version))
 	}
 	return Set{

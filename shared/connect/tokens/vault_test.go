@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestATokenSetComesBackFromItsRow(t *testing.T) {
+func TestVaultRoundTripsTokenSet(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	got, row := w.stored(t)
@@ -42,7 +42,7 @@ func TestATokenSetComesBackFromItsRow(t *testing.T) {
 	}
 }
 
-func TestARowThatWasMovedDoesNotOpen(t *testing.T) {
+func TestVaultRefusesMovedRow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, time.Hour)
 	_, row := w.stored(t)

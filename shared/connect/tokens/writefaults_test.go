@@ -9,8 +9,9 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// storing makes the calls of DynamoDB's UpdateItem from the first-th to the last-th fail. The first call of a refresh
-// leases; the others store. The SDK makes three calls of one that fails, and the store six of one that collides.
+// storing returns rules that make calls of DynamoDB's UpdateItem fail, from the first-th to the last-th. A refresh's
+// first call leases; the others store. The SDK makes three tries of a failing call, and the store six of a colliding
+// one.
 func storing(kind faults.Kind, first, last int) []faults.Rule {
 	var rules []faults.Rule
 	for n := first; n <= last; n++ {
@@ -19,9 +20,9 @@ func storing(kind faults.Kind, first, last int) []faults.Rule {
 	return rules
 }
 
-// The EHR has rotated the refresh token: whatever AWS does to the write, short of failing to the end, the new one is
-// stored, once, as the next version, and is what the caller gets.
-func TestTheWriteOfARotatedSetSurvivesAWS(t *testing.T) {
+// The EHR has rotated the refresh token. Unless AWS fails to the end, the new one is stored once, as the next version,
+// and returned to the caller.
+func TestRotatedSetIsStoredDespiteAWSFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		rules []faults.Rule

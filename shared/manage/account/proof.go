@@ -6,16 +6,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Action names what a member or an account does if it can need a recent proof of identity (docs/openapi.yaml, x-proof).
+// Action names an operation of a member or account that may need a recent proof of identity (docs/openapi.yaml,
+// x-proof).
 type Action string
 
 // The actions.
 const (
 	// CreateKey creates a credential, or adds a key to one.
 	CreateKey Action = "create_key"
-	// RevealSecret shows a webhook's signing secrets.
+	// RevealSecret reveals a webhook's signing secrets.
 	RevealSecret Action = "reveal_secret"
-	// RotateSecret replaces a webhook's signing secret, and returns the new one.
+	// RotateSecret replaces a webhook's signing secret and returns the new one.
 	RotateSecret Action = "rotate_secret"
 	// AddWebhook creates a webhook.
 	AddWebhook Action = "add_webhook"
@@ -31,7 +32,7 @@ const (
 	Erase Action = "erase"
 )
 
-// Actions returns all actions, in the order of their table (docs/adr/0036-the-dashboard.md).
+// Actions returns all actions in the order of the table in docs/adr/0036-the-dashboard.md.
 func Actions() []Action {
 	return []Action{
 		CreateKey, RevealSecret, RotateSecret, AddWebhook, MoveWebhook, ChangeMembers, ChangeFactors,
@@ -40,7 +41,7 @@ func Actions() []Action {
 }
 
 // NeedsProof reports whether an action in a mode needs a proof of identity that is at most 15 minutes old. The empty
-// mode is that of paths without one. It is the only table of it: what it does not list needs a proof.
+// mode stands for paths without one. This table is the only one: an action that it does not list needs a proof.
 func (a Action) NeedsProof(mode org.Mode) bool {
 	if !slices.Contains(Actions(), a) {
 		return true

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The decision's table of actions and NeedsProof are the same.
-func TestActionNeedsProofAsDecisionSays(t *testing.T) {
+// NeedsProof agrees with the decision's table of actions.
+func TestNeedsProofMatchesDecisionTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/adr/0036-the-dashboard.md")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestActionNeedsProofAsDecisionSays(t *testing.T) {
 	}
 }
 
-func TestUnknownActionNeedsProof(t *testing.T) {
+func TestNeedsProofOfUnknownAction(t *testing.T) {
 	t.Parallel()
 	for _, action := range []account.Action{"", "CREATE_KEY", "leave"} {
 		for _, mode := range []org.Mode{"", org.Test, org.Live, "other"} {

@@ -6,10 +6,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Role is what an account is in an organisation.
+// Role is the role of an account in an organisation.
 type Role string
 
-// The roles, the mightiest first.
+// The roles, most powerful first.
 const (
 	Owner     Role = "owner"
 	Admin     Role = "admin"
@@ -17,40 +17,41 @@ const (
 	Viewer    Role = "viewer"
 )
 
-// Roles are all roles, the mightiest first.
+// Roles returns all roles, most powerful first.
 func Roles() []Role { return []Role{Owner, Admin, Developer, Viewer} }
 
-// ParseRole reads a role; ok is false for anything else.
+// ParseRole parses a role; ok is false for any other text.
 func ParseRole(text string) (role Role, ok bool) {
 	return Role(text), slices.Contains(Roles(), Role(text))
 }
 
-// Permission is what an endpoint of the dashboard asks of a member's role (docs/openapi.yaml, x-permission).
+// Permission is a permission that an endpoint of the dashboard requires of a member's role (docs/openapi.yaml,
+// x-permission).
 type Permission string
 
 // The permissions.
 const (
-	// View reads everything but secrets and the bodies of deliveries.
+	// View permits reading everything except secrets and the bodies of deliveries.
 	View Permission = "view"
-	// Inspect reads bodies of deliveries and events, and what patients have asked.
+	// Inspect permits reading the bodies of deliveries and events, and patients' inquiries.
 	Inspect Permission = "inspect"
-	// Develop changes credentials and webhooks, simulates and replays, in test mode.
+	// Develop permits changing credentials and webhooks, and simulating and replaying, in test mode.
 	Develop Permission = "develop"
-	// Operate does the same in live mode, changes the organisation's pages and answers patients.
+	// Operate permits the same in live mode, changing the organisation's pages, and replying to patients.
 	Operate Permission = "operate"
-	// Manage changes members below owners, invites them, and reads the audit log.
+	// Manage permits changing and inviting members below owners, and reading the audit log.
 	Manage Permission = "manage"
-	// Own changes owners, and erases.
+	// Own permits changing owners, and erasing.
 	Own Permission = "own"
 )
 
-// Permissions are all permissions, in the order of their table (docs/adr/0036-the-dashboard.md).
+// Permissions returns all permissions in the order of the table in docs/adr/0036-the-dashboard.md.
 func Permissions() []Permission {
 	return []Permission{View, Inspect, Develop, Operate, Manage, Own}
 }
 
-// In is what an endpoint asks in a mode: what developers may do in test mode they may not do to patients. The empty
-// mode is that of endpoints that belong to neither.
+// In returns the permission that an endpoint requires in a mode: developers may do things in test mode that they may
+// not do to patients. The empty mode stands for endpoints that belong to neither.
 func (p Permission) In(mode org.Mode) Permission {
 	if p == Develop && mode == org.Live {
 		return Operate
@@ -58,7 +59,8 @@ func (p Permission) In(mode org.Mode) Permission {
 	return p
 }
 
-// May is the table of who may do what. It is the only one: what it does not say is not allowed.
+// May reports whether a role has a permission. It is the only table of permissions: anything that it does not list is
+// denied.
 func (r Role) May(p Permission) bool {
 	switch r {
 	case Owner:
@@ -73,7 +75,7 @@ func (r Role) May(p Permission) bool {
 	return false
 }
 
-// Assign is the permission that it takes to give a role to somebody, or to take it away.
+// Assign returns the permission required to grant or remove a role.
 func (r Role) Assign() Permission {
 	if r == Owner {
 		return Own

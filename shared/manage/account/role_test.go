@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// What the decision says and what the code does are one table.
-func TestRolesMayDoWhatTheDecisionSays(t *testing.T) {
+// The permissions in the code agree with the decision's table.
+func TestRolePermissionsMatchDecisionTable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/adr/0036-the-dashboard.md")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestRolesMayDoWhatTheDecisionSays(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRoleOrPermissionIsNotAllowed(t *testing.T) {
+func TestMayDeniesUnknownRoleAndPermission(t *testing.T) {
 	t.Parallel()
 	for _, role := range append(account.Roles(), "", "OWNER", "operator") {
 		for _, permission := range []account.Permission{"", "erase", "*"} {
@@ -57,7 +57,7 @@ func TestWhatIsNoRoleOrPermissionIsNotAllowed(t *testing.T) {
 	}
 }
 
-func TestDevelopersChangeNothingInLiveMode(t *testing.T) {
+func TestDeveloperHasNoWritePermissionInLiveMode(t *testing.T) {
 	t.Parallel()
 	for _, permission := range account.Permissions() {
 		for _, mode := range []org.Mode{"", org.Test, org.Live} {

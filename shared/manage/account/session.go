@@ -18,28 +18,28 @@ import (
 const (
 	sessionLife = 12 * time.Hour
 	idleLife    = 2 * time.Hour
-	pendingLife = 15 * time.Minute // to prove the second factor in
-	// freshFor is how long a proof is good for what matters most.
+	pendingLife = 15 * time.Minute // time to prove the second factor
+	// freshFor is the time for which a proof of identity is valid for sensitive actions.
 	freshFor = 15 * time.Minute
-	// seenEvery is how often a session's last request is written down.
+	// seenEvery is the interval at which a session's last request is recorded.
 	seenEvery = 5 * time.Minute
 )
 
-// Session is one browser's sign-in. Its token is in that browser's cookie and nowhere else.
+// Session is one browser's sign-in. Its token exists only in that browser's cookie.
 type Session struct {
 	Hash      string // of its token
 	AccountID string
-	Epoch     int64     // of the account when it began
-	Pending   bool      // the account's second factor is still to be proven, and nothing else can be done
-	ProvenAt  time.Time // when it was last proven who it is
+	Epoch     int64     // the account's epoch when the session began
+	Pending   bool      // the second factor is not proven yet, and nothing else is permitted
+	ProvenAt  time.Time // last proof of identity
 	StartedAt time.Time
-	SeenAt    time.Time // its last request, to five minutes
+	SeenAt    time.Time // time of its last request, to within five minutes
 }
 
-// FreshUntil is until when what matters most can be done.
+// FreshUntil returns the time until which sensitive actions are permitted.
 func (s Session) FreshUntil() time.Time { return s.ProvenAt.Add(freshFor) }
 
-// EndsAt is when the session is over if no request comes; ExpiresAt when it is in any case.
+// EndsAt returns the expiry of the session if no further request comes; ExpiresAt returns its absolute expiry.
 func (s Session) EndsAt() time.Time {
 	if idle := s.SeenAt.Add(idleLife); idle.Before(s.ExpiresAt()) {
 		return idle
@@ -47,7 +47,7 @@ func (s Session) EndsAt() time.Time {
 	return s.ExpiresAt()
 }
 
-// ExpiresAt is when the session is over however much it is used.
+// ExpiresAt returns the session's absolute expiry, regardless of activity.
 func (s Session) ExpiresAt() time.Time {
 	if s.Pending {
 		return s.StartedAt.Add(pendingLife)
@@ -55,7 +55,7 @@ func (s Session) ExpiresAt() time.Time {
 	return s.StartedAt.Add(sessionLife)
 }
 
-// NewToken makes what a session is known by: 256 random bits, 43 characters of base64url.
+// NewToken returns a session token: 256 random bits as 43 characters of base64url.
 func NewToken(random io.Reader) (secret.Text, error) {
 	value := make([]byte, 32)
 	if _, err := io.ReadFull(random, value); err != nil {
@@ -64,14 +64,14 @@ func NewToken(random io.Reader) (secret.Text, error) {
 	return secret.New(base64.RawURLEncoding.EncodeToString(value)), nil
 }
 
-// Hash is how tokens are stored, which nobody can guess.
+// Hash returns the form in which tokens, which cannot be guessed, are stored.
 func Hash(token secret.Text) string {
 	sum := sha256.Sum256([]byte(token.Reveal()))
 	return hex.EncodeToString(sum[:])
 }
 
-// CSRFToken is what a page that may read a session's answers knows of it, and a page of others does not. The session's
-// own token is the key, so that nothing is stored for it and it ends with the session.
+// CSRFToken returns a token known only to pages that may read a session's responses. Its key is the session's own
+// token, so that nothing needs to be stored and it ends with the session.
 func CSRFToken(session secret.Text) string {
 	mac := hmac.New(sha256.New, []byte(session.Reveal()))
 	mac.Write([]byte("recordbridge csrf"))
@@ -82,27 +82,27 @@ func CSRFToken(session secret.Text) string {
 type SessionRows interface {
 	// Session reads a session, consistently; fault.NotFound.
 	Session(ctx context.Context, hash string) (Session, error)
-	// SeeSession notes a request; fault.Conflict when the session is over.
+	// SeeSession records a request; fault.Conflict if the session has ended.
 	SeeSession(ctx context.Context, hash string, at time.Time) error
 }
 
-// Rows reads accounts and what they are members of (store.Accounts).
+// Rows reads accounts and their memberships (store.Accounts).
 type Rows interface {
 	// Account reads an account, consistently; fault.NotFound.
 	Account(ctx context.Context, id string) (Account, error)
-	// Membership reads one, consistently; fault.NotFound.
+	// Membership reads a membership, consistently; fault.NotFound.
 	Membership(ctx context.Context, orgID, accountID string) (Membership, error)
 }
 
-// Sessions finds sessions. Nothing of what it reads is kept, so that the next request knows what has ended.
+// Sessions finds sessions. It caches nothing, so that the next request sees which sessions have ended.
 type Sessions struct {
 	Rows     SessionRows
 	Accounts Rows
 	Now      func() time.Time
 }
 
-// Session finds the session of a token, which may be anything that a client sent. fault.Unauthenticated
-// when it is none or is over.
+// Session returns the session of a token, which may be arbitrary client input; fault.Unauthenticated if the token is
+// invalid or the session has ended.
 func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, error) {
 	found, err := s.Rows.Session(ctx, Hash(token))
 	if err != nil {
@@ -127,7 +127,7 @@ func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, erro
 	return found, nil
 }
 
-// Role is what an account is in an organisation; fault.NotFound when it is nothing there.
+// Role returns an account's role in an organisation; fault.NotFound if it is not a member.
 func (s Sessions) Role(ctx context.Context, accountID, orgID string) (Role, error) {
 	found, err := s.Accounts.Membership(ctx, orgID, accountID)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s Sessions) Role(ctx context.Context, accountID, orgID string) (Role, erro
 	return found.Role, nil
 }
 
-// over tells a session that is no more from a failure of our own.
+// over returns fault.Unauthenticated for a session that has ended, and wraps any other error as an internal one.
 func over(err error) error {
 	if err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("find session: %w", err)

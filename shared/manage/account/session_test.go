@@ -69,7 +69,7 @@ func find(t *testing.T, r *rows, token string, at time.Time) (account.Session, e
 	return finder.Session(t.Context(), secret.New(token))
 }
 
-func TestASessionEnds(t *testing.T) {
+func TestSessionExpires(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*rows)
@@ -113,7 +113,7 @@ func TestASessionEnds(t *testing.T) {
 	}
 }
 
-func TestAFailingStoreEndsNoSession(t *testing.T) {
+func TestSessionSurvivesStoreError(t *testing.T) {
 	t.Parallel()
 	r := newRows()
 	r.err = errors.New("store down")
@@ -122,7 +122,7 @@ func TestAFailingStoreEndsNoSession(t *testing.T) {
 	}
 }
 
-func TestRequestsAreWrittenDownEveryFiveMinutes(t *testing.T) {
+func TestSessionRecordsRequestEveryFiveMinutes(t *testing.T) {
 	t.Parallel()
 	r := newRows()
 	for _, after := range []time.Duration{
@@ -138,7 +138,7 @@ func TestRequestsAreWrittenDownEveryFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestTokensAreLongAndTellNothingOfEachOther(t *testing.T) {
+func TestNewTokenIsLongAndUnrelated(t *testing.T) {
 	t.Parallel()
 	one, err := account.NewToken(rand.Reader)
 	expect.NoError(t, err)

@@ -1,7 +1,7 @@
-// Package audit owns who changed what, as a chain that tells whether it was tampered with
-// (docs/adr/0036-the-dashboard.md): each row has a number and the hash of the row before it, and the head of a chain
-// has the last of both. An organisation has one chain for both modes; what is everybody's has one of its own. Rows hold
-// names and ids, never content. It knows no AWS.
+// Package audit owns the record of changes and their actors, as tamper-evident chains (docs/adr/0036-the-dashboard.md).
+// Each row has a number and the hash of the preceding row; the head of a chain has the number and hash of the last row.
+// An organisation has one chain for both modes, and changes that belong to no organisation have a chain of their own.
+// Rows hold names and ids, never content. The package does not depend on AWS.
 package audit
 
 import (
@@ -20,52 +20,52 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Row is one change. All but Hash is what Hash is made of.
+// Row is one change. Hash covers all other fields.
 type Row struct {
 	Seq    int64 // 1, 2, 3, … in a chain
 	At     time.Time
 	ID     string
-	Tenant org.Tenant // zero for what is everybody's; without a mode for what an organisation has in neither
+	Tenant org.Tenant // zero for no organisation; without a mode for changes that apply to neither mode
 	Actor  string     // operator, member:<account id>, or a function
 	Action string
 	Target string // an id or a name
-	Prev   string // Hash of the row before; empty in the first
-	Hash   string // SHA-256 of the others, in hex
+	Prev   string // hash of the preceding row; empty in the first
+	Hash   string // SHA-256 of the other fields, in hex
 }
 
-// Head is the end of a chain, zero of an empty one.
+// Head is the end of a chain; zero for an empty one.
 type Head struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"`
 	ID   string `json:"-"` // of the last row
 }
 
-// Rows keeps chains, by organisation; the empty id is of what is everybody's. Reads are consistent.
+// Rows stores chains by organisation; the empty id stands for the chain of no organisation. Reads are consistent.
 type Rows interface {
-	// Head reads the end of a chain, zero when there is none.
+	// Head reads the end of a chain; zero if there is none.
 	Head(ctx context.Context, orgID string) (Head, error)
-	// Extend stores a row and its head together; fault.Conflict when before is not the head any more.
+	// Extend stores a row together with the new head; fault.Conflict if before is no longer the head.
 	Extend(ctx context.Context, before Head, row Row) error
-	// After lists at most limit rows behind a number, in order.
+	// After returns at most limit rows after a number, in order.
 	After(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
-	// Before lists at most limit rows in front of a number, newest first.
+	// Before returns at most limit rows before a number, newest first.
 	Before(ctx context.Context, orgID string, seq int64, limit int) ([]Row, error)
 }
 
 // Log writes and reads chains.
 type Log struct{ Rows Rows }
 
-// appendTries bounds the race for the next number. All changes of an organisation meet at the end of its chain, and
-// what has happened must be recorded: in each round another one of them succeeds.
+// appendTries limits the tries in the race for the next number. All changes of an organisation meet at the end of its
+// chain, and must be recorded: in each round, another one of them succeeds.
 const appendTries = 50
 
-// Append adds a row to an organisation's chain, or with a zero tenant to that of what is everybody's. Adding the last
-// row again changes nothing. Control characters and line separators of texts become spaces, so that all JSON writers
-// spell them alike. Errors are fault.Conflict when others kept adding.
+// Append adds a row to an organisation's chain or, with a zero tenant, to the chain of no organisation. Adding the last
+// row again has no effect. Control characters and line separators in texts become spaces, so that all JSON encoders
+// write them alike. It returns fault.Conflict if others kept adding rows.
 func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error {
 	return retry.OnConflict(ctx, appendTries, func() error {
 		head, row, err := l.Next(ctx, tenant, at, id, actor, action, target)
-		if err != nil || head.ID == row.ID { // a write whose answer was lost
+		if err != nil || head.ID == row.ID { // a write whose response was lost
 			return err
 		}
 		return l.Rows.Extend(ctx, head, row)
@@ -73,7 +73,7 @@ func (l Log) Append(ctx context.Context, tenant org.Tenant, at time.Time, id, ac
 }
 
 // Next returns the end of a chain and the row that Append would add to it, for a store that adds the row in one
-// transaction with what it records. The transaction's condition is that head is still the end.
+// transaction with the change. The transaction's condition is that head is still the end.
 func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action,
 	target string,
 ) (head Head, row Row, err error) {
@@ -89,11 +89,11 @@ func (l Log) Next(ctx context.Context, tenant org.Tenant, at time.Time, id, acto
 	return head, row, err
 }
 
-// maxPage bounds a page of a list.
+// maxPage limits the rows of a page.
 const maxPage = 100
 
-// List lists a chain's rows, newest first. before is the number that they stand in front of, 0 for the newest; next is
-// the one to go on with, 0 when there are no more. limit is brought between 1 and 100.
+// List returns a chain's rows, newest first. before is the number before which they stand, 0 for the newest; next is
+// the value of before for the next page, 0 if there is none. limit is clamped to between 1 and 100.
 func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (rows []Row, next int64, err error) {
 	limit = max(1, min(limit, maxPage))
 	if rows, err = l.Rows.Before(ctx, orgID, before, limit); err != nil {
@@ -108,7 +108,7 @@ func (l Log) List(ctx context.Context, orgID string, before int64, limit int) (r
 	return rows, next, nil
 }
 
-// Has tells whether a row with this id was added since a time.
+// Has reports whether a row with this id was added since a time.
 func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, error) {
 	for before := int64(0); ; {
 		rows, next, err := l.List(ctx, orgID, before, maxPage)
@@ -127,16 +127,16 @@ func (l Log) Has(ctx context.Context, orgID, id string, since time.Time) (bool, 
 	}
 }
 
-// stamp is how times are written in what is hashed.
+// stamp is the format of times in the hashed text.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// line is a row as it is exported. Names are in order, and nothing is left out, as RFC 8785 (JSON
-// Canonicalization Scheme) has it.
+// line is the exported form of a row. Names are sorted and no field is omitted, as RFC 8785 (JSON Canonicalization
+// Scheme) requires.
 type line struct {
 	Action string `json:"action"`
 	Actor  string `json:"actor"`
 	At     string `json:"at"`
-	Hash   string `json:"hash,omitempty"` // not in what is hashed
+	Hash   string `json:"hash,omitempty"` // not part of the hashed text
 	ID     string `json:"id"`
 	Mode   string `json:"mode"`
 	OrgID  string `json:"org_id"`
@@ -153,7 +153,7 @@ func (r Row) line() line {
 	}
 }
 
-// row reads a line back; a time that is none is the zero time, whose hash is another.
+// row converts a line back; an invalid time becomes the zero time, so that the hash does not match.
 func (l line) row() Row {
 	at, err := time.Parse(stamp, l.At)
 	if err != nil {
@@ -166,7 +166,7 @@ func (l line) row() Row {
 	}
 }
 
-// sum is what Hash has to be.
+// sum returns the hash that the row should have.
 func (r Row) sum() (string, error) {
 	r.Hash = ""
 	var text bytes.Buffer
@@ -177,7 +177,7 @@ func (r Row) sum() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// encode writes a line of JSON without the escapes that are HTML's.
+// encode writes a line of JSON without HTML escapes.
 func encode(into *bytes.Buffer, value any) error {
 	encoder := json.NewEncoder(into)
 	encoder.SetEscapeHTML(false)

@@ -25,13 +25,13 @@ var (
 	noon   = time.Date(2026, 3, 31, 23, 59, 50, 0, time.UTC)
 )
 
-// fixture is a chain in a table.
+// fixture is a chain in a DynamoDB table.
 type fixture struct {
 	log  audit.Log
 	made tables.Tables
 }
 
-// newFixture is a chain of some rows, a few seconds apart, over the end of a month.
+// newFixture returns a chain of rows, a few seconds apart, across the end of a month.
 func newFixture(t *testing.T, rows int) fixture {
 	t.Helper()
 	made := tables.New(t)
@@ -59,9 +59,9 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// What is hashed is written down for others (docs/operate/audit.md), so it must never change: the sum is of
+// The hashed text is documented (docs/operate/audit.md), so it must never change. The expected hash was computed with
 // Python's json and hashlib.
-func TestTheHashIsOfTheDocumentedText(t *testing.T) {
+func TestHashCoversDocumentedText(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)
 	expect.NoError(t, b.log.Append(t.Context(), tenant, noon.Add(1234567*time.Nanosecond), "1", "member:é",
@@ -73,7 +73,7 @@ func TestTheHashIsOfTheDocumentedText(t *testing.T) {
 	}
 }
 
-func TestRowsAreListedNewestFirstPageByPage(t *testing.T) {
+func TestListPagesNewestFirst(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 7)
 	b.add(t, org.Tenant{Mode: org.Live, OrgID: orgID}, 8)
@@ -110,7 +110,7 @@ func TestRowsAreListedNewestFirstPageByPage(t *testing.T) {
 	}
 }
 
-func TestManyWritersMakeOneChain(t *testing.T) {
+func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)
 	const writers, each = 12, 5
@@ -132,8 +132,8 @@ func TestManyWritersMakeOneChain(t *testing.T) {
 	}
 }
 
-// A write whose answer is lost is made again by its caller.
-func TestARowWhoseAnswerWasLostIsWrittenOnce(t *testing.T) {
+// A caller repeats a write whose response is lost.
+func TestAppendWritesOnceWhenResponseIsLost(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)
 	b.add(t, tenant, 2)
@@ -142,14 +142,14 @@ func TestARowWhoseAnswerWasLostIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// lost is a table where heads are never what they were.
+// lost is a table whose heads never match.
 type lost struct{ store.Audit }
 
 func (lost) Head(context.Context, string) (audit.Head, error) {
 	return audit.Head{Seq: 1, Hash: "of yesterday"}, nil
 }
 
-func TestAppendingGivesUpWhenOthersAlwaysComeFirst(t *testing.T) {
+func TestAppendGivesUpAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 2)
 	log := audit.Log{Rows: lost{b.log.Rows.(store.Audit)}}
@@ -158,7 +158,7 @@ func TestAppendingGivesUpWhenOthersAlwaysComeFirst(t *testing.T) {
 
 var errTrouble = errors.New("trouble on our side")
 
-// broken cannot be read or written.
+// broken fails every read and write.
 type broken struct{}
 
 func (broken) Head(context.Context, string) (audit.Head, error) { return audit.Head{}, errTrouble }
@@ -173,7 +173,7 @@ func (broken) Before(context.Context, string, int64, int) ([]audit.Row, error) {
 
 func (broken) Write([]byte) (int, error) { return 0, errTrouble }
 
-func TestWhatCannotBeReadIsNoResult(t *testing.T) {
+func TestReadErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	log := audit.Log{Rows: broken{}}
 	_, verified := log.Verify(t.Context(), orgID)

@@ -11,50 +11,50 @@ import (
 	"slices"
 )
 
-// Finding is what is wrong with a chain.
+// Finding is a kind of defect in a chain.
 type Finding string
 
-// What can be wrong.
+// The kinds of defects.
 const (
-	// Missing: rows from this number on are not there, up to the next that is.
+	// Missing means that the rows from this number up to the next existing one are missing.
 	Missing Finding = "missing"
-	// Changed: the row's hash is not that of what it says.
+	// Changed means that the row's hash does not match its content.
 	Changed Finding = "changed"
-	// Unlinked: the row does not name the hash of the row before, so one of both was exchanged.
+	// Unlinked means that the row does not name the hash of the preceding row, so one of the two was replaced.
 	Unlinked Finding = "unlinked"
-	// Misplaced: the row stands behind one with its number or a higher one.
+	// Misplaced means that the row follows one with the same or a higher number.
 	Misplaced Finding = "misplaced"
-	// CutOff: rows from this number on are not there, though a head tells of them.
+	// CutOff means that the rows from this number on are missing although a head names them.
 	CutOff Finding = "cut_off"
-	// Added: the row stands behind the head.
+	// Added means that the row is beyond the head.
 	Added Finding = "added"
-	// Rewritten: a head tells another hash of the row.
+	// Rewritten means that a head names a different hash for the row.
 	Rewritten Finding = "rewritten"
 )
 
-// Break is one place where a chain is broken.
+// Break is one defect of a chain.
 type Break struct {
 	Seq  int64   `json:"seq"`
 	What Finding `json:"what"`
 }
 
-// Report is what a look at a whole chain has found.
+// Report is the result of verifying a chain.
 type Report struct {
-	Rows   int64   `json:"rows"` // that were read
+	Rows   int64   `json:"rows"` // rows read
 	Head   Head    `json:"head"`
-	Breaks []Break `json:"breaks"` // at most 100, of the first
+	Breaks []Break `json:"breaks"` // the first 100 at most
 }
 
-// Whole tells whether nothing was found.
+// Whole reports whether the chain has no defect.
 func (r Report) Whole() bool { return len(r.Breaks) == 0 }
 
 const maxBreaks = 100
 
-// checker goes along a chain.
+// checker checks the rows of a chain in order.
 type checker struct {
 	report Report
 	last   Row
-	heads  map[int64]string // hashes that rows of these numbers have to have
+	heads  map[int64]string // hashes required of the rows with these numbers
 }
 
 func newChecker(known []Head) *checker {
@@ -108,7 +108,7 @@ func (c *checker) take(row Row) error {
 	return nil
 }
 
-// end finds what a head tells of and the rows do not have, and rows that it does not tell of.
+// end finds rows that a head names but the chain lacks, and rows beyond the head.
 func (c *checker) end(head Head) Report {
 	c.report.Head = head
 	if c.last.Seq == head.Seq && c.last.Hash != head.Hash {
@@ -127,8 +127,8 @@ func (c *checker) end(head Head) Report {
 	return c.report
 }
 
-// Verify looks at a whole chain, and whether the rows that known heads tell of are still in it: a chain that was
-// written anew from some row on, with its head, is whole in itself. It may be added to meanwhile.
+// Verify verifies a complete chain and checks that it still contains the rows named by known heads: a chain that was
+// rewritten from some row on, including its head, is consistent in itself. Rows may be added meanwhile.
 func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, error) {
 	before, err := l.Rows.Head(ctx, orgID)
 	if err != nil {
@@ -144,12 +144,12 @@ func (l Log) Verify(ctx context.Context, orgID string, known ...Head) (Report, e
 		return Report{}, fmt.Errorf("read head: %w", err)
 	}
 	if after.Seq > c.last.Seq && after.Seq > before.Seq {
-		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // what was added behind the last page is for the next look
+		after = Head{Seq: c.last.Seq, Hash: c.last.Hash} // rows added after the last page are left to the next run
 	}
 	return c.end(after), nil
 }
 
-// each goes over a chain in order.
+// each calls do for every row of a chain, in order.
 func (l Log) each(ctx context.Context, orgID string, do func(Row) error) error {
 	for last := int64(0); ; {
 		rows, err := l.Rows.After(ctx, orgID, last, maxPage)
@@ -168,13 +168,13 @@ func (l Log) each(ctx context.Context, orgID string, do func(Row) error) error {
 	}
 }
 
-// headLine ends an export.
+// headLine is the last line of an export.
 type headLine struct {
 	Head Head `json:"head"`
 }
 
-// Export writes a chain as lines of JSON, oldest first, each with its hash, and its head as the last, which whoever
-// gets the file can keep. docs/operate/audit.md says how others verify it. It returns the head.
+// Export writes a chain as lines of JSON, oldest first, each with its hash, and finally the head, for the recipient to
+// keep. docs/operate/audit.md describes how third parties verify it. It returns the head.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
 	err := l.each(ctx, orgID, func(row Row) error {
@@ -198,10 +198,10 @@ func write(to io.Writer, value any) error {
 	return nil
 }
 
-// maxLine bounds a line of an export in bytes.
+// maxLine is the maximum length of an export's line, in bytes.
 const maxLine = 64 << 10
 
-// VerifyExport looks at what Export has written, and whether the rows that known heads tell of are in it.
+// VerifyExport verifies the output of Export and checks that it contains the rows named by known heads.
 func VerifyExport(from io.Reader, known ...Head) (Report, error) {
 	c, lines, head, ended := newChecker(known), bufio.NewScanner(from), headLine{}, false
 	lines.Buffer(nil, maxLine)

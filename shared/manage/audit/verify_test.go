@@ -25,7 +25,7 @@ func key(sort string) item {
 
 func rowAt(seq int) string { return fmt.Sprintf("ROW#%012d", seq) }
 
-// read and put are of somebody who may write to the table as they like.
+// read and put access the table directly, like an attacker with write access.
 func (b fixture) read(t *testing.T, sort string) item {
 	t.Helper()
 	out, err := b.made.DB.GetItem(t.Context(),
@@ -51,7 +51,7 @@ func (b fixture) remove(t *testing.T, sort string) {
 
 func textOf(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// forge writes a row anew from what its attributes say, with its right hash.
+// forge rewrites a row from its present attributes, with a matching hash.
 func (b fixture) forge(t *testing.T, seq int, prev string) (hash string) {
 	t.Helper()
 	scratch := newFixture(t, 0)
@@ -63,7 +63,7 @@ func (b fixture) forge(t *testing.T, seq int, prev string) (hash string) {
 	return row["hash"].(*types.AttributeValueMemberS).Value
 }
 
-func TestAChainThatNobodyTouchedIsWhole(t *testing.T) {
+func TestVerifyAcceptsIntactChain(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{0, 1, 7, 100, 205} {
 		b := newFixture(t, rows)
@@ -75,7 +75,7 @@ func TestAChainThatNobodyTouchedIsWhole(t *testing.T) {
 	}
 }
 
-func TestTamperingShows(t *testing.T) {
+func TestVerifyDetectsTampering(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		tamper func(t *testing.T, b fixture)
@@ -170,8 +170,9 @@ func TestTamperingShows(t *testing.T) {
 	}
 }
 
-// Whoever writes rows and head anew leaves a chain that is whole in itself; a head that somebody has kept finds it.
-func TestAHeadThatSomebodyKeptShowsAChainThatWasReplaced(t *testing.T) {
+// A chain whose rows and head were both rewritten is consistent in itself; a head that was kept elsewhere reveals the
+// change.
+func TestVerifyDetectsReplacedChainByKnownHead(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 5)
 	report, err := b.log.Verify(t.Context(), orgID)
@@ -194,7 +195,7 @@ func TestAHeadThatSomebodyKeptShowsAChainThatWasReplaced(t *testing.T) {
 	}
 }
 
-func TestAnExportIsVerifiedByWhoeverHasIt(t *testing.T) {
+func TestVerifyExportVerifiesExportAlone(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 101)
 	var file bytes.Buffer

@@ -1,6 +1,6 @@
-// Package deletion deletes organisations: it lets owners cancel a request for a week, then removes everything in a
-// fixed order and proves it with an audit row (docs/adr/0044-recovery-and-leaving.md). A request is a row that a worker
-// takes from stage to stage, so that a crash loses nothing. The package knows no AWS.
+// Package deletion deletes organisations: owners can cancel a request for a week; then everything is removed in a fixed
+// order and the deletion is proven by an audit row (docs/adr/0044-recovery-and-leaving.md). A request is a row that a
+// worker takes from stage to stage, so that a crash loses nothing. The package does not depend on AWS.
 package deletion
 
 import (
@@ -17,38 +17,38 @@ import (
 // Stage names the next step of a deletion.
 type Stage string
 
-// The stages, in their order. A stage that is named after rows removes them.
+// The stages in order. A stage named after a kind of row removes those rows.
 const (
 	Waiting       Stage = "waiting"       // until BeginsAt; an owner can cancel
 	Stopping      Stage = "stopping"      // the organisation is suspended
 	Credentials   Stage = "credentials"   // with their public ids
-	Webhooks      Stage = "webhooks"      // from here on no event is sent
-	Disconnecting Stage = "disconnecting" // pending exports fail, files end, health systems are asked to revoke the grants
-	Draining      Stage = "draining"      // until no attempt, export or revocation is under way any more
+	Webhooks      Stage = "webhooks"      // no event is sent from here on
+	Disconnecting Stage = "disconnecting" // pending exports fail, files expire, and health systems get revocations
+	Draining      Stage = "draining"      // until no attempt, export or revocation is under way
 	Connections   Stage = "connections"   // with their tokens and cached records
 	Exports       Stage = "exports"
-	Deliveries    Stage = "deliveries" // with their attempts, and events that only they name
+	Deliveries    Stage = "deliveries" // with their attempts, and the events that only they refer to
 	Events        Stage = "events"
 	Inquiries     Stage = "inquiries"
-	Counters      Stage = "counters" // usage, uses of keys, and places of exports
-	Files         Stage = "files"    // every object that is left
+	Counters      Stage = "counters" // usage, uses of keys, and index rows of exports
+	Files         Stage = "files"    // every remaining object
 	Invitations   Stage = "invitations"
 	Domains       Stage = "domains" // claims of mail domains
 	Members       Stage = "members"
-	Looking       Stage = "looking" // whether anything is left; then the organisation itself goes
+	Looking       Stage = "looking" // whether anything remains; then the organisation itself is removed
 	Done          Stage = "done"
 	Cancelled     Stage = "cancelled"
 )
 
 const (
-	// wait is how long owners have to cancel a deletion.
+	// wait is the time that owners have to cancel a deletion.
 	wait = 7 * 24 * time.Hour
-	// pause is the least time between two requests. Each one mails all members and verified notice addresses, and
-	// so does its cancellation.
+	// pause is the minimum time between two requests. Each one mails all members and verified notice addresses, and so
+	// does its cancellation.
 	pause = 24 * time.Hour
 )
 
-// Counts says how many of each were found and removed.
+// Counts holds the number of items found and removed, by kind.
 type Counts struct {
 	Credentials int64 `json:"credentials"`
 	Webhooks    int64 `json:"webhooks"`
@@ -63,54 +63,54 @@ type Counts struct {
 	Domains     int64 `json:"domains"`
 }
 
-// Deletion is a request to delete an organisation and how far it is. Once it is done it names nobody
-// but the organisation's id.
+// Deletion is a request to delete an organisation, with its progress. Once done, it identifies nothing but the
+// organisation's id.
 type Deletion struct {
 	OrgID       string
 	Stage       Stage
-	Actor       string // who requested it
+	Actor       string // that requested it
 	RequestedAt time.Time
 	BeginsAt    time.Time
-	StoppedAt   time.Time // when the organisation was suspended
+	StoppedAt   time.Time // time at which the organisation was suspended
 	FinishedAt  time.Time
 	Counts      Counts
 	Claims      []string // mail domains that the organisation may have claimed; empty once done
-	Mode        org.Mode // whose rows the stage is at
-	At          string   // how far it is in its list
-	Held        []string // places of rows that are counted, and to be removed next
-	Found       bool     // this pass over the list has found something, so that another one follows
+	Mode        org.Mode // whose rows the stage is removing
+	At          string   // cursor in the stage's list
+	Held        []string // keys of rows that are counted, to be removed next
+	Found       bool     // this pass found rows, so another pass follows
 	DueAt       time.Time
 	Rev         int64 // compare-and-swap revision; 0 before it is stored
 }
 
-// ID identifies the occasion, for its audit row and notices.
+// ID identifies the request, for its audit row and notices.
 func (d Deletion) ID() string {
 	return ids.Derive("deletion", d.OrgID, d.RequestedAt.UTC().Format(time.RFC3339Nano))
 }
 
-// CanCancel reports whether the deletion has not begun by now.
+// CanCancel reports whether the deletion can still be cancelled at now.
 func (d Deletion) CanCancel(now time.Time) bool { return d.Stage == Waiting && now.Before(d.BeginsAt) }
 
-// IsOpen reports whether the organisation is to be deleted, or is being deleted.
+// IsOpen reports whether the deletion is scheduled or under way.
 func (d Deletion) IsOpen() bool { return d.Stage != Cancelled && d.Stage != Done }
 
-// Rows keeps deletions, one of an organisation. Reads are consistent.
+// Rows stores deletions, one for each organisation. Reads are consistent.
 type Rows interface {
-	// Deletion reads an organisation's newest; fault.NotFound.
+	// Deletion reads an organisation's latest deletion; fault.NotFound.
 	Deletion(ctx context.Context, orgID string) (Deletion, error)
 	// SaveDeletion replaces revision d.Rev, or creates a row if that is 0; fault.Conflict.
 	SaveDeletion(ctx context.Context, d Deletion) error
 }
 
-// Requests asks for deletions and cancels them.
+// Requests requests deletions and cancels them.
 type Requests struct {
 	Rows Rows
 	Now  func() time.Time
 }
 
-// Request schedules an organisation's deletion and returns it, or the deletion that is already under way. announce is
-// called with a new deletion before it is stored: a deletion that nobody was told of must not begin. claims are the
-// mail domains of its members and notice addresses. Errors are those of announce, and fault.Limited if one was
+// Request schedules an organisation's deletion and returns it, or returns the one already under way. It calls announce
+// with a new deletion before storing it, because an unannounced deletion must not begin. claims are the mail domains of
+// the organisation's members and notice addresses. Errors are those of announce, and fault.Limited if a deletion was
 // requested less than a day ago and cancelled.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string,
 	announce func(Deletion) error,
@@ -140,8 +140,8 @@ func (r Requests) Request(ctx context.Context, orgID, actor string, claims []str
 	return d, nil
 }
 
-// Cancel ends a deletion that has not begun. It returns fault.NotFound if there is none, and
-// fault.Conflict if it has begun.
+// Cancel cancels a deletion that has not begun. It returns fault.NotFound if there is none, and fault.Conflict if it
+// has begun.
 func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 	d, err := r.Show(ctx, orgID)
 	if err != nil {
@@ -157,8 +157,8 @@ func (r Requests) Cancel(ctx context.Context, orgID string) (Deletion, error) {
 	return d, nil
 }
 
-// Show reads an organisation's deletion, for 90 days after its end. It returns fault.NotFound if there is
-// none or it was cancelled.
+// Show reads an organisation's deletion, until 90 days after its end. It returns fault.NotFound if there is none or it
+// was cancelled.
 func (r Requests) Show(ctx context.Context, orgID string) (Deletion, error) {
 	missing := fault.Missing("No deletion of this organisation was requested, or it was cancelled.")
 	d, err := r.Rows.Deletion(ctx, orgID)

@@ -28,15 +28,15 @@ type world struct {
 	stored   bool
 	org      org.Organisation
 	isThere  bool
-	rows     map[deletion.Stage]map[org.Mode][]string // places, in order
+	rows     map[deletion.Stage]map[org.Mode][]string // keys, in order
 	objects  map[string]bool
 	domains  map[string]string
 	counters int
-	ended    map[string]int // disconnections by place
-	done     []string       // what was removed, in order
+	ended    map[string]int // disconnections by connection
+	done     []string       // removed items, in order
 	proofs   []string
 	proofIDs map[string]bool
-	most     int // places that were asked for at once
+	most     int // largest number of keys requested at once
 	calls    int
 	crashAt  int // 0 for never
 }
@@ -196,7 +196,7 @@ func (w *world) requests() deletion.Requests {
 	return deletion.Requests{Rows: w, Now: func() time.Time { return w.now }}
 }
 
-// run plays the schedule for a while.
+// run runs the schedule for some hours.
 func (w *world) run(t *testing.T, hours int) {
 	t.Helper()
 	worker := deletion.Worker{
@@ -229,7 +229,7 @@ func (w *world) request(t *testing.T) {
 	}
 }
 
-// unannounced fails the test: what it is passed to has nothing to announce.
+// unannounced fails the test when called: its caller has nothing to announce.
 func unannounced(t *testing.T) func(deletion.Deletion) error {
 	t.Helper()
 	return func(d deletion.Deletion) error {
@@ -242,7 +242,7 @@ const proof = "organisation.deleted " + orgID +
 	" credentials=4 webhooks=4 connections=%d exports=4 files=2 events=4 deliveries=4 inquiries=4 members=3 " +
 	"invitations=3 domains=1"
 
-// check reports what is left of the organisation.
+// check reports the remaining data of the organisation.
 func (w *world) check(t *testing.T, connections int) {
 	t.Helper()
 	for stage, modes := range w.rows {
@@ -298,8 +298,8 @@ func TestWorkerHoldsOnePageOfTenThousandConnections(t *testing.T) {
 	}
 }
 
-// A run that ends after any of its calls leaves a deletion that another run finishes, with the same counts.
-func TestWorkerFinishesAfterCrashAnywhere(t *testing.T) {
+// If a run crashes after any of its calls, another run finishes the deletion with the same counts.
+func TestWorkerFinishesAfterAnyCrash(t *testing.T) {
 	t.Parallel()
 	whole := newWorld(3)
 	whole.request(t)
@@ -320,8 +320,8 @@ func TestWorkerFinishesAfterCrashAnywhere(t *testing.T) {
 	}
 }
 
-// What comes while a deletion is under way goes as well.
-func TestWorkerRemovesRowsThatComeMeanwhile(t *testing.T) {
+// Rows that are added while a deletion is under way are also removed.
+func TestWorkerRemovesRowsAddedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(3)
 	w.request(t)

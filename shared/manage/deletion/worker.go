@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// drain is longer than an attempt that began before the organisation was suspended, a run of an export, and the time
-	// that health systems have to revoke a grant.
+	// drain is longer than any attempt begun before the organisation was suspended, any run of an export, and the time in
+	// which health systems can revoke a grant.
 	drain = 2 * time.Hour
-	// indexTime is how long after a change an index shows it.
+	// indexTime is the delay after which an index reflects a change.
 	indexTime = 20 * time.Second
-	// margin is what is left of a run's time when it begins no further step.
+	// margin is the remaining time of a run below which no further step begins.
 	margin = 45 * time.Second
-	// page bounds the rows of a step.
+	// page is the maximum number of rows in a step.
 	page = 50
 )
 
@@ -30,25 +30,26 @@ const (
 type Store interface {
 	Rows
 
-	// DueDeletions lists the organisations whose deletion is due.
+	// DueDeletions returns the organisations whose deletion is due.
 	DueDeletions(ctx context.Context, now time.Time) ([]string, error)
-	// Places lists where rows of a stage stand behind a place, at most limit; none at the end.
+	// Places returns the keys of a stage's rows after the given key, at most limit; none at the end.
 	Places(ctx context.Context, of Stage, tenant org.Tenant, behind string, limit int) ([]string, error)
-	// Remove removes the row at a place of a stage with everything that hangs on it; fault.Conflict for a
-	// connection that is authorized.
+	// Remove removes the row with a key of a stage, and its dependent rows; fault.Conflict for a connection that is
+	// authorized.
 	Remove(ctx context.Context, of Stage, tenant org.Tenant, place string, now time.Time) error
-	// RemoveCounters removes what counts a tenant's uses.
+	// RemoveCounters removes a tenant's usage counters.
 	RemoveCounters(ctx context.Context, tenant org.Tenant) error
-	// Domain returns which organisation has claimed a mail domain; fault.NotFound.
+	// Domain returns the organisation that has claimed a mail domain; fault.NotFound.
 	Domain(ctx context.Context, domain string) (orgID string, err error)
-	// ReleaseDomain ends an organisation's claim of a mail domain, if it still has it.
+	// ReleaseDomain releases a mail domain if the organisation still claims it.
 	ReleaseDomain(ctx context.Context, domain, orgID string) error
 
 	// Organisation reads an organisation; fault.NotFound.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// SaveOrganisation changes the revision that was read; fault.Conflict.
+	// SaveOrganisation stores an organisation if it is unchanged since it was read; else fault.Conflict.
 	SaveOrganisation(ctx context.Context, o org.Organisation) error
-	// ForgetOrganisation removes the revision that was read, in both modes, and its count of members; fault.Conflict.
+	// ForgetOrganisation removes an organisation in both modes, and its member count, if it is unchanged since it was
+	// read; else fault.Conflict.
 	ForgetOrganisation(ctx context.Context, o org.Organisation) error
 }
 
@@ -63,7 +64,7 @@ type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Audit keeps that it was done (audit.Log).
+// Audit records completed deletions (audit.Log).
 type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
@@ -163,7 +164,7 @@ func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 	return 0, nil
 }
 
-// stop suspends the organisation, so that its keys and public ids answer as if there were none.
+// stop suspends the organisation, so that its keys and public ids respond as if they did not exist.
 func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	o, err := w.Store.Organisation(ctx, asWhole(d.OrgID))
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -182,11 +183,11 @@ func (w Worker) stop(ctx context.Context, d *Deletion) error {
 	return nil
 }
 
-// tenants returns an organisation's two.
+// tenants returns an organisation's two tenants.
 func tenants(orgID string) []org.Tenant {
 	both := org.Organisation{ID: orgID}.Tenants()
 	return both[:]
 }
 
-// asWhole names an organisation where its modes make no difference.
+// asWhole returns the tenant under which rows that belong to both modes are stored.
 func asWhole(orgID string) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: orgID} }

@@ -1,6 +1,6 @@
-// Package disconnect owns how an organisation gives a connection up: what ends with it, in which
-// order, and what is kept for how long so that the health system can be asked to revoke the tokens. That asking is
-// package refresh's, and deleting the objects of files whose time is over the sweeper's. It knows no HTTP and no AWS.
+// Package disconnect owns the disconnection of a connection by its organisation: the parts that end with it, their
+// order, and how long a token is stored for revocation at the health system. Package refresh performs that revocation,
+// and the sweeper deletes the objects of expired files. The package depends on no HTTP and no AWS.
 package disconnect
 
 import (
@@ -21,80 +21,80 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// keepUpstream is how long a token is kept for the revocation at the health system (docs/develop/lifecycles.md, "The life
-// of a connection").
+// keepUpstream is the time for which a token is stored for revocation at the health system (docs/develop/lifecycles.md,
+// "The life of a connection").
 const keepUpstream = 24 * time.Hour
 
-// Reader reads what ends with a connection, and ends the time of its files. Reads are consistent.
+// Reader reads everything that ends with a connection, and expires its files. Reads are consistent.
 type Reader interface {
 	// Connection reads a connection; fault.NotFound.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// LatestTask returns the id of the connection's newest task; fault.NotFound when there was none.
+	// LatestTask returns the id of the connection's latest task; fault.NotFound if there was none.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 	// Task reads a task; fault.NotFound.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
-	// EndFile ends the time of a finished task's file at now, so that it is due for deletion; fault.Conflict when that
-	// time is over already.
+	// EndFile sets the expiry of a finished task's file to now, so that it is due for deletion; fault.Conflict if it has
+	// already expired.
 	EndFile(ctx context.Context, task export.Task, now time.Time) error
 }
 
-// Store keeps what ends together.
+// Store stores an ending.
 type Store interface {
 	Reader
-	// Tokens reads a token set; fault.NotFound when the connection holds none.
+	// Tokens reads a token set; fault.NotFound if the connection holds none.
 	Tokens(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
-	// EndConnection stores the ending in one transaction; fault.Conflict when anything that it was made from has changed
+	// EndConnection stores the ending in one transaction; fault.Conflict if anything that it is based on has changed
 	// since.
 	EndConnection(ctx context.Context, e Ending) error
 }
 
-// Ending is what a disconnection changes at once.
+// Ending holds the changes that a disconnection makes in one transaction.
 type Ending struct {
-	Connection connection.Connection // as it becomes; Rev is the revision that was read
-	LatestTask string                // id of the newest task that was read, empty for none
-	Tokens     tokens.Row            // the set that ends, without Sealed when there is none
-	Upstream   []byte                // what is kept for the revocation upstream, sealed; empty for nothing
-	Failed     export.Task           // was pending until now; without an id when none was
-	Event      webhook.Event         // tells that it failed
+	Connection connection.Connection // new state; Rev is that of the old one
+	LatestTask string                // id of the latest task, as it was read; empty for none
+	Tokens     tokens.Row            // the set that ends; without Sealed if there is none
+	Upstream   []byte                // sealed tokens for the upstream revocation; empty for none
+	Failed     export.Task           // pending until now; without an id if there was none
+	Event      webhook.Event         // reports the failure
 }
 
-// Enqueuer tells the webhook worker about an event. A lost message is made up for by the sweeper.
+// Enqueuer notifies the webhook worker of an event. The sweeper makes up for a lost message.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Records removes what is cached of TEFCA connections' records (records.Ender).
+// Records deletes the cached records of TEFCA connections (records.Ender).
 type Records interface {
-	// DeleteAll removes all that is cached of a connection; it may be repeated.
+	// DeleteAll deletes all cached records of a connection. It is idempotent.
 	DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error
-	// DeleteUntil removes what is cached of a connection's authorisations up to a generation; it may be repeated.
+	// DeleteUntil deletes the cached records of a connection's authorisations up to a generation. It is idempotent.
 	DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error
 }
 
-// Disconnector disconnects.
+// Disconnector disconnects connections.
 type Disconnector struct {
 	Store    Store
 	Vault    tokens.Vault
-	Sealer   tokens.Sealer // of refresh.UpstreamPurpose
+	Sealer   tokens.Sealer // for refresh.UpstreamPurpose
 	Records  Records
 	Enqueuer Enqueuer
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection and returns it as it is then: it is revoked, its tokens are gone but for what the health
-// system is asked to revoke, a pending export has failed, and the time of its files is over. The files and cached
-// records end first and the status changes last, so that a connection which was given up has none of them left,
-// whatever crashed; doing it again finishes the rest. Of one that a Requester has ended, tokens and cached records go;
-// another that ended earlier stays as it is, and only its exports end.
+// Disconnect ends a connection and returns its new state: the connection is revoked, its tokens are deleted except
+// those that the health system is yet to revoke, a pending export has failed, and its files have expired. The files and
+// cached records end first and the status changes last, so that a disconnected connection has none of them, whatever
+// crashed; a repetition completes the rest. For a connection that a Requester has ended, it deletes tokens and cached
+// records. One that ended otherwise stays as it is, and only its exports end.
 //
-// It sends no patient.authorization_revoked: that event tells an organisation what it could not know,
-// and here it asked itself. Errors: fault.NotFound, fault.Conflict when others kept changing the connection.
+// It sends no patient.authorization_revoked, because that event reports what an organisation cannot know, and here it
+// made the request itself. Errors: fault.NotFound, fault.Conflict if others kept changing the connection.
 func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, false)
 }
 
-// Finish does the rest of a disconnection that a Requester has begun. It leaves a connection alone that is authorized:
-// its patient has come back. Errors are those of Disconnect.
+// Finish completes a disconnection that a Requester has begun. It does not touch a connection that is authorized,
+// because its patient has reconnected. Errors are those of Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }
@@ -131,7 +131,7 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 		}
 	}
 	var found exports
-	if isRest { // its exports have ended with the request, and none has begun since
+	if isRest { // its exports ended with the request, and none has begun since
 		found.latest, err = newestTask(ctx, d.Store, tenant, id)
 	} else {
 		found, err = findExports(ctx, d.Store, tenant, id, now)
@@ -157,13 +157,14 @@ func (d Disconnector) disconnect(ctx context.Context, tenant org.Tenant, id stri
 	return end.Connection, nil
 }
 
-// revoke removes what is cached of the connection, makes it a disconnected one, and seals what is left to do upstream.
-// It reports whether that changes the connection: one that is disconnected stays as it is once it holds no tokens.
+// revoke deletes the connection's cached records, marks the connection as disconnected, and seals the tokens to revoke
+// upstream. It reports whether that changes the connection: one that is disconnected and holds no tokens stays as it
+// is.
 func (d Disconnector) revoke(ctx context.Context, end *Ending, now time.Time) (isChange bool, err error) {
 	c := &end.Connection
 	isRequested := c.Status != connection.Authorized
 	if c.PlatformType == connection.TEFCAPlatform {
-		if isRequested { // its patient may be coming back at this moment
+		if isRequested { // the patient may be reconnecting at this moment
 			err = d.Records.DeleteUntil(ctx, c.Tenant, c.ID, c.Generation)
 		} else {
 			err = d.Records.DeleteAll(ctx, c.Tenant, c.ID)

@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// disconnect gives the connection up and returns what was answered.
+// disconnect disconnects the connection and returns the result.
 func (w *world) disconnect(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.d.Disconnect(t.Context(), tenant, connID)
@@ -33,7 +33,7 @@ func (w *world) disconnect(t *testing.T) connection.Connection {
 	return c
 }
 
-// wantConnection checks what is stored, but for how often it was changed.
+// wantConnection checks the stored connection, ignoring its revision.
 func (w *world) wantConnection(t *testing.T, want connection.Connection) {
 	t.Helper()
 	got, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -51,7 +51,7 @@ func (w *world) task(t *testing.T, id string) export.Task {
 	return task
 }
 
-// due is what the sweeper finds of a kind, by id, until some time after the organisation has asked.
+// due returns the ids of the sweeper's due items of a kind, up to a time after the organisation's request.
 func (w *world) due(t *testing.T, kind due.Kind, within time.Duration) []string {
 	t.Helper()
 	var found []string
@@ -78,7 +78,7 @@ func disconnected() connection.Connection {
 	return c
 }
 
-func TestADisconnectedConnectionHoldsNothingButWhatIsToBeRevokedUpstream(t *testing.T) {
+func TestDisconnectKeepsOnlyTokensForUpstreamRevocation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -105,7 +105,7 @@ func TestADisconnectedConnectionHoldsNothingButWhatIsToBeRevokedUpstream(t *test
 	}
 }
 
-func TestWhereNothingCanBeRevokedUpstreamNothingIsKept(t *testing.T) {
+func TestDisconnectKeepsNothingWhenNothingIsRevocable(t *testing.T) {
 	t.Parallel()
 	for name, given := range map[string]func(t *testing.T, w *world){
 		"no revocation endpoint": func(t *testing.T, w *world) {
@@ -134,7 +134,7 @@ func TestWhereNothingCanBeRevokedUpstreamNothingIsKept(t *testing.T) {
 	}
 }
 
-func TestAnAccessTokenIsRevokedWhereThereIsNoOther(t *testing.T) {
+func TestDisconnectKeepsAccessTokenWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -149,7 +149,7 @@ func TestAnAccessTokenIsRevokedWhereThereIsNoOther(t *testing.T) {
 	}
 }
 
-func TestAPendingExportFailsWithItsEvent(t *testing.T) {
+func TestDisconnectFailsPendingExportWithEvent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -179,7 +179,7 @@ func TestAPendingExportFailsWithItsEvent(t *testing.T) {
 	if diff := cmp.Diff([]string{id}, w.enqueued); diff != "" {
 		t.Errorf("enqueued (-want +got):\n%s", diff)
 	}
-	// What its runs have left is deleted when none of them can still be at work.
+	// The leftovers of its runs are deleted once none of them can still be running.
 	if soon, then := w.due(t, due.Task, 19*time.Minute), w.due(t, due.Task, 20*time.Minute); soon != nil ||
 		!slices.Equal(then, []string{task.ID}) {
 		t.Errorf("due after 19 minutes: %v, after 20: %v, want nothing, then the task", soon, then)
@@ -189,7 +189,7 @@ func TestAPendingExportFailsWithItsEvent(t *testing.T) {
 	}
 }
 
-func TestFilesOfAllExportsEndAndAreDueForDeletion(t *testing.T) {
+func TestDisconnectExpiresFilesOfAllExports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -201,7 +201,7 @@ func TestFilesOfAllExportsEndAndAreDueForDeletion(t *testing.T) {
 			failed, event, err := w.claim(t, n, previous).Fail(export.ResourcePatientFailure, start)
 			expect.NoError(t, err)
 			expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
-			expect.NoError(t, w.store.ForgetFile(t.Context(), failed)) // the sweeper has been there
+			expect.NoError(t, w.store.ForgetFile(t.Context(), failed)) // as the sweeper does
 			task = failed
 		} else {
 			task = w.export(t, n, previous)
@@ -221,13 +221,13 @@ func TestFilesOfAllExportsEndAndAreDueForDeletion(t *testing.T) {
 	}
 }
 
-func TestTheWalkThroughEarlierExportsEnds(t *testing.T) {
+func TestDisconnectStopsAtOldExports(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
 	old := taskOf(2)
 	old.CreatedAt = asked.Add(-13 * 24 * time.Hour)
-	w.export(t, 1, "") // before the old one: never looked at, or its file would have to end
+	w.export(t, 1, "") // before the old one: not examined, or its file would have to end
 	expect.NoError(t, w.register().OpenTask(t.Context(), old, taskOf(1).ID))
 	claimed, err := w.store.ClaimTask(t.Context(), tenant, old.ID, start, asked)
 	expect.NoError(t, err)
@@ -243,14 +243,14 @@ func TestTheWalkThroughEarlierExportsEnds(t *testing.T) {
 	gone.connect(t)
 	gone.put(t, "WorkTable", keyOf(tenant.Key()+"#LATEST#"+connID, "META"),
 		map[string]types.AttributeValue{"task_id": text(taskOf(8).ID)})
-	gone.export(t, 9, taskOf(8).ID) // whose row has ended
+	gone.export(t, 9, taskOf(8).ID) // whose row has expired
 	gone.disconnect(t)
 	if diff := cmp.Diff([]string{taskOf(9).ID}, gone.due(t, due.Task, time.Minute)); diff != "" {
 		t.Errorf("due (-want +got):\n%s", diff)
 	}
 }
 
-// endless is a store on which every export has one before it.
+// endless is a store in which every export has a previous one.
 type endless struct {
 	*stage
 
@@ -270,19 +270,19 @@ func (e *endless) Task(context.Context, org.Tenant, string) (export.Task, error)
 
 func (e *endless) EndFile(context.Context, export.Task, time.Time) error { return nil }
 
-func TestNoRequestWalksForEver(t *testing.T) {
+func TestDisconnectLimitsWalk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
 	endless := &endless{stage: w.store}
 	w.d.Store = endless
 	_, err := w.d.Disconnect(t.Context(), tenant, connID)
-	if !errors.Is(err, fault.Conflict) || endless.seen != 6*500 { // there is no such newest task
+	if !errors.Is(err, fault.Conflict) || endless.seen != 6*500 { // the latest task does not exist
 		t.Errorf("%v after %d tasks, want fault.Conflict after 500 at each of 6 tries", err, endless.seen)
 	}
 }
 
-func TestDisconnectingAgainChangesNothing(t *testing.T) {
+func TestDisconnectIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -307,7 +307,7 @@ func TestDisconnectingAgainChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatHasEndedStaysAsItIsButItsExportsEnd(t *testing.T) {
+func TestDisconnectEndsOnlyExportsOfEndedConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -331,7 +331,7 @@ func TestAConnectionThatHasEndedStaysAsItIsButItsExportsEnd(t *testing.T) {
 	r.wantConnection(t, declined)
 }
 
-// refused revokes the connection as the refresh worker does, and returns it.
+// refused revokes the connection like the refresh worker, and returns it.
 func (w *world) refused(t *testing.T) connection.Connection {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -345,7 +345,7 @@ func (w *world) refused(t *testing.T) connection.Connection {
 	return c
 }
 
-func TestNobodyElseCanDisconnect(t *testing.T) {
+func TestDisconnectRefusesOtherTenant(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -369,7 +369,7 @@ func TestNobodyElseCanDisconnect(t *testing.T) {
 	}
 }
 
-func TestTokensThatDoNotOpenStay(t *testing.T) {
+func TestDisconnectChangesNothingWhenTokensCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -388,7 +388,7 @@ func TestTokensThatDoNotOpenStay(t *testing.T) {
 	}
 }
 
-// outOfOrder is a key service that does not answer.
+// outOfOrder is a key service that always fails.
 type outOfOrder struct{}
 
 func (outOfOrder) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) {

@@ -12,23 +12,22 @@ import (
 )
 
 const (
-	// oldest is how long ago a task was opened that can have no file any more, and none before it can: an export is
-	// pending for hours at most, and the bucket's lifecycle deletes every object after 10 days, whatever the parameter
-	// for keeping files says.
+	// oldest is the age beyond which neither a task nor any earlier one can still have a file: an export is pending for
+	// hours at most, and the bucket's lifecycle deletes every object after 10 days, whatever the retention parameter is.
 	oldest = 12 * 24 * time.Hour
-	// most bounds the walk, so that a request ends in time. It is 40 exports a day; the files of those before end by
-	// themselves.
+	// most limits the walk, so that a request ends in time. It allows 40 exports a day; the files of earlier ones expire
+	// by themselves.
 	most = 500
 )
 
-// exports are the tasks of a connection that a disconnection ends.
+// exports holds the tasks of a connection that a disconnection ends.
 type exports struct {
-	latest  string        // id of the newest task, empty for none
-	pending export.Task   // without an id when none is
-	living  []export.Task // whose files can be downloaded, newest first
+	latest  string        // id of the latest task, empty for none
+	pending export.Task   // without an id if there is none
+	living  []export.Task // with downloadable files, newest first
 }
 
-// end ends the time of the files, and makes the pending task of an ending a failed one.
+// end expires the files, and marks the pending task of an ending as failed.
 func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func() time.Time) error {
 	for _, task := range e.living {
 		if err := rows.EndFile(ctx, task, now()); err != nil {
@@ -40,14 +39,14 @@ func (e exports) end(ctx context.Context, rows Reader, ending *Ending, now func(
 		return nil
 	}
 	var err error
-	// The event has the time at which it is stored: a reader of the list of events does not look for older ones.
+	// The event carries the time at which it is stored, because readers of the event list do not look for older ones.
 	ending.Failed, ending.Event, err = e.pending.Fail(export.TokenRefreshFailure, now())
 	return err
 }
 
 func (e exports) none() bool { return e.pending.ID == "" && len(e.living) == 0 }
 
-// newestTask returns the id of the connection's newest task, empty for none.
+// newestTask returns the id of the connection's latest task, empty for none.
 func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string) (string, error) {
 	latest, err := rows.LatestTask(ctx, tenant, connectionID)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -56,8 +55,8 @@ func newestTask(ctx context.Context, rows Reader, tenant org.Tenant, connectionI
 	return latest, nil
 }
 
-// findExports walks from the connection's newest task to those before. Only the newest can be pending: the next one
-// opens when it is not any more.
+// findExports walks from the connection's latest task to earlier ones. Only the latest can be pending, because the next
+// one opens only after it has ended.
 func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connectionID string,
 	now time.Time,
 ) (exports, error) {
@@ -69,7 +68,7 @@ func findExports(ctx context.Context, rows Reader, tenant org.Tenant, connection
 	for next, seen := latest, 0; next != "" && seen < most; seen++ {
 		task, err := rows.Task(ctx, tenant, next)
 		if errors.Is(err, fault.NotFound) {
-			break // rows end after 90 days
+			break // rows expire after 90 days
 		}
 		if err != nil {
 			return exports{}, fmt.Errorf("read task: %w", err)

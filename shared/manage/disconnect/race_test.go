@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// finishedID and pendingID are the two exports that every race begins with.
+// finishedID and pendingID are the ids of the two exports with which every race begins.
 var finishedID, pendingID = taskOf(1).ID, taskOf(2).ID
 
 // wantNoExports checks that no export is pending and no file can be downloaded.
@@ -43,7 +43,7 @@ func (w *world) wantNoExports(t *testing.T) {
 	}
 }
 
-// wantEvents checks that exactly one of a task's ends is told.
+// wantEvents checks that exactly one outcome of a task is reported.
 func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed bool) {
 	t.Helper()
 	check := func(kind webhook.Type, want bool) {
@@ -57,13 +57,13 @@ func (w *world) wantEvents(t *testing.T, task export.Task, succeeded, failed boo
 	check(webhook.ExportFailed, failed)
 }
 
-// others are what else can happen to a connection. Each reports a failure that is not the losing of the race.
+// others returns the concurrent operations on a connection. Each returns a failure unless it is a lost race.
 func others() map[string]func(*testing.T, *world) error {
 	return map[string]func(*testing.T, *world) error{
 		"an export opens": func(t *testing.T, w *world) error {
 			t.Helper()
 			pending := w.task(t, pendingID)
-			if pending.Status == export.Pending { // the next one opens once this has ended
+			if pending.Status == export.Pending { // the next one opens once this one has ended
 				failed, event, err := pending.Fail(export.ResourcePatientFailure, start)
 				expect.NoError(t, err)
 				expect.NoError(t, w.store.FinishTask(t.Context(), failed, event))
@@ -137,9 +137,9 @@ func others() map[string]func(*testing.T, *world) error {
 	}
 }
 
-// Whatever happens at whichever moment of a disconnection: what was there before its last step has ended after it, what
-// comes after finds it ended, and nothing of a refresh under way is stored.
-func TestWhoeverComesBetweenADisconnectionEndsEverything(t *testing.T) {
+// Concurrent operations at any point of a disconnection: state that existed before its last step has ended after it,
+// later operations find the connection ended, and a refresh under way stores nothing.
+func TestDisconnectEndsEverythingDespiteConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for other, act := range others() {
 		for _, point := range points() {
@@ -177,7 +177,7 @@ func TestWhoeverComesBetweenADisconnectionEndsEverything(t *testing.T) {
 					last = 2
 				}
 				if other == "the health system refuses" && !after {
-					last = 0 // and was ended by somebody else
+					last = 0 // it was ended by another
 				}
 				w.wantEnded(t, last)
 			})
@@ -195,8 +195,8 @@ func (w *world) wantReconnected(t *testing.T) {
 	}
 }
 
-// wantEnded checks that nothing is left but the token set of version last, to be revoked upstream; 0 for none, because
-// the health system has ended it.
+// wantEnded checks that only the token set of version last remains, to be revoked upstream; 0 means none, because the
+// health system has ended it.
 func (w *world) wantEnded(t *testing.T, last int) {
 	t.Helper()
 	c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
@@ -227,8 +227,8 @@ func (w *world) wantEnded(t *testing.T, last int) {
 	}
 }
 
-// A call fails before or after it has taken effect, and the caller comes again.
-func TestADisconnectionThatBreaksOffIsFinishedByTheNext(t *testing.T) {
+// A call fails before or after taking effect, and the caller repeats the disconnection.
+func TestDisconnectFinishesInterruptedDisconnection(t *testing.T) {
 	t.Parallel()
 	for _, point := range points() {
 		t.Run(point, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestADisconnectionThatBreaksOffIsFinishedByTheNext(t *testing.T) {
 			c, err := w.store.Disconnections.Connection(t.Context(), tenant, connID)
 			expect.NoError(t, err)
 			if c.Status == connection.Revoked {
-				w.wantNoExports(t) // a connection that is revoked has no files, whatever broke off
+				w.wantNoExports(t) // a revoked connection has no files, whichever call failed
 			}
 			if got := w.disconnect(t); got.Status != connection.Revoked {
 				t.Errorf("status = %s, want revoked", got.Status)
@@ -254,7 +254,7 @@ func TestADisconnectionThatBreaksOffIsFinishedByTheNext(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatNeverHoldsStillIsUnavailable(t *testing.T) {
+func TestDisconnectIsUnavailableAfterRepeatedConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -267,7 +267,7 @@ func TestAConnectionThatNeverHoldsStillIsUnavailable(t *testing.T) {
 	w.wantConnection(t, authorized())
 }
 
-// restless is a store on which every ending comes too late.
+// restless is a store in which every ending conflicts.
 type restless struct {
 	*stage
 
@@ -279,8 +279,8 @@ func (r *restless) EndConnection(context.Context, disconnect.Ending) error {
 	return fault.Stale()
 }
 
-// The EHR's answer comes when the connection has been disconnected meanwhile.
-func TestARefreshUnderWayBringsNothingBack(t *testing.T) {
+// The EHR responds after the connection was disconnected.
+func TestDisconnectDiscardsConcurrentRefresh(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -293,7 +293,7 @@ func TestARefreshUnderWayBringsNothingBack(t *testing.T) {
 	w.wantEnded(t, 1)
 }
 
-// refresher is an EHR that answers after something else has happened.
+// refresher is an EHR that responds after running a function.
 type refresher func()
 
 func (meanwhile refresher) Refresh(context.Context, org.Tenant, tokens.Set) (tokens.Set, error) {
@@ -301,7 +301,7 @@ func (meanwhile refresher) Refresh(context.Context, org.Tenant, tokens.Set) (tok
 	return setOf(2), nil
 }
 
-// unlimited is a token endpoint with slots for everybody.
+// unlimited is a token endpoint with unlimited slots.
 type unlimited struct{}
 
 func (unlimited) Acquire(context.Context, string) (tokens.Slot, error) { return unlimited{}, nil }

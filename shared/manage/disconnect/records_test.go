@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// cabinet is the names of what is cached, and does something when one is removed.
+// cabinet holds the names of cached objects, and runs a function when one is deleted.
 type cabinet struct {
 	names map[string]bool
 	act   func() error
@@ -45,7 +45,8 @@ func (c *cabinet) Delete(_ context.Context, name string) error {
 
 const another = "c0000000-0000-4000-8000-000000000002"
 
-// cached makes the connection one of TEFCA, of whose record there are several writings, and another one's beside it.
+// cached makes the connection a TEFCA connection with several cached versions of its record, and caches another
+// connection's record beside it.
 func (w *world) cached(t *testing.T) *cabinet {
 	t.Helper()
 	c := authorized()
@@ -71,9 +72,9 @@ func (c *cabinet) wantOthers(t *testing.T) {
 	}
 }
 
-// TestWhatIsCachedOfTheRecordGoesWithTheConnection, by whichever writing, before that has ended: a crash in between is
-// made up for by doing it again.
-func TestWhatIsCachedOfTheRecordGoesWithTheConnection(t *testing.T) {
+// TestDisconnectDeletesCachedRecord checks that every cached version is deleted before the connection
+// ends, so that repeating the call makes up for a crash in between.
+func TestDisconnectDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	for name, point := range map[string]string{
 		"at once": "", "after a crash": "before EndConnection",
@@ -100,8 +101,9 @@ func TestWhatIsCachedOfTheRecordGoesWithTheConnection(t *testing.T) {
 	}
 }
 
-// TestARecordThatCannotBeRemovedKeepsTheConnection for the next try.
-func TestARecordThatCannotBeRemovedKeepsTheConnection(t *testing.T) {
+// TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted checks that a failed deletion leaves the connection for the
+// next try.
+func TestDisconnectKeepsConnectionWhenRecordCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.cached(t).act = func() error { return errTrouble }
@@ -115,8 +117,9 @@ func TestARecordThatCannotBeRemovedKeepsTheConnection(t *testing.T) {
 	}
 }
 
-// TestARecordThatIsCachedAgainMeanwhileGoesToo: the patient has authorised again while the first one went.
-func TestARecordThatIsCachedAgainMeanwhileGoesToo(t *testing.T) {
+// TestDisconnectDeletesRecordCachedMeanwhile covers a patient who authorises again while the first record is being
+// deleted.
+func TestDisconnectDeletesRecordCachedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	kept := w.cached(t)
@@ -132,8 +135,8 @@ func TestARecordThatIsCachedAgainMeanwhileGoesToo(t *testing.T) {
 	kept.wantOthers(t)
 }
 
-// If the patient authorises the connection again between the request and its end, the new
-// authorisation's cached records stay.
+// If the patient reauthorises the connection between the request and its completion, the new authorisation's cached
+// records stay.
 func TestFinishLeavesRecordsOfLaterAuthorisation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

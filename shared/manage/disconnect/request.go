@@ -22,36 +22,36 @@ import (
 // skips a row that isn't due.
 const remindAfter = 15 * time.Minute
 
-// RequestStore keeps what ends at once when a disconnection is requested.
+// RequestStore stores the changes that a requested disconnection makes at once.
 type RequestStore interface {
 	Reader
-	// RequestEnd stores the ending, which has no tokens, and the audit row behind head in one transaction; fault.Conflict
-	// when anything that they were made from has changed since.
+	// RequestEnd stores the ending, which has no tokens, and the audit row after head in one transaction; fault.Conflict
+	// if anything that they are based on has changed since.
 	RequestEnd(ctx context.Context, e Ending, head audit.Head, row audit.Row) error
 }
 
-// Chain makes the next audit row of an organisation (audit.Log).
+// Chain returns the next audit row of an organisation (audit.Log).
 type Chain interface {
 	Next(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) (audit.Head,
 		audit.Row, error)
 }
 
-// Requester gives connections up without access to tokens or cached records, for functions that browsers reach. What
-// remains, it leaves to the refresh worker, which finds it by the connection's row.
+// Requester disconnects connections without access to tokens or cached records, for functions that browsers can reach.
+// The refresh worker, which finds the work by the connection's row, completes the rest.
 type Requester struct {
 	Store    RequestStore
 	Audit    Chain
-	Enqueuer Enqueuer                   // of events
-	Worker   refresh.ConnectionEnqueuer // of connections
+	Enqueuer Enqueuer                   // for events
+	Worker   refresh.ConnectionEnqueuer // for connections
 	NewID    ids.Source
 	Now      func() time.Time
 }
 
-// Disconnect ends a connection for its organisation and returns it as it is then: it is revoked, so that no refresh and
-// no new export uses its tokens; a pending export has failed, and the time of its files is over. The audit row is
-// stored in the same transaction. The refresh worker then removes tokens and cached records, and has the health system
-// revoke the tokens. A connection that ended earlier stays as it is, and only its exports end. Errors: fault.NotFound,
-// fault.Conflict when others kept changing the connection.
+// Disconnect ends a connection for its organisation and returns its new state: it is revoked, so that no refresh and no
+// new export uses its tokens; a pending export has failed, and its files have expired. The audit row is stored in the
+// same transaction. The refresh worker then deletes tokens and cached records, and has the health system revoke the
+// tokens. A connection that ended earlier stays as it is, and only its exports end. Errors: fault.NotFound,
+// fault.Conflict if others kept changing the connection.
 func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error) {
 	var ended connection.Connection
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
@@ -59,7 +59,7 @@ func (r Requester) Disconnect(ctx context.Context, tenant org.Tenant, id, actor 
 		return err
 	})
 	if err == nil && !ended.Refresh.UpstreamUntil.IsZero() {
-		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // the row is due, whatever becomes of the message
+		_ = r.Worker.EnqueueConnection(ctx, tenant, id) // the row is due even if the message is lost
 	}
 	return ended, err
 }

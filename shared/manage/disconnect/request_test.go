@@ -20,7 +20,7 @@ import (
 
 const actor = "member:ac000000-0000-4000-8000-000000000001"
 
-// enqueued collects the connections that the worker was told of. Every message is lost.
+// enqueued collects the connections sent to the worker. Every message is lost.
 type enqueued struct{ told []string }
 
 // EnqueueConnection implements refresh.ConnectionEnqueuer.
@@ -54,7 +54,7 @@ func (w *world) request(t *testing.T) {
 	}
 }
 
-// audited lists the rows of the organisation's chain, as actor, action and target.
+// audited returns the rows of the organisation's chain as actor, action and target.
 func (w *world) audited(t *testing.T) []string {
 	t.Helper()
 	rows, _, err := w.chain().List(t.Context(), tenant.OrgID, 0, 100)
@@ -93,7 +93,7 @@ func TestRequesterEndsEverythingButTokens(t *testing.T) {
 	}
 }
 
-// The message is lost: the row is due, so the scheduler sends it.
+// If the message is lost, the row is due, so the scheduler sends it.
 func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,7 +113,7 @@ func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 		got[0].At.Before(asked.Add(10*time.Minute)) {
 		t.Errorf("due: %v, want the connection, and not while a release is rolled out", got)
 	}
-	for range 2 { // a duplicate finds it done
+	for range 2 { // a duplicate finds it finished
 		_, err := w.d.Finish(t.Context(), tenant, connID)
 		expect.NoError(t, err)
 		w.wantConnection(t, disconnected())
@@ -123,7 +123,7 @@ func TestRequestedDisconnectionIsDueUntilItIsFinished(t *testing.T) {
 	}
 }
 
-// Whoever is asked first finishes it: the API and the eraser disconnect, too.
+// The first caller finishes it: the API and the eraser also disconnect.
 func TestDisconnectFinishesRequestedDisconnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -188,9 +188,8 @@ func TestRequestForEndedConnectionRecordsNothing(t *testing.T) {
 	}
 }
 
-// Somebody else records something between the reads and the write: the request is made again,
-// and the chain stays whole.
-func TestRequestOvertakenInAuditLogIsMadeAgain(t *testing.T) {
+// If another row is added between the reads and the write, the request is repeated, and the chain stays intact.
+func TestRequestRetriesWhenAuditRowConflicts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.connect(t)
@@ -205,7 +204,7 @@ func TestRequestOvertakenInAuditLogIsMadeAgain(t *testing.T) {
 	}
 }
 
-// overtaken is a chain to which somebody adds a row behind the caller's back, once.
+// overtaken is a chain to which another caller adds a row, once.
 type overtaken struct {
 	audit.Log
 

@@ -12,16 +12,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stage is the store of a disconnection, on which somebody else acts, or something fails, at a chosen call.
+// stage is the store of a disconnection in which, at a chosen call, another operation runs or an error occurs.
 type stage struct {
 	store.Disconnections
 
-	point string // "before EndFile", "after EndFile"; each is met once
+	point string // "before EndFile", "after EndFile"; each occurs once
 	act   func() error
 	calls []string
 }
 
-// points are all moments of a disconnection at which somebody else can act.
+// points returns all points of a disconnection at which another operation can run.
 func points() []string {
 	calls := []string{"Connection", "Tokens", "LatestTask", "Task", "EndFile", "EndConnection"}
 	all := make([]string, 0, 2*len(calls))
@@ -81,7 +81,7 @@ func (s *stage) EndConnection(ctx context.Context, e disconnect.Ending) error {
 	return err
 }
 
-// at makes act happen at a point, once.
+// at schedules act at a point, once.
 func (s *stage) at(point string, act func() error) { s.point, s.act = point, act }
 
 func (s *stage) meet(point string) error {

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findInquiries looks through a page of what patients have asked of the tenant, newest first, for what names the
-// connection. No inquiry is of a connection; but patients, and who answers them, write ids into their texts. One row
-// holds a question with its answers.
+// findInquiries searches a page of the tenant's inquiries, newest first, for texts that name the connection. Inquiries
+// do not belong to a connection, but patients and those who reply write ids into their texts. One row holds an inquiry
+// with its replies.
 func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.inquiriesOf(ctx, e, e.At)
 	if err != nil {
@@ -25,14 +25,14 @@ func (w Worker) findInquiries(ctx context.Context, e *Erasure) error {
 		}
 	}
 	e.At = last
-	if !more || len(e.InquiryIDs) >= mostHeld { // what is left then is found by who looks for it in the end
+	if !more || len(e.InquiryIDs) >= mostHeld { // the final check finds the rest
 		e.Stage, e.At = Clearing, Place{}
 	}
 	return nil
 }
 
-// inquiriesOf reads a page of the tenant's inquiries in front of a place, which has the time in its id. None is
-// older than the connection.
+// inquiriesOf reads a page of the tenant's inquiries before a cursor, whose id contains the time. None is older than
+// the connection.
 func (w Worker) inquiriesOf(ctx context.Context, e *Erasure,
 	before Place,
 ) (found []string, last Place, more bool, err error) {

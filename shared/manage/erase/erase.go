@@ -1,6 +1,6 @@
-// Package erase owns how a connection is erased: what of it is removed in which order, how nothing comes back, and what
-// proves it (docs/adr/0036-the-dashboard.md). A request is a row, which a worker takes from stage to stage; whoever
-// crashes goes on where the row says. It knows no AWS.
+// Package erase owns the erasure of a connection: which of its data is removed in which order, how none can return, and
+// the proof (docs/adr/0036-the-dashboard.md). A request is a row that a worker takes from stage to stage; after a
+// crash, the worker resumes at the row's stage. The package does not depend on AWS.
 package erase
 
 import (
@@ -15,66 +15,66 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Stage is what an erasure does next.
+// Stage is the next step of an erasure.
 type Stage string
 
-// The stages, in their order.
+// The stages in order.
 const (
-	Finding    Stage = "finding"    // what there is of it is written down
-	Ending     Stage = "ending"     // it is disconnected, and the portal asked to take the grant back
-	Confirming Stage = "confirming" // what has come meanwhile is written down, too
-	Removing   Stage = "removing"   // tokens, connection, exports and their files go; from then on nothing new is made
-	Events     Stage = "events"     // events that tell of it are looked for, and not delivered any more
-	Deliveries Stage = "deliveries" // so are deliveries of these events
-	Inquiries  Stage = "inquiries"  // and what patients have asked that names it
-	Clearing   Stage = "clearing"   // deliveries, events and inquiries go
-	Looking    Stage = "looking"    // when nobody can be at work any more: whether anything is left
+	Finding    Stage = "finding"    // recording the connection's data
+	Ending     Stage = "ending"     // disconnecting it and requesting revocation from the portal
+	Confirming Stage = "confirming" // recording data that was added meanwhile
+	Removing   Stage = "removing"   // removing tokens, connection, exports and files; nothing new is created afterwards
+	Events     Stage = "events"     // finding its events and stopping their delivery
+	Deliveries Stage = "deliveries" // finding the deliveries of these events
+	Inquiries  Stage = "inquiries"  // finding patients' inquiries that name it
+	Clearing   Stage = "clearing"   // removing the deliveries, events and inquiries
+	Looking    Stage = "looking"    // once no worker can still be running: checking that nothing remains
 	Done       Stage = "done"
 )
 
-// Portal is what became of asking the portal to take the grant back.
+// Portal is the outcome of asking the portal to revoke the grant.
 type Portal string
 
 // The outcomes.
 const (
 	NothingToRevoke Portal = "nothing_to_revoke" // no tokens, or no revocation endpoint
-	Asked           Portal = "asked"             // and has answered
-	Unanswered      Portal = "unanswered"        // for an hour
+	Asked           Portal = "asked"             // and has responded
+	Unanswered      Portal = "unanswered"        // within an hour
 )
 
-// Counts are what was found and removed of a connection.
+// Counts holds the number of items found and removed for a connection.
 type Counts struct {
 	Connections int64 `json:"connections"`
-	Tokens      int64 `json:"tokens"` // token sets or their tombstones, and what was kept for the revocation
+	Tokens      int64 `json:"tokens"` // token sets or their tombstones, and tokens stored for revocation
 	Exports     int64 `json:"exports"`
-	Files       int64 `json:"files"` // objects: files, segments, checkpoints, and what is cached of a record
+	Files       int64 `json:"files"` // objects: files, segments, checkpoints and cached records
 	Events      int64 `json:"events"`
 	Deliveries  int64 `json:"deliveries"`
-	Attempts    int64 `json:"attempts"` // to deliver
+	Attempts    int64 `json:"attempts"` // delivery attempts
 	Inquiries   int64 `json:"inquiries"`
 }
 
-// Erasure is a request to erase a connection and how far it is. Once it is done it holds no id of what was erased.
+// Erasure is a request to erase a connection, with its progress. Once done, it contains no id of the erased data.
 type Erasure struct {
-	ID           string // derived, so that a connection has one
+	ID           string // derived from the connection, which thus has only one
 	Tenant       org.Tenant
 	Stage        Stage
-	Actor        string // who has asked
+	Actor        string // that requested it
 	RequestedAt  time.Time
 	FinishedAt   time.Time
 	Portal       Portal
 	Counts       Counts
 	ConnectionID string   // empty once done
-	Tasks        []string // ids of its exports; empty once done, as those that follow
+	Tasks        []string // ids of its exports; like the following fields, empty once done
 	EventIDs     []string
 	DeliveryIDs  []string
 	InquiryIDs   []string
-	Since        time.Time // nothing of the connection is older
-	At           Place     // how far the search of a stage is
-	// MoreEvents and MoreDeliveries: there were more than the row has place for, and the search begins
-	// again once these are gone.
+	Since        time.Time // no data of the connection is older
+	At           Place     // cursor of the stage's search
+	// MoreEvents and MoreDeliveries report that the search found more than fit the row, and resumes after these are
+	// removed.
 	MoreEvents, MoreDeliveries bool
-	DueAt                      time.Time // when it goes on; zero once done
+	DueAt                      time.Time // time of the next step; zero once done
 	Rev                        int64
 }
 
@@ -84,34 +84,34 @@ type Place struct {
 	ID     string
 }
 
-// idOf is the id of a connection's erasure.
+// idOf returns the id of a connection's erasure.
 func idOf(tenant org.Tenant, connectionID string) string {
 	return ids.Derive("erasure", tenant.Key(), connectionID)
 }
 
-// Rows keeps erasures. Reads are consistent.
+// Rows stores erasures. Reads are consistent.
 type Rows interface {
-	// CreateErasure stores a new one; fault.Conflict when it is there.
+	// CreateErasure stores a new erasure; fault.Conflict if it exists.
 	CreateErasure(ctx context.Context, e Erasure) error
-	// Erasure reads one; fault.NotFound.
+	// Erasure reads an erasure; fault.NotFound.
 	Erasure(ctx context.Context, tenant org.Tenant, id string) (Erasure, error)
 }
 
 // Connections reads connections (store.Connections).
 type Connections interface {
-	// Connection reads one; fault.NotFound.
+	// Connection reads a connection; fault.NotFound.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Requests asks for erasures.
+// Requests requests erasures.
 type Requests struct {
 	Rows        Rows
 	Connections Connections
 	Now         func() time.Time
 }
 
-// Request has a connection erased, and returns how that stands; isNew tells whether nobody had
-// asked before. fault.NotFound.
+// Request requests the erasure of a connection and returns its status; isNew reports whether this is the first request.
+// It returns fault.NotFound if there is no such connection.
 func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	actor string,
 ) (e Erasure, isNew bool, err error) {
@@ -145,7 +145,7 @@ func (r Requests) Request(ctx context.Context, tenant org.Tenant, connectionID,
 	return e, true, nil
 }
 
-// Show reads a connection's erasure, for 90 days after its end. fault.NotFound when nobody has asked for one.
+// Show reads a connection's erasure, until 90 days after its end; fault.NotFound if none was requested.
 func (r Requests) Show(ctx context.Context, tenant org.Tenant, connectionID string) (Erasure, error) {
 	missing := fault.Missing(
 		"Nobody has asked to erase this connection, or it was erased more than 90 days ago.").About("connection")

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// An export that was under way wrote an object when its row was gone, and an event was late in the index.
-func TestWhatComesLateGoesToo(t *testing.T) {
+// An export under way wrote an object after its row was removed, and an event reached the index late.
+func TestWorkerRemovesLateData(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	register := store.NewRegister(store.Work(f.store.ErasureRequests), f.store.Connections)
@@ -38,9 +38,8 @@ func TestWhatComesLateGoesToo(t *testing.T) {
 		erase.Counts{Connections: 1, Tokens: 1, Exports: 1, Files: 3, Events: 1, Deliveries: 1})
 }
 
-// What was fetched of a TEFCA connection's record, by whichever writing, and one that was under
-// way when the row was gone.
-func TestWhatIsCachedOfARecordGoesToo(t *testing.T) {
+// Every cached version of a TEFCA connection's record is removed, including one being written when the row was removed.
+func TestWorkerRemovesCachedRecord(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	folder := "test/" + tenant.OrgID + "/" + connID + "/"
@@ -62,7 +61,7 @@ func TestWhatIsCachedOfARecordGoesToo(t *testing.T) {
 	f.wantDone(t, e, erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Files: 3})
 }
 
-// returning is a store to which a patient comes back just before the connection goes.
+// returning is a store in which the patient reconnects just before the connection is removed.
 type returning struct {
 	store.Erasures
 
@@ -83,7 +82,7 @@ func (r *returning) RemoveConnection(ctx context.Context, of org.Tenant, id stri
 	return r.Erasures.RemoveConnection(ctx, of, id, now)
 }
 
-func TestAPatientWhoComesBackMeanwhileEndsAgain(t *testing.T) {
+func TestWorkerEndsConnectionReconnectedMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.worker.Store = &returning{f.store, f}

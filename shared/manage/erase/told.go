@@ -13,8 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// findEvents looks through a page of the tenant's events for those that tell of the connection. They
-// get no further delivery.
+// findEvents searches a page of the tenant's events for those about the connection, and stops their further delivery.
 func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	found, last, more, err := w.eventsOf(ctx, e, e.At)
 	if err != nil {
@@ -36,7 +35,7 @@ func (w Worker) findEvents(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// eventsOf reads a page of the tenant's events behind a place.
+// eventsOf reads a page of the tenant's events after a cursor.
 func (w Worker) eventsOf(ctx context.Context, e *Erasure,
 	from Place,
 ) (found []webhook.Event, last Place, more bool, err error) {
@@ -54,7 +53,7 @@ func (w Worker) eventsOf(ctx context.Context, e *Erasure,
 	return found, from, more && len(events) > 0, nil
 }
 
-// findDeliveries looks through a page of the tenant's deliveries, newest first, for those of the events.
+// findDeliveries searches a page of the tenant's deliveries, newest first, for those of the events.
 func (w Worker) findDeliveries(ctx context.Context, e *Erasure) error {
 	if e.At.MadeAt.IsZero() {
 		e.At = Place{MadeAt: w.Now().Add(indexTime)}
@@ -82,7 +81,7 @@ func (w Worker) findDeliveries(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// deliveriesOf reads a page of the tenant's deliveries in front of a place.
+// deliveriesOf reads a page of the tenant's deliveries before a cursor.
 func (w Worker) deliveriesOf(ctx context.Context, e *Erasure,
 	before Place,
 ) (found []string, last Place, more bool, err error) {
@@ -107,7 +106,8 @@ func (w Worker) deliveriesOf(ctx context.Context, e *Erasure,
 	return found, before, more && len(places) > 0, nil
 }
 
-// clear removes deliveries before their events: without its event nobody could tell whose a delivery is.
+// clear removes deliveries before their events, because a delivery without its event cannot be attributed to a
+// connection.
 func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	for _, id := range e.DeliveryIDs {
 		if err := w.Store.RemoveDelivery(ctx, e.Tenant, id); err != nil {
@@ -136,8 +136,8 @@ func (w Worker) clear(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return quiet, nil
 }
 
-// look finds out whether anything is left, or has come since. If so it goes, and another look follows; else it is over,
-// which the audit row proves.
+// look checks whether any data remains or was added since. If so, it removes that data and another check follows.
+// Otherwise the erasure is done, which the audit row proves.
 func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	left, err := w.removeFiles(ctx, e)
 	if err != nil {
@@ -163,7 +163,7 @@ func (w Worker) look(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// isLeft looks for rows.
+// isLeft reports whether any rows remain.
 func (w Worker) isLeft(ctx context.Context, e *Erasure) (bool, error) {
 	_, err := w.Store.Connection(ctx, e.Tenant, e.ConnectionID)
 	if err == nil || !errors.Is(err, fault.NotFound) {

@@ -19,58 +19,58 @@ import (
 )
 
 const (
-	// portalTime is how long the portal is asked to take the grant back before the tokens for it go, too.
+	// portalTime is the time that the portal has to revoke the grant before the tokens for it are removed.
 	portalTime = time.Hour
-	// askAgain is how long a stage that waits for others is left alone.
+	// askAgain is the pause of a stage that waits for others.
 	askAgain = time.Minute
-	// indexTime is how long after the last event was made it is in the index.
+	// indexTime is the delay after which the index contains the last event.
 	indexTime = 20 * time.Second
-	// quiet is how long after an export has lost its row a run may still write to the bucket: longer
-	// than a function may run.
+	// quiet is the time after the removal of an export's row in which a run may still write to the bucket. It exceeds the
+	// maximum run time of a function.
 	quiet = 20 * time.Minute
-	// margin is what is left of a run's time when it begins no further step.
+	// margin is the remaining time of a run below which no further step begins.
 	margin = 30 * time.Second
 	page   = 100
-	// mostHeld is how many ids of a list the row has place for.
+	// mostHeld is the maximum number of ids that the row holds for a list.
 	mostHeld = 1000
 )
 
-// Store is what an erasure reads and removes. All removals may be repeated.
+// Store reads and removes the data of an erasure. Every removal is idempotent.
 type Store interface {
 	Connections
 
-	// DueErasures lists erasures that are due, by tenant and id.
+	// DueErasures returns the tenant and id of each erasure that is due.
 	DueErasures(ctx context.Context, now time.Time) ([]Erasure, error)
 	Erasure(ctx context.Context, tenant org.Tenant, id string) (Erasure, error)
 	// SaveErasure replaces revision e.Rev; fault.Conflict.
 	SaveErasure(ctx context.Context, e Erasure) error
 
-	// Exports lists the ids of a connection's exports.
+	// Exports returns the ids of a connection's exports.
 	Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error)
-	// TokenRows counts what the Tokens table has of a connection.
+	// TokenRows returns the number of a connection's rows in the Tokens table.
 	TokenRows(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// RemoveConnection removes tokens and connection at once; fault.Conflict when that is authorized again. Attempts of
-	// TEFCA mode that are older than now do not make it anew.
+	// RemoveConnection removes tokens and connection at once; fault.Conflict if the connection is authorized again. TEFCA
+	// attempts older than now cannot recreate it.
 	RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
-	// RemoveExports removes exports, their places, and what points to the newest.
+	// RemoveExports removes exports, their index rows, and the pointer to the latest.
 	RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error
 
-	// EventsAfter and DeliveriesBefore list as those of store.EventLog and store.DeliveryLog.
+	// EventsAfter and DeliveriesBefore are those of store.EventLog and store.DeliveryLog.
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
 		limit int) ([]deliverylog.Place, bool, error)
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// FanOut says of an event that it needs no further delivery; fault.Conflict when that was said.
+	// FanOut marks an event as needing no further delivery; fault.Conflict if it is already marked.
 	FanOut(ctx context.Context, event webhook.Event, deliveries []webhook.Delivery) error
-	// CountAttempts counts the attempts of a delivery.
+	// CountAttempts returns the number of attempts of a delivery.
 	CountAttempts(ctx context.Context, tenant org.Tenant, deliveryID string) (int64, error)
 	// RemoveDelivery removes a delivery with its attempts, and RemoveEvent an event.
 	RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error
 	RemoveEvent(ctx context.Context, tenant org.Tenant, id string) error
 
-	// InquiriesBefore lists where a tenant's inquiries stand, newest first: their creation, a # and their id.
+	// InquiriesBefore returns the keys of a tenant's inquiries, newest first: creation time, a # and the id.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) ([]string, bool, error)
-	// Inquiry reads one; fault.NotFound.
+	// Inquiry reads an inquiry; fault.NotFound.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error)
 	RemoveInquiry(ctx context.Context, tenant org.Tenant, id string) error
 }
@@ -86,13 +86,13 @@ type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Audit keeps that it was done (audit.Log).
+// Audit records completed erasures (audit.Log).
 type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 	Has(ctx context.Context, orgID, id string, since time.Time) (bool, error)
 }
 
-// Worker erases.
+// Worker erases connections.
 type Worker struct {
 	Store        Store
 	Files        Files // of exports
@@ -102,7 +102,8 @@ type Worker struct {
 	Now          func() time.Time
 }
 
-// Run takes every erasure that is due as far as it goes before the deadline of ctx. One's failure stops no other.
+// Run advances every due erasure as far as possible before the deadline of ctx. A failing erasure does not stop the
+// others.
 func (w Worker) Run(ctx context.Context) error {
 	found, err := w.Store.DueErasures(ctx, w.Now())
 	if err != nil {
@@ -136,7 +137,7 @@ func (w Worker) steps() due.Steps[Erasure] {
 	}
 }
 
-// erase takes an erasure on until it has to wait.
+// erase advances an erasure until it has to wait.
 func (w Worker) erase(ctx context.Context, tenant org.Tenant, id string) (Erasure, error) {
 	e, err := w.Store.Erasure(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -159,8 +160,8 @@ func (w Worker) save(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// step does a part of a stage. What it changes of e is saved behind it, so that it may happen again; it returns how
-// long the next step has to wait.
+// step performs a repeatable part of a stage. Its caller saves the changes to e afterwards. It returns the wait before
+// the next step.
 func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	switch e.Stage {
 	case Finding:
@@ -188,7 +189,7 @@ func (w Worker) step(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// end disconnects, and waits for the portal's answer.
+// end disconnects the connection, and waits for the portal's response.
 func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	c, err := w.Disconnector.Disconnect(ctx, e.Tenant, e.ConnectionID)
 	switch {
@@ -203,7 +204,7 @@ func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	}
 	switch {
 	case !c.Refresh.UpstreamUntil.IsZero() && w.Now().Before(e.RequestedAt.Add(portalTime)):
-		e.Portal = Asked // unless it does not answer in time
+		e.Portal = Asked // unless it does not respond in time
 		return askAgain, nil
 	case !c.Refresh.UpstreamUntil.IsZero():
 		e.Portal = Unanswered
@@ -214,7 +215,7 @@ func (w Worker) end(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return 0, nil
 }
 
-// find writes down what will go, since afterwards nobody could tell.
+// find records the data to be removed, which could not be determined afterwards.
 func (w Worker) find(ctx context.Context, e *Erasure) error {
 	tasks, err := w.Store.Exports(ctx, e.Tenant, e.ConnectionID)
 	if err != nil {
@@ -245,8 +246,8 @@ func (w Worker) find(ctx context.Context, e *Erasure) error {
 	return nil
 }
 
-// remove removes what could make something new. A patient who has come back meanwhile made the connection authorized
-// again, and it has to end again.
+// remove removes everything from which new data could arise. If the patient reconnected meanwhile, the connection is
+// authorized again and must end again.
 func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	err := w.Store.RemoveConnection(ctx, e.Tenant, e.ConnectionID, w.Now())
 	if errors.Is(err, fault.Conflict) {
@@ -266,7 +267,7 @@ func (w Worker) remove(ctx context.Context, e *Erasure) (time.Duration, error) {
 	return indexTime, nil
 }
 
-// removeFiles removes the objects of its exports and what is cached of its record, and returns how many there were.
+// removeFiles removes the objects of the connection's exports and its cached records, and returns their number.
 func (w Worker) removeFiles(ctx context.Context, e *Erasure) (int64, error) {
 	count, err := removeFolder(ctx, w.Records, folder(e.Tenant, e.ConnectionID))
 	for _, task := range e.Tasks {
@@ -294,7 +295,7 @@ func removeFolder(ctx context.Context, files Files, prefix string) (count int64,
 	return count, nil
 }
 
-// folder is the prefix of the objects of an export (export.Task), or of those of a connection (package tefca/records).
+// folder returns the prefix of an export's objects (export.Task), or of a connection's (package tefca/records).
 func folder(tenant org.Tenant, id string) string {
 	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + id + "/"
 }

@@ -36,7 +36,7 @@ var (
 	noon   = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// fixture is a connection in tables, the objects of its exports, and a portal. Its time moves by hand.
+// fixture is a connection in tables, the objects of its exports, and a portal. Tests advance its time.
 type fixture struct {
 	worker  erase.Worker
 	ask     erase.Requests
@@ -47,8 +47,8 @@ type fixture struct {
 	objects bucket // of exports
 	cached  bucket
 	saved   int
-	asked   int  // how often it was disconnected
-	silent  bool // the portal does not answer
+	asked   int  // number of disconnections
+	silent  bool // the portal does not respond
 	trouble error
 }
 
@@ -102,7 +102,7 @@ func (f *fixture) Disconnect(ctx context.Context, of org.Tenant, id string) (con
 	return c, f.save(ctx, c)
 }
 
-// bucket is the keys of objects.
+// bucket holds the keys of objects.
 type bucket map[string]bool
 
 // List and Delete implement erase.Files.
@@ -123,7 +123,7 @@ func (b bucket) Delete(_ context.Context, key string) error {
 
 func (f *fixture) now() time.Time { return f.at }
 
-// save stores a connection, with an event that tells nothing of it.
+// save stores a connection, with an event that is not about it.
 func (f *fixture) save(ctx context.Context, c connection.Connection) error {
 	f.saved++
 	return f.refresh.SaveConnection(ctx, c, webhook.Event{
@@ -141,7 +141,7 @@ func (f *fixture) request(t *testing.T) {
 	}
 }
 
-// pass lets time pass, with a run at its end, and returns how the erasure stands.
+// pass advances the time, with a run at its end, and returns the erasure.
 func (f *fixture) pass(t *testing.T, d time.Duration) erase.Erasure {
 	t.Helper()
 	f.at = f.at.Add(d)
@@ -182,7 +182,7 @@ func (f *fixture) wantDone(t *testing.T, e erase.Erasure, portal erase.Portal, w
 	}
 }
 
-func TestAnErasureTakesItsStagesAndWaitsForWhoeverIsAtWork(t *testing.T) {
+func TestErasurePassesStagesAndWaitsForOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.tell(t, 1)
@@ -203,7 +203,7 @@ func TestAnErasureTakesItsStagesAndWaitsForWhoeverIsAtWork(t *testing.T) {
 	f.wantDone(t, f.pass(t, 0), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1, Events: 1, Deliveries: 1})
 }
 
-func TestThePortalHasAnHour(t *testing.T) {
+func TestErasureWaitsHourForPortal(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.silent = true
@@ -218,8 +218,8 @@ func TestThePortalHasAnHour(t *testing.T) {
 	f.wantDone(t, f.pass(t, 21*time.Minute), erase.Unanswered, erase.Counts{Connections: 1, Tokens: 1})
 }
 
-// A connection with more events than the row has place for is cleared in several turns.
-func TestMoreEventsThanTheRowHasPlaceForGoInTurns(t *testing.T) {
+// A connection with more events than fit the row is cleared in several passes.
+func TestErasureClearsEventsBeyondRowCapacity(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for n := range 1110 {
@@ -232,7 +232,7 @@ func TestMoreEventsThanTheRowHasPlaceForGoInTurns(t *testing.T) {
 		erase.Counts{Connections: 1, Tokens: 1, Events: 1110, Deliveries: 1110})
 }
 
-// inquire stores what a patient has asked, with an answer to it.
+// inquire stores a patient's inquiry with a reply.
 func (f *fixture) inquire(t *testing.T, n int, of org.Tenant, i inquiry.Inquiry) string {
 	t.Helper()
 	i.ID, i.Tenant, i.Type = fmt.Sprintf("e1000000-0000-4000-8000-%012d", n), of, webhook.SupportRequested
@@ -243,8 +243,8 @@ func (f *fixture) inquire(t *testing.T, n int, of org.Tenant, i inquiry.Inquiry)
 	return i.ID
 }
 
-// An inquiry is of no connection, but may name one, in whatever case; so may an answer.
-func TestWhatAPatientAskedOfTheConnectionGoes(t *testing.T) {
+// An inquiry belongs to no connection, but it and its replies may name one, in any case.
+func TestErasureRemovesInquiriesNamingConnection(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	later := noon.Add(time.Second)
@@ -258,7 +258,7 @@ func TestWhatAPatientAskedOfTheConnectionGoes(t *testing.T) {
 	other := org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
 	kept := map[string]org.Tenant{
 		f.inquire(t, 3, tenant, inquiry.Inquiry{CreatedAt: later, Body: "c0000000-0000-4000-8000-000000000002"}): tenant,
-		// nobody could know it then
+		// the connection did not exist yet
 		f.inquire(t, 4, tenant, inquiry.Inquiry{CreatedAt: noon.Add(-time.Second), Body: connID}): tenant,
 		f.inquire(t, 5, other, inquiry.Inquiry{CreatedAt: later, Body: connID}):                   other,
 	}
@@ -281,7 +281,7 @@ func TestWhatAPatientAskedOfTheConnectionGoes(t *testing.T) {
 	}
 }
 
-func TestTroubleIsToldAndTriedAgain(t *testing.T) {
+func TestWorkerReturnsErrorsAndRetries(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.request(t)
@@ -295,7 +295,7 @@ func TestTroubleIsToldAndTriedAgain(t *testing.T) {
 	f.wantDone(t, f.pass(t, 21*time.Minute), erase.NothingToRevoke, erase.Counts{Connections: 1, Tokens: 1})
 }
 
-func TestOnlyItsOwnOrganisationFindsAConnectionToErase(t *testing.T) {
+func TestRequestRefusesConnectionOfOtherTenant(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for name, c := range map[string]struct {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Bounds, in characters but where it says bytes. An event with all of them is far below what a row holds.
+// Limits, in characters unless bytes are stated. An event with all of them is far smaller than a row's maximum size.
 const (
 	maxName    = 200
 	maxSubject = 200
@@ -28,11 +28,11 @@ const (
 	optional presence = false
 )
 
-// reader reads what a patient has written, as plain text: what others make of it must not become markup, another line
-// or another order of letters. It keeps the first error.
+// reader cleans a patient's texts into plain text: wherever they are shown, they must not turn into markup, additional
+// lines or another order of letters. It keeps the first error.
 type reader struct{ err error }
 
-// line reads a text of one line.
+// line cleans a single-line text.
 func (r *reader) line(field, text string, most int, need presence) string {
 	text = strings.Join(strings.Fields(visible(text)), " ")
 	switch {
@@ -44,7 +44,7 @@ func (r *reader) line(field, text string, most int, need presence) string {
 	return text
 }
 
-// paragraphs reads a required text of several lines.
+// paragraphs cleans a required multi-line text.
 func (r *reader) paragraphs(field, text string) string {
 	lines := strings.Split(visible(strings.ReplaceAll(text, "\r\n", "\n")), "\n")
 	for i, line := range lines {
@@ -60,8 +60,8 @@ func (r *reader) paragraphs(field, text string) string {
 	return text
 }
 
-// website reads an optional address, which people write without its scheme. Nothing asks for it; but whoever reads it
-// may follow it, so that it never leads to this service.
+// website cleans an optional URL, which people write without its scheme. Nothing fetches it, but a reader may follow
+// it, so it must not lead to this service.
 func (r *reader) website(own weburl.Own, text string) string {
 	text = r.line("website", text, maxWebsite, optional)
 	if text == "" {
@@ -84,9 +84,9 @@ func (r *reader) refuse(field, public string) {
 	}
 }
 
-// visible makes spaces of control characters, but for ends of lines, and of all that is no letter to see: marks
-// that turn the direction of writing, that join or divide letters. Angle brackets become quotation marks, so
-// that no text can be a tag.
+// visible replaces control characters, except line ends, and all invisible characters with spaces: marks that change
+// the writing direction, or that join or divide letters. Angle brackets become quotation marks, so that no text can be
+// a tag.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -96,7 +96,7 @@ func visible(text string) string {
 			return '‹'
 		case r == '>':
 			return '›'
-		case r == '\u200c' || r == '\u200d': // letters of some scripts, and emoji, need them to join
+		case r == '\u200c' || r == '\u200d': // needed to join letters of some scripts, and emoji
 			return r
 		case unicode.Is(unicode.Cf, r):
 			return -1
@@ -107,7 +107,7 @@ func visible(text string) string {
 	}, text)
 }
 
-// isHost takes names, not addresses of networks.
+// isHost reports whether a name is a host name, not an IP address.
 func isHost(name string) bool {
 	_, err := netip.ParseAddr(name)
 	return err != nil && strings.Contains(strings.Trim(name, "."), ".")

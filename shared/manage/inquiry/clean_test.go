@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestTextsArePlain(t *testing.T) {
+func TestTextsAreCleaned(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ given, want string }{
 		"markup":                   {"<script>alert(1)</script> pain < 5", "‹script›alert(1)‹/script› pain ‹ 5"},
@@ -33,8 +33,8 @@ func TestTextsArePlain(t *testing.T) {
 	}
 }
 
-// A name or a subject with lines of its own would make another line of the body.
-func TestALineIsOneLine(t *testing.T) {
+// A multi-line name or subject would add a line to the body.
+func TestLineRemovesLineBreaks(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	s := help()
@@ -46,7 +46,7 @@ func TestALineIsOneLine(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissingOrTooMuchIsRefused(t *testing.T) {
+func TestRecorderRefusesMissingOrLongFields(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	support := func(change func(s *inquiry.Support)) error {

@@ -17,38 +17,38 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Status is how far an inquiry is.
+// Status is the processing status of an inquiry.
 type Status string
 
 // The statuses.
 const (
-	Open     Status = "open" // of one that nobody has touched, too
+	Open     Status = "open" // also that of a new inquiry
 	Answered Status = "answered"
 	Closed   Status = "closed"
 )
 
-// ParseStatus reads a status.
+// ParseStatus parses a status.
 func ParseStatus(text string) (Status, bool) {
 	s := Status(text)
 	return s, s == Open || s == Answered || s == Closed
 }
 
-// Kind is what an inquiry is about.
+// Kind is the subject of an inquiry.
 type Kind string
 
 // The kinds.
 const (
 	KindHelp         Kind = "support"
-	KindHealthSystem Kind = "health_system" // one that is missing
+	KindHealthSystem Kind = "health_system" // a missing one
 )
 
-// ParseKind reads a kind.
+// ParseKind parses a kind.
 func ParseKind(text string) (Kind, bool) {
 	k := Kind(text)
 	return k, k == KindHelp || k == KindHealthSystem
 }
 
-// Kind is what it is about.
+// Kind returns the inquiry's kind.
 func (i Inquiry) Kind() Kind {
 	if i.Type == webhook.HealthSystemRequested {
 		return KindHealthSystem
@@ -56,7 +56,7 @@ func (i Inquiry) Kind() Kind {
 	return KindHelp
 }
 
-// Names tells whether a text of it, or of an answer to it, has an id, in whatever case it is written.
+// Names reports whether a text of the inquiry, or of a reply to it, contains an id, ignoring case.
 func (i Inquiry) Names(id string) bool {
 	has := func(text string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(id)) }
 	return slices.ContainsFunc([]string{
@@ -66,69 +66,69 @@ func (i Inquiry) Names(id string) bool {
 		slices.ContainsFunc(i.Answers, func(a Answer) bool { return has(a.Text) })
 }
 
-// Delivery is what is known of an answer's e-mail.
+// Delivery is the known outcome of sending a reply's e-mail.
 type Delivery string
 
-// What is known.
+// The outcomes.
 const (
-	Sending Delivery = "sending" // or nobody knows: who sent it has crashed, or SES has not answered
+	Sending Delivery = "sending" // being sent, or unknown: the sender crashed or SES did not respond
 	Sent    Delivery = "sent"
-	Refused Delivery = "refused" // SES takes the patient's address for none
+	Refused Delivery = "refused" // SES considers the patient's address invalid
 )
 
-// Answer is an e-mail to the patient. An inquiry has no two of the same text.
+// Answer is a reply by e-mail to the patient. No two replies to an inquiry have the same text.
 type Answer struct {
-	At       time.Time `json:"at"` // when it was last sent, or tried
-	By       string    `json:"by"` // as the audit log names them
+	At       time.Time `json:"at"` // of the last attempt to send it
+	By       string    `json:"by"` // the actor's name in the audit log
 	Text     string    `json:"text"`
 	Delivery Delivery  `json:"delivery"`
 }
 
 const (
-	mostADay    = 5   // answers to one inquiry within a day, tries counted once
-	mostAnswers = 20  // to one inquiry; with all of them its row is far below what DynamoDB holds
-	mostSent    = 100 // of one tenant on a day (UTC): e-mails that come from the operator's address
+	mostADay    = 5   // replies to one inquiry within a day; retries do not count
+	mostAnswers = 20  // replies to one inquiry; its row then remains far below DynamoDB's size limit
+	mostSent    = 100 // e-mails of one tenant on a day (UTC), from the operator's address
 	day         = 24 * time.Hour
 	mailTime    = 6 * time.Second
-	// sendingTime is how long an e-mail may be on its way; then it may be tried again by who wants it.
+	// sendingTime is the time after which an unfinished e-mail may be sent again on request.
 	sendingTime = time.Minute
 )
 
-// InboxRows keeps what has become of inquiries (store.Inquiries).
+// InboxRows stores the status of inquiries and their replies (store.Inquiries).
 type InboxRows interface {
-	// Inquiry reads one; fault.NotFound.
+	// Inquiry reads an inquiry; fault.NotFound.
 	Inquiry(ctx context.Context, tenant org.Tenant, id string) (Inquiry, error)
-	// SaveInquiry stores status and answers over revision i.Rev; fault.Conflict.
+	// SaveInquiry stores status and replies over revision i.Rev; fault.Conflict.
 	SaveInquiry(ctx context.Context, i Inquiry) error
-	// CountAnswer counts an e-mail of a tenant's on a day; fault.Conflict when there were so many already.
+	// CountAnswer counts an e-mail of a tenant on a day; fault.Conflict if the limit is reached.
 	CountAnswer(ctx context.Context, tenant org.Tenant, day time.Time, most int64) error
 }
 
-// Mailer sends a mail in both forms, to which the reader answers at another address (mail.Sender). fault.Invalid when
-// nobody can be reached at such an address.
+// Mailer sends a mail in both formats with a reply-to address (mail.Sender). It returns fault.Invalid if the
+// recipient's address cannot receive mail.
 type Mailer interface {
 	SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error
 }
 
-// Limits counts answers over all organisations; fault.Limited (maillimit.Limiter).
+// Limits counts replies across all organisations; fault.Limited (maillimit.Limiter).
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Author is the sender of an answer: an organisation or the operator.
+// Author is the author of a reply: an organisation or the operator.
 type Author struct {
-	Host org.Organisation // whose inquiry it is
-	By   string           // as the audit log names them
-	// AsOperator answers in the name of whoever runs the service; replies then go to Inbox.Support.
+	Host org.Organisation // organisation that received the inquiry
+	By   string           // the actor's name in the audit log
+	// AsOperator replies in the name of the service's operator; responses then go to Inbox.Support.
 	AsOperator bool
 }
 
-// Inbox is where inquiries are read and answered.
+// Inbox reads inquiries and replies to them.
 type Inbox struct {
 	Rows   InboxRows
 	Mailer Mailer // nil: this stack sends no e-mails
-	Limits Limits // nil for an operator, whose answers are not counted by account and mailbox
-	// Support is the operator's own address; empty: nobody can answer as the operator.
+	Limits Limits // nil for an operator, whose replies are not limited by account and mailbox
+	// Support is the operator's own email address; if empty, replies as the operator are impossible.
 	Support string
 	Now     func() time.Time
 }
@@ -150,7 +150,7 @@ func (d Inbox) Show(ctx context.Context, tenant org.Tenant, id string) (Inquiry,
 	return i, nil
 }
 
-// Move gives an inquiry a status, and tells whether it had another one. fault.NotFound and fault.Conflict.
+// Move changes the status of an inquiry and reports whether it was different. Errors: fault.NotFound, fault.Conflict.
 func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status) (i Inquiry, isMoved bool, err error) {
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		if i, err = d.Show(ctx, tenant, id); err != nil || i.Status == to {
@@ -164,9 +164,10 @@ func (d Inbox) Move(ctx context.Context, tenant org.Tenant, id string, to Status
 	return i, isMoved, err
 }
 
-// Answer sends what an organisation or the operator answers to whoever asked, and tells whether it has gone now: what
-// was sent is not sent again, however often it is asked for. Errors are fault.Invalid, fault.NotFound, fault.Conflict
-// when it cannot be answered, fault.Limited, and fault.Unavailable when nobody knows whether the e-mail has gone.
+// Answer sends a reply of an organisation or the operator to the patient, and reports whether it was sent by this call:
+// a reply that was sent is not sent again, however often it is requested. Errors are fault.Invalid, fault.NotFound,
+// fault.Conflict if no reply is possible, fault.Limited, and fault.Unavailable if it is unknown whether the e-mail was
+// sent.
 func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	text string,
 ) (i Inquiry, isSent bool, err error) {
@@ -193,17 +194,17 @@ func (d Inbox) Answer(ctx context.Context, from Author, tenant org.Tenant, id,
 	if delivery == Sending {
 		return i, false, failure
 	}
-	// What has become of it is known; a deadline that passes now must not make it go again.
+	// The outcome is known; a deadline that passes now must not cause the reply to be sent again.
 	i, err = d.note(context.WithoutCancel(ctx), i, text, delivery)
 	return i, delivery == Sent, errors.Join(failure, err)
 }
 
-// answerAt is the answer of a text; -1 for none.
+// answerAt returns the index of the reply with a text; -1 if there is none.
 func answerAt(i Inquiry, text string) int {
 	return slices.IndexFunc(i.Answers, func(a Answer) bool { return a.Text == text })
 }
 
-// begin writes down that an answer is on its way, so that nobody else sends it.
+// begin records that a reply is being sent, so that nobody else sends it.
 func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inquiry, error) {
 	if err := d.answerable(from, i, a); err != nil {
 		return i, err
@@ -227,7 +228,7 @@ func (d Inbox) begin(ctx context.Context, from Author, i Inquiry, a Answer) (Inq
 	return d.save(ctx, i)
 }
 
-// count counts an answer's e-mail by the member who sends it, the organisation and the patient's mailbox.
+// count counts a reply's e-mail by the member who sends it, the organisation and the patient's mailbox.
 func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a Answer) error {
 	if d.Limits == nil {
 		return nil
@@ -239,7 +240,7 @@ func (d Inbox) count(ctx context.Context, host org.Organisation, i Inquiry, a An
 	return nil
 }
 
-// answerable is why an answer cannot be sent now.
+// answerable returns the reason for which a reply cannot be sent now, or nil.
 func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	known, today := answerAt(i, a.Text), 0
 	for at, sent := range i.Answers {
@@ -266,7 +267,7 @@ func (d Inbox) answerable(from Author, i Inquiry, a Answer) error {
 	return nil
 }
 
-// send says what is known of the e-mail then; the error is for who asked, and is there unless it is Sent.
+// send sends the e-mail and returns its outcome; the error is for the caller, and is nil only if the outcome is Sent.
 func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (Delivery, error) {
 	l, replyTo := written(from.Host.Name, i.Tenant.Mode, text), d.Support
 	if from.AsOperator {
@@ -274,7 +275,7 @@ func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (D
 	} else {
 		replyTo = from.Host.VerifiedEmails[0]
 	}
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // there has to be time left to say that it did not go
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to record a failure
 	defer cancel()
 	err := d.Mailer.SendReplyTo(ctx, []string{i.Email}, replyTo, l.Subject, l.Text(), l.HTML())
 	switch {
@@ -286,7 +287,7 @@ func (d Inbox) send(ctx context.Context, from Author, i Inquiry, text string) (D
 	return Sending, unknown(sendingTime).Because(err)
 }
 
-// note writes down what has become of an answer, whoever changes the inquiry at the same time.
+// note records the outcome of a reply despite concurrent changes to the inquiry.
 func (d Inbox) note(ctx context.Context, i Inquiry, text string, delivery Delivery) (Inquiry, error) {
 	isAgain := false
 	err := retry.OnConflict(ctx, retry.Tries, func() (err error) {
@@ -325,7 +326,7 @@ func limited(public string, wait time.Duration) *fault.Error {
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(wait)
 }
 
-// unknown is of an e-mail of which nobody knows yet whether it has gone.
+// unknown returns the error for an e-mail whose outcome is not known yet.
 func unknown(wait time.Duration) *fault.Error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"It is not known whether this answer has gone. Look again in a minute before you send it again.").After(wait)

@@ -26,7 +26,7 @@ const (
 	reply  = "Please ask your portal for a new password.\n\nWe call you tomorrow."
 )
 
-// counter is an inbox over the tables with one inquiry in it, and a mail server that can be in trouble.
+// counter is an inbox over the tables with one inquiry, and a mail server that can fail.
 type counter struct {
 	*office
 
@@ -34,7 +34,7 @@ type counter struct {
 	host    org.Organisation
 	id      string
 	trouble error
-	during  func() // while a mail is on its way
+	during  func() // called while a mail is being sent
 }
 
 // SendReplyTo implements inquiry.Mailer.
@@ -70,7 +70,7 @@ func (c *counter) answer(text string) (inquiry.Inquiry, bool, error) {
 	return c.inbox.Answer(c.t.Context(), inquiry.Author{Host: c.host, By: member}, alder, c.id, text)
 }
 
-// sent are the texts of all mails.
+// sent returns the texts of all mails.
 func (c *counter) sent() []string {
 	texts := make([]string, 0, 1)
 	for _, m := range c.tables.Cloud.SES().Sent() {
@@ -86,13 +86,13 @@ func (c *counter) wantRefused(what string, err error, kind fault.Kind, words str
 	}
 }
 
-// onInbox runs a test in a bubble, whose time passes at once.
+// onInbox runs a test in a synctest bubble, whose time passes instantly.
 func onInbox(t *testing.T, test func(t *testing.T, c *counter)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { test(t, newCounter(t)) })
 }
 
-func TestAnAnswerGoesToThePatientAndRepliesToTheOrganisation(t *testing.T) {
+func TestAnswerMailsPatientWithOrganisationReplyTo(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -130,8 +130,8 @@ func TestAnAnswerGoesToThePatientAndRepliesToTheOrganisation(t *testing.T) {
 	})
 }
 
-// Markup and lines of headers that somebody writes stay what they look like.
-func TestAnAnswerIsPlainText(t *testing.T) {
+// Markup and header lines in a reply are sent as plain text.
+func TestAnswerMailEscapesMarkup(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -149,8 +149,8 @@ func TestAnAnswerIsPlainText(t *testing.T) {
 	})
 }
 
-// Whoever has lost the answer to a request asks again.
-func TestTheSameAnswerIsSentOnce(t *testing.T) {
+// A caller that lost the response repeats the request.
+func TestAnswerSendsSameTextOnce(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -166,8 +166,8 @@ func TestTheSameAnswerIsSentOnce(t *testing.T) {
 	})
 }
 
-// One who asks at the same time is told to wait, and what is changed meanwhile stays.
-func TestAnAnswerThatIsOnItsWayIsNotSentAgain(t *testing.T) {
+// A concurrent request must wait, and concurrent changes are kept.
+func TestAnswerConflictsWhileBeingSent(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -192,8 +192,8 @@ func TestAnAnswerThatIsOnItsWayIsNotSentAgain(t *testing.T) {
 	})
 }
 
-// Nobody knows whether the mail has gone: it is tried again by who wants it, a minute later.
-func TestALostMailIsTriedAgainLater(t *testing.T) {
+// If it is unknown whether the mail was sent, it can be sent again on request a minute later.
+func TestAnswerRetriesUnknownOutcomeOnRequest(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -212,7 +212,7 @@ func TestALostMailIsTriedAgainLater(t *testing.T) {
 	})
 }
 
-func TestAnInquiryIsAnsweredWhereThatIsPossible(t *testing.T) {
+func TestAnswerRefusesUnanswerableInquiry(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -240,7 +240,7 @@ func TestAnInquiryIsAnsweredWhereThatIsPossible(t *testing.T) {
 	})
 }
 
-// nameless has inquiries without an address.
+// nameless returns inquiries without an email address.
 type nameless struct{ inquiry.InboxRows }
 
 func (n nameless) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
@@ -249,7 +249,7 @@ func (n nameless) Inquiry(ctx context.Context, tenant org.Tenant, id string) (in
 	return i, err
 }
 
-func TestAnswersAreCounted(t *testing.T) {
+func TestAnswersAreLimited(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -271,8 +271,8 @@ func TestAnswersAreCounted(t *testing.T) {
 	})
 }
 
-// Each mail comes from the operator's address, whoever the patient is.
-func TestAnOrganisationSendsAHundredADay(t *testing.T) {
+// Every mail counts, because it comes from the operator's address, whoever the patient is.
+func TestAnswersPerTenantAreLimitedDaily(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()
@@ -290,7 +290,7 @@ func TestAnOrganisationSendsAHundredADay(t *testing.T) {
 	})
 }
 
-func TestAnInquiryMovesWithinItsTenant(t *testing.T) {
+func TestMoveRefusesOtherTenant(t *testing.T) {
 	t.Parallel()
 	onInbox(t, func(t *testing.T, c *counter) {
 		t.Helper()

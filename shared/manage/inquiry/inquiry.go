@@ -1,6 +1,6 @@
-// Package inquiry owns what patients ask of an organisation while they connect: help, or a health system that is
-// missing. Each is an event for the organisation's webhooks, and is kept for those who read it later, and answer it. It
-// knows no HTTP and no AWS.
+// Package inquiry owns patients' requests to an organisation while they connect: for help, or for a missing health
+// system. Each becomes an event for the organisation's webhooks, and is stored for those who read it later and reply.
+// The package depends on no HTTP and no AWS.
 package inquiry
 
 import (
@@ -20,36 +20,36 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Inquiry is what a patient has asked. Its texts are plain (see clean.go).
+// Inquiry is a patient's request. Its texts are plain (see clean.go).
 type Inquiry struct {
-	ID            string // of the event that tells it
+	ID            string // of its event
 	Tenant        org.Tenant
 	Type          webhook.Type
 	Email         string
-	EmailVerified bool   // the patient has shown that the address is theirs
-	Name          string // of the patient, or of the health system that is missing
+	EmailVerified bool   // the patient has proven ownership of the address
+	Name          string // of the patient, or of the missing health system
 	Subject       string
 	Body          string
-	HealthSystem  string // where the patient was when help was needed
+	HealthSystem  string // that the patient was connecting to when help was needed
 	Website       string
 	StreetAddress string
 	CreatedAt     time.Time
 	Status        Status
 	Answers       []Answer // oldest first
-	Rev           int64    // one more with every change; 0 for one that nobody has touched
+	Rev           int64    // incremented by every change; 0 for a new inquiry
 }
 
-// From is who asks, as the page says.
+// From describes the sender, as the page states it.
 type From struct {
 	Tenant org.Tenant
 	Email  string
-	Token  secret.Text // of the address's verification; empty when there was none
-	// RequestKey names one sending of one form, which counts once however often it arrives. Without one, the
+	Token  secret.Text // of the address's verification; empty if there was none
+	// RequestKey identifies one submission of one form, which counts once however often it arrives. Without a key, the
 	// same words count once a day.
 	RequestKey string
 }
 
-// Support asks for help.
+// Support is a request for help.
 type Support struct {
 	Name         string
 	Subject      string
@@ -57,42 +57,42 @@ type Support struct {
 	HealthSystem string // optional
 }
 
-// HealthSystem asks for one that is missing.
+// HealthSystem is a request for a missing health system.
 type HealthSystem struct {
 	Name          string
 	Website       string // optional
 	StreetAddress string // optional
 }
 
-// Store keeps inquiries (store.Inquiries).
+// Store stores inquiries (store.Inquiries).
 type Store interface {
-	// CreateInquiry stores one with its event and notices; fault.Conflict when it is there.
+	// CreateInquiry stores an inquiry with its event and notices; fault.Conflict if it exists.
 	CreateInquiry(ctx context.Context, i Inquiry, event webhook.Event, notices ...notice.Notice) error
 }
 
-// Enqueuer tells the webhook worker of an event or a notice.
+// Enqueuer notifies the webhook worker of an event or a notice.
 type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Proofs tells whether a token vouches for an address (verification.Proofs).
+// Proofs verifies that a token proves ownership of an address (verification.Proofs).
 type Proofs interface {
 	Check(ctx context.Context, tenant org.Tenant, token secret.Text, a verification.Address) error
 }
 
-// Recorder takes inquiries down. Every field is needed.
+// Recorder records inquiries. Every field is required.
 type Recorder struct {
 	Store    Store
 	Enqueuer Enqueuer
 	Proofs   Proofs
-	Keys     secret.Keyring // what an inquiry is told from others by cannot be guessed from its event's id
-	Own      weburl.Own     // to which no website of a health system leads; only AskHealthSystem needs it
+	Keys     secret.Keyring // make the hash that identifies an inquiry unguessable from its event's id
+	Own      weburl.Own     // no health system's website may lead to it; only AskHealthSystem needs it
 	Now      func() time.Time
 }
 
-// AskSupport tells the organisation, and the operator, that a patient or one of the organisation's team needs help.
-// fault.Invalid for what cannot be taken; what was taken before is taken again.
+// AskSupport notifies the organisation and the operator that a patient or one of the organisation's team needs help. It
+// returns fault.Invalid for unacceptable input, and accepts a repeated request again.
 func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	i, err := c.begin(ctx, from, webhook.SupportRequested)
 	var r reader
@@ -106,7 +106,7 @@ func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	})
 }
 
-// AskHealthSystem tells the organisation that a patient misses a health system. Errors are those of AskSupport.
+// AskHealthSystem notifies the organisation that a patient misses a health system. Errors are those of AskSupport.
 func (c Recorder) AskHealthSystem(ctx context.Context, from From, h HealthSystem) error {
 	i, err := c.begin(ctx, from, webhook.HealthSystemRequested)
 	var r reader
@@ -120,7 +120,7 @@ func (c Recorder) AskHealthSystem(ctx context.Context, from From, h HealthSystem
 	})
 }
 
-// begin reads who asks.
+// begin reads and validates the sender.
 func (c Recorder) begin(ctx context.Context, from From, t webhook.Type) (Inquiry, error) {
 	i := Inquiry{Tenant: from.Tenant, Type: t, Status: Open, CreatedAt: c.Now()}
 	address, err := verification.ParseAddress(from.Email)
@@ -141,7 +141,7 @@ func (c Recorder) begin(ctx context.Context, from From, t webhook.Type) (Inquiry
 	return i, nil
 }
 
-// keep stores an inquiry and tells of it.
+// keep stores an inquiry and sends its notifications.
 func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) error {
 	event, err := webhook.NewEvent(i.Tenant, i.Type, c.subject(from, i), 0, i.CreatedAt, data)
 	if err != nil {
@@ -149,12 +149,12 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	}
 	i.ID = event.ID
 	var notices []notice.Notice
-	if i.Kind() == KindHelp { // the operator's support has to know of it, too
+	if i.Kind() == KindHelp { // the operator's support is notified too
 		notices = append(notices, notice.SupportRequested(i.Tenant, i.ID, i.CreatedAt))
 	}
 	err = c.Store.CreateInquiry(ctx, i, event, notices...)
 	if errors.Is(err, fault.Conflict) {
-		return nil // it has come before
+		return nil // it was submitted before
 	}
 	if err != nil {
 		return fmt.Errorf("store inquiry: %w", err)
@@ -166,7 +166,8 @@ func (c Recorder) keep(ctx context.Context, from From, i Inquiry, data any) erro
 	return nil
 }
 
-// subject is the same for what was sent once and arrives twice. It is a keyed hash, since it shows in the event's id.
+// subject returns the same value for one request that arrives twice. It is a keyed hash, because the event's id reveals
+// it.
 func (c Recorder) subject(from From, i Inquiry) string {
 	occasion := "key\x00" + from.RequestKey
 	if from.RequestKey == "" {

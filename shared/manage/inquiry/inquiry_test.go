@@ -34,7 +34,7 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// queue keeps which events and notices it was told of, or fails.
+// queue records the enqueued events and notices, or fails.
 type queue struct {
 	told    []string
 	notices []string
@@ -77,7 +77,7 @@ func (o *office) flow() store.Flow {
 	return store.Flow{DB: o.tables.DB, Table: o.tables.Name("FlowTable")}
 }
 
-// rows are the items of Work whose key has a word, each as JSON.
+// rows returns the items of Work whose key contains a word, as JSON.
 func (o *office) rows(word string) []string {
 	o.t.Helper()
 	page, err := o.tables.Cloud.DynamoDB().Browse(ddb.Position{Table: o.tables.Name("WorkTable"), Limit: 100})
@@ -93,7 +93,7 @@ func (o *office) rows(word string) []string {
 	return all
 }
 
-// data is what the one event tells.
+// data returns the data of the single event.
 func (o *office) data() map[string]any {
 	o.t.Helper()
 	if len(o.queue.told) != 1 {
@@ -116,7 +116,7 @@ func help() inquiry.Support {
 	return inquiry.Support{Name: "Ada Maple", Subject: "Cannot sign in", Body: "It says no.\nWhy?"}
 }
 
-func TestARequestForHelpIsAnEventAndIsKept(t *testing.T) {
+func TestAskSupportStoresInquiryAndEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -139,7 +139,7 @@ func TestARequestForHelpIsAnEventAndIsKept(t *testing.T) {
 	})
 }
 
-func TestARequestForAHealthSystemHasWhatWasGiven(t *testing.T) {
+func TestAskHealthSystemStoresGivenFields(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		given inquiry.HealthSystem
@@ -175,7 +175,7 @@ func TestARequestForAHealthSystemHasWhatWasGiven(t *testing.T) {
 	}
 }
 
-func TestTheSameRequestAgainChangesNothing(t *testing.T) {
+func TestRepeatedRequestHasNoEffect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -212,7 +212,7 @@ func TestTheSameRequestAgainChangesNothing(t *testing.T) {
 	})
 }
 
-// A ticket is for the operator, a missing health system for the organisation alone.
+// The operator is notified of a ticket; only the organisation is notified of a missing health system.
 func TestAskSupportNotifiesOperatorOnceWithoutTheTicketsText(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -233,9 +233,8 @@ func TestAskSupportNotifiesOperatorOnceWithoutTheTicketsText(t *testing.T) {
 	}
 }
 
-// The event's id stands in queues and logs: nobody who can guess the words finds out with it
-// whether somebody has sent them.
-func TestAnEventsIDTellsNothing(t *testing.T) {
+// The event's id appears in queues and logs: it must not confirm a guess at an inquiry's text.
+func TestEventIDDoesNotRevealText(t *testing.T) {
 	t.Parallel()
 	first, second := newOffice(t), newOffice(t)
 	keys, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("x", 43) + `"}`))
@@ -250,7 +249,7 @@ func TestAnEventsIDTellsNothing(t *testing.T) {
 	}
 }
 
-func TestALostMessageIsNoFailure(t *testing.T) {
+func TestLostMessageIsNotError(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.queue.err = errors.New("down")
@@ -260,7 +259,7 @@ func TestALostMessageIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsVerifiedByItsOwnTokenAlone(t *testing.T) {
+func TestAddressIsVerifiedOnlyByItsOwnToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -284,7 +283,7 @@ func TestAnAddressIsVerifiedByItsOwnTokenAlone(t *testing.T) {
 	})
 }
 
-// posted is the mail with a code.
+// posted holds the mail with a code.
 type posted struct{ text string }
 
 func (p *posted) Send(_ context.Context, _ []string, _, text, _ string) error {
@@ -292,7 +291,7 @@ func (p *posted) Send(_ context.Context, _ []string, _, text, _ string) error {
 	return nil
 }
 
-// verify has a patient of alder's show that an address is theirs.
+// verify has a patient of alder's prove ownership of an address.
 func (o *office) verify(email string) secret.Text {
 	o.t.Helper()
 	var mail posted

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// written is an answer as the patient reads it. It does not repeat what was asked: nobody may have shown that the
-// address is the patient's, and a stranger's words must not reach another person from our address.
+// written returns a reply as the patient sees it. It does not repeat the inquiry: the address may not be proven to be
+// the patient's, and a stranger's words must not reach another person from our address.
 func written(host string, mode org.Mode, text string) mailtext.Message {
 	name := mailtext.Plain(host)
 	shown := name
@@ -19,13 +19,13 @@ func written(host string, mode org.Mode, text string) mailtext.Message {
 	return answered(shown, name, shown+" answers what you asked while you connected your health records:", text)
 }
 
-// writtenAsOperator is an answer of whoever runs the service, to a customer's team or to a patient.
+// writtenAsOperator returns a reply by the service's operator, to a customer's team or to a patient.
 func writtenAsOperator(text string) mailtext.Message {
 	const name = "Recordbridge support"
 	return answered(name, name, name+" answers your request:", text)
 }
 
-// answered is the mail: from whom it is, to whom a reply goes, and the answer.
+// answered returns the mail: its sender, the recipient of further replies, and the reply.
 func answered(from, to, lead, text string) mailtext.Message {
 	opening := []string{lead}
 	for line := range strings.SplitSeq(text, "\n") {

@@ -22,7 +22,7 @@ const (
 	answersPerMailbox = 10 // of one sender
 )
 
-// asked has an open inquiry under every id, of the address that email makes of it.
+// asked has an open inquiry under every id, with the address that email returns for it.
 type asked struct{ email func(id string) string }
 
 func (a asked) Inquiry(_ context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
@@ -41,7 +41,7 @@ func (s *sent) SendReplyTo(context.Context, []string, string, string, string, st
 	return nil
 }
 
-func TestAnswersStayPossibleBesideHostileAccount(t *testing.T) {
+func TestAnswersWorkDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		keys, post := newOffice(t).recorder.Keys, &sent{}

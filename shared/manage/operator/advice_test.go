@@ -19,7 +19,7 @@ const (
 	probing = "ctl endpoint test -id ENDPOINT " + ofOwner + " -token-request"
 )
 
-func TestWhatHelpsAConnectionIsSaidWithItsCommand(t *testing.T) {
+func TestAdviseConnectionNamesCommand(t *testing.T) {
 	t.Parallel()
 	later := noon.Add(time.Hour)
 	for name, test := range map[string]struct {
@@ -78,7 +78,7 @@ func TestWhatHelpsAConnectionIsSaidWithItsCommand(t *testing.T) {
 	}
 }
 
-func TestWhatHelpsAnExportIsSaidWithItsCommand(t *testing.T) {
+func TestAdviseExportNamesCommand(t *testing.T) {
 	t.Parallel()
 	failed := func(reason export.Reason) func(*operator.Export) {
 		return func(e *operator.Export) { e.Status, e.FailureReason = export.Failed, reason }

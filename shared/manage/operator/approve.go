@@ -9,11 +9,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Approve discovers an endpoint's server again and pins its present addresses, if the operator has named all of
-// it that has changed; one that was never pinned only what is neither at its FHIR base's origin nor the vendor's
-// own. It returns what has changed, which is nothing when all is as it was. Errors are fault.Invalid, with what
-// has not been named; fault.NotFound; fault.Conflict; fault.Upstream and fault.Unavailable for a server that does
-// not answer as it should.
+// Approve discovers an endpoint's server again and pins its present URLs, provided that the operator has named every
+// change. For an endpoint that was never pinned, only URLs outside both its FHIR base's origin and the vendor's own
+// must be named. It returns the changes, if any. Errors are fault.Invalid, listing the changes that were not named;
+// fault.NotFound; fault.Conflict; fault.Upstream and fault.Unavailable for a server that does not respond as it should.
 func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([]catalog.Departure, error) {
 	if err := approved.check(); err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([
 	return changes, nil
 }
 
-// Pinned lists pins by role.
+// Pinned returns pins by role.
 func Pinned(p catalog.Pins) []catalog.Departure {
 	return []catalog.Departure{
 		{Role: "issuer", From: p.Issuer},
@@ -70,7 +69,7 @@ func Pinned(p catalog.Pins) []catalog.Departure {
 	}
 }
 
-// dropped are the roles that the server had and no longer has, besides those that have moved.
+// dropped returns the roles that the server had and no longer has, besides those whose URL changed.
 func dropped(before, now catalog.Pins, moved []catalog.Departure) []catalog.Departure {
 	kept := Pinned(now)
 	var gone []catalog.Departure

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/manage/operator"
 )
 
-// calls tells which names each function of the package calls, by its name; exported methods with their type. What a
-// local variable is asked is told with its name, which is followed nowhere.
+// calls returns the names that each function of the package calls, by its name; exported methods with their type. A
+// call on a local variable is listed under the variable's name and is not followed.
 func calls(t *testing.T) map[string][]string {
 	t.Helper()
 	product := func(f fs.FileInfo) bool { return !strings.HasSuffix(f.Name(), "_test.go") }
@@ -68,7 +68,7 @@ func typeName(e ast.Expr) string {
 	return ""
 }
 
-// reached are the names that a function calls, itself or through others of the package.
+// reached returns the names that a function calls, directly or through others of the package.
 func reached(all map[string][]string, from string) map[string]bool {
 	seen, next := map[string]bool{}, []string{from}
 	for len(next) > 0 {
@@ -125,7 +125,7 @@ func TestNounMethodsAreAuditedUnlessTheyRead(t *testing.T) {
 		"Setup.Show",
 		"Webhooks.List", "Webhooks.Show",
 	}
-	// The tests of account/members cover the rows of these.
+	// The tests of account/members cover the audit rows of these.
 	elsewhere := []string{"Members.InviteOwner", "Members.Recover", "Members.StopRecovery"}
 	all := calls(t)
 	var quiet []string
@@ -158,8 +158,7 @@ func TestNounMethodsAreAuditedUnlessTheyRead(t *testing.T) {
 	}
 }
 
-// writing returns the methods of the constructors' interface parameters that return nothing but an error: those that
-// write.
+// writing returns the methods of the constructors' interface parameters that return only an error: those that write.
 func writing() map[string]bool {
 	found := map[string]bool{}
 	for _, constructor := range constructors {

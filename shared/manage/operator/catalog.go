@@ -15,27 +15,27 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Catalog publishes and searches the catalogue. CatalogSources changes the sources that it is made of, and
-// CatalogOverrides what operators state against them.
+// Catalog publishes and searches the catalogue. CatalogSources changes its sources, and CatalogOverrides the operators'
+// overrides of them.
 type Catalog struct {
 	rows      CatalogRows
 	publisher publish.Publisher
 	by        Journal
 }
 
-// CatalogRows keeps the publications of the catalogue.
+// CatalogRows stores the publications of the catalogue.
 type CatalogRows interface {
 	publish.Ledger
-	// Sources lists the sources of all modes.
+	// Sources returns the sources of all modes.
 	Sources(ctx context.Context) ([]intake.Row, error)
 }
 
-// NewCatalog makes a Catalog.
+// NewCatalog returns a Catalog.
 func NewCatalog(rows CatalogRows, publisher publish.Publisher, by Journal) Catalog {
 	return Catalog{rows: rows, publisher: publisher, by: by}
 }
 
-// Preview tells what publishing would change. Errors are fault.Invalid.
+// Preview reports the changes that publishing would make. Errors are fault.Invalid.
 func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -43,7 +43,7 @@ func (o Catalog) Preview(ctx context.Context, mode string) (publish.Outcome, err
 	return o.publisher.Preview(ctx, mode)
 }
 
-// Publish publishes what is accepted; with resume also where a rollback has paused that. Errors are
+// Publish publishes the accepted content; with resume, even if a rollback has paused publishing. Errors are
 // fault.Invalid and fault.Conflict.
 func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
@@ -71,8 +71,8 @@ func (o Catalog) Publish(ctx context.Context, mode string, resume bool) (publish
 	return out, o.by.record(ctx, org.Tenant{}, "catalog.published", mode+" "+string(out.Live))
 }
 
-// Approve says yes to the question that a mode waits with. Publishing it is another step. Errors are fault.Invalid;
-// fault.NotFound when nothing is asked; fault.Conflict.
+// Approve approves the question that blocks publishing in a mode. Publishing is a separate step. Errors are
+// fault.Invalid; fault.NotFound if there is no question; fault.Conflict.
 func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, error) {
 	if err := checkMode(mode); err != nil {
 		return ledger.Question{}, err
@@ -88,7 +88,7 @@ func (o Catalog) Approve(ctx context.Context, mode string) (ledger.Question, err
 }
 
 // Rollback makes an earlier version live, and pauses publishing. Errors are fault.Invalid; fault.NotFound for a version
-// that is not kept; fault.Conflict.
+// that is no longer stored; fault.Conflict.
 func (o Catalog) Rollback(ctx context.Context, mode, version string) (publish.Outcome, error) {
 	if err := checkMode(mode); err != nil {
 		return publish.Outcome{}, err
@@ -140,16 +140,16 @@ func (o Catalog) Search(ctx context.Context, mode string, q search.Query) (searc
 	return index.Search(q)
 }
 
-// CatalogRecord is a brand, a portal or an endpoint, under the id that it has now.
+// CatalogRecord is a brand, a portal or an endpoint, under its current id.
 type CatalogRecord struct {
 	Brand    *record.Brand    `json:"brand,omitempty"`
 	Portal   *record.Portal   `json:"portal,omitempty"`
 	Endpoint *record.Endpoint `json:"endpoint,omitempty"`
-	FHIRBase string           `json:"fhir_base,omitempty"` // of the endpoint
+	FHIRBase string           `json:"fhir_base,omitempty"` // of an endpoint
 }
 
-// Show finds a record by its id, or by that of one that was merged into it. Errors are
-// fault.Invalid and fault.NotFound.
+// Show returns a record by its id, or by the id of a record that was merged into it. Errors are fault.Invalid and
+// fault.NotFound.
 func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, error) {
 	parsed, ok := ids.ParseUUID(id)
 	if !ok {
@@ -172,7 +172,7 @@ func (o Catalog) Show(ctx context.Context, mode, id string) (CatalogRecord, erro
 	return CatalogRecord{}, fault.Missing(fmt.Sprintf("There is no record %s in the %s catalogue.", id, mode)).About("id")
 }
 
-// published reads the catalogue that patients see; fault.NotFound before the first publication.
+// published returns the catalogue that patients see; fault.NotFound before the first publication.
 func (o Catalog) published(ctx context.Context, mode string) (record.Catalog, error) {
 	live, err := o.live(ctx, mode)
 	if err != nil {
@@ -181,7 +181,7 @@ func (o Catalog) published(ctx context.Context, mode string) (record.Catalog, er
 	return o.publisher.Snapshots.Catalog(ctx, mode, live)
 }
 
-// live is the version that patients see; fault.NotFound before the first.
+// live returns the version that patients see; fault.NotFound before the first.
 func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) {
 	if err := checkMode(mode); err != nil {
 		return "", err
@@ -197,7 +197,7 @@ func (o Catalog) live(ctx context.Context, mode string) (ledger.Version, error) 
 	return p.Live, nil
 }
 
-// note changes how publishing a mode stands, as it was read, and records the action.
+// note reads and changes the publishing status of a mode, and records the action.
 func (o Catalog) note(ctx context.Context, mode, action string, change func(*ledger.Publication) error) error {
 	p, err := o.rows.Publication(ctx, mode)
 	if err != nil {
@@ -212,7 +212,7 @@ func (o Catalog) note(ctx context.Context, mode, action string, change func(*led
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+p.Question.ID)
 }
 
-// busy says what to do about another publisher.
+// busy explains a conflict with another publisher.
 func busy(err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,

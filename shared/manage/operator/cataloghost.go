@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// HostChoice names hosts at which servers wait: one, all that a source names, or with both the
-// one as the source names it.
+// HostChoice selects hosts at which servers wait for a decision: one host, all hosts that a source names, or, with both
+// fields, one host as named by the source.
 type HostChoice struct{ Host, Source string }
 
-// Has reports whether a server waits at one of the hosts.
+// Has reports whether a waiting server is at one of the hosts.
 func (c HostChoice) Has(w compose.Wait) bool {
 	return (c.Host == "" || c.Host == w.Host) && (c.Source == "" || c.Source == w.Source)
 }
@@ -28,9 +28,9 @@ func (c HostChoice) subject(mode string) string {
 	return strings.Join(strings.Fields(mode+" "+c.Host+" "+c.Source), " ")
 }
 
-// AllowHosts lets in what waits now at the chosen hosts: to the brands, and of the platforms, for which it waits.
-// What lists say of the hosts later waits again. It returns the hosts. Errors are fault.Invalid; fault.NotFound
-// when nothing waits there.
+// AllowHosts accepts the servers that now wait at the chosen hosts, for the brands and platforms for which they wait.
+// Servers that lists add at the hosts later wait again. It returns the hosts. Errors are fault.Invalid; fault.NotFound
+// if nothing waits there.
 func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	return o.decide(ctx, mode, choice, "catalog.hosts_allowed", func(w compose.Wait) ledger.Override {
 		if w.Why == compose.OfPlatform {
@@ -40,8 +40,8 @@ func (o CatalogOverrides) AllowHosts(ctx context.Context, mode string, choice Ho
 	})
 }
 
-// AllowEveryBrand lets all brands have servers at a host, now and later: that of a vendor with many institutions.
-// Errors are fault.Invalid and fault.Conflict.
+// AllowEveryBrand permits servers of all brands at a host, now and later, such as the host of a vendor with many
+// institutions. Errors are fault.Invalid and fault.Conflict.
 func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string) error {
 	if err := o.put(ctx, mode, host, ledger.Override{
 		Kind: ledger.Portal, ID: ledger.EveryBrand,
@@ -52,9 +52,9 @@ func (o CatalogOverrides) AllowEveryBrand(ctx context.Context, mode, host string
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_allowed", mode+" "+host)
 }
 
-// RefuseHosts keeps the chosen hosts out of the catalogue: what waits there waits no longer, and what was published
-// goes with the next publication. A host need not wait to be refused. It returns the hosts. Errors are fault.Invalid,
-// fault.NotFound and fault.Conflict.
+// RefuseHosts excludes the chosen hosts from the catalogue: their servers no longer wait, and published ones are
+// removed by the next publication. A host without waiting servers can also be refused. It returns the hosts. Errors are
+// fault.Invalid, fault.NotFound and fault.Conflict.
 func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice HostChoice) ([]string, error) {
 	if choice.Host != "" && choice.Source == "" {
 		if err := o.put(ctx, mode, choice.Host, ledger.Override{Kind: ledger.Refuse, ID: choice.Host}); err != nil {
@@ -67,8 +67,8 @@ func (o CatalogOverrides) RefuseHosts(ctx context.Context, mode string, choice H
 	})
 }
 
-// ForgetHost takes back all that was said of a host. What was published with it stays. Errors are fault.Invalid;
-// fault.NotFound when nothing was.
+// ForgetHost removes all decisions on a host. Servers that were published because of them remain. Errors are
+// fault.Invalid; fault.NotFound if there were none.
 func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) error {
 	if err := checkMode(mode); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (o CatalogOverrides) ForgetHost(ctx context.Context, mode, host string) err
 	return o.by.record(ctx, org.Tenant{}, "catalog.host_forgotten", mode+" "+host)
 }
 
-// hostOf is the host that an override is about; empty for one about a brand.
+// hostOf returns the host of an override; empty for one about a brand.
 func hostOf(o ledger.Override) string {
 	switch o.Kind {
 	case ledger.Portal:
@@ -134,7 +134,7 @@ func (o CatalogOverrides) decide(
 	return hosts, o.by.record(ctx, org.Tenant{}, action, choice.subject(mode))
 }
 
-// put stores what an operator says of one host.
+// put stores an operator's decision on one host.
 func (o CatalogOverrides) put(ctx context.Context, mode, host string, said ledger.Override) error {
 	if err := checkMode(mode); err != nil {
 		return err

@@ -12,31 +12,31 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CatalogOverrides changes what operators state against the sources of the catalogue. Overrides outlive every import
-// and take effect with the next publication.
+// CatalogOverrides changes the operators' overrides of the catalogue's sources. Overrides outlive every import and take
+// effect with the next publication.
 type CatalogOverrides struct {
 	rows    OverrideRows
 	catalog Catalog
 	by      Journal
 }
 
-// OverrideRows keeps overrides.
+// OverrideRows stores overrides.
 type OverrideRows interface {
-	// Overrides lists the overrides of a mode.
+	// Overrides returns the overrides of a mode.
 	Overrides(ctx context.Context, mode string) ([]ledger.Override, error)
-	// PutOverride stores an override; fault.Conflict if there is the same already.
+	// PutOverride stores an override; fault.Conflict if the same one exists.
 	PutOverride(ctx context.Context, mode string, o ledger.Override) error
 	// DropOverride removes an override; fault.Conflict if there is none.
 	DropOverride(ctx context.Context, mode string, o ledger.Override) error
 }
 
-// NewCatalogOverrides makes a CatalogOverrides.
+// NewCatalogOverrides returns a CatalogOverrides.
 func NewCatalogOverrides(rows OverrideRows, of Catalog, by Journal) CatalogOverrides {
 	return CatalogOverrides{rows: rows, catalog: of, by: by}
 }
 
-// Hide keeps an institution from being found; its id still answers. Errors are fault.Invalid,
-// fault.NotFound and fault.Conflict.
+// Hide removes an institution from search results; its id still resolves. Errors are fault.Invalid, fault.NotFound and
+// fault.Conflict.
 func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}, "catalog.hidden")
 }
 
-// Unhide lets an institution be found that was hidden, by an operator or by its list. Errors as of Hide.
+// Unhide makes an institution searchable that was hidden by an operator or by its list. Errors are those of Hide.
 func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
 }
 
-// Merge makes one institution of two: the id of the one that goes answers with the other. Errors as of Hide.
+// Merge merges an institution into another: the id of the former then resolves to the latter. Errors are those of Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
 		return fault.BadRequest("An institution cannot be merged into itself.").About("into")
@@ -73,12 +73,12 @@ func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) e
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand, Value: found.Brand.ID}, "catalog.merged")
 }
 
-// Unmerge takes a Merge back. Errors as of Hide.
+// Unmerge reverts a Merge. Errors are those of Hide.
 func (o CatalogOverrides) Unmerge(ctx context.Context, mode, brand string) error {
 	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand}, "catalog.unmerged")
 }
 
-// AddAlias lets an institution be found by another name, too. Errors as of Hide.
+// AddAlias makes an institution searchable by an additional name. Errors are those of Hide.
 func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias string) error {
 	if alias = strings.TrimSpace(alias); alias == "" || len(alias) > longestName {
 		return fault.BadRequest(fmt.Sprintf("A name has from 1 to %d bytes.", longestName)).About("alias")
@@ -86,13 +86,13 @@ func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias strin
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: alias}, "catalog.alias_added")
 }
 
-// RemoveAlias takes an AddAlias back. Errors as of Hide.
+// RemoveAlias reverts an AddAlias. Errors are those of Hide.
 func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias string) error {
 	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: strings.TrimSpace(alias)},
 		"catalog.alias_removed")
 }
 
-// Rename gives an institution another name than its lists do; an empty one takes that back. Errors as of Hide.
+// Rename replaces the name that an institution's lists give it; an empty name reverts that. Errors are those of Hide.
 func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) error {
 	if name != "" && strings.TrimSpace(name) == "" {
 		return fault.BadRequest("A name has more than blanks.").About("name")
@@ -110,7 +110,7 @@ func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) 
 // longestName limits a name that an operator gives, in bytes.
 const longestName = 200
 
-// say stores an override of an institution that there is.
+// say stores an override of an existing institution.
 func (o CatalogOverrides) say(ctx context.Context, mode string, override ledger.Override, action string) error {
 	found, err := o.catalog.Show(ctx, mode, override.ID)
 	if err != nil {
@@ -131,7 +131,7 @@ func (o CatalogOverrides) say(ctx context.Context, mode string, override ledger.
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+override.ID)
 }
 
-// unsay takes an override back.
+// unsay removes an override.
 func (o CatalogOverrides) unsay(ctx context.Context, mode string, override ledger.Override, action string) error {
 	if err := checkMode(mode); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (o CatalogOverrides) unsay(ctx context.Context, mode string, override ledge
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+id)
 }
 
-// drop takes an override back that may not be there: the one that the new one contradicts.
+// drop removes an override if it exists: the one that a new override contradicts.
 func (o CatalogOverrides) drop(ctx context.Context, mode string, override ledger.Override) error {
 	err := checkMode(mode)
 	if err == nil {

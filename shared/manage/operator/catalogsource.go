@@ -13,33 +13,33 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CatalogSources changes and reads the published lists that the catalogue is made of.
+// CatalogSources changes and reads the published lists from which the catalogue is built.
 type CatalogSources struct {
 	rows   SourceRows
 	intake intake.Intake
 	by     Journal
 }
 
-// SourceRows keeps sources.
+// SourceRows stores sources.
 type SourceRows interface {
 	intake.Rows
-	// RemoveSource removes a source as it was read; fault.Conflict.
+	// RemoveSource removes a source if it is unchanged since it was read; else fault.Conflict.
 	RemoveSource(ctx context.Context, source intake.Row) error
 }
 
-// SourceLister lists sources.
+// SourceLister lists the sources of the catalogue.
 type SourceLister interface {
-	// Sources lists the sources of all modes.
+	// Sources returns the sources of all modes.
 	Sources(ctx context.Context) ([]intake.Row, error)
 }
 
-// NewCatalogSources makes a CatalogSources. The intake reads into the same rows.
+// NewCatalogSources returns a CatalogSources. The intake must use the same rows.
 func NewCatalogSources(rows SourceRows, lists intake.Intake, by Journal) CatalogSources {
 	return CatalogSources{rows: rows, intake: lists, by: by}
 }
 
-// Set makes a source, or changes one as change does: what was read of it stays. Errors are fault.Invalid and
-// fault.Conflict.
+// Set creates a source, or applies change to an existing one, whose imported content remains. Errors are fault.Invalid
+// and fault.Conflict.
 func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.Source)) (intake.Row, error) {
 	row, err := o.rows.Source(ctx, id)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -64,7 +64,7 @@ func (o CatalogSources) Set(ctx context.Context, id string, change func(*intake.
 	return row, o.by.record(ctx, org.Tenant{}, "catalog.source_set", id)
 }
 
-// List lists the sources, of one mode or with an empty one all.
+// List returns the sources of one mode, or of all modes if it is empty.
 func (o CatalogSources) List(ctx context.Context, mode string) ([]intake.Row, error) {
 	return sourcesOf(ctx, o.rows, mode)
 }
@@ -81,8 +81,8 @@ func (o CatalogSources) Show(ctx context.Context, id string) (intake.Row, error)
 	return row, nil
 }
 
-// Remove removes a source: what it alone has said goes with the next publication, which asks when that is much. Errors
-// are fault.NotFound and fault.Conflict.
+// Remove removes a source. The next publication drops the content that only this source supplied, and asks for approval
+// if that is much. Errors are fault.NotFound and fault.Conflict.
 func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -97,8 +97,9 @@ func (o CatalogSources) Remove(ctx context.Context, id string) error {
 	return o.by.record(ctx, org.Tenant{}, "catalog.source_removed", id)
 }
 
-// Import reads a source now: its list, or with nil what it publishes. Errors are fault.Invalid for a source that has no
-// address, fault.NotFound and fault.Conflict. A list that cannot be used is no error: the row tells.
+// Import imports a source now: from list or, if that is nil, from the source's URL. Errors are fault.Invalid for a
+// source that has no URL, fault.NotFound and fault.Conflict. An unusable list is not an error; the returned row reports
+// it.
 func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (intake.Row, intake.Outcome, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -119,7 +120,8 @@ func (o CatalogSources) Import(ctx context.Context, id string, list io.Reader) (
 	return row, outcome, o.by.record(ctx, org.Tenant{}, "catalog.imported", id+" "+string(outcome))
 }
 
-// Approve accepts what a source waits with. Errors are fault.NotFound when nothing does, fault.Conflict.
+// Approve accepts the content with which a source waits for approval. Errors are fault.NotFound if there is none,
+// fault.Conflict.
 func (o CatalogSources) Approve(ctx context.Context, id string) (intake.Row, error) {
 	row, err := o.Show(ctx, id)
 	if err != nil {
@@ -134,7 +136,7 @@ func (o CatalogSources) Approve(ctx context.Context, id string) (intake.Row, err
 	return row, o.by.record(ctx, org.Tenant{}, "catalog.source_approved", id)
 }
 
-// sourcesOf lists the sources of a mode, or with an empty one all.
+// sourcesOf returns the sources of a mode, or of all modes if it is empty.
 func sourcesOf(ctx context.Context, rows SourceLister, mode string) ([]intake.Row, error) {
 	all, err := rows.Sources(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Clients makes and changes how our clients prove who they are.
+// Clients creates and changes the credentials with which our clients authenticate at health systems.
 type Clients struct {
 	rows        ClientRows
 	connections ConnectionCheck
@@ -22,36 +22,36 @@ type Clients struct {
 	by          Journal
 }
 
-// ClientRows keeps how our clients prove who they are. An owner is a tenant, or with a zero tenant everybody.
+// ClientRows stores our clients' credentials. An owner is a tenant; the zero tenant stands for all.
 type ClientRows interface {
 	OrganisationReader
 	TenantLister
 	RegistrationLister
-	// ClientAuthOf reads that of exactly this owner; fault.NotFound.
+	// ClientAuthOf reads a client of exactly this owner; fault.NotFound.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
-	// SaveClientAuth stores a new one with a.Rev 0, else over that revision; fault.Conflict.
+	// SaveClientAuth creates a client if a.Rev is 0, else replaces that revision; fault.Conflict.
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
-	// ClientAuths lists the clients of all owners.
+	// ClientAuths returns the clients of all owners.
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
-	// RemoveClientAuth removes one as it was read; fault.Conflict.
+	// RemoveClientAuth removes a client if it is unchanged since it was read; else fault.Conflict.
 	RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// Sealer seals client secrets: a kms.Sealer of catalog.ClientSecretPurpose. What is everybody's is
-// sealed for the zero tenant.
+// Sealer seals client secrets: a kms.Sealer for catalog.ClientSecretPurpose. Shared secrets are sealed for the zero
+// tenant.
 type Sealer interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// NewClients makes a Clients.
+// NewClients returns a Clients.
 func NewClients(rows ClientRows, connections ConnectionCheck, sealer Sealer, by Journal) Clients {
 	return Clients{rows: rows, connections: connections, sealer: sealer, by: by}
 }
 
-// Create stores how a client of ours proves who it is, for one organisation or with a zero owner for everybody.
-// Plain is the secret of a method that has one, else empty; only its sealed form is kept. The id is chosen here and
-// returned. Errors are fault.Invalid and fault.NotFound.
+// Create stores the credentials of a client, for one organisation or, with a zero owner, for all. Plain is the secret
+// if the method has one, else empty; only its sealed form is stored. Create chooses the id and returns it. Errors are
+// fault.Invalid and fault.NotFound.
 func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.ClientAuth,
 	plain secret.Text,
 ) (string, error) {
@@ -72,7 +72,7 @@ func (o Clients) Create(ctx context.Context, owner org.Tenant, made catalog.Clie
 	return made.ID, o.by.record(ctx, owner, "client.created", made.ID)
 }
 
-// List lists the clients of all owners.
+// List returns the clients of all owners.
 func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
 	all, err := o.rows.ClientAuths(ctx)
 	if err != nil {
@@ -81,14 +81,14 @@ func (o Clients) List(ctx context.Context) ([]catalog.OwnedClient, error) {
 	return all, nil
 }
 
-// Show reads a client of exactly this owner; its secret stays sealed. Errors are fault.NotFound.
+// Show returns a client of exactly this owner; its secret stays sealed. Errors are fault.NotFound.
 func (o Clients) Show(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	return o.own(ctx, owner, id)
 }
 
-// SetOrigins says which origins the secret of a client of exactly this owner may be shown to, in place of those before;
-// for one with keys, where an assertion may go, which none leaves open. It returns them as they are stored. Errors are
-// fault.Invalid, fault.NotFound and fault.Conflict.
+// SetOrigins replaces the origins to which the secret of a client of exactly this owner may be sent. For a client with
+// keys it limits the destinations of its assertions, and an empty list lifts the limit. It returns the origins as
+// stored. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, origins []string) ([]string, error) {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -105,13 +105,13 @@ func (o Clients) SetOrigins(ctx context.Context, owner org.Tenant, id string, or
 
 // Rotation replaces the secret or the key of a client.
 type Rotation struct {
-	Secret secret.Text // empty: there is none
-	KeyID  *string     // nil: there is none; empty: from now on the present key
+	Secret secret.Text // empty if there is none
+	KeyID  *string     // nil: none; empty: the present key from now on
 }
 
-// Rotate gives a client of exactly this owner a new secret or key under its old id, so that the connections which
-// were made with it use the new one from their next refresh on. Errors are fault.Invalid, fault.NotFound and, when
-// somebody else changes it at the same time, fault.Conflict.
+// Rotate gives a client of exactly this owner a new secret or key under its old id. Connections that were created with
+// the client use the new one from their next refresh. Errors are fault.Invalid, fault.NotFound and, on a concurrent
+// change, fault.Conflict.
 func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change Rotation) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -136,9 +136,9 @@ func (o Clients) Rotate(ctx context.Context, owner org.Tenant, id string, change
 	return o.by.record(ctx, owner, "client.rotated", id)
 }
 
-// Remove removes a client of exactly this owner that no registration names. Connections keep the client that they were
-// made with, under seal: where there may be some, they can never be refreshed again, so that has to be meant (abandon).
-// Errors are fault.NotFound and fault.Conflict.
+// Remove removes a client of exactly this owner that no registration names. Connections refer to the client with which
+// they were created in their sealed tokens, and could never be refreshed again. If there may be such connections, the
+// caller must confirm that (abandon). Errors are fault.NotFound and fault.Conflict.
 func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abandon bool) error {
 	found, err := o.own(ctx, owner, id)
 	if err != nil {
@@ -165,7 +165,7 @@ func (o Clients) Remove(ctx context.Context, owner org.Tenant, id string, abando
 	return o.by.record(ctx, owner, "client.removed", id)
 }
 
-// checkUnused wants no connection that could have been made with a client of this owner.
+// checkUnused returns an error if a connection may have been created with a client of this owner.
 func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	tenants := []org.Tenant{owner}
 	if owner == (org.Tenant{}) {
@@ -188,10 +188,10 @@ func (o Clients) checkUnused(ctx context.Context, owner org.Tenant) error {
 	return nil
 }
 
-// maxSecret bounds a client secret in bytes. Health systems give out some dozens.
+// maxSecret is the maximum length of a client secret in bytes. Health systems issue some dozens.
 const maxSecret = 4096
 
-// checkOrigins wants at least one origin for a secret, and writes all of them in the one way.
+// checkOrigins requires at least one origin for a secret, and returns the origins in canonical form.
 func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]string, error) {
 	if method != catalog.AuthPrivateKey && len(named) == 0 {
 		return nil, fault.BadRequest("A client secret needs the origins it may be shown to, those of the token endpoints " +
@@ -218,7 +218,7 @@ func (o Clients) checkOrigins(method catalog.AuthMethod, named []string) ([]stri
 	return origins, nil
 }
 
-// own reads a client of exactly this owner.
+// own returns a client of exactly this owner.
 func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := o.rows.ClientAuthOf(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
@@ -231,7 +231,8 @@ func (o Clients) own(ctx context.Context, owner org.Tenant, id string) (catalog.
 	return found, nil
 }
 
-// save seals the secret, if there is one, and writes the row over the revision that was read.
+// save seals the secret, if there is one, and stores the client if it is unchanged since it was read; else
+// fault.Conflict.
 func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAuth, plain secret.Text) error {
 	if !plain.Empty() {
 		sealed, err := o.sealer.Seal(ctx, owner, a.SecretBinding(), []byte(plain.Reveal()))
@@ -246,7 +247,7 @@ func (o Clients) save(ctx context.Context, owner org.Tenant, a catalog.ClientAut
 	return nil
 }
 
-// checkClient refuses what no authorization server could be given. Its errors never repeat the secret.
+// checkClient refuses values that no authorization server accepts. Its errors never repeat the secret.
 func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	switch a.Method {
 	case catalog.AuthSecretBasic, catalog.AuthSecretPost:
@@ -283,7 +284,7 @@ func checkClient(a catalog.ClientAuth, plain secret.Text) error {
 	return nil
 }
 
-// visible reports whether text is of VSCHAR, as client ids and secrets are (RFC 6749, appendix A).
+// visible reports whether text consists of VSCHAR, like client ids and secrets (RFC 6749, appendix A).
 func visible(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }

@@ -26,14 +26,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fixture is an operator and a second one, who does something just before the first one's next write.
+// fixture is an operator and a second one, who makes a change just before the first one's next write.
 type fixture struct {
 	operator  *wiring.Operator
-	control   store.Control // the second one's
+	control   store.Control // of the second operator
 	meanwhile func()
 	servers   fakeServers
 	log       audit.Log
-	audited   func() []string // actions and targets of everybody's audit rows, in order
+	audited   func() []string // actions and targets of the shared log, in order
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -80,7 +80,7 @@ func wantConflict(t *testing.T, err error) {
 	}
 }
 
-func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
+func TestRotateConflictsWithConcurrentRotation(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	id, err := r.operator.Clients.Create(t.Context(), org.Tenant{},
@@ -102,7 +102,7 @@ func TestOfTwoRotationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	}
 }
 
-func TestOfTwoRegistrationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
+func TestRegistrationConflictsWithConcurrentRegistration(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	place := catalog.Place{Mode: "test", PlatformType: "epic"}
@@ -120,7 +120,7 @@ func TestOfTwoRegistrationsAtTheSameTimeTheLaterOneIsToldSo(t *testing.T) {
 	}
 }
 
-func TestARegistrationOfAClientThatIsGoneSaysSo(t *testing.T) {
+func TestInEffectReportsMissingClient(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	place := catalog.Place{Mode: "test", PlatformType: "epic"}

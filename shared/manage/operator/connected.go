@@ -10,10 +10,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ConnectionRows lists connections, whatever their status. Its lists go by an index that is some moments behind.
+// ConnectionRows lists connections of any status. Its lists use an eventually consistent index.
 type ConnectionRows interface {
 	ConnectionLister
-	// ConnectionsOfBefore lists those whose mark of an external id is this one.
+	// ConnectionsOfBefore lists the connections with this mark of an external id.
 	ConnectionsOfBefore(ctx context.Context, tenant org.Tenant, external secret.Mark, before string,
 		limit int) (found []string, more bool, err error)
 }
@@ -21,7 +21,7 @@ type ConnectionRows interface {
 // ConnectionLister lists and reads connections.
 type ConnectionLister interface {
 	ConnectionReader
-	// ConnectionsBefore lists where a tenant's connections stand, as ExportRows.TasksBefore.
+	// ConnectionsBefore returns the cursors of a tenant's connections, like ExportRows.TasksBefore.
 	ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (
 		found []string, more bool, err error,
 	)
@@ -29,12 +29,12 @@ type ConnectionLister interface {
 
 // ConnectionReader reads connections.
 type ConnectionReader interface {
-	// InspectConnection reads the readable part of a connection, and returns the spots that are damaged; fault.NotFound.
+	// InspectConnection returns the readable part of a connection and the spots that are damaged; fault.NotFound.
 	InspectConnection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, []fault.Spot, error)
 }
 
-// listed lists where a tenant's connections stand, of an external id if one is named: under each version of the key
-// that marks are made with, as long as it is there.
+// listed returns the cursors of a tenant's connections, limited to an external id if one is given. It looks the id up
+// under every existing version of the key for marks.
 func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID string) places {
 	rows := o.rows
 	if externalID == "" {
@@ -56,12 +56,12 @@ func (o Connections) listed(ctx context.Context, tenant org.Tenant, externalID s
 		}
 		slices.Sort(found)
 		slices.Reverse(found)
-		found = slices.Compact(found) // whose mark has just been made again may stand in both lists
+		found = slices.Compact(found) // a connection whose mark was just recomputed may be in both lists
 		return found[:min(limit, len(found))], more || len(found) > limit, nil
 	}
 }
 
-// isOf tells whether a connection has an external id still: the index may be behind.
+// isOf reports whether a connection still has an external id, because the index may lag behind.
 func (o Connections) isOf(c Connection, externalID string) bool {
 	return externalID == "" || o.hashing.Check(connection.ExternalText(c.Tenant, externalID), c.External)
 }

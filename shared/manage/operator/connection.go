@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Connections shows connections and how their tokens fare, as far as rows outside the seal tell, ends them, and has
-// them erased. It never shows a token or who the patient is.
+// Connections shows connections and the status of their tokens as far as unsealed fields reveal it, disconnects them,
+// and requests their erasure. It never shows a token or the patient's identity.
 type Connections struct {
 	service connectionNames
 	rows    ConnectionRows
@@ -25,50 +25,50 @@ type Connections struct {
 	now     func() time.Time
 }
 
-// connectionNames reads the names that connections are shown with.
+// connectionNames reads the names shown with connections.
 type connectionNames interface {
 	OrganisationReader
 	EndpointReader
 }
 
-// NewConnections makes a Connections. hashing holds the key under which external ids are marked.
+// NewConnections returns a Connections. hashing holds the key for marks of external ids.
 func NewConnections(
 	service connectionNames, rows ConnectionRows, tasks ExportTasks, hashing secret.Keyring, now func() time.Time,
 ) Connections {
 	return Connections{service: service, rows: rows, tasks: exportReader{tasks}, hashing: hashing, now: now}
 }
 
-// latestExports limits the exports that are shown with a connection.
+// latestExports limits the exports shown with a connection.
 const latestExports = 5
 
 // Connection is a connection as an operator sees it.
 type Connection struct {
 	connection.Connection
 
-	Organisation string       // its name
-	Endpoint     string       // its name; empty when the endpoint is not known
-	Damaged      []fault.Spot // what of its row cannot be read, and is left out here
-	Exports      []Export     // the latest, newest first; only of one that is shown alone
-	Do           string       // what helps, with the command for it
+	Organisation string       // name of the organisation
+	Endpoint     string       // name of the endpoint; empty if unknown
+	Damaged      []fault.Spot // unreadable parts of its row, omitted here
+	Exports      []Export     // the latest, newest first; only set by Show
+	Do           string       // recommended action, with its command
 }
 
-// ConnectionQuery says which connections are wanted: those that have all that is named.
+// ConnectionQuery selects connections that match every given field.
 type ConnectionQuery struct {
 	Paging
 
-	ExternalID string // the organisation's own id for the patient, as its last authorisation had it
+	ExternalID string // the organisation's own patient id, from the latest authorisation
 	EndpointID string
 	Status     connection.Status
 }
 
-// ConnectionPage is a part of a list. Next is the position to go on after, empty when there are no more; it may follow
-// a page that is short, or empty, because the search for one page has an end.
+// ConnectionPage is a page of a list. Next is the cursor of the next page, empty if there are no more. A page may be
+// short, or even empty, although more follow, because the search for one page is limited.
 type ConnectionPage struct {
 	Connections []Connection
 	Next        string
 }
 
-// List lists a tenant's connections, newest first. Errors are fault.Invalid and fault.NotFound.
+// List returns a tenant's connections, newest first. Errors are fault.Invalid and fault.NotFound.
 func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQuery) (ConnectionPage, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -106,7 +106,7 @@ func (o Connections) List(ctx context.Context, tenant org.Tenant, q ConnectionQu
 	return page, nil
 }
 
-// Show reads one connection with its latest exports. Errors are fault.NotFound.
+// Show returns one connection with its latest exports. Errors are fault.NotFound.
 func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Connection, error) {
 	owner, err := findOrganisation(ctx, o.service, tenant)
 	if err != nil {
@@ -125,7 +125,7 @@ func (o Connections) Show(ctx context.Context, tenant org.Tenant, id string) (Co
 	return c, nil
 }
 
-// findConnection reads a connection that somebody has named. Errors are fault.NotFound.
+// findConnection reads a connection that a caller has named. Errors are fault.NotFound.
 func findConnection(
 	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
 ) (Connection, error) {
@@ -141,7 +141,7 @@ func findConnection(
 	return found, err
 }
 
-// readConnection reads a connection with its endpoint's name, which it looks up once. Errors are fault.NotFound.
+// readConnection reads a connection and its endpoint's name. Errors are fault.NotFound.
 func readConnection(
 	ctx context.Context, names EndpointReader, rows ConnectionReader, tenant org.Tenant, id string,
 	endpoints map[string]string,
@@ -162,11 +162,11 @@ func readConnection(
 	return Connection{Connection: row, Endpoint: name, Damaged: damaged}, nil
 }
 
-// overdueAfter is how long a connection may be due without being looked at: the scheduler runs every few minutes,
-// and spreads what it sends.
+// overdueAfter is the time that a connection may be due without being processed: the scheduler runs every few minutes,
+// and spreads its messages.
 const overdueAfter = time.Hour
 
-// adviseConnection says what helps a connection at a time, in one sentence.
+// adviseConnection returns the recommended action for a connection at a time, in one sentence.
 func adviseConnection(c Connection, now time.Time) string {
 	of := fmt.Sprintf("-org %s -mode %s", c.Tenant.OrgID, c.Tenant.Mode)
 	switch {
@@ -216,10 +216,10 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 	return "Nothing."
 }
 
-// damagedTokens is the connection.RefreshState.FailureClass of a token row that does not open.
+// damagedTokens is the connection.RefreshState.FailureClass of a token row that cannot be decrypted.
 const damagedTokens = "TOKENS.sealed"
 
-// adviseDamaged says what helps a row of which something cannot be read.
+// adviseDamaged returns the recommended action for a row with unreadable parts.
 func adviseDamaged(at []fault.Spot) string {
 	return fmt.Sprintf("Row %s cannot be read at %s: repair that attribute, or restore the row from the table's backup.",
 		at[0].Row, at[0].Attribute)

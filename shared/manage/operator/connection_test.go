@@ -34,7 +34,7 @@ var (
 	noon  = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// shelf is an operator over rows of one organisation, with no deliveries.
+// shelf is an operator over rows of a single organisation, without deliveries.
 type shelf struct {
 	connections operator.Connections
 	exports     operator.Exports
@@ -43,7 +43,7 @@ type shelf struct {
 	work        store.Register
 	links       int
 	control     store.Control
-	external    secret.Mark // of what is connected next
+	external    secret.Mark // of the next connection
 }
 
 func newShelf(t *testing.T) *shelf {
@@ -72,7 +72,7 @@ func newShelf(t *testing.T) *shelf {
 	}
 }
 
-// connect stores a connection a minute after the one before, at an endpoint.
+// connect stores a connection at an endpoint, a minute after the previous one.
 func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	t.Helper()
 	s.links++
@@ -100,7 +100,7 @@ func (s *shelf) connect(t *testing.T, endpoint string) connection.Connection {
 	return c
 }
 
-// export opens the connection's next export and has it fail, which the next one needs.
+// export opens the connection's next export and makes it fail, so that the next one can open.
 func (s *shelf) export(t *testing.T, c connection.Connection, previous string) string {
 	t.Helper()
 	s.links++
@@ -117,7 +117,7 @@ func (s *shelf) export(t *testing.T, c connection.Connection, previous string) s
 	return task.ID
 }
 
-// damage makes an attribute of a row one that cannot be read.
+// damage makes an attribute of a row unreadable.
 func (s *shelf) damage(t *testing.T, table, pk, attribute string) {
 	t.Helper()
 	_, err := s.made.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -134,7 +134,7 @@ func (s *shelf) damage(t *testing.T, table, pk, attribute string) {
 	expect.NoError(t, err)
 }
 
-func TestConnectionsAreListedByWhatTheyArePageByPage(t *testing.T) {
+func TestConnectionsListFiltersAndPages(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	var here, there []string
@@ -187,9 +187,8 @@ func TestConnectionsAreListedByWhatTheyArePageByPage(t *testing.T) {
 	}
 }
 
-// By its external id a connection is found under each key that marks were made with, in its own
-// organisation and mode alone.
-func TestConnectionsAreFoundByTheExternalID(t *testing.T) {
+// A connection is found by its external id under every key used for marks, only in its own organisation and mode.
+func TestConnectionsListFindsExternalID(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	keys := func(current int) secret.Keyring {
@@ -238,8 +237,8 @@ func TestConnectionsAreFoundByTheExternalID(t *testing.T) {
 	}
 }
 
-// A damaged row hides nothing but what is damaged, and not the exports before it.
-func TestAConnectionIsShownWithItsLatestExportsThoughOneIsDamaged(t *testing.T) {
+// A damaged row hides only its damaged parts, not the earlier exports.
+func TestConnectionsShowSurvivesDamagedExport(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t)
 	c, other := s.connect(t, "here"), s.connect(t, "here")

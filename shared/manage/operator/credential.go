@@ -19,7 +19,7 @@ const (
 	maxLiveKeys     = 2  // docs/reference/deviations.md: rotation without downtime
 )
 
-// Credentials makes and changes organisations' credentials.
+// Credentials creates and changes organisations' credentials.
 type Credentials struct {
 	rows    CredentialRows
 	notices Notices
@@ -27,11 +27,11 @@ type Credentials struct {
 	own     weburl.Own
 	random  io.Reader
 	by      Journal
-	within  org.Tenant // the tenant whose credentials are visible; zero: all are
+	within  org.Tenant // the tenant whose credentials are visible; zero for all
 }
 
-// NewCredentials makes a Credentials. Private keys come from random and are hashed by hashing, and no credential's URL
-// may lead to own.
+// NewCredentials returns a Credentials. Private keys are generated from random and hashed with hashing, and no
+// credential's URL may lead to own.
 func NewCredentials(
 	rows CredentialRows, notices Notices, hashing secret.Keyring, own weburl.Own, random io.Reader, by Journal,
 ) Credentials {
@@ -40,33 +40,33 @@ func NewCredentials(
 	}
 }
 
-// As returns the same for another actor.
+// As returns a copy whose audit rows name actor.
 func (o Credentials) As(actor string) Credentials {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Within is the same for one tenant, which sees no credential of others.
+// Within returns a copy limited to the credentials of one tenant.
 func (o Credentials) Within(tenant org.Tenant) Credentials {
 	o.within = tenant
 	return o
 }
 
-// CredentialRows keeps credentials.
+// CredentialRows stores credentials.
 type CredentialRows interface {
 	OrganisationReader
-	// CreateCredential stores a credential and makes its public id findable.
+	// CreateCredential stores a credential and makes its public id resolvable.
 	CreateCredential(ctx context.Context, c org.Credential) error
-	// SaveCredential stores a changed credential; fault.Conflict when it was changed since it was read.
+	// SaveCredential stores a changed credential; fault.Conflict if it changed since it was read.
 	SaveCredential(ctx context.Context, c org.Credential) error
-	// TenantOf and Credential read; fault.NotFound.
+	// TenantOf and Credential read a credential's tenant and the credential; fault.NotFound.
 	TenantOf(ctx context.Context, credentialID string) (org.Tenant, error)
 	Credential(ctx context.Context, tenant org.Tenant, id string) (org.Credential, error)
-	// Credentials lists a tenant's.
+	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
-	// KeyUses tells when a tenant's keys were last used, by their ids, to the hour.
+	// KeyUses returns the time of the last use of a tenant's keys by key id, to the hour.
 	KeyUses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error)
-	// RemoveCredential removes one as it was read, and its public id; fault.Conflict.
+	// RemoveCredential removes a credential and its public id if it is unchanged since it was read; else fault.Conflict.
 	RemoveCredential(ctx context.Context, c org.Credential) error
 }
 
@@ -78,9 +78,9 @@ type CredentialDraft struct {
 	Origins   []string
 }
 
-// Create makes a credential with its first private key, which is returned here and can never be shown again, and has
-// its organisation told by e-mail. Errors are fault.Invalid, fault.NotFound, and fault.Forbidden for a live credential
-// of an organisation without live access.
+// Create creates a credential with its first private key, which only this call returns, and notifies its organisation
+// by e-mail. Errors are fault.Invalid, fault.NotFound, and fault.Forbidden for a live credential of an organisation
+// without live access.
 func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credential, secret.Text, error) {
 	redirects, wrongRedirect := o.checkedRedirects(d.Tenant.Mode, d.Redirects, "redirect")
 	origins, wrongOrigin := o.checkedOrigins(d.Origins, "origin")
@@ -113,7 +113,7 @@ func (o Credentials) Create(ctx context.Context, d CredentialDraft) (org.Credent
 	return credential, private, err
 }
 
-// List lists a tenant's credentials. Errors are fault.NotFound.
+// List returns a tenant's credentials. Errors are fault.NotFound.
 func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credential, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (o Credentials) List(ctx context.Context, tenant org.Tenant) ([]org.Credent
 	return all, nil
 }
 
-// Uses tells when a tenant's keys were last used, by their ids, to the hour. Those that never were are not there.
+// Uses returns the time of the last use of a tenant's keys by key id, to the hour. It omits unused keys.
 func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]time.Time, error) {
 	uses, err := o.rows.KeyUses(ctx, tenant)
 	if err != nil {
@@ -134,13 +134,14 @@ func (o Credentials) Uses(ctx context.Context, tenant org.Tenant) (map[string]ti
 	return uses, nil
 }
 
-// Show reads a credential. Errors are fault.Invalid and fault.NotFound.
+// Show returns a credential. Errors are fault.Invalid and fault.NotFound.
 func (o Credentials) Show(ctx context.Context, publicID string) (org.Credential, error) {
 	return o.credential(ctx, publicID)
 }
 
-// AddKey gives a credential a second private key, for a rotation without downtime, and has its organisation told by
-// e-mail. With two live keys already it answers fault.Conflict; in live mode without live access, fault.Forbidden.
+// AddKey adds a second private key to a credential, for a rotation without downtime, and notifies its organisation by
+// e-mail. It returns fault.Conflict if there are two live keys already, and fault.Forbidden in live mode without live
+// access.
 func (o Credentials) AddKey(ctx context.Context, publicID string) (org.Key, secret.Text, error) {
 	credential, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -188,8 +189,8 @@ func (o Credentials) RevokeKey(ctx context.Context, publicID, keyID string) erro
 	return o.revoke(ctx, publicID, none, func(k org.Key) bool { return k.ID == keyID })
 }
 
-// Change adds and takes away addresses of a credential. Its keys stay; what was taken away stops working within 30
-// seconds, but for sign-ins that have begun. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Change adds and removes URLs of a credential. Its keys remain. A removed URL stops working within 30 seconds, except
+// for sign-ins that have begun. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Credentials) Change(ctx context.Context, publicID string, change CredentialChange) (org.Credential, error) {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -204,9 +205,8 @@ func (o Credentials) Change(ctx context.Context, publicID string, change Credent
 	return found, o.by.record(ctx, found.Tenant, "credential.changed", found.ID)
 }
 
-// Remove removes a credential that has no live key, and its public id, which stops working in browsers
-// within 30 seconds; sign-ins that have begun end as they would have. Errors are fault.Invalid,
-// fault.NotFound and fault.Conflict.
+// Remove removes a credential that has no live key, and its public id, which stops working in browsers within 30
+// seconds. Sign-ins that have begun are not affected. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	found, err := o.credential(ctx, publicID)
 	if err != nil {
@@ -221,7 +221,7 @@ func (o Credentials) Remove(ctx context.Context, publicID string) error {
 	return o.by.record(ctx, found.Tenant, "credential.removed", found.ID)
 }
 
-// revoke revokes the live keys that are chosen.
+// revoke revokes the live keys for which isChosen returns true.
 func (o Credentials) revoke(ctx context.Context, publicID, none string, isChosen func(org.Key) bool) error {
 	credential, err := o.credential(ctx, publicID)
 	if err != nil {

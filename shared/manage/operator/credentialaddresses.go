@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxNote bounds what somebody writes beside a credential or a webhook, in characters.
+// maxNote limits the note on a credential or a webhook, in characters.
 const maxNote = 200
 
-// checkNote wants one line of text.
+// checkNote requires a single line of text.
 func checkNote(note string) error {
 	if utf8.RuneCountInString(note) > maxNote || !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl) {
 		return fault.BadRequest("A note has at most 200 characters, on one line.").About("note")
@@ -22,21 +22,21 @@ func checkNote(note string) error {
 	return nil
 }
 
-// CredentialChange describes a change to a credential. Zero fields change nothing. Whole lists are taken first, then
-// what is to be added and removed.
+// CredentialChange describes a change to a credential. Zero fields change nothing. Complete lists are applied first,
+// then additions and removals.
 type CredentialChange struct {
 	Note            *string
-	Redirects       []string // nil: as they are
-	Origins         []string // nil: as they are; empty: any
+	Redirects       []string // nil: unchanged
+	Origins         []string // nil: unchanged; empty: any
 	AddRedirects    []string
 	RemoveRedirects []string
 	AddOrigins      []string
 	RemoveOrigins   []string
-	AnyOrigin       bool // it has no origins any more: pages of any may use the public id
+	AnyOrigin       bool // removes all origins: pages of any origin may use the public id
 }
 
-// changedCredential returns a credential after a change. Lists of URLs that the change leaves
-// alone are not checked again.
+// changedCredential returns a credential with a change applied. URL lists that the change does not touch are not
+// validated again.
 func (o Credentials) changedCredential(found org.Credential, change CredentialChange) (org.Credential, error) {
 	if change.Note != nil {
 		found.Note = *change.Note
@@ -105,7 +105,7 @@ func (o Credentials) changedOrigins(before []string, change CredentialChange) ([
 	return list, nil
 }
 
-// edited is a list with what is added and without what is removed, which has to be there.
+// edited returns a list with additions and removals applied; removed items must exist.
 func edited(list, add, remove []string, field string) ([]string, error) {
 	list = slices.Clone(list)
 	for _, text := range remove {
@@ -125,7 +125,7 @@ func edited(list, add, remove []string, field string) ([]string, error) {
 	return list, nil
 }
 
-// checkedRedirects returns redirect URIs as they are stored.
+// checkedRedirects returns redirect URIs in their stored form.
 func (o Credentials) checkedRedirects(mode org.Mode, redirects []string, field string) ([]string, error) {
 	if len(redirects) == 0 || len(redirects) > maxRedirectURIs {
 		return nil, fault.BadRequest("A credential needs 1 to 25 redirect URIs.").About(field)
@@ -139,7 +139,7 @@ func (o Credentials) checkedRedirects(mode org.Mode, redirects []string, field s
 	})
 }
 
-// checkedOrigins returns allowed origins as they are stored.
+// checkedOrigins returns allowed origins in their stored form.
 func (o Credentials) checkedOrigins(origins []string, field string) ([]string, error) {
 	return normalList(origins, func(text string) (string, error) {
 		origin, err := org.NewOrigin(o.own, text)

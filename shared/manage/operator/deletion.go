@@ -32,27 +32,28 @@ type DeletionMembers interface {
 // DeletionRequests stores deletions of organisations (deletion.Requests).
 type DeletionRequests interface {
 	DeletionReader
-	// Request has an organisation deleted after a waiting time. It calls announce with a new deletion before it stores it.
+	// Request schedules the deletion of an organisation after a waiting time. It calls announce with a new deletion before
+	// storing it.
 	Request(ctx context.Context, orgID, actor string, claims []string,
 		announce func(deletion.Deletion) error) (deletion.Deletion, error)
-	// Cancel ends a deletion that has not begun; fault.NotFound and fault.Conflict.
+	// Cancel cancels a deletion that has not begun; fault.NotFound and fault.Conflict.
 	Cancel(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
-// NewDeletions makes a Deletions.
+// NewDeletions returns a Deletions.
 func NewDeletions(rows OrganisationReader, requests DeletionRequests, all DeletionMembers, by Journal) Deletions {
 	return Deletions{rows: rows, requests: requests, members: all, by: by}
 }
 
-// As returns the same for another actor.
+// As returns a copy whose audit rows name actor.
 func (o Deletions) As(actor string) Deletions {
 	o.by = o.by.As(actor)
 	return o
 }
 
 // Request schedules the deletion of an organisation and all its data, which owners can cancel for a week, or returns
-// the one under way. name confirms it. Members and verified notice addresses are told before it is stored. Errors are
-// fault.Invalid, fault.NotFound, fault.Conflict and fault.Limited.
+// the one under way. name confirms it. Members and verified notice addresses are notified before it is stored. Errors
+// are fault.Invalid, fault.NotFound, fault.Conflict and fault.Limited.
 func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) (deletion.Deletion, error) {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -73,7 +74,7 @@ func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) 
 	})
 }
 
-// Cancel keeps an organisation whose deletion has not begun. Errors are fault.NotFound and fault.Conflict.
+// Cancel cancels the deletion of an organisation if it has not begun. Errors are fault.NotFound and fault.Conflict.
 func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -88,13 +89,13 @@ func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	return o.members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
-// Show reads the deletion of an organisation, until 90 days after its end. Errors are fault.NotFound.
+// Show returns the deletion of an organisation, until 90 days after its end. Errors are fault.NotFound.
 func (o Deletions) Show(ctx context.Context, tenant org.Tenant) (deletion.Deletion, error) {
 	return o.requests.Show(ctx, tenant.OrgID)
 }
 
-// claims returns the mail domains that an organisation may have claimed: those of its members and of
-// its addresses for notices.
+// claims returns the mail domains that an organisation may have claimed: those of its members and of its notice
+// addresses.
 func (o Deletions) claims(ctx context.Context, of org.Organisation) ([]string, error) {
 	all, err := o.members.List(ctx, of.ID)
 	if err != nil {

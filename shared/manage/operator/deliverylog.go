@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Log shows what was sent to webhooks.
+// Log shows the deliveries to webhooks.
 type Log struct{ rows DeliveryLog }
 
 // DeliverySearch searches delivery logs (deliverylog.Log).
@@ -21,11 +21,11 @@ type DeliverySearch interface {
 // DeliveryLog reads delivery logs (deliverylog.Details).
 type DeliveryLog interface {
 	DeliverySearch
-	// Show reads one delivery with its attempts; fault.NotFound.
+	// Show returns one delivery with its attempts; fault.NotFound.
 	Show(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error)
 }
 
-// NewLog makes a Log.
+// NewLog returns a Log.
 func NewLog(rows DeliveryLog) Log { return Log{rows: rows} }
 
 // Search searches a tenant's delivery log, newest first. Errors are fault.Invalid.
@@ -37,7 +37,7 @@ func (o Log) Search(ctx context.Context, tenant org.Tenant, q deliverylog.Query)
 	return page, nil
 }
 
-// Show shows one delivery with its attempts. Errors are fault.NotFound.
+// Show returns one delivery with its attempts. Errors are fault.NotFound.
 func (o Log) Show(ctx context.Context, tenant org.Tenant, id string) (deliverylog.Detail, error) {
 	detail, err := o.rows.Show(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Endpoints makes and changes the institutions that patients connect to.
+// Endpoints creates and changes the endpoints to which patients connect.
 type Endpoints struct {
 	rows        EndpointRows
 	connections EndpointConnections
@@ -31,49 +31,49 @@ type EndpointReader interface {
 
 // EndpointConnections reports whether patients are connected to an endpoint.
 type EndpointConnections interface {
-	// HasConnectionsAt reports whether a tenant has, or ever had, a connection to an endpoint. It reads the tenant's
-	// connections one by one.
+	// HasConnectionsAt reports whether a tenant has, or ever had, a connection to an endpoint. It scans all of the
+	// tenant's connections.
 	HasConnectionsAt(ctx context.Context, tenant org.Tenant, endpointID string) (bool, error)
 }
 
-// EndpointRows keeps endpoints and the registrations that are made together with them.
+// EndpointRows stores endpoints and the registrations that are created with them.
 type EndpointRows interface {
 	EndpointReader
 	TenantLister
 	RegistrationLister
 	ClientReader
-	// RegistrationAt reads the registration at exactly this place and of exactly this owner; fault.NotFound.
+	// RegistrationAt reads the registration of exactly this owner at exactly this place; fault.NotFound.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
-	// SaveRegistration stores the first one at its place with r.Rev 0, else over that revision; fault.Conflict.
+	// SaveRegistration creates the registration of its place if r.Rev is 0, else replaces that revision; fault.Conflict.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
-	// Endpoints lists the ids of all endpoints.
+	// Endpoints returns the ids of all endpoints.
 	Endpoints(ctx context.Context) ([]string, error)
-	// SaveEndpoint stores a new one with e.Rev 0, else over that revision; fault.Conflict.
+	// SaveEndpoint creates an endpoint if e.Rev is 0, else replaces that revision; fault.Conflict.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
-	// RemoveEndpoint removes one as it was read; fault.Conflict.
+	// RemoveEndpoint removes an endpoint if it is unchanged since it was read; else fault.Conflict.
 	RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error
 }
 
 // NewEndpoint describes an institution that patients will connect to.
 type NewEndpoint struct {
-	Endpoint     catalog.Endpoint // ID, Status and Pins are chosen here, and PlatformType when it is empty
+	Endpoint     catalog.Endpoint // ID, Status and Pins are set by Create, as is an empty PlatformType
 	Registration catalog.Registration
-	Access       string   // in place of Registration.Scope: the platform's scopes, with reading spelt "rs" or "read"
-	Approved     Approval // what of its discovery is neither at the FHIR base nor the vendor's own, and right all the same
-	Unpinned     bool     // go on though its server does not answer
-	Again        bool     // go on though there is an endpoint with this FHIR base
+	Access       string   // instead of Registration.Scope: the platform's scopes with "rs" or "read" access
+	Approved     Approval // correct URLs outside the FHIR base's origin and the vendor's own
+	Unpinned     bool     // continue even if its server does not respond
+	Again        bool     // continue even if an endpoint with this FHIR base exists
 }
 
-// MadeEndpoint is an endpoint that patients can connect to, and how it came to be what it is.
+// MadeEndpoint is a new endpoint that patients can connect to, with the reasons for its settings.
 type MadeEndpoint struct {
 	Endpoint catalog.Endpoint
-	Because  string // why it is of its platform
-	Note     string // what to look at; empty for nothing
-	Callback string // the address to register at the health system; empty where its platform's registration is used
+	Because  string // reason for its platform
+	Note     string // warning to check; empty if there is none
+	Callback string // URL to register at the health system; empty if the platform's registration is used
 }
 
-// EndpointID is the id of the endpoint with a FHIR base in a mode, so that it can be told before there is one, and one
-// address does not become two endpoints by mistake. The error is that of a malformed base.
+// EndpointID returns the id of the endpoint with a FHIR base in a mode. It is derived, so that it is known in advance
+// and one URL does not become two endpoints by mistake. The error is that of a malformed base.
 func EndpointID(mode, base string) (string, error) {
 	parsed, err := fhir.ParseBase(base)
 	if err != nil {
@@ -84,17 +84,17 @@ func EndpointID(mode, base string) (string, error) {
 	return ids.Derive("endpoint", mode, parsed.String()), nil
 }
 
-// NewEndpoints makes an Endpoints for the service at baseURL.
+// NewEndpoints returns an Endpoints for the service at baseURL.
 func NewEndpoints(
 	rows EndpointRows, connections EndpointConnections, servers Servers, baseURL string, by Journal,
 ) Endpoints {
 	return Endpoints{rows: rows, connections: connections, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Create makes an institution's endpoint connectable for everybody, with how our client is registered there, or with a
-// zero registration under that of its platform, which has to exist. It reads the server's discovery, pins what it says,
-// and tells its platform by it (docs/operate/health-systems.md). Errors are fault.Invalid; fault.Conflict for a FHIR
-// base that has an endpoint; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
+// Create makes an institution's endpoint available to everyone, with its own registration or, if that is zero, with
+// that of its platform, which must exist. It reads the server's discovery, pins its URLs, and detects its platform
+// (docs/operate/health-systems.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that has an endpoint;
+// fault.Upstream and fault.Unavailable for a server that does not respond as it should.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
 	err := o.checkNew(wanted)
@@ -141,8 +141,8 @@ func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint
 	return made, nil
 }
 
-// Add stores an endpoint, and its registration unless it is zero, as they are: nothing is asked, checked or
-// pinned. It is for what is known in every detail, such as the sandbox; institutions are made by CreateEndpoint.
+// Add stores an endpoint, and its registration unless it is zero, unchanged: it requests, validates and pins nothing.
+// It serves endpoints whose details are all known, such as the sandbox; use Create for institutions.
 func (o Endpoints) Add(ctx context.Context, e catalog.Endpoint, r catalog.Registration) error {
 	_, err := o.add(ctx, e, r)
 	return err
@@ -153,7 +153,7 @@ func (o Endpoints) Show(ctx context.Context, id string) (catalog.Endpoint, error
 	return findEndpoint(ctx, o.rows, id)
 }
 
-// List lists all endpoints.
+// List returns all endpoints.
 func (o Endpoints) List(ctx context.Context) ([]catalog.Endpoint, error) {
 	found, err := o.rows.Endpoints(ctx)
 	if err != nil {
@@ -170,7 +170,7 @@ func (o Endpoints) List(ctx context.Context) ([]catalog.Endpoint, error) {
 	return listed, nil
 }
 
-// checkNew refuses what can be told to be wrong without asking anybody.
+// checkNew refuses invalid input that can be detected without a request.
 func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	e := wanted.Endpoint
 	if _, ok := org.ParseMode(e.Mode); !ok {
@@ -188,7 +188,7 @@ func (o Endpoints) checkNew(wanted NewEndpoint) error {
 	return CheckBase(o.baseURL, e.FHIRBase, e.Mode)
 }
 
-// newID refuses a second endpoint with the same FHIR base, unless that is meant.
+// newID refuses a second endpoint with the same FHIR base unless again is set.
 func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (string, error) {
 	id, err := EndpointID(e.Mode, e.FHIRBase)
 	if err != nil {
@@ -209,7 +209,7 @@ func (o Endpoints) newID(ctx context.Context, e catalog.Endpoint, again bool) (s
 			id)).About("fhir-base")
 }
 
-// pinsOf pins what a server says, when all of it is at the FHIR base's origin, the vendor's own, or named by the
+// pinsOf returns pins for a server's URLs if each is at the FHIR base's origin, the vendor's own, or named by the
 // operator. Without a survey there is nothing to pin.
 func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Survey,
 	approved Approval,
@@ -223,7 +223,7 @@ func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Sur
 	return catalog.PinsOf(seen.Addresses), nil
 }
 
-// withAccess writes the platform's scopes into a registration, where the operator has said how they are spelt.
+// withAccess sets a registration's scope to the platform's scopes if the operator has specified their access suffix.
 func withAccess(profile platform.Profile, r catalog.Registration, access string) (catalog.Registration, error) {
 	switch {
 	case access == "":
@@ -235,8 +235,8 @@ func withAccess(profile platform.Profile, r catalog.Registration, access string)
 	return r, nil
 }
 
-// usable checks what a new endpoint is connected to with: its own registration, which it returns as it is to be stored,
-// or where r names no client, its platform's.
+// usable checks the registration with which a new endpoint is used: its own, which it returns as it is to be stored, or
+// its platform's if r names no client.
 func (o Endpoints) usable(ctx context.Context, e catalog.Endpoint, r catalog.Registration,
 	profile platform.Profile,
 ) (catalog.Registration, error) {
@@ -270,7 +270,7 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 	e.Status = catalog.EndpointActive
 	if r.ClientID != "" {
 		r.Place = catalog.Place{EndpointID: e.ID}
-		before, err := o.rows.RegistrationAt(ctx, org.Tenant{}, r.Place) // of a creation that broke off here
+		before, err := o.rows.RegistrationAt(ctx, org.Tenant{}, r.Place) // from a creation that was interrupted here
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return e, fmt.Errorf("read registration: %w", err)
 		}
@@ -288,7 +288,7 @@ func (o Endpoints) add(ctx context.Context, e catalog.Endpoint, r catalog.Regist
 	return e, o.by.record(ctx, org.Tenant{}, "endpoint.created", e.ID)
 }
 
-// findEndpoint reads an endpoint that a caller has named; fault.NotFound.
+// findEndpoint returns an endpoint that a caller has named; fault.NotFound.
 func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.Endpoint, error) {
 	e, err := rows.Endpoint(ctx, id)
 	if errors.Is(err, fault.NotFound) {
@@ -300,8 +300,9 @@ func findEndpoint(ctx context.Context, rows EndpointReader, id string) (catalog.
 	return e, nil
 }
 
-// profileOf is how an endpoint is spoken to: its platform's profile, with what its discovery lists where the profile
-// leaves that open, and its own overrides above both. A server that does not answer now lists nothing.
+// profileOf returns an endpoint's effective profile: its platform's, completed from its discovery where the profile
+// leaves that open, with the endpoint's own overrides applied last. A server that does not respond now contributes
+// nothing.
 func profileOf(ctx context.Context, servers Servers, e catalog.Endpoint) (platform.Profile, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestAnEndpointIsPinnedToWhatItsDiscoverySays(t *testing.T) {
+func TestCreateEndpointPinsDiscovery(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", nil)
@@ -46,14 +46,14 @@ func TestAnEndpointIsPinnedToWhatItsDiscoverySays(t *testing.T) {
 	}
 }
 
-// same compares audit rows, which are of one moment here and so in no order.
+// same compares audit rows in any order, because all have the same time here.
 func same(got, want []string) bool {
 	slices.Sort(got)
 	slices.Sort(want)
 	return slices.Equal(got, want)
 }
 
-func TestWhatDiscoveryNamesElsewhereIsRefusedUntilTheOperatorNamesIt(t *testing.T) {
+func TestCreateEndpointRefusesForeignURLsUntilNamed(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", elsewhere(login))
@@ -75,7 +75,7 @@ func TestWhatDiscoveryNamesElsewhereIsRefusedUntilTheOperatorNamesIt(t *testing.
 	}
 }
 
-func TestAVendorsOwnHostsNeedNoNaming(t *testing.T) {
+func TestCreateEndpointAcceptsVendorHosts(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	const tenant, authorization = "https://fhir-myrecord.cerner.com/r4/tenant", "https://authorization.cerner.com"
@@ -91,7 +91,7 @@ func TestAVendorsOwnHostsNeedNoNaming(t *testing.T) {
 	says(t, err, "-origin "+authorization)
 }
 
-func TestADiscoveryThatLeadsBackToUsIsRefusedHoweverItIsNamed(t *testing.T) {
+func TestCreateEndpointRefusesDiscoveryOfOwnHost(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	const other = "https://CTL-api.execute-api.us-east-1.amazonaws.com.:443/v1/bridge/connect"
@@ -114,7 +114,7 @@ func TestADiscoveryThatLeadsBackToUsIsRefusedHoweverItIsNamed(t *testing.T) {
 	says(t, err, "an address of this service itself")
 }
 
-func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
+func TestCheckBaseRefusesUnsafeFHIRBase(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	for at, want := range map[string]string{
@@ -139,7 +139,7 @@ func TestAFHIRBaseThatNobodyShouldBeSentToIsRefused(t *testing.T) {
 	}
 }
 
-func TestASecondEndpointWithTheSameFHIRBaseIsMadeOnlyWhenThatIsMeant(t *testing.T) {
+func TestCreateEndpointRefusesDuplicateFHIRBaseUnlessAgain(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "", nil)
@@ -157,7 +157,7 @@ func TestASecondEndpointWithTheSameFHIRBaseIsMadeOnlyWhenThatIsMeant(t *testing.
 	}
 }
 
-func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
+func TestCreateEndpointUnpinnedWhenServerIsDown(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	wanted := institution(base)
@@ -181,7 +181,7 @@ func TestAServerThatDoesNotAnswerIsPinnedLater(t *testing.T) {
 	}
 }
 
-func TestAPlatformIsToldByTheServerUnlessTheOperatorNamesOne(t *testing.T) {
+func TestCreateEndpointDetectsPlatformUnlessNamed(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	r.servers.at(t, base, "Epic", nil)
@@ -201,9 +201,9 @@ func TestAPlatformIsToldByTheServerUnlessTheOperatorNamesOne(t *testing.T) {
 	says(t, err, "there are athena")
 }
 
-// What an operator says of an endpoint that a publication has suspended counts from then on: disabled, it stays so when
-// its list has it again; enabled, it is active although no list has it.
-func TestAnOperatorTakesAnEndpointBackFromItsList(t *testing.T) {
+// An operator's decision on an endpoint that a publication has suspended persists: if disabled, it stays so when its
+// list contains it again; if enabled, it is active although no list contains it.
+func TestDisableAndEnableOverrideWithdrawnEndpoint(t *testing.T) {
 	t.Parallel()
 	for status, say := range map[catalog.EndpointStatus]func(operator.Endpoints, context.Context, string) error{
 		catalog.EndpointSuspended: operator.Endpoints.Disable, catalog.EndpointActive: operator.Endpoints.Enable,

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Override says what is different at an endpoint from its platform's profile, in place of what was said before;
-// an empty text takes it all back. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Override replaces an endpoint's overrides of its platform's profile; an empty text removes them. Errors are
+// fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Endpoints) Override(ctx context.Context, id, overrides string) error {
 	_, err := o.save(ctx, id, "endpoint.overridden", func(e *catalog.Endpoint) error {
 		e.Overrides = overrides
@@ -29,19 +29,19 @@ func (o Endpoints) Rename(ctx context.Context, id, name string) (catalog.Endpoin
 	})
 }
 
-// Disable lets no patient begin at an endpoint, be it to reconnect; who has begun ends, and connections go on. Errors
-// are fault.NotFound and fault.Conflict.
+// Disable stops patients from starting to connect or reconnect at an endpoint. Sign-ins under way can finish, and
+// existing connections keep working. Errors are fault.NotFound and fault.Conflict.
 func (o Endpoints) Disable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointSuspended, "endpoint.disabled")
 }
 
-// Enable lets patients begin again. Errors are fault.NotFound and fault.Conflict.
+// Enable lets patients connect again. Errors are fault.NotFound and fault.Conflict.
 func (o Endpoints) Enable(ctx context.Context, id string) error {
 	return o.setStatus(ctx, id, catalog.EndpointActive, "endpoint.enabled")
 }
 
-// Remove removes a disabled endpoint that has no registration of its own and no connection of anybody, in whatever
-// state. It reads all connections of its mode. Errors are fault.NotFound and fault.Conflict.
+// Remove removes a disabled endpoint that has neither a registration of its own nor any connection, whatever its
+// status. It scans all connections of its mode. Errors are fault.NotFound and fault.Conflict.
 func (o Endpoints) Remove(ctx context.Context, id string) error {
 	e, err := findEndpoint(ctx, o.rows, id)
 	if err != nil {
@@ -95,7 +95,7 @@ func (o Endpoints) setStatus(ctx context.Context, id string, status catalog.Endp
 	return err
 }
 
-// save changes an endpoint as it was read, and records the action.
+// save reads, changes and stores an endpoint, and records the action.
 func (o Endpoints) save(ctx context.Context, id, action string,
 	change func(*catalog.Endpoint) error,
 ) (catalog.Endpoint, error) {

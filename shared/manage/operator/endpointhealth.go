@@ -41,7 +41,7 @@ type EndpointSnapshots interface {
 	Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error)
 }
 
-// NewEndpointHealth makes an EndpointHealth.
+// NewEndpointHealth returns an EndpointHealth.
 func NewEndpointHealth(
 	rows HealthRows, pointers CatalogPointers, snapshots EndpointSnapshots, endpoints EndpointReader,
 ) EndpointHealth {
@@ -50,19 +50,19 @@ func NewEndpointHealth(
 
 // HealthReport holds the health of a mode's endpoints.
 type HealthReport struct {
-	Summary health.Pointer       // that searching reads
-	States  map[health.State]int // of the endpoints that patients may be sent to
-	Causes  map[string]int       // why those fail that do
-	Faring  []Faring             // what was asked for, those that have been so for longest first
+	Summary health.Pointer       // which search uses
+	States  map[health.State]int // number of offered endpoints in each state
+	Causes  map[string]int       // number of failing endpoints by cause
+	Faring  []Faring             // the selected endpoints, longest in their state first
 	Abroad  []Strayed
 	Bundles []Bundle
 }
 
-// HealthQuestion selects the endpoints that are listed one by one, beside the counts.
+// HealthQuestion selects the endpoints to list individually, in addition to the counts.
 type HealthQuestion struct {
-	State   health.State // those in this state; empty: none
-	Abroad  bool         // those whose discovery leads where nobody has approved
-	Bundles bool         // what they say that their institutions publish of themselves
+	State   health.State // endpoints in this state; empty for none
+	Abroad  bool         // endpoints whose discovery leads to unapproved URLs
+	Bundles bool         // lists that endpoints say their institutions publish
 }
 
 // Faring is an endpoint with its health.
@@ -71,16 +71,16 @@ type Faring struct {
 	Record   health.Record
 }
 
-// Strayed is an endpoint whose discovery leads to where nobody has approved.
+// Strayed is an endpoint whose discovery leads to unapproved URLs.
 type Strayed struct {
 	Endpoint record.Endpoint
 	To       []catalog.Departure
 }
 
-// Bundle is a list that institutions publish of themselves, of which there is no source.
+// Bundle is a list that institutions publish and that is not a source of the catalogue.
 type Bundle struct {
 	Address   string
-	Endpoints []record.Endpoint // that name it, by id
+	Endpoints []record.Endpoint // that name the list, by id
 }
 
 // Report returns the health of a mode's endpoints. Errors are fault.Invalid.
@@ -154,7 +154,8 @@ func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []healt
 	})
 }
 
-// strayed lists the endpoints whose discovery leads abroad, but for those whose rows an operator has pinned to it.
+// strayed returns the endpoints whose discovery leads to unapproved URLs, except those that an operator has pinned to
+// them.
 func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting,
 	endpoints map[string]record.Endpoint,
 ) ([]Strayed, error) {
@@ -178,7 +179,7 @@ func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting,
 	return found, nil
 }
 
-// bundles lists what institutions publish of themselves and no source fetches, those that most endpoints name first.
+// bundles returns the lists that institutions publish and no source fetches, those named by the most endpoints first.
 func (o EndpointHealth) bundles(ctx context.Context, seen []health.Sighting,
 	endpoints map[string]record.Endpoint,
 ) ([]Bundle, error) {

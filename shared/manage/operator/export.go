@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports shows the exports of connections. It changes nothing, and shows nothing of a record and no link.
+// Exports shows the exports of connections. It changes nothing, and shows neither health records nor links.
 type Exports struct {
 	service     connectionNames
 	connections ConnectionReader
@@ -25,10 +25,10 @@ type Exports struct {
 	now         func() time.Time
 }
 
-// TaskLister lists tasks. Lists go by an index that is some moments behind.
+// TaskLister lists tasks. Its lists use an eventually consistent index.
 type TaskLister interface {
-	// TasksBefore lists where a tenant's tasks stand behind a place, newest first, and whether there are more. A place is
-	// the creation of a row, a # and its id; empty stands before all.
+	// TasksBefore returns the cursors of a tenant's tasks after a cursor, newest first, and reports whether there are
+	// more. A cursor consists of a row's creation time, a # and its id; an empty one starts at the newest.
 	TasksBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string, more bool, err error)
 }
 
@@ -40,11 +40,11 @@ type ExportRows interface {
 
 // ExportTasks reads the tasks of connections.
 type ExportTasks interface {
-	// InspectTask reads what can be read of a task, when somebody looks at it next, and what cannot
-	// be read; fault.NotFound.
+	// InspectTask returns the readable part of a task, the time at which it is next processed, and the damaged spots;
+	// fault.NotFound.
 	InspectTask(ctx context.Context, tenant org.Tenant, id string) (task export.Task, dueAt time.Time,
 		damaged []fault.Spot, err error)
-	// LatestTask is the id of a connection's latest task; fault.NotFound.
+	// LatestTask returns the id of a connection's latest task; fault.NotFound.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
 }
 
@@ -52,13 +52,13 @@ type ExportTasks interface {
 type Export struct {
 	export.Task
 
-	NextAt time.Time // of a pending one that no worker has and that is not in line: when one takes it up; else zero
-	// what of its row, or of the webhooks that it was told to, cannot be read, and is left out here
+	NextAt time.Time // next start of a pending export that no worker holds and that is not queued; else zero
+	// unreadable parts of its row, or of the webhooks that it was sent to, omitted here
 	Damaged    []fault.Spot
-	EventID    string // of the event that told how it ended; empty while it is pending
+	EventID    string // of the event that reported its end; empty while it is pending
 	Deliveries []deliverylog.Entry
-	Blame      Blame  // who caused its failure or gaps; only of one that is shown alone, as Deliveries
-	Do         string // what helps, with the command for it; as Blame
+	Blame      Blame  // cause of its failure or gaps; like Deliveries, only set by Show
+	Do         string // recommended action, with its command; like Blame
 }
 
 // ExportQuery selects exports that match every field.
@@ -69,20 +69,20 @@ type ExportQuery struct {
 	Status       export.Status
 }
 
-// ExportPage is a part of a list, as ConnectionPage.
+// ExportPage is a page of a list, like ConnectionPage.
 type ExportPage struct {
 	Exports []Export
 	Next    string
 }
 
-// NewExports makes an Exports.
+// NewExports returns an Exports.
 func NewExports(
 	service connectionNames, connections ConnectionReader, rows ExportRows, log DeliverySearch, now func() time.Time,
 ) Exports {
 	return Exports{service: service, connections: connections, rows: rows, tasks: exportReader{rows}, log: log, now: now}
 }
 
-// List lists a tenant's exports, newest first, of one connection along the tasks themselves. Errors are
+// List returns a tenant's exports, newest first. For a single connection it follows the links between tasks. Errors are
 // fault.Invalid and fault.NotFound.
 func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (ExportPage, error) {
 	p, err := q.checked()
@@ -121,7 +121,7 @@ func (o Exports) List(ctx context.Context, tenant org.Tenant, q ExportQuery) (Ex
 	return page, nil
 }
 
-// Show reads one export with the deliveries that tell of its end. Errors are fault.NotFound.
+// Show returns one export with the deliveries that report its end. Errors are fault.NotFound.
 func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export, error) {
 	missing := fault.Missing(fmt.Sprintf("There is no export %q of %s.", id, ownerName(tenant))).About("task")
 	parsed, ok := ids.ParseTask(id)
@@ -152,10 +152,10 @@ func (o Exports) Show(ctx context.Context, tenant org.Tenant, id string) (Export
 	return e, nil
 }
 
-// exportReader reads a connection's exports along its tasks.
+// exportReader reads a connection's exports by following the links between its tasks.
 type exportReader struct{ rows ExportTasks }
 
-// latest reads the latest exports of a connection, newest first.
+// latest returns the latest exports of a connection, newest first.
 func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionID string) ([]Export, error) {
 	rows, _, err := collect(Paging{Limit: latestExports}, func(after string, _ int) ([]string, bool, error) {
 		return r.before(ctx, tenant, connectionID, after)
@@ -169,7 +169,7 @@ func (r exportReader) latest(ctx context.Context, tenant org.Tenant, connectionI
 	return rows, nil
 }
 
-// before is the place of the connection's task before the one at a place, which names the one before it.
+// before returns the cursor of the connection's task that precedes the one at a cursor, whose row names it.
 func (r exportReader) before(
 	ctx context.Context, tenant org.Tenant, connectionID, place string,
 ) (found []string, more bool, err error) {
@@ -186,7 +186,7 @@ func (r exportReader) before(
 		return nil, false, err
 	}
 	task, _, _, err := r.rows.InspectTask(ctx, tenant, id)
-	if errors.Is(err, fault.NotFound) { // it has gone after its 90 days, and so have those before
+	if errors.Is(err, fault.NotFound) { // it expired after its 90 days, and so did all earlier ones
 		return nil, false, nil
 	}
 	return []string{placeOf(task.CreatedAt, id)}, task.Previous != "", err

@@ -2,13 +2,13 @@ package operator
 
 import "time"
 
-// What tests judge without rows.
+// Functions that tests call without rows.
 
-// AdviseConnection is adviseConnection.
+// AdviseConnection exports adviseConnection to tests.
 func AdviseConnection(c Connection, now time.Time) string { return adviseConnection(c, now) }
 
-// AdviseExport is adviseExport.
+// AdviseExport exports adviseExport to tests.
 func AdviseExport(e Export, c Connection, now time.Time) string { return adviseExport(e, c, now) }
 
-// BlameFor is blame.
+// BlameFor exports blame to tests.
 func BlameFor(e Export, c Connection) Blame { return blame(e, c) }

@@ -16,18 +16,19 @@ import (
 // maxNamed limits the resource types that a sentence names.
 const maxNamed = 12
 
-// untakenAfter is how long a pending export may wait for its first worker: a lost message is
-// made up for within a minute.
+// untakenAfter is the time that a pending export may wait for its first worker: a lost message is resent within a
+// minute.
 const untakenAfter = 5 * time.Minute
 
-// adviseExport says what helps an export at a time, in one sentence. c is its connection, which is zero if it has gone.
+// adviseExport returns the recommended action for an export at a time, in one sentence. c is its connection, which is
+// zero if it was removed.
 func adviseExport(e Export, c Connection, now time.Time) string {
 	endpointID := c.EndpointID
 	of := fmt.Sprintf("-org %s -mode %s", e.Tenant.OrgID, e.Tenant.Mode)
 	probe := fmt.Sprintf("ctl endpoint test -id %s %s -token-request", endpointID, of)
 	link := fmt.Sprintf("ctl connection show %s -id %s", of, e.ConnectionID)
 	if endpointID == "" {
-		probe = link // which tells what is the matter with that
+		probe = link // which finds the problem
 	}
 	switch {
 	case len(e.Damaged) > 0:
@@ -76,7 +77,7 @@ func advisePending(e Export, probe string, now time.Time) string {
 	return "Nothing; it goes on by itself."
 }
 
-// adviseRequest says how to request what an authorization request did not name.
+// adviseRequest explains how to request types that an authorization request did not name.
 func adviseRequest(types []string, probe string) string {
 	shown := types[:min(len(types), maxNamed)]
 	names := strings.Join(shown, ", ")

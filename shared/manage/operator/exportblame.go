@@ -8,19 +8,19 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Blame names who caused the failure of an export, or the gaps in its record. It is empty if nobody did, or the rows
-// do not say.
+// Blame names the party that caused the failure of an export, or the gaps in its record. It is empty if there is none,
+// or if the rows do not reveal it.
 type Blame string
 
 // The parties.
 const (
 	BlamePatient      Blame = "patient"      // withheld or withdrew consent
-	BlamePortal       Blame = "portal"       // refuses, fails, or does not say what it has to
-	BlameRegistration Blame = "registration" // how our client is registered at the portal, or what it requests there
-	BlameService      Blame = "service"      // ours
+	BlamePortal       Blame = "portal"       // refuses, fails, or omits required data
+	BlameRegistration Blame = "registration" // our client's registration at the portal, or the scopes it requests there
+	BlameService      Blame = "service"      // Recordbridge itself
 )
 
-// blame judges an export by its row and its connection's.
+// blame determines the party from an export's row and its connection's.
 func blame(e Export, c Connection) Blame {
 	switch {
 	case e.Status == export.Success:
@@ -36,7 +36,7 @@ func blame(e Export, c Connection) Blame {
 	case export.ResourcePatientFailure, export.ResourceInvalidContent:
 		return BlamePortal
 	case export.SuppressedPleaseContact:
-		if len(e.Outcome) == 0 { // it never came to an outcome in its time
+		if len(e.Outcome) == 0 { // it reached no outcome in time
 			return BlameService
 		}
 		return BlamePortal
@@ -45,15 +45,15 @@ func blame(e Export, c Connection) Blame {
 	return ""
 }
 
-// blameForScope judges an export for which the token did not cover the Patient, or nothing else. Platforms that
-// decide at registration request no scopes.
+// blameForScope determines the party for an export whose token did not cover the Patient, or covered nothing else.
+// Platforms that decide at registration request no scopes.
 func blameForScope(e Export) Blame {
 	asked, granted := fhir.ParseScopes(e.Scope.Asked), fhir.ParseScopes(e.Scope.Granted)
 	switch {
 	case asked.Any() && !asked.Allows("Patient", fhir.Read):
 		return BlameRegistration
 	case granted.Allows("Patient", fhir.Read):
-		return BlamePortal // it refuses what it has granted
+		return BlamePortal // it refuses scopes that it granted
 	case e.Scope.Asked != "" && !asked.Any():
 		return BlameRegistration
 	}
@@ -80,7 +80,8 @@ func blameForTokens(c Connection) Blame {
 	return ""
 }
 
-// blameForGaps names who caused most of what is missing in a file: our own part first, since it can be mended here.
+// blameForGaps returns the party that caused most of the gaps in a file, checking our own part first because it can be
+// fixed here.
 func blameForGaps(e Export) Blame {
 	if e.Shortfall().Complete == nil {
 		return ""
@@ -97,7 +98,7 @@ func blameForGaps(e Export) Blame {
 	return BlamePortal
 }
 
-// notRequested lists the types that the authorization request did not name.
+// notRequested returns the types that the authorization request did not name.
 func notRequested(e Export) []string {
 	var names []string
 	for _, t := range e.Outcome {

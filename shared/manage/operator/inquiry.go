@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Inquiries shows and answers patients' inquiries. What patients write is personal: no audit row has any of it.
+// Inquiries shows patients' inquiries and replies to them. Patients' texts are personal data: no audit row contains any
+// of them.
 type Inquiries struct {
 	service OrganisationLister
 	rows    InquiryRows
@@ -19,12 +20,12 @@ type Inquiries struct {
 	by      Journal
 }
 
-// NewInquiries makes an Inquiries. The inbox is over the same rows.
+// NewInquiries returns an Inquiries. The inbox must use the same rows.
 func NewInquiries(service OrganisationLister, rows InquiryRows, inbox inquiry.Inbox, by Journal) Inquiries {
 	return Inquiries{service: service, rows: rows, inbox: inbox, by: by}
 }
 
-// As returns the same for another actor.
+// As returns a copy whose audit rows name actor.
 func (o Inquiries) As(actor string) Inquiries {
 	o.by = o.by.As(actor)
 	return o
@@ -32,7 +33,7 @@ func (o Inquiries) As(actor string) Inquiries {
 
 // InquiryRows lists inquiries.
 type InquiryRows interface {
-	// InquiriesBefore lists where a tenant's inquiries stand, as ExportRows.TasksBefore.
+	// InquiriesBefore returns the cursors of a tenant's inquiries, like ExportRows.TasksBefore.
 	InquiriesBefore(ctx context.Context, tenant org.Tenant, before string, limit int) (found []string,
 		more bool, err error)
 }
@@ -45,13 +46,13 @@ type InquiryQuery struct {
 	Kind   inquiry.Kind
 }
 
-// InquiryPage is a part of a list. Next is as ConnectionPage.Next.
+// InquiryPage is a page of a list. Next is like ConnectionPage.Next.
 type InquiryPage struct {
 	Inquiries []inquiry.Inquiry
 	Next      string
 }
 
-// List lists a tenant's inquiries, newest first. Errors are fault.Invalid and fault.NotFound.
+// List returns a tenant's inquiries, newest first. Errors are fault.Invalid and fault.NotFound.
 func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) (InquiryPage, error) {
 	p, err := q.checkedInquiries()
 	if err != nil {
@@ -63,14 +64,14 @@ func (o Inquiries) List(ctx context.Context, tenant org.Tenant, q InquiryQuery) 
 	return o.list(ctx, tenant, q, p)
 }
 
-// InquiryQueue is the inquiries of all organisations.
+// InquiryQueue holds the inquiries of all organisations.
 type InquiryQueue struct {
 	Inquiries []inquiry.Inquiry // newest first
-	Cut       []org.Tenant      // those that have more than were asked for
+	Cut       []org.Tenant      // tenants that have more than the limit
 }
 
-// Queue lists the inquiries of every organisation in both modes, at most the query's limit of each.
-// Errors are fault.Invalid.
+// Queue returns the inquiries of every organisation in both modes, at most the query's limit for each. Errors are
+// fault.Invalid.
 func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, error) {
 	p, err := q.checkedInquiries()
 	if err != nil {
@@ -98,7 +99,7 @@ func (o Inquiries) Queue(ctx context.Context, q InquiryQuery) (InquiryQueue, err
 	return queue, nil
 }
 
-// checkedInquiries returns the paging of a query that can be answered; fault.Invalid.
+// checkedInquiries validates a query and returns its paging; fault.Invalid.
 func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	p, err := q.checked()
 	if err != nil {
@@ -113,12 +114,12 @@ func (q InquiryQuery) checkedInquiries() (Paging, error) {
 	return p, nil
 }
 
-// Show reads one inquiry with its answers; fault.NotFound.
+// Show returns one inquiry with its replies; fault.NotFound.
 func (o Inquiries) Show(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	return o.inbox.Show(ctx, tenant, id)
 }
 
-// Move gives an inquiry a status. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Move changes the status of an inquiry. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status string) (inquiry.Inquiry, error) {
 	to, ok := inquiry.ParseStatus(status)
 	if !ok {
@@ -131,13 +132,13 @@ func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status strin
 	return i, o.by.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
 }
 
-// Answer has a patient answered by e-mail, once however often the same text is sent. Errors are those
-// of inquiry.Inbox.Answer.
+// Answer replies to a patient by e-mail, once however often the same text is sent. Errors are those of
+// inquiry.Inbox.Answer.
 func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, false)
 }
 
-// AnswerAsOperator is Answer in the name of whoever runs the service.
+// AnswerAsOperator is like Answer, but replies in the name of the service's operator.
 func (o Inquiries) AnswerAsOperator(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, true)
 }

@@ -21,14 +21,14 @@ type ClientKeys struct {
 	get     func(ctx context.Context, address string) ([]byte, error)
 }
 
-// NewClientKeys makes a ClientKeys for the service at baseURL. get reads a document of at most 64 KiB and follows no
-// redirect.
+// NewClientKeys returns a ClientKeys for the service at baseURL. get fetches a document of at most 64 KiB and does not
+// follow redirects.
 func NewClientKeys(baseURL string, get func(ctx context.Context, address string) ([]byte, error)) ClientKeys {
 	return ClientKeys{baseURL: baseURL, get: get}
 }
 
-// PublicKeys asks the running service for the public keys of its client, all or only the RSA ones, as they are pasted
-// into a registration. It returns nothing but a set of at least one key in which no private part is found.
+// PublicKeys returns the running service's public client keys, all or only the RSA ones, in the form that is pasted
+// into a registration. It returns only a set of at least one key without any private member.
 func (o ClientKeys) PublicKeys(ctx context.Context, onlyRSA bool) (KeySet, error) {
 	address, err := keysAddress(o.baseURL, onlyRSA)
 	if err != nil {
@@ -67,8 +67,8 @@ func loopback(u *url.URL) bool {
 	return u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
 }
 
-// checkPublic wants a public RSA or EC key with a kid, by which health systems choose, and none of the members that
-// hold private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Its errors name members and never their values.
+// checkPublic requires a public RSA or EC key with a kid, by which health systems select keys, and none of the members
+// that hold private parts (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). Its errors name members but never their values.
 func checkPublic(key map[string]json.RawMessage, onlyRSA bool) error {
 	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "k"} {
 		if _, found := key[name]; found {

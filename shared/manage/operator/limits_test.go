@@ -15,7 +15,7 @@ import (
 
 const redirect = "https://app.example/return"
 
-// organisation makes one and returns its tenant of live mode.
+// organisation creates an organisation and returns its live tenant.
 func (r *fixture) organisation(t *testing.T) org.Tenant {
 	t.Helper()
 	made, err := r.operator.Organisations.Create(t.Context(),
@@ -26,7 +26,7 @@ func (r *fixture) organisation(t *testing.T) org.Tenant {
 	return org.Tenant{Mode: org.Live, OrgID: made.ID}
 }
 
-func TestAnOrganisationHas25WebhooksAtMost(t *testing.T) {
+func TestCreateWebhookLimitsOrganisationTo25(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)
@@ -50,7 +50,7 @@ func TestAnOrganisationHas25WebhooksAtMost(t *testing.T) {
 	}
 }
 
-func TestACredentialHasTwoLiveKeysAtMost(t *testing.T) {
+func TestAddKeyLimitsCredentialToTwoLiveKeys(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	made, _, err := r.operator.Credentials.Create(t.Context(),
@@ -59,7 +59,7 @@ func TestACredentialHasTwoLiveKeysAtMost(t *testing.T) {
 		t.Fatal(err)
 	}
 	public := made.PublicID()
-	for range 2 { // a second key, and a third in the place of the one that was revoked
+	for range 2 { // a second key, and a third in place of the revoked one
 		if _, second, err := r.operator.Credentials.AddKey(t.Context(), public); err != nil || second.Empty() {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestACredentialHasTwoLiveKeysAtMost(t *testing.T) {
 	}
 }
 
-func TestWhatNoOrganisationMayHaveIsRefused(t *testing.T) {
+func TestOperatorRefusesInvalidOrExcessiveFields(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// mostListed is how many rows one page shows at most, and usuallyListed when nobody says how many.
+	// mostListed is the maximum number of rows on a page, and usuallyListed the default.
 	mostListed, usuallyListed = 100, 50
-	// mostRead bounds the rows that are read for one page, however few of them are wanted.
+	// mostRead limits the rows that are read for one page, however few of them match.
 	mostRead = 500
 )
 
-// Paging says which part of a list is wanted, newest first.
+// Paging selects a page of a list, newest first.
 type Paging struct {
-	After string // the position that the page before ended with; empty for the first page
-	Limit int    // how many a page shows, 1 to 100; 0 for 50
+	After string // cursor of the previous page; empty for the first page
+	Limit int    // size of the page, 1 to 100; 0 for 50
 }
 
-// stamp writes times in places, as rows do.
+// stamp is the format of times in cursors, as in rows.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
 func placeOf(made time.Time, id string) string { return made.UTC().Format(stamp) + "#" + id }
 
-// checked is p with its default; fault.Invalid.
+// checked returns p with defaults applied; fault.Invalid.
 func (p Paging) checked() (Paging, error) {
 	if p.Limit < 0 || p.Limit > mostListed {
 		return p, fault.BadRequest("The limit must be from 1 to 100.").About("limit")
@@ -42,12 +42,13 @@ func (p Paging) checked() (Paging, error) {
 	return p, nil
 }
 
-// places lists where rows stand behind a place, newest first: their creation, a # and their id.
+// places returns the cursors of rows after a cursor, newest first. A cursor consists of a row's creation time, a # and
+// its id.
 type places func(after string, limit int) (found []string, more bool, err error)
 
-// collect reads rows at places until a page is full or too many were read for it. It returns those that are
-// wanted and the position to go on after, which is empty when there are no more. read reports whether a row,
-// which may have gone, is wanted.
+// collect reads rows at cursors until a page is full or the read limit is reached. It returns the matching rows and the
+// cursor for the next page, which is empty if there are no more. read reports whether a row, which may have been
+// removed, matches.
 func collect[T any](p Paging, list places,
 	read func(id string) (row T, isWanted bool, err error),
 ) (rows []T, next string, err error) {

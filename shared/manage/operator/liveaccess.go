@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Bounds in characters on what an organisation says its live mode is for, and on an operator's reason.
+// Limits in characters on an organisation's stated purpose of live mode, and on an operator's reason.
 const (
 	minPurpose = 20
 	maxPurpose = 1000
@@ -23,15 +23,15 @@ const (
 // LiveStep is a condition for requesting live mode (docs/openapi.yaml, LiveAccess).
 type LiveStep string
 
-// The conditions. The request itself accepts the terms and states the purpose.
+// The conditions. The request itself accepts the terms and states the purpose of live mode.
 const (
-	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read one
-	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one of the addresses for notices
+	LivePrivacyPolicy LiveStep = "privacy_policy"          // patients can read a privacy policy
+	LiveNoticeAddress LiveStep = "notice_address_verified" // at least one notice address
 	LiveOwners        LiveStep = "owners_two_factor"       // every owner has a passkey or an authenticator app
 	LiveWebhook       LiveStep = "webhook_verified"        // a receiver accepted a delivery in test mode
 )
 
-// LiveCheck is a condition with its state.
+// LiveCheck is a condition with its status.
 type LiveCheck struct {
 	Step LiveStep
 	Done bool
@@ -51,18 +51,18 @@ type OwnerCheck interface {
 	OwnersSecured(ctx context.Context, orgID string) (bool, error)
 }
 
-// NewLiveAccess makes a LiveAccess.
+// NewLiveAccess returns a LiveAccess.
 func NewLiveAccess(rows OrganisationSaver, owners OwnerCheck, log DeliverySearch, by Journal) LiveAccess {
 	return LiveAccess{orgEditor: orgEditor{saver: rows, by: by}, owners: owners, log: log}
 }
 
-// As returns the same for another actor.
+// As returns a copy whose audit rows name actor.
 func (o LiveAccess) As(actor string) LiveAccess {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Checklist returns the state of every condition for requesting live mode.
+// Checklist returns the status of every condition for requesting live mode.
 func (o LiveAccess) Checklist(ctx context.Context, of org.Organisation) ([]LiveCheck, error) {
 	hasSecured, err := o.owners.OwnersSecured(ctx, of.ID)
 	if err != nil {
@@ -113,7 +113,7 @@ func (o LiveAccess) Request(
 	})
 }
 
-// oneLine makes one line of what somebody has written, without control characters and marks that cannot be seen.
+// oneLine returns a text as a single line, without control characters and invisible marks.
 func oneLine(text string) string {
 	shown := strings.Map(func(r rune) rune {
 		switch {

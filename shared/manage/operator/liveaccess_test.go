@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// newcomer makes an organisation at a stage and returns its tenant of live mode.
+// newcomer creates an organisation at a stage and returns its live tenant.
 func (r *fixture) newcomer(t *testing.T, name string, stage org.LiveAccess) org.Tenant {
 	t.Helper()
 	made, err := r.operator.Organisations.Create(t.Context(), org.Organisation{
@@ -59,7 +59,7 @@ func TestLiveAccessIsDecidedOncePerStage(t *testing.T) {
 	}
 	for _, step := range []struct {
 		action string
-		want   org.LiveAccess // empty: it is refused
+		want   org.LiveAccess // empty if refused
 		reason string
 	}{
 		{"refuse", "", ""},
@@ -101,7 +101,7 @@ func TestApproveLiveRefusesLookAlikeUntilCompared(t *testing.T) {
 	}
 }
 
-func TestChangeOwnKeepsWhatWasReviewed(t *testing.T) {
+func TestChangeOwnRefusesReviewedFields(t *testing.T) {
 	t.Parallel()
 	for _, stage := range []org.LiveAccess{org.LiveNone, org.LiveRequested, org.LiveGranted, org.LiveWithdrawn} {
 		r := newFixture(t)
@@ -127,7 +127,7 @@ func TestChangeOwnKeepsWhatWasReviewed(t *testing.T) {
 	}
 }
 
-func TestChangeOwnTakesOtherSpellingOfReviewedURL(t *testing.T) {
+func TestChangeOwnAcceptsOtherSpellingOfReviewedURL(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	live := r.newcomer(t, "Alder", org.LiveGranted)

@@ -18,7 +18,7 @@ type Alike struct {
 	BrandID string   // empty for an organisation
 	Mode    org.Mode // of the catalogue; empty for an organisation
 	Name    string
-	Ways    []string // lookalike.Comparer.Alike
+	Ways    []string // as lookalike.Comparer.Alike returns them
 }
 
 // known is a party with which an organisation is compared.
@@ -28,7 +28,7 @@ type known struct {
 	face lookalike.Face
 }
 
-// alike finds what looks like an organisation.
+// alike returns the parties that look like an organisation.
 func alike(of org.Organisation, all []known) []Alike {
 	comparer := lookalike.NewComparer(faceOf(of))
 	found := []Alike{}

@@ -21,27 +21,27 @@ type LiveReviews struct {
 	notices Notices
 }
 
-// LiveReviewRows keeps organisations.
+// LiveReviewRows stores organisations.
 type LiveReviewRows interface {
 	OrganisationSaver
 	TenantLister
 }
 
-// NewLiveReviews makes a LiveReviews. It compares organisations with each other and with the institutions of catalog.
+// NewLiveReviews returns a LiveReviews. It compares organisations with each other and with the institutions of catalog.
 func NewLiveReviews(rows LiveReviewRows, access LiveAccess, catalog Catalog, notices Notices, by Journal) LiveReviews {
 	return LiveReviews{
 		orgEditor: orgEditor{saver: rows, by: by}, rows: rows, access: access, catalog: catalog, notices: notices,
 	}
 }
 
-// LiveRequest is an organisation that has requested live mode, with what helps to decide on it.
+// LiveRequest is an organisation that has requested live mode, with information for the decision.
 type LiveRequest struct {
 	Organisation org.Organisation
-	Checks       []LiveCheck // as they are now
+	Checks       []LiveCheck // their present status
 	Alike        []Alike
 }
 
-// List lists the organisations that wait for an operator to decide on live mode.
+// List returns the organisations that wait for an operator's decision on live mode.
 func (o LiveReviews) List(ctx context.Context) ([]LiveRequest, error) {
 	listed, err := listOrganisations(ctx, o.rows)
 	if err != nil {
@@ -67,9 +67,9 @@ func (o LiveReviews) List(ctx context.Context) ([]LiveRequest, error) {
 	return waiting, nil
 }
 
-// Approve grants live mode to an organisation, whether it requested it or not, and has it told by e-mail. If anything
-// about it looks like another organisation or an institution of the catalogue, the operator has to have compared them.
-// Errors are fault.NotFound and fault.Conflict.
+// Approve grants live mode to an organisation, whether or not it was requested, and notifies it by e-mail. If anything
+// about the organisation looks like another one or an institution of the catalogue, isCompared must confirm that the
+// operator has compared them. Errors are fault.NotFound and fault.Conflict.
 func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared bool) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveGranted, action: "live_access.approved", notice: notice.LiveApproved,
@@ -91,7 +91,7 @@ func (o LiveReviews) Approve(ctx context.Context, tenant org.Tenant, isCompared 
 	})
 }
 
-// Refuse refuses an organisation's request for live mode with a reason that its members read, and has it told by
+// Refuse refuses an organisation's request for live mode with a reason that its members can read, and notifies it by
 // e-mail. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
@@ -105,9 +105,9 @@ func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason strin
 	})
 }
 
-// Withdraw takes live mode from an organisation within 30 seconds, with a reason that its members read, and has it told
-// by e-mail. What has begun ends as for a suspended organisation (docs/operate/organisations.md, "Live mode"). Errors
-// are fault.Invalid, fault.NotFound and fault.Conflict.
+// Withdraw removes an organisation's live mode within 30 seconds, with a reason that its members can read, and notifies
+// it by e-mail. Operations under way finish as for a suspended organisation (docs/operate/organisations.md, "Live
+// mode"). Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveWithdrawn, reason: &reason, action: "live_access.withdrawn", notice: notice.LiveWithdrawn,
@@ -123,7 +123,7 @@ func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason str
 // decision is an operator's decision on an organisation's live mode.
 type decision struct {
 	stage  org.LiveAccess
-	reason *string // nil: it needs none
+	reason *string // nil: none needed
 	action string
 	notice func(org.Organisation, time.Time) notice.Notice
 	check  func(org.Organisation) error

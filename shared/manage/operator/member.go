@@ -20,20 +20,20 @@ type Members struct {
 // Membership changes an organisation's members and writes the audit rows of the changes (members.Service).
 type Membership interface {
 	Invite(ctx context.Context, by members.By, orgID, email string, role account.Role) (account.Invitation, error)
-	// Recover begins the recovery of an owner's account, and StopRecovery stops it.
+	// Recover starts the recovery of an owner's account, and StopRecovery stops it.
 	Recover(ctx context.Context, by members.By, orgID, email, reason string) (account.Recovery, error)
 	StopRecovery(ctx context.Context, by members.By, orgID, accountID string) error
-	// List lists an organisation's members.
+	// List returns an organisation's members.
 	List(ctx context.Context, orgID string) ([]members.Member, error)
 }
 
-// NewMembers makes a Members whose audit rows name actor.
+// NewMembers returns a Members whose audit rows name actor.
 func NewMembers(rows OrganisationReader, membership Membership, actor string) Members {
 	return Members{rows: rows, membership: membership, actor: actor}
 }
 
-// InviteOwner invites an organisation's first owner, or another one, by e-mail; what makes the invitation work is in
-// that alone. Errors are fault.Invalid, fault.NotFound, fault.Conflict and fault.Unavailable.
+// InviteOwner invites an organisation's first or an additional owner by e-mail, which alone contains the invitation's
+// secret. Errors are fault.Invalid, fault.NotFound, fault.Conflict and fault.Unavailable.
 func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email string) (account.Invitation, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return account.Invitation{}, err
@@ -41,8 +41,8 @@ func (o Members) InviteOwner(ctx context.Context, tenant org.Tenant, email strin
 	return o.membership.Invite(ctx, members.Operator(o.actor), tenant.OrgID, email, account.Owner)
 }
 
-// Recover begins the recovery of an owner's account that has lost its second factors: they go three days later, unless
-// the account or another owner stops it. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Recover starts the recovery of an owner's account that has lost its second factors: they are removed three days later
+// unless the account or another owner stops it. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Members) Recover(ctx context.Context, tenant org.Tenant, email, reason string) (account.Recovery, error) {
 	if err := checkOwner(ctx, o.rows, tenant); err != nil {
 		return account.Recovery{}, err

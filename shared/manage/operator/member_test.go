@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// recovering has one member, whose recovery it stops.
+// recovering is an organisation with one member, whose recovery it stops.
 type recovering struct {
 	operator.Membership
 
@@ -28,7 +28,7 @@ func (r *recovering) StopRecovery(_ context.Context, _ members.By, _, accountID 
 	return nil
 }
 
-func TestStopRecoveryFindsMemberWhateverCaseEmailHas(t *testing.T) {
+func TestStopRecoveryIgnoresCaseOfEmail(t *testing.T) {
 	t.Parallel()
 	membership := &recovering{}
 	of := operator.NewMembers(nil, membership, "ops")

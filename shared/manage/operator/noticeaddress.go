@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// NoticeAddresses verifies organisations' notice addresses by codes.
+// NoticeAddresses verifies organisations' notice addresses by e-mailed codes.
 type NoticeAddresses struct {
 	orgEditor
 
@@ -22,7 +22,7 @@ type NoticeAddresses struct {
 	proofs  verification.Proofs
 }
 
-// NewNoticeAddresses makes a NoticeAddresses.
+// NewNoticeAddresses returns a NoticeAddresses.
 func NewNoticeAddresses(
 	rows OrganisationSaver, sender verification.Sender, checker verification.Checker, proofs verification.Proofs,
 	by Journal,
@@ -30,17 +30,17 @@ func NewNoticeAddresses(
 	return NoticeAddresses{orgEditor: orgEditor{saver: rows, by: by}, sender: sender, checker: checker, proofs: proofs}
 }
 
-// As returns the same for another actor.
+// As returns a copy whose audit rows name actor.
 func (o NoticeAddresses) As(actor string) NoticeAddresses {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// NoticeCode asks for a code.
+// NoticeCode is a request for a code.
 type NoticeCode struct {
 	Email     string
-	AccountID string // of the member who asks
-	Network   string // where the request comes from
+	AccountID string // of the requesting member
+	Network   string // from which the request comes
 }
 
 // codesOf returns the tenant under which the codes of an organisation's notice addresses are stored,
@@ -91,7 +91,7 @@ func (o NoticeAddresses) Verify(
 	if err = o.proofs.Check(ctx, codesOf(tenant.OrgID), verified.Token, at); err != nil {
 		return org.Organisation{}, err
 	}
-	// The code is used up, so that another member's change must not cost it.
+	// The code is consumed, so another member's change must not cost the verification.
 	err = retry.OnConflict(ctx, retry.Tries, func() (err error) {
 		found, err = o.save(ctx, tenant, "organisation.email_verified", func(found *org.Organisation) error {
 			email, taken := unverified(*found, at.String())
@@ -103,7 +103,7 @@ func (o NoticeAddresses) Verify(
 	return found, err
 }
 
-// unverified returns an organisation's own spelling of a notice address that is not verified.
+// unverified returns an organisation's own spelling of an unverified notice address.
 func unverified(o org.Organisation, email string) (string, error) {
 	same := func(one string) bool { return account.Fold(one) == account.Fold(email) }
 	if slices.ContainsFunc(o.VerifiedEmails, same) {
@@ -116,8 +116,8 @@ func unverified(o org.Organisation, email string) (string, error) {
 	return o.Emails[at], nil
 }
 
-// setEmails replaces an organisation's notice addresses. Those that were verified stay so, and own is verified, the
-// address of the account that makes the change. Errors are fault.Invalid.
+// setEmails replaces an organisation's notice addresses. Verified addresses stay verified, and own, the address of the
+// account that makes the change, counts as verified. Errors are fault.Invalid.
 func setEmails(o *org.Organisation, emails []string, own string) error {
 	if err := checkEmails(emails, o.Emails); err != nil {
 		return err
@@ -129,8 +129,7 @@ func setEmails(o *org.Organisation, emails []string, own string) error {
 	return nil
 }
 
-// checkEmails takes as many addresses as one e-mail has room for. New ones have to be addresses
-// that a code can be sent to.
+// checkEmails requires no more addresses than one e-mail can have. New ones must be able to receive a code.
 func checkEmails(emails, known []string) error {
 	if len(emails) > maxEmails {
 		return fault.BadRequest(fmt.Sprintf("An organisation can have at most %d e-mail addresses.",

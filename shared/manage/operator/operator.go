@@ -1,8 +1,8 @@
 // Package operator owns the changes that an operator or a member makes to a stack: organisations, credentials and their
-// keys, webhooks, institutions, and how our clients are registered there. Each noun is a type of its own, and its
-// constructor takes exactly what the noun touches. The package knows no AWS and no transport, and writes through the
-// stores that the functions read. Every change leaves an audit row, of its organisation or of the rows that belong to
-// everybody. The command line (infra/ctl/wiring) and the dashboard's functions call it.
+// keys, webhooks, institutions, and the registrations of our clients. Each noun is a type of its own, and its
+// constructor takes exactly its dependencies. The package depends on no AWS and no transport, and writes through the
+// stores that the functions read. Every change leaves an audit row, in its organisation's log or in the shared log. The
+// command line (infra/ctl/wiring) and the dashboard's functions call it.
 package operator
 
 import (
@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Audit keeps the audit log.
+// Audit stores the audit log.
 type Audit interface {
-	// Append adds a row to a tenant's log, or with a zero tenant to the log of rows that belong to everybody.
+	// Append adds a row to a tenant's log or, with a zero tenant, to the shared log.
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// Journal dates changes, chooses their ids, and writes their audit rows in the name of one actor.
+// Journal supplies the times and ids of changes, and writes their audit rows in the name of one actor.
 type Journal struct {
 	audit Audit
 	now   func() time.Time
@@ -29,18 +29,18 @@ type Journal struct {
 	actor string
 }
 
-// NewJournal makes a Journal whose audit rows name actor.
+// NewJournal returns a Journal whose audit rows name actor.
 func NewJournal(audit Audit, now func() time.Time, newID ids.Source, actor string) Journal {
 	return Journal{audit: audit, now: now, newID: newID, actor: actor}
 }
 
-// As returns the same Journal for another actor.
+// As returns a copy whose audit rows name actor.
 func (j Journal) As(actor string) Journal {
 	j.actor = actor
 	return j
 }
 
-// record writes the audit row of a change that was made, to a tenant's log or with a zero tenant to everybody's.
+// record writes the audit row of a completed change to a tenant's log or, with a zero tenant, to the shared log.
 func (j Journal) record(ctx context.Context, tenant org.Tenant, action, target string) error {
 	if err := j.audit.Append(ctx, tenant, j.now(), j.newID(), j.actor, action, target); err != nil {
 		return fmt.Errorf("audit %s: %w", action, err)

@@ -14,7 +14,7 @@ import (
 
 const maxEmails = 10
 
-// Organisations makes, shows and changes organisations.
+// Organisations creates, shows and changes organisations.
 type Organisations struct {
 	orgEditor
 
@@ -22,7 +22,7 @@ type Organisations struct {
 	own  weburl.Own
 }
 
-// OrganisationRows keeps organisations, each in both modes alike.
+// OrganisationRows stores organisations, identically in both modes.
 type OrganisationRows interface {
 	OrganisationSaver
 	TenantLister
@@ -30,19 +30,19 @@ type OrganisationRows interface {
 	CreateOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// NewOrganisations makes an Organisations. No organisation's URL may lead to own.
+// NewOrganisations returns an Organisations. No organisation's URL may lead to own.
 func NewOrganisations(rows OrganisationRows, own weburl.Own, by Journal) Organisations {
 	return Organisations{orgEditor: orgEditor{saver: rows, by: by}, rows: rows, own: own}
 }
 
-// As returns the same for another actor.
+// As returns a copy whose audit rows name actor.
 func (o Organisations) As(actor string) Organisations {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Create makes an active organisation in both modes; its id is chosen here. It has live mode if its stage says so,
-// which is the operator's decision. Errors are fault.Invalid.
+// Create creates an active organisation in both modes and chooses its id. Its stage, which the operator decides,
+// determines whether it has live mode. Errors are fault.Invalid.
 func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.Organisation, error) {
 	var err error
 	if made.Name, err = org.ParseName(made.Name); err != nil {
@@ -58,7 +58,7 @@ func (o Organisations) Create(ctx context.Context, made org.Organisation) (org.O
 	if err := checkEmails(made.Emails, nil); err != nil {
 		return org.Organisation{}, err
 	}
-	made.VerifiedEmails = made.Emails // an operator vouches for what it enters
+	made.VerifiedEmails = made.Emails // an operator vouches for the addresses
 	made.ID, made.Status, made.CreatedAt = o.by.newID(), org.Active, o.by.now()
 	made.LiveAccess = cmp.Or(made.LiveAccess, org.LiveNone)
 	if made.LiveAccess == org.LiveGranted {
@@ -76,12 +76,12 @@ type Listed struct {
 	Organisation org.Organisation
 }
 
-// List lists all organisations in both modes.
+// List returns all organisations in both modes.
 func (o Organisations) List(ctx context.Context) ([]Listed, error) {
 	return listOrganisations(ctx, o.rows)
 }
 
-// Show reads an organisation. Errors are fault.NotFound.
+// Show returns an organisation. Errors are fault.NotFound.
 func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organisation, error) {
 	return findOrganisation(ctx, o.rows, tenant)
 }
@@ -90,19 +90,19 @@ func (o Organisations) Show(ctx context.Context, tenant org.Tenant) (org.Organis
 type OrganisationChange struct {
 	Name    *string
 	Plan    *string
-	Website *string // empty: it has none; so are all that follow
+	Website *string // empty removes it; likewise the following fields
 	Privacy *string
 	Terms   *string
 	Logo    *string
 	Accent  *string
-	Emails  []string // nil: as they are
-	// OwnAddress is the address of the account that makes the change, which its sign-in has proven; empty for an operator.
+	Emails  []string // nil: unchanged
+	// OwnAddress is the email address of the account that makes the change, proven by its sign-in; empty for an operator.
 	OwnAddress string
 
-	own bool // a member changes it (ChangeOwn)
+	own bool // a member makes the change (ChangeOwn)
 }
 
-// Change changes what is named of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
+// Change changes the given fields of an organisation, in both modes. Errors are fault.Invalid, fault.NotFound and
 // fault.Conflict.
 func (o Organisations) Change(ctx context.Context, tenant org.Tenant,
 	change OrganisationChange,
@@ -110,7 +110,7 @@ func (o Organisations) Change(ctx context.Context, tenant org.Tenant,
 	return o.change(ctx, tenant, change)
 }
 
-// SetEmails changes where an organisation's notices go, for an operator, who vouches for the addresses. Errors are
+// SetEmails replaces an organisation's notice addresses on behalf of an operator, who vouches for them. Errors are
 // fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails []string) error {
 	_, err := o.save(ctx, tenant, "organisation.emails_changed", func(found *org.Organisation) error {
@@ -121,9 +121,9 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 	return err
 }
 
-// ChangeOwn is Change for members of the organisation. What an operator reviews stays as it is from the request for
-// live mode on: the name, the logo and the website; the privacy policy can change, but not go. Errors are those of
-// Change.
+// ChangeOwn is Change for members of the organisation. From the request for live mode on, they cannot change the fields
+// that an operator reviews: the name, the logo and the website. They can change the privacy policy, but not remove it.
+// Errors are those of Change.
 func (o Organisations) ChangeOwn(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
 ) (org.Organisation, error) {
@@ -148,7 +148,7 @@ func (o Organisations) change(
 	})
 }
 
-// apply writes the fields of a change, in their normal form. Errors are fault.Invalid.
+// apply sets the fields of a change in their normal form. Errors are fault.Invalid.
 func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error {
 	if c.Name != nil {
 		name, err := org.ParseName(*c.Name)
@@ -173,17 +173,17 @@ func (c OrganisationChange) apply(found *org.Organisation, own weburl.Own) error
 // OrganisationSaver reads and saves organisations.
 type OrganisationSaver interface {
 	OrganisationReader
-	// SaveOrganisation changes the revision that was read, in both modes; fault.Conflict.
+	// SaveOrganisation stores an organisation in both modes if it is unchanged since it was read; else fault.Conflict.
 	SaveOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// orgEditor changes organisations for the nouns that embed it.
+// orgEditor changes organisations for the types that embed it.
 type orgEditor struct {
 	saver OrganisationSaver
 	by    Journal
 }
 
-// save changes an organisation as it was read, and records the action.
+// save reads, changes and stores an organisation, and records the action.
 func (e orgEditor) save(
 	ctx context.Context, tenant org.Tenant, action string, change func(*org.Organisation) error,
 ) (org.Organisation, error) {
@@ -210,7 +210,7 @@ func checkOrganisation(o org.Organisation) error {
 	return nil
 }
 
-// isColour tells whether text is a colour as pages compute with it.
+// isColour reports whether text is a colour in the form that the pages use.
 func isColour(text string) bool {
 	digits, ok := strings.CutPrefix(text, "#")
 	return ok && len(digits) == 6 && strings.Trim(digits, "0123456789abcdef") == ""
@@ -222,7 +222,7 @@ type OrganisationLister interface {
 	TenantLister
 }
 
-// listOrganisations lists all organisations in both modes.
+// listOrganisations returns all organisations in both modes.
 func listOrganisations(ctx context.Context, rows OrganisationLister) ([]Listed, error) {
 	tenants, err := rows.Tenants(ctx)
 	if err != nil {

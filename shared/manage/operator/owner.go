@@ -20,7 +20,7 @@ type TenantLister interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// findOrganisation reads an organisation that a caller has named; fault.NotFound.
+// findOrganisation returns an organisation that a caller has named; fault.NotFound.
 func findOrganisation(ctx context.Context, rows OrganisationReader, tenant org.Tenant) (org.Organisation, error) {
 	found, err := rows.Organisation(ctx, tenant)
 	if errors.Is(err, fault.NotFound) {
@@ -32,7 +32,7 @@ func findOrganisation(ctx context.Context, rows OrganisationReader, tenant org.T
 	return found, nil
 }
 
-// checkOwner returns fault.NotFound if owner is neither an organisation that exists nor the zero tenant.
+// checkOwner returns fault.NotFound unless owner is an existing organisation or the zero tenant.
 func checkOwner(ctx context.Context, rows OrganisationReader, owner org.Tenant) error {
 	if owner == (org.Tenant{}) {
 		return nil
@@ -41,7 +41,7 @@ func checkOwner(ctx context.Context, rows OrganisationReader, owner org.Tenant) 
 	return err
 }
 
-// ownerKey names an owner as catalog.CallbackOf wants it.
+// ownerKey returns an owner's name for catalog.CallbackOf.
 func ownerKey(owner org.Tenant) string {
 	if owner == (org.Tenant{}) {
 		return "*"
@@ -56,7 +56,7 @@ func ownerName(owner org.Tenant) string {
 	return fmt.Sprintf("organisation %s in %s mode", owner.OrgID, owner.Mode)
 }
 
-// changed says what to do about a lost compare-and-swap.
+// changed explains a lost compare-and-swap to the caller.
 func changed(what string, err error) error {
 	if errors.Is(err, fault.Conflict) {
 		return fault.New(fault.Conflict, fault.CodeUnavailable,
@@ -65,5 +65,5 @@ func changed(what string, err error) error {
 	return fmt.Errorf("save %s: %w", what, err)
 }
 
-// refused is the answer to what cannot be done as things are.
+// refused returns the error for an operation that is impossible in the present state.
 func refused(public string) error { return fault.New(fault.Conflict, fault.CodeConflict, public) }

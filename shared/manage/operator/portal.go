@@ -15,22 +15,22 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Survey is a health system's server as it shows itself now. Nothing of it is to be believed.
+// Survey holds a health system server's present statements about itself. None of them is trusted.
 type Survey struct {
 	Addresses  catalog.Addresses
 	Methods    []string // of client authentication that discovery lists
 	Algorithms []string
-	Software   string // empty where there is no CapabilityStatement
+	Software   string // empty if there is no CapabilityStatement
 }
 
-// Servers asks health systems' servers what they say of themselves (survey.Servers).
+// Servers queries health systems' servers for their metadata (survey.Servers).
 type Servers interface {
-	// Survey reads the discovery of the server with this FHIR base, without which it fails, and what its software is.
+	// Survey reads the discovery of the server with this FHIR base, which must succeed, and the name of its software.
 	// Errors are fault.Upstream and fault.Unavailable.
 	Survey(ctx context.Context, base string) (Survey, error)
 }
 
-// Offline is the Servers of an operator without network access.
+// Offline implements Servers for an operator without network access.
 type Offline struct{}
 
 // Survey returns fault.Unavailable.
@@ -49,8 +49,8 @@ func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	return seen, nil
 }
 
-// platformOf is the platform that an operator names for an endpoint, or the one that its server shows, with why, and a
-// note where the two are not the same.
+// platformOf returns the platform that an operator names for an endpoint, or else the detected one, with the reason,
+// and a note if the two differ.
 func platformOf(base, named string, seen Survey) (profile platform.Profile, because, note string, err error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -74,7 +74,7 @@ func platformOf(base, named string, seen Survey) (profile platform.Profile, beca
 	return profile, "-platform names it", note, nil
 }
 
-// CheckBase refuses a FHIR base that nobody should be sent to. service is the base URL of our own API.
+// CheckBase refuses a FHIR base that patients must not be sent to. service is the base URL of our own API.
 func CheckBase(service, base, mode string) error {
 	u, err := url.Parse(base)
 	switch {
@@ -105,7 +105,7 @@ func CheckBase(service, base, mode string) error {
 	return nil
 }
 
-// checkForeign refuses a discovery that leads back to us.
+// checkForeign refuses a discovery that leads back to Recordbridge.
 func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
 	for _, d := range catalog.Ours(o.baseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
@@ -115,13 +115,13 @@ func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) err
 	return nil
 }
 
-// Approval names the addresses of a discovery that an operator has verified.
+// Approval names the URLs of a discovery that an operator has verified.
 type Approval struct {
-	Origins []string // as catalog.Origin writes them, or any address there
-	Issuer  *string  // exactly; nil when none was named, empty for a server that is to have none
+	Origins []string // in the form of catalog.Origin, or any URL at the origin
+	Issuer  *string  // exact; nil if none was named, empty for a server that should have none
 }
 
-// check refuses origins that can be nobody's, which would silently approve nothing.
+// check refuses malformed origins, which would silently approve nothing.
 func (a Approval) check() error {
 	for _, named := range a.Origins {
 		if catalog.Origin(named) == "" {
@@ -132,8 +132,8 @@ func (a Approval) check() error {
 	return nil
 }
 
-// unnamed are those that the operator has not named. An issuer that is pinned for the first time is named by its
-// origin, too; one that replaces another is not.
+// unnamed returns the departures that the operator has not named. An issuer that is pinned for the first time may also
+// be named by its origin; one that replaces another may not.
 func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	return slices.DeleteFunc(slices.Clone(all), func(d catalog.Departure) bool {
 		if d.Role == "issuer" && (d.From != "" || d.To == "") {
@@ -147,7 +147,7 @@ func (a Approval) unnamed(all []catalog.Departure) []catalog.Departure {
 	})
 }
 
-// unapproved is the error for what nobody has said is right, with how to say it.
+// unapproved returns the error for departures that the operator has not named, with the flags that name them.
 func unapproved(all []catalog.Departure) error {
 	return fault.BadRequest("Discovery names addresses that nobody has approved.").Because(fmt.Errorf(
 		"nothing was stored: discovery names what is neither the FHIR base's, nor the vendor's own, nor approved before:%s\n"+
@@ -169,7 +169,7 @@ func flags(all []catalog.Departure) string {
 	return strings.Join(words, " ")
 }
 
-// listed is one line for each.
+// listed returns one line for each departure.
 func listed(all []catalog.Departure) string {
 	var text strings.Builder
 	for _, d := range all {

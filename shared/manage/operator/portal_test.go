@@ -20,7 +20,7 @@ const (
 	us    = "https://ctl-api.execute-api.us-east-1.amazonaws.com/v1"
 )
 
-// fakeServers is a network of documents by address.
+// fakeServers is a network of documents by URL.
 type fakeServers map[string]string
 
 // Do implements smart.Doer.
@@ -35,7 +35,7 @@ func (f fakeServers) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// at makes a server with a discovery, which changes replace fields of, and a software name.
+// at adds a server with a discovery, some fields of which changes replaces, and a software name.
 func (f fakeServers) at(t *testing.T, base, software string, changes map[string]any) {
 	t.Helper()
 	document := map[string]any{
@@ -56,7 +56,7 @@ func (f fakeServers) at(t *testing.T, base, software string, changes map[string]
 	f[base+"/.well-known/smart-configuration"], f[base+"/metadata"] = string(discovery), string(statement)
 }
 
-// elsewhere is a discovery whose authorization server is at the origin.
+// elsewhere returns a discovery whose authorization server is at the origin.
 func elsewhere(origin string) map[string]any {
 	return map[string]any{
 		"issuer": origin + "/i", "authorization_endpoint": origin + "/authorize",
@@ -64,7 +64,7 @@ func elsewhere(origin string) map[string]any {
 	}
 }
 
-// institution is what an operator says of an endpoint of test mode with a public client.
+// institution returns an operator's request for a test-mode endpoint with a public client.
 func institution(at string) operator.NewEndpoint {
 	return operator.NewEndpoint{
 		Endpoint:     catalog.Endpoint{FHIRBase: at, Mode: "test", Name: "Maple Hospital"},

@@ -16,10 +16,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publicMethod is the name of a client without authentication in profiles.
+// publicMethod is the method of a client without authentication in profiles.
 const publicMethod = "public"
 
-// Registrations says where our clients are registered.
+// Registrations manages the registrations of our clients.
 type Registrations struct {
 	rows    RegistrationRows
 	servers Servers
@@ -27,45 +27,45 @@ type Registrations struct {
 	by      Journal
 }
 
-// RegistrationRows keeps where our clients are registered. An owner is a tenant, or with a zero tenant everybody.
+// RegistrationRows stores the registrations of our clients. An owner is a tenant; the zero tenant stands for all.
 type RegistrationRows interface {
 	OrganisationReader
 	EndpointReader
 	ClientReader
 	RegistrationLister
-	// Registration is what a tenant's connections to an endpoint are made with; fault.NotFound.
+	// Registration returns the registration that a tenant's connections to an endpoint use; fault.NotFound.
 	Registration(ctx context.Context, tenant org.Tenant, e catalog.Endpoint) (catalog.Registration, error)
-	// RegistrationAt reads the one at exactly this place and of exactly this owner; fault.NotFound.
+	// RegistrationAt reads the registration of exactly this owner at exactly this place; fault.NotFound.
 	RegistrationAt(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Registration, error)
-	// SaveRegistration stores the first one at its place with r.Rev 0, else over that revision; fault.Conflict.
+	// SaveRegistration creates the registration of its place if r.Rev is 0, else replaces that revision; fault.Conflict.
 	SaveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
-	// RemoveRegistration removes one as it was read; fault.Conflict.
+	// RemoveRegistration removes a registration if it is unchanged since it was read; else fault.Conflict.
 	RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error
 }
 
-// RegistrationLister lists registrations.
+// RegistrationLister lists the registrations of our clients.
 type RegistrationLister interface {
-	// Registrations lists the registrations of all owners.
+	// Registrations returns the registrations of all owners.
 	Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error)
 }
 
-// ClientReader reads how our clients prove who they are.
+// ClientReader reads the credentials of our clients.
 type ClientReader interface {
-	// ClientAuth reads the client that a tenant's connections use: its own, else everybody's; fault.NotFound.
+	// ClientAuth reads the client that a tenant's connections use: its own, else the shared one; fault.NotFound.
 	ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
-// NewRegistrations makes a Registrations for the service at baseURL.
+// NewRegistrations returns a Registrations for the service at baseURL.
 func NewRegistrations(rows RegistrationRows, servers Servers, baseURL string, by Journal) Registrations {
 	return Registrations{rows: rows, servers: servers, baseURL: baseURL, by: by}
 }
 
-// Registered is a registration together with what it leads to.
+// Registered is a registration with its resolved owner, client and callback.
 type Registered struct {
 	Registration catalog.Registration
-	Owner        org.Tenant         // zero: everybody
-	Auth         catalog.ClientAuth // zero of a public client
-	// CallbackAddress is what the health system has to know.
+	Owner        org.Tenant         // zero if shared
+	Auth         catalog.ClientAuth // zero for a public client
+	// CallbackAddress is the redirect URI to register at the health system.
 	CallbackAddress string
 }
 
@@ -77,18 +77,18 @@ func (r Registered) Method() string {
 	return string(r.Auth.Method)
 }
 
-// Change describes a change to a registration. Nil fields change nothing; in a new one they are empty.
+// Change describes a change to a registration. Nil fields change nothing; in a new registration they are empty.
 type Change struct {
 	ClientID *string
-	AuthID   *string // empty: a public client
-	Scope    *string // empty: as the platform and its discovery say
-	// OwnCallback gives a registration a callback address of its own, which the health system has to know.
+	AuthID   *string // empty for a public client
+	Scope    *string // empty for the default of the platform and its discovery
+	// OwnCallback gives a registration a redirect URI of its own, which must be registered at the health system.
 	OwnCallback bool
 }
 
-// Set makes or changes how our client is registered at a place, for one organisation or with a zero owner for
-// everybody. Place.Mode has to be the endpoint's where an endpoint is named. Connections that exist keep the client
-// they were made with. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Set creates or changes the registration of our client at a place, for one organisation or, with a zero owner, for
+// all. If place names an endpoint, Place.Mode must be the endpoint's. Existing connections keep the client with which
+// they were created. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.Place,
 	change Change,
 ) (Registered, error) {
@@ -122,7 +122,7 @@ func (o Registrations) Set(ctx context.Context, owner org.Tenant, place catalog.
 	return set, o.by.record(ctx, owner, "registration.set", cmp.Or(at.ID, at.PlatformType))
 }
 
-// of is the registration after the change.
+// of returns the registration with the change applied.
 func (c Change) of(r catalog.Registration) catalog.Registration {
 	for to, said := range map[*string]*string{&r.ClientID: c.ClientID, &r.AuthID: c.AuthID, &r.Scope: c.Scope} {
 		if said != nil {
@@ -132,9 +132,9 @@ func (c Change) of(r catalog.Registration) catalog.Registration {
 	return r
 }
 
-// Callback is the callback address of a registration of exactly this owner at a place, which need not exist yet: health
-// systems want the address before they give out a client id. registered tells whether there is one. Errors are
-// fault.Invalid and fault.NotFound.
+// Callback returns the redirect URI of a registration of exactly this owner at a place. The registration need not exist
+// yet, because health systems require the URI before they issue a client id; registered reports whether it does. Errors
+// are fault.Invalid and fault.NotFound.
 func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (address string, registered bool, err error) {
@@ -164,7 +164,7 @@ func (o Registrations) Callback(ctx context.Context, owner org.Tenant,
 	return callbackAddress(o.baseURL, found.Callback), true, nil
 }
 
-// callbackAddress returns the redirect URI of a registration: the plain one if callback is empty.
+// callbackAddress returns the redirect URI of a registration: the shared one if callback is empty.
 func callbackAddress(baseURL, callback string) string {
 	address := strings.TrimRight(baseURL, "/") + flow.CallbackPath
 	if callback == "" {
@@ -173,9 +173,9 @@ func callbackAddress(baseURL, callback string) string {
 	return address + "/" + callback
 }
 
-// InEffect is what connections of an organisation at a place are made with, whoever's and wherever that
-// registration is; with a zero tenant, those of an organisation that has none of its own. Errors are
-// fault.Invalid and fault.NotFound.
+// InEffect returns the registration that an organisation's connections at a place use, whoever owns it and wherever it
+// is; with a zero tenant, the one for organisations without a registration of their own. Errors are fault.Invalid and
+// fault.NotFound.
 func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (Registered, error) {
 	at, err := o.locate(ctx, tenant, place)
 	if err != nil {
@@ -191,7 +191,7 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 		return Registered{}, fmt.Errorf("read registration: %w", err)
 	}
 	used.CallbackAddress = callbackAddress(o.baseURL, used.Registration.Callback)
-	// An organisation's own comes before everybody's: when it has one at this place, that is the one.
+	// An organisation's own registration at this place takes precedence over the shared one.
 	_, err = o.rows.RegistrationAt(ctx, tenant, used.Registration.Place)
 	if errors.Is(err, fault.NotFound) {
 		used.Owner = org.Tenant{}
@@ -206,7 +206,7 @@ func (o Registrations) InEffect(ctx context.Context, tenant org.Tenant, place ca
 	return used, nil
 }
 
-// List lists all registrations.
+// List returns all registrations.
 func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, error) {
 	all, err := o.rows.Registrations(ctx)
 	if err != nil {
@@ -215,9 +215,9 @@ func (o Registrations) List(ctx context.Context) ([]catalog.OwnedRegistration, e
 	return all, nil
 }
 
-// Remove removes the registration at exactly this place and of exactly this owner, and returns it as it was. Patients
-// connect under the next one that there is, if any; sign-ins that have begun, and connections, keep the client they
-// have. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// Remove removes the registration of exactly this owner at exactly this place, and returns it. Patients then connect
+// under the next applicable one, if any. Sign-ins under way and existing connections keep their client. Errors are
+// fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -239,7 +239,7 @@ func (o Registrations) Remove(ctx context.Context, owner org.Tenant,
 	return found, o.by.record(ctx, owner, "registration.removed", cmp.Or(at.ID, at.PlatformType))
 }
 
-// fieldOf returns the name of the field that names a place.
+// fieldOf returns the name of the field that specifies a place.
 func fieldOf(place catalog.Place) string {
 	if place.EndpointID != "" {
 		return "endpoint"
@@ -252,7 +252,8 @@ func errOnePlace() error {
 		"A registration is at an endpoint or at a platform: name one of them, -endpoint or -platform.").About("endpoint")
 }
 
-// locate finds what a place means to its owner: the endpoint, or for a platform all that its endpoints have in common.
+// locate resolves a place for its owner: to the endpoint or, for a platform, to the properties common to all its
+// endpoints.
 func (o Registrations) locate(ctx context.Context, owner org.Tenant, place catalog.Place) (catalog.Endpoint, error) {
 	if (place.EndpointID == "") == (place.PlatformType == "") {
 		return catalog.Endpoint{}, errOnePlace()
@@ -286,8 +287,8 @@ func storedPlace(at catalog.Endpoint) catalog.Place {
 	return catalog.Place{Mode: at.Mode, PlatformType: at.PlatformType}
 }
 
-// checkMethod wants a client authentication that the owner can use, that the endpoint, or the platform where it has no
-// id, takes, and whose secret may be shown there; no id stands for a public client.
+// checkMethod requires a client authentication that is available to the owner, that the endpoint (or the platform, if
+// the endpoint has no id) accepts, and whose secret may be sent there. No id stands for a public client.
 func checkMethod(
 	ctx context.Context, rows ClientReader, owner org.Tenant, profile platform.Profile, at catalog.Endpoint, authID string,
 ) (catalog.ClientAuth, error) {
@@ -304,7 +305,7 @@ func checkMethod(
 	return auth, CheckShown(auth, at)
 }
 
-// CheckMethod wants a client, public without an id, that a platform takes, by all that is known of it; fault.Invalid.
+// CheckMethod returns fault.Invalid if a platform is known not to accept a client; one without an id is public.
 func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	method := publicMethod
 	if auth.ID != "" {
@@ -321,8 +322,8 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	return nil
 }
 
-// CheckShown refuses a client whose secret would never be shown, since the functions show it to no origin that is
-// not on its list, and tells which origin to add; fault.Invalid.
+// CheckShown returns fault.Invalid for a client whose secret would never be sent because the endpoint's origin is not
+// on its list. The error names the origin to add.
 func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
@@ -341,7 +342,7 @@ func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
 		token)).About("client-auth")
 }
 
-// findClient reads a client's authentication as a connection of the tenant would: its own, else everybody's.
+// findClient returns the client that a tenant's connection would use: its own, else the shared one.
 func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	found, err := rows.ClientAuth(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -355,8 +356,8 @@ func findClient(ctx context.Context, rows ClientReader, tenant org.Tenant, id st
 	return found, nil
 }
 
-// checked refuses a client id and a scope that could not be sent, and puts single spaces between the scope's parts
-// (RFC 6749, section 3.3 and appendix A).
+// checked refuses a client id or scope that could not be sent, and separates the scope's parts by single spaces (RFC
+// 6749, section 3.3 and appendix A).
 func checked(r catalog.Registration) (catalog.Registration, error) {
 	if r.ClientID == "" || !visible(r.ClientID) || strings.TrimSpace(r.ClientID) != r.ClientID {
 		return catalog.Registration{}, fault.BadRequest(

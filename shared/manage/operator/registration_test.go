@@ -31,7 +31,7 @@ func (r *fixture) register(t *testing.T, place catalog.Place, authID string) err
 	return err
 }
 
-func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testing.T) {
+func TestSetAcceptsMethodsOfDiscoveryOrOverrides(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	const origin = "https://fhir.hospital.example"
@@ -61,7 +61,7 @@ func TestAGenericServerTakesTheMethodsThatItListsOrThatItsOverridesName(t *testi
 	says(t, err, "It takes client_secret_basic.")
 }
 
-func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
+func TestSetRefusesSecretOutsideItsOrigins(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	everywhere := catalog.Place{PlatformType: "medicare", Mode: "test"}
@@ -80,7 +80,7 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	r.servers.at(t, base, "", nil)
 	wanted := institution(base)
 	wanted.Endpoint.PlatformType, wanted.Registration = "medicare", catalog.Registration{}
-	_, err := r.operator.Endpoints.Create(t.Context(), wanted) // under the platform's registration
+	_, err := r.operator.Endpoints.Create(t.Context(), wanted) // with the platform's registration
 	says(t, err, "client origins -id old -origin https://other.example -origin https://fhir.hospital.example.")
 	wanted.Registration = catalog.Registration{ClientID: "its own", AuthID: old.ID}
 	_, err = r.operator.Endpoints.Create(t.Context(), wanted)
@@ -104,7 +104,7 @@ func TestASecretIsRegisteredOnlyWhereItMayBeShown(t *testing.T) {
 	}
 }
 
-func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.T) {
+func TestSetKeepsSharedCallbackUntilSwitched(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	place := catalog.Place{PlatformType: "epic", Mode: "test"}
@@ -133,7 +133,7 @@ func TestARegistrationOfBeforeKeepsItsCallbackAddressUntilItGoesOver(t *testing.
 	}
 }
 
-func TestANewRegistrationHasTheCallbackAddressThatWasToldBefore(t *testing.T) {
+func TestSetUsesCallbackAnnouncedBefore(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	owned, err := r.operator.Organisations.Create(t.Context(), org.Organisation{Name: "Alder Clinic App", Plan: org.Free})

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Deliveries replays what was sent to webhooks, and sends events that test them.
+// Deliveries replays deliveries to webhooks, and sends test events.
 type Deliveries struct {
 	rows   WebhookReader
 	work   DeliveryRows
@@ -23,36 +23,36 @@ type Deliveries struct {
 	by     Journal
 }
 
-// DeliveryRows keeps events with their deliveries.
+// DeliveryRows stores events with their deliveries.
 type DeliveryRows interface {
 	webhook.Replays
-	// CreateEvent stores an event that is to be fanned out.
+	// CreateEvent stores an event for fan-out.
 	CreateEvent(ctx context.Context, event webhook.Event) error
 	// CreateDirectedEvent stores an event together with its only delivery.
 	CreateDirectedEvent(ctx context.Context, event webhook.Event, d webhook.Delivery) error
 }
 
-// DeliveryQueue sends a worker to rows that were stored. The sweeper makes up for messages that it loses.
+// DeliveryQueue notifies a worker of stored rows. The sweeper makes up for lost messages.
 type DeliveryQueue interface {
 	webhook.Queue
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// NewDeliveries makes a Deliveries. The data of test events comes from random.
+// NewDeliveries returns a Deliveries. The data of test events is derived from random.
 func NewDeliveries(
 	rows WebhookReader, work DeliveryRows, queue DeliveryQueue, random io.Reader, by Journal,
 ) Deliveries {
 	return Deliveries{rows: rows, work: work, queue: queue, random: random, by: by}
 }
 
-// As returns the same for another actor.
+// As returns a copy whose audit rows name actor.
 func (o Deliveries) As(actor string) Deliveries {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Replay delivers again, whatever has become of the delivery. Errors are fault.NotFound, and fault.Conflict while
-// it is under way or its webhook is disabled.
+// Replay delivers again, whatever the delivery's status. Errors are fault.NotFound, and fault.Conflict while it is
+// under way or its webhook is disabled.
 func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) error {
 	d, err := o.work.Delivery(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -70,25 +70,25 @@ func (o Deliveries) Replay(ctx context.Context, tenant org.Tenant, id string) er
 	return o.by.record(ctx, tenant, "delivery.replayed", id)
 }
 
-// ReplayFailed delivers again what was made for a webhook since a time and has failed or is held, and returns how many
-// that is. Errors are fault.NotFound, and fault.Conflict for a disabled webhook.
+// ReplayFailed resends the failed and held deliveries that were created for a webhook since a time, and returns their
+// number. Errors are fault.NotFound, and fault.Conflict for a disabled webhook.
 func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id string, since time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, since, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().FailedSince(ctx, tenant, id, from)
 	})
 }
 
-// ReplayRange delivers again what was made for a webhook from one time up to, and without, another one, delivered or
-// not, and returns how many that is. Errors are those of ReplayFailed.
+// ReplayRange resends all deliveries that were created for a webhook from one time up to, but not including, another,
+// delivered or not, and returns their number. Errors are those of ReplayFailed.
 func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)
 	})
 }
 
-// Simulate sends an event with made-up data to the webhook with this id or, with an empty one, to all of a tenant's
-// that are for its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict when no such webhook
-// works or is for the type.
+// Simulate sends an event with synthetic data to the webhook with this id or, if id is empty, to all of a tenant's
+// webhooks that receive its type, and returns the event's id. Errors are fault.NotFound, and fault.Conflict if no
+// enabled webhook receives the type.
 func (o Deliveries) Simulate(ctx context.Context, tenant org.Tenant, id string, t webhook.Type) (string, error) {
 	now, data := o.by.now(), webhook.Example(t)
 	if t == webhook.TestEvent {
@@ -154,7 +154,7 @@ func (o Deliveries) SendTest(ctx context.Context, tenant org.Tenant) (string, er
 	return event.ID, o.by.record(ctx, tenant, "webhook.tested", event.ID)
 }
 
-// replay takes one step after another until all is done.
+// replay performs one step after another until all deliveries are resent.
 func (o Deliveries) replay(
 	ctx context.Context, tenant org.Tenant, id string, from time.Time, step func(from time.Time) (webhook.Replayed, error),
 ) (int, error) {
@@ -187,7 +187,7 @@ func (o Deliveries) replayer() webhook.Replayer {
 	return webhook.Replayer{Store: o.work, Queue: o.queue, Now: o.by.now}
 }
 
-// emit stores an event that no other change belongs to, and has it delivered.
+// emit stores an event that belongs to no other change, and has it delivered.
 func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	if err := o.work.CreateEvent(ctx, event); err != nil {
 		return fmt.Errorf("store event: %w", err)
@@ -198,7 +198,7 @@ func (o Deliveries) emit(ctx context.Context, event webhook.Event) error {
 	return nil
 }
 
-// working reads one webhook of a tenant that is not disabled; fault.NotFound and fault.Conflict.
+// working returns one of a tenant's webhooks unless it is disabled; fault.NotFound and fault.Conflict.
 func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -211,7 +211,7 @@ func (o Deliveries) working(ctx context.Context, tenant org.Tenant, id string) (
 	return sub, nil
 }
 
-// testData is the data of a test, a different one each time.
+// testData returns the data of a test event, different each time.
 func (o Deliveries) testData() (webhook.Test, error) {
 	random := make([]byte, 16)
 	if _, err := io.ReadFull(o.random, random); err != nil {

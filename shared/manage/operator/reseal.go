@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Reseals seals the stored secrets again, so that none depends on an old version of SecretsKey.
+// Reseals reseals the stored secrets, so that none depends on an old version of SecretsKey.
 type Reseals struct {
 	rows   ResealRows
 	editor webhook.Editor
@@ -19,34 +19,34 @@ type Reseals struct {
 	by     Journal
 }
 
-// ResealRows keeps the rows that hold secrets.
+// ResealRows stores the rows that hold secrets.
 type ResealRows interface {
 	TenantLister
-	// Subscriptions lists a tenant's webhooks.
+	// Subscriptions returns a tenant's webhooks.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
-	// SaveSubscription changes a webhook; fault.Conflict if it has changed since it was read.
+	// SaveSubscription stores a webhook if it is unchanged since it was read; else fault.Conflict.
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
-	// ClientAuths lists the clients of all owners.
+	// ClientAuths returns the clients of all owners.
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
-	// SaveClientAuth stores a client over the revision that was read; fault.Conflict.
+	// SaveClientAuth stores a client if it is unchanged since it was read; else fault.Conflict.
 	SaveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error
 }
 
-// NewReseals makes a Reseals. The editor seals webhooks' secrets, the sealer those of clients.
+// NewReseals returns a Reseals. The editor seals webhooks' secrets, the sealer those of clients.
 func NewReseals(rows ResealRows, editor webhook.Editor, sealer Sealer, by Journal) Reseals {
 	return Reseals{rows: rows, editor: editor, sealer: sealer, by: by}
 }
 
-// Resealed counts the rows that were sealed again.
+// Resealed counts the resealed rows.
 type Resealed struct {
 	Webhooks int `json:"webhooks"` // secrets, signing key and headers of each
 	Clients  int `json:"clients"`  // client secrets
-	// Changed lists the ids of rows that changed at the same time. That change or the next run seals them.
+	// Changed lists the ids of rows that changed concurrently. That change or the next run seals them.
 	Changed []string `json:"changed"`
 }
 
-// All seals every secret again. It may be repeated. Each row is written over the revision
-// that was read. An error tells what could not be; what went before it is done.
+// All reseals every secret. It is idempotent, and replaces a row only if it is unchanged since it was read. An error
+// names the failed row; rows before it are done.
 func (o Reseals) All(ctx context.Context) (Resealed, error) {
 	done := Resealed{Changed: []string{}}
 	tenants, err := o.rows.Tenants(ctx)
@@ -104,7 +104,7 @@ func (o Reseals) clientSecret(ctx context.Context, c catalog.OwnedClient) error 
 	return o.rows.SaveClientAuth(ctx, c.Owner, auth)
 }
 
-// counted counts a row that was sealed again, or notes the id of one that has changed meanwhile.
+// counted counts a resealed row, or records the id of one that changed concurrently.
 func counted(err error, into *int, done *Resealed, id string) error {
 	switch {
 	case errors.Is(err, fault.Conflict):

@@ -17,10 +17,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restores puts token sets back that were lost. A refresh token that was used since the moment to which a table was
-// restored is spent where the portal rotates them, and using it again may end all that the patient has granted (RFC
-// 9700 section 4.14): such a set is not put back, and its connection ends, so that the organisation hears of it and
-// the patient can reconnect.
+// Restores restores lost token sets from a table's earlier state. If a portal rotates refresh tokens, one that was used
+// after that time is spent, and using it again may end everything that the patient has granted (RFC 9700 section 4.14).
+// Such a set is not restored; its connection ends, so that the organisation is notified and the patient can reconnect.
 type Restores struct {
 	service     OrganisationReader
 	connections ConnectionLister
@@ -28,12 +27,12 @@ type Restores struct {
 	by          Journal
 }
 
-// NewRestores makes a Restores.
+// NewRestores returns a Restores.
 func NewRestores(service OrganisationReader, connections ConnectionLister, tasks ExportTasks, by Journal) Restores {
 	return Restores{service: service, connections: connections, tasks: exportReader{tasks}, by: by}
 }
 
-// TokenRows are the tokens that there are, and those of the earlier moment (store.Restore).
+// TokenRows reads and writes the present tokens and reads those of the earlier time (store.Restore).
 type TokenRows interface {
 	HasTokens(ctx context.Context, tenant org.Tenant, connectionID string) (bool, error)
 	Restored(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error)
@@ -43,16 +42,16 @@ type TokenRows interface {
 	EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error
 }
 
-// Restored lists the outcome for a tenant's connections, by id.
+// Restored reports the outcome for a tenant's connections, by id.
 type Restored struct {
-	Kept     int      // have their tokens, or have ended: nothing is to be done
-	Restored []string // have the tokens of the earlier moment
-	Ended    []string // have to reconnect
+	Kept     int      // connections that have their tokens or have ended
+	Restored []string // connections with restored tokens
+	Ended    []string // connections whose patients must reconnect
 }
 
-// Tokens restores the token sets of a tenant's connections that have lost them, to what they were at a moment.
-// Only with isMeant it changes anything. It can be repeated: what was put back or has ended is kept. An error
-// leaves the rest as it was.
+// Tokens restores lost token sets of a tenant's connections to their state at a time. It writes nothing unless isMeant
+// is true. It is idempotent: connections that were restored or have ended are kept. After an error, the remaining
+// connections are unchanged.
 func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant, moment time.Time,
 	isMeant bool,
 ) (Restored, error) {
@@ -76,7 +75,7 @@ func (o Restores) Tokens(ctx context.Context, rows TokenRows, tenant org.Tenant,
 	return done, nil
 }
 
-// restore deals with one connection.
+// restore restores or ends one connection.
 func (o Restores) restore(
 	ctx context.Context, rows TokenRows, tenant org.Tenant, id string, moment time.Time, isMeant bool, done *Restored,
 ) error {
@@ -113,16 +112,16 @@ func (o Restores) restore(
 	if err := rows.PutBack(ctx, row); err != nil {
 		return fmt.Errorf("put tokens back: %w", err)
 	}
-	// Whoever looked meanwhile has found nothing to renew, and made the connection never due.
+	// A worker that ran meanwhile found nothing to renew, and set the connection never to be due.
 	if err := rows.RefreshDue(ctx, tenant, id, o.by.now()); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("make tokens due: %w", err)
 	}
 	return o.by.record(ctx, tenant, "tokens.restored", id)
 }
 
-// unspent is the token set that a connection had at a moment; fault.NotFound when it had none, or may have used it
-// since. It is marked as one of whose use nobody knows: should it be refused, the organisation hears that it was lost,
-// not that the patient has ended it.
+// unspent returns the token set that a connection had at a time; fault.NotFound if it had none, or may have used it
+// since. The set is marked as possibly used, so that if it is refused, the organisation learns that it was lost, not
+// that the patient ended it.
 func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Connection,
 	moment time.Time,
 ) (tokens.Row, error) {
@@ -131,13 +130,13 @@ func (o Restores) unspent(ctx context.Context, rows TokenRows, c connection.Conn
 		return tokens.Row{}, spent
 	}
 	if c.Generation > 1 && c.Refresh.RenewedAt.IsZero() {
-		return tokens.Row{}, spent // nobody knows when the patient has reconnected
+		return tokens.Row{}, spent // the time of the patient's reconnect is unknown
 	}
 	exports, err := o.tasks.latest(ctx, c.Tenant, c.ID)
 	if err != nil {
 		return tokens.Row{}, err
 	}
-	for _, e := range exports { // each may have refreshed
+	for _, e := range exports { // each may have refreshed the tokens
 		if e.Status == export.Pending || !e.FinishedAt.Before(moment) {
 			return tokens.Row{}, spent
 		}

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Setup reads how far a tenant's setup has come.
+// Setup reads the progress of a tenant's setup.
 type Setup struct {
 	rows        SetupRows
 	connections ConnectionCheck
@@ -17,15 +17,15 @@ type Setup struct {
 	log         DeliverySearch
 }
 
-// SetupRows lists what a tenant has made.
+// SetupRows lists a tenant's credentials and webhooks.
 type SetupRows interface {
-	// Credentials lists a tenant's credentials.
+	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
-	// Subscriptions lists a tenant's webhooks with their health.
+	// Subscriptions returns a tenant's webhooks with their health.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// Progress is a tenant's setup at one moment.
+// Progress is the status of a tenant's setup.
 type Progress struct {
 	Credentials  []org.Credential
 	Webhooks     []webhook.Subscription
@@ -34,12 +34,12 @@ type Progress struct {
 	HasExported  bool // an export was requested
 }
 
-// NewSetup makes a Setup.
+// NewSetup returns a Setup.
 func NewSetup(rows SetupRows, connections ConnectionCheck, exports TaskLister, log DeliverySearch) Setup {
 	return Setup{rows: rows, connections: connections, exports: exports, log: log}
 }
 
-// Show reads a tenant's setup.
+// Show returns the progress of a tenant's setup.
 func (o Setup) Show(ctx context.Context, tenant org.Tenant) (Progress, error) {
 	var p Progress
 	var err error

@@ -14,7 +14,7 @@ import (
 // apiHost is the API's host in the stack of newFixture.
 const apiHost = "ctl-api.execute-api.us-east-1.amazonaws.com"
 
-func TestOperatorStoresNoURLOfServiceInAnySpelling(t *testing.T) {
+func TestOperatorRefusesServiceURLInAnySpelling(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
 	tenant := r.organisation(t)

@@ -22,18 +22,18 @@ type Suspensions struct {
 	deletions   DeletionReader
 }
 
-// SuspensionRows keeps organisations and everything that an operator has made for them.
+// SuspensionRows stores organisations and everything that an operator creates for them.
 type SuspensionRows interface {
 	OrganisationSaver
 	// RemoveOrganisation removes the revision that was read, in both modes; fault.Conflict.
 	RemoveOrganisation(ctx context.Context, o org.Organisation) error
-	// Credentials lists a tenant's credentials.
+	// Credentials returns a tenant's credentials.
 	Credentials(ctx context.Context, tenant org.Tenant) ([]org.Credential, error)
-	// Subscriptions lists a tenant's webhooks.
+	// Subscriptions returns a tenant's webhooks.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
-	// Registrations lists the registrations of all owners.
+	// Registrations returns the registrations of all owners.
 	Registrations(ctx context.Context) ([]catalog.OwnedRegistration, error)
-	// ClientAuths lists the clients of all owners.
+	// ClientAuths returns the clients of all owners.
 	ClientAuths(ctx context.Context) ([]catalog.OwnedClient, error)
 }
 
@@ -45,11 +45,11 @@ type ConnectionCheck interface {
 
 // DeletionReader reads the deletions of organisations (deletion.Requests).
 type DeletionReader interface {
-	// Show reads an organisation's deletion; fault.NotFound.
+	// Show returns an organisation's deletion; fault.NotFound.
 	Show(ctx context.Context, orgID string) (deletion.Deletion, error)
 }
 
-// NewSuspensions makes a Suspensions.
+// NewSuspensions returns a Suspensions.
 func NewSuspensions(
 	rows SuspensionRows, connections ConnectionCheck, deletions DeletionReader, by Journal,
 ) Suspensions {
@@ -58,14 +58,14 @@ func NewSuspensions(
 	}
 }
 
-// Suspend stops an organisation in both modes, within 30 seconds: its keys and public ids answer as if there were none.
-// What is under way ends, connections are looked after, and events are delivered (docs/operate/ctl.md, "Stop and
-// remove"). Errors are fault.NotFound and fault.Conflict.
+// Suspend suspends an organisation in both modes, within 30 seconds: its keys and public ids respond as if they did not
+// exist. Operations under way finish, connections are maintained, and events are delivered (docs/operate/ctl.md, "Stop
+// and remove"). Errors are fault.NotFound and fault.Conflict.
 func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
 }
 
-// Resume makes a suspended organisation work again. Errors are fault.NotFound and fault.Conflict.
+// Resume reactivates a suspended organisation. Errors are fault.NotFound and fault.Conflict.
 func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 	deleting, err := o.isDeleting(ctx, tenant.OrgID)
 	if err != nil {
@@ -77,8 +77,8 @@ func (o Suspensions) Resume(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Active, "organisation.resumed")
 }
 
-// Remove removes a suspended organisation that nothing belongs to in either mode. Errors are fault.NotFound, and
-// fault.Conflict with what is left.
+// Remove removes a suspended organisation that owns nothing in either mode. Errors are fault.NotFound, and
+// fault.Conflict listing its remaining items.
 func (o Suspensions) Remove(ctx context.Context, tenant org.Tenant) error {
 	found, err := findOrganisation(ctx, o.rows, tenant)
 	if err != nil {
@@ -111,7 +111,7 @@ func (o Suspensions) setStatus(ctx context.Context, tenant org.Tenant, status or
 	return err
 }
 
-// left tells what belongs to an organisation.
+// left returns the kinds of items that belong to an organisation.
 func (o Suspensions) left(ctx context.Context, of org.Organisation) ([]string, error) {
 	var left []string
 	for _, tenant := range of.Tenants() {
@@ -142,7 +142,7 @@ func (o Suspensions) left(ctx context.Context, of org.Organisation) ([]string, e
 	return left, nil
 }
 
-// leftIn tells what of it is in one mode.
+// leftIn returns the kinds of items that belong to it in one mode.
 func (o Suspensions) leftIn(ctx context.Context, tenant org.Tenant) ([]string, error) {
 	credentials, err := o.rows.Credentials(ctx, tenant)
 	if err != nil {

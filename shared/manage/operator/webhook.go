@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxSubscriptions bounds what one event fans out to, so that it stays one transaction.
+// maxSubscriptions limits the fan-out of one event, so that it fits one transaction.
 const maxSubscriptions = 25
 
-// Webhooks makes, changes and tries webhooks.
+// Webhooks creates, changes and tests webhooks.
 type Webhooks struct {
 	rows    WebhookRows
 	editor  webhook.Editor
@@ -30,39 +30,40 @@ type Webhooks struct {
 // WebhookReader reads webhooks.
 type WebhookReader interface {
 	OrganisationReader
-	// Subscriptions lists a tenant's webhooks with their health, consistently.
+	// Subscriptions returns a tenant's webhooks with their health, consistently.
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// WebhookRows keeps webhooks.
+// WebhookRows stores webhooks.
 type WebhookRows interface {
 	WebhookReader
-	// CreateSubscription stores a new one.
+	// CreateSubscription stores a new webhook.
 	CreateSubscription(ctx context.Context, sub webhook.Subscription) error
-	// SaveSubscription, DisableSubscription and EnableSubscription change one; fault.Conflict when
-	// it was changed meanwhile.
+	// SaveSubscription, DisableSubscription and EnableSubscription change a webhook; fault.Conflict if it changed
+	// meanwhile.
 	SaveSubscription(ctx context.Context, sub webhook.Subscription) error
 	DisableSubscription(ctx context.Context, tenant org.Tenant, id string, reason webhook.Reason, at time.Time) error
 	EnableSubscription(ctx context.Context, sub webhook.Subscription) error
-	// MoveSubscription is SaveSubscription of one with another address, whose health knows nothing.
+	// MoveSubscription is SaveSubscription for a webhook with a new URL, and resets its health.
 	MoveSubscription(ctx context.Context, sub webhook.Subscription) error
-	// RemoveSubscription removes a disabled one with its health, as it was read; fault.Conflict.
+	// RemoveSubscription removes a disabled webhook and its health if it is unchanged since it was read; else
+	// fault.Conflict.
 	RemoveSubscription(ctx context.Context, sub webhook.Subscription) error
 }
 
-// NewWebhooks makes a Webhooks.
+// NewWebhooks returns a Webhooks.
 func NewWebhooks(rows WebhookRows, editor webhook.Editor, notices Notices, log DeliverySearch, by Journal) Webhooks {
 	return Webhooks{rows: rows, editor: editor, notices: notices, log: log, by: by}
 }
 
-// As returns the same for another actor.
+// As returns a copy whose audit rows name actor.
 func (o Webhooks) As(actor string) Webhooks {
 	o.by = o.by.As(actor)
 	return o
 }
 
-// Create makes a webhook, whose id is chosen here, and has its organisation told by e-mail. The signing secret is
-// returned here and can never be shown again. Errors are fault.Invalid, fault.Conflict (too many) and fault.NotFound.
+// Create creates a webhook, whose id it chooses, and notifies its organisation by e-mail. Only this call returns the
+// signing secret. Errors are fault.Invalid, fault.Conflict (too many) and fault.NotFound.
 func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscription, secret.Text, error) {
 	if err := checkNote(d.Note); err != nil {
 		return webhook.Subscription{}, secret.Text{}, err
@@ -93,14 +94,13 @@ func (o Webhooks) Create(ctx context.Context, d webhook.Draft) (webhook.Subscrip
 	return sub, signing, err
 }
 
-// List lists a tenant's webhooks with how they fare. Errors are fault.NotFound.
+// List returns a tenant's webhooks with their health. Errors are fault.NotFound.
 func (o Webhooks) List(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error) {
 	return listWebhooks(ctx, o.rows, tenant)
 }
 
-// Rotate gives a webhook a new signing secret, which is returned here and can never be shown again, and has its
-// organisation told by e-mail. The former one
-// signs for another 24 hours; with atOnce it ends now. Errors are fault.NotFound and fault.Conflict.
+// Rotate gives a webhook a new signing secret, which only this call returns, and notifies its organisation by e-mail.
+// The former secret signs for another 24 hours or, with atOnce, ends now. Errors are fault.NotFound and fault.Conflict.
 func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	atOnce bool,
 ) (webhook.Subscription, secret.Text, error) {
@@ -124,8 +124,8 @@ func (o Webhooks) Rotate(ctx context.Context, tenant org.Tenant, id string,
 	)
 }
 
-// SetTypes makes a webhook be for the required event types and those of optional, and no other. Errors are
-// fault.NotFound and fault.Conflict.
+// SetTypes limits a webhook to the required event types and those in optional. Errors are fault.NotFound and
+// fault.Conflict.
 func (o Webhooks) SetTypes(ctx context.Context, tenant org.Tenant, id string,
 	optional []webhook.Type,
 ) (webhook.Subscription, error) {
@@ -145,13 +145,13 @@ func (o Webhooks) SetURL(ctx context.Context, tenant org.Tenant, id, address str
 	return o.Change(ctx, tenant, id, WebhookChange{URL: &address})
 }
 
-// Show reads a webhook. Errors are fault.NotFound.
+// Show returns a webhook. Errors are fault.NotFound.
 func (o Webhooks) Show(ctx context.Context, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	return findWebhook(ctx, o.rows, tenant, id)
 }
 
-// Disable stops everything to a webhook, which is then held, and has its organisation told by e-mail. Errors are
-// fault.NotFound, and fault.Conflict when it is disabled.
+// Disable stops all deliveries to a webhook, which are then held, and notifies its organisation by e-mail. Errors are
+// fault.NotFound, and fault.Conflict if it is disabled.
 func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -173,9 +173,8 @@ func (o Webhooks) Disable(ctx context.Context, tenant org.Tenant, id string) err
 	)
 }
 
-// Enable makes a disabled webhook work again and returns it as it was, and since when there are events that it has
-// missed, up to 15 days ago: those that have failed or are held wait for a replay. Errors are fault.NotFound and
-// fault.Conflict.
+// Enable enables a disabled webhook and returns its former state and the time since which it has missed events, at most
+// 15 days ago: failed and held deliveries wait for a replay. Errors are fault.NotFound and fault.Conflict.
 func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	id string,
 ) (was webhook.Subscription, missedSince time.Time, err error) {
@@ -186,7 +185,7 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	if !sub.Disabled {
 		return webhook.Subscription{}, time.Time{}, refused("The webhook is not disabled.")
 	}
-	// Before anything is changed, so that who could not be told can ask again.
+	// This precedes the change, so that a caller whose request fails here can repeat it.
 	if missedSince, err = o.missedSince(ctx, sub); err != nil {
 		return webhook.Subscription{}, time.Time{}, err
 	}
@@ -196,8 +195,8 @@ func (o Webhooks) Enable(ctx context.Context, tenant org.Tenant,
 	return sub, missedSince, o.by.record(ctx, tenant, "webhook.enabled", id)
 }
 
-// Remove removes a disabled webhook. What was held for it stays in the delivery log until it expires, and can be sent
-// to nobody. Errors are fault.NotFound, and fault.Conflict for one that is not disabled.
+// Remove removes a disabled webhook. Its held deliveries stay in the delivery log until they expire, and cannot be
+// sent. Errors are fault.NotFound, and fault.Conflict for one that is not disabled.
 func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) error {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
@@ -212,8 +211,8 @@ func (o Webhooks) Remove(ctx context.Context, tenant org.Tenant, id string) erro
 	return o.by.record(ctx, tenant, "webhook.removed", id)
 }
 
-// missedSince is when the oldest delivery was made that has failed or is held, whenever that was; that is what a replay
-// goes by. Where there is none yet, it is when the webhook was disabled.
+// missedSince returns the creation time of the oldest failed or held delivery, by which a replay selects. If there is
+// none yet, it returns the time at which the webhook was disabled.
 func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (time.Time, error) {
 	since := sub.DisabledAt
 	for _, status := range []webhook.DeliveryStatus{webhook.Exhausted, webhook.Held} {
@@ -237,7 +236,7 @@ func (o Webhooks) missedSince(ctx context.Context, sub webhook.Subscription) (ti
 	return since, nil
 }
 
-// listWebhooks lists a tenant's webhooks; fault.NotFound.
+// listWebhooks returns a tenant's webhooks; fault.NotFound.
 func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([]webhook.Subscription, error) {
 	if err := checkOwner(ctx, rows, tenant); err != nil {
 		return nil, err
@@ -249,7 +248,7 @@ func listWebhooks(ctx context.Context, rows WebhookReader, tenant org.Tenant) ([
 	return all, nil
 }
 
-// findWebhook reads one webhook of a tenant; fault.NotFound.
+// findWebhook returns one webhook of a tenant; fault.NotFound.
 func findWebhook(ctx context.Context, rows WebhookReader, tenant org.Tenant, id string) (webhook.Subscription, error) {
 	all, err := listWebhooks(ctx, rows, tenant)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 // WebhookChange describes a change to a webhook. Nil fields change nothing.
 type WebhookChange struct {
 	URL      *string
-	Optional []webhook.Type // it is for the required types and these
+	Optional []webhook.Type // receives the required types and these
 	Edit     webhook.Edit
 }
 
 // Change applies change to a webhook in one write. If the URL changes, the organisation is notified by e-mail, and due
-// attempts go to the new URL. If the origin changes, the webhook keeps only the headers in change: the former ones were
-// meant for the former receiver. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// attempts go to the new URL. If the origin changes, the webhook keeps only the headers in change, because the former
+// ones were meant for the former receiver. Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	change WebhookChange,
 ) (webhook.Subscription, error) {
@@ -58,18 +58,18 @@ func (o Webhooks) Change(ctx context.Context, tenant org.Tenant, id string,
 	if err = o.rows.MoveSubscription(ctx, sub); err != nil {
 		return webhook.Subscription{}, changed("webhook", err)
 	}
-	sub.Health = webhook.Health{} // was the other address's
+	sub.Health = webhook.Health{} // it described the former URL
 	told := notice.WebhookMoved(sub, o.by.now())
 	return sub, errors.Join(notify(ctx, o.notices, owner, told), o.by.record(ctx, tenant, "webhook.moved", id))
 }
 
-// Reveal shows the signing secrets of a webhook that are in use, newest first. Errors are fault.NotFound.
+// Reveal returns the signing secrets of a webhook that are in use, newest first. Errors are fault.NotFound.
 func (o Webhooks) Reveal(ctx context.Context, tenant org.Tenant, id string) ([]webhook.Revealed, error) {
 	sub, err := findWebhook(ctx, o.rows, tenant, id)
 	if err != nil {
 		return nil, err
 	}
-	// Nobody sees one of which it is not written down.
+	// No secret is revealed without an audit row.
 	if err = o.by.record(ctx, tenant, "webhook.secret_revealed", id); err != nil {
 		return nil, err
 	}

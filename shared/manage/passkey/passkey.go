@@ -1,6 +1,6 @@
-// Package passkey owns the two ceremonies of passkeys (W3C WebAuthn level 3), for one relying party: what a
-// browser is asked, and what its answer proves. It keeps nothing: who asks holds what finishes a ceremony,
-// and lets it be used once.
+// Package passkey implements the two ceremonies of passkeys (W3C WebAuthn level 3) for one relying party: the options
+// for the browser, and the verification of its response. It stores nothing: the caller holds the state that finishes a
+// ceremony, and lets it be used once.
 package passkey
 
 import (
@@ -19,13 +19,13 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Party is a relying party: the host of the dashboard. No passkey of it works for another.
+// Party is a relying party: the host of the dashboard. Its passkeys work for no other host.
 type Party struct {
-	rules *webauthn.WebAuthn // nil where there can be no passkeys
+	rules *webauthn.WebAuthn // nil if passkeys are impossible
 }
 
-// New makes the relying party of the dashboard's address. An IP address can have no passkeys (section
-// 5.1.2), so there are none then.
+// New returns the relying party for the dashboard's URL. An IP address cannot have passkeys (section 5.1.2), so the
+// Party then supports none.
 func New(dashboard, name string) (Party, error) {
 	at, err := url.Parse(dashboard)
 	if err != nil || at.Hostname() == "" {
@@ -49,7 +49,7 @@ func New(dashboard, name string) (Party, error) {
 	return Party{rules: rules}, nil
 }
 
-// Register begins a registration for an account. Its other passkeys are left out by the browser.
+// Register begins a registration for an account. The browser excludes its existing passkeys.
 func (p Party) Register(a account.Account) (account.Begun, error) {
 	if p.rules == nil {
 		return account.Begun{}, unavailable()
@@ -66,7 +66,7 @@ func (p Party) Register(a account.Account) (account.Begun, error) {
 	return begun(options.Response, state)
 }
 
-// Registered is the passkey that an answer to Register has made. fault.Invalid when it proves nothing.
+// Registered returns the passkey created by a response to Register; fault.Invalid if the response does not verify.
 func (p Party) Registered(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p Party) Registered(a account.Account, state, answer []byte) (account.Pass
 	return stored(made)
 }
 
-// Ask begins a use: the browser lets its person pick an account.
+// Ask begins an authentication: the browser lets the user choose an account.
 func (p Party) Ask() (account.Begun, error) {
 	if p.rules == nil {
 		return account.Begun{}, unavailable()
@@ -102,7 +102,7 @@ func (p Party) Ask() (account.Begun, error) {
 	return begun(options.Response, state)
 }
 
-// Claim reads an answer to Register or Ask; only the latter names an account. fault.Invalid.
+// Claim parses a response to Register or Ask; only the latter names an account. fault.Invalid.
 func (Party) Claim(answer []byte) (account.Claim, error) {
 	var said struct {
 		Response struct {
@@ -122,9 +122,9 @@ func (Party) Claim(answer []byte) (account.Claim, error) {
 	return account.Claim{Challenge: client.Challenge, AccountID: string(said.Response.UserHandle)}, nil
 }
 
-// Prove checks an answer to Ask against the account that it names, and returns the passkey as its next use is
-// to be checked. fault.Invalid when it proves nothing, also of a passkey whose counter went back: there is a
-// copy of it (section 6.1.1).
+// Prove verifies a response to Ask against the account that it names, and returns the passkey updated for its next use.
+// It returns fault.Invalid if the response does not verify, or if the passkey's counter went back, which indicates a
+// copy (section 6.1.1).
 func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, error) {
 	data, err := p.stateOf(state)
 	if err != nil {
@@ -153,7 +153,7 @@ func (p Party) Prove(a account.Account, state, answer []byte) (account.Passkey, 
 	return stored(used)
 }
 
-// person is an account as the library sees it.
+// person adapts an account to the library.
 type person struct {
 	account account.Account
 	keys    []webauthn.Credential
@@ -199,7 +199,7 @@ func (p Party) stateOf(kept []byte) (webauthn.SessionData, error) {
 	return state, nil
 }
 
-// stored is what the next use is checked against. Attestations are of no use to us, and long.
+// stored returns the data needed to verify the next use. It omits attestations, which are not used, and long.
 func stored(key *webauthn.Credential) (account.Passkey, error) {
 	key.Attestation = webauthn.CredentialAttestation{}
 	body, err := json.Marshal(key)

@@ -1,5 +1,5 @@
-// Package usage owns what organisations use of the service, in numbers: how events become counts, which days are
-// counted when, and what a month sums up to (docs/adr/0036-the-dashboard.md). It knows no AWS.
+// Package usage owns the measurement of organisations' usage: the conversion of events into counts, the days to count,
+// and the monthly totals (docs/adr/0036-the-dashboard.md). It does not depend on AWS.
 package usage
 
 import (
@@ -18,18 +18,18 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Counts are of a day or a month of one tenant.
+// Counts holds the counts of a day or a month of one tenant.
 type Counts struct {
-	Connections      int64 `json:"connections"` // authorizations, reconnects among them
+	Connections      int64 `json:"connections"` // authorizations, including reconnects
 	Rejections       int64 `json:"rejections"`  // patients who declined
-	Revocations      int64 `json:"revocations"` // found by us, not an organisation's own
+	Revocations      int64 `json:"revocations"` // detected by the service, not requested by the organisation
 	ExportsSucceeded int64 `json:"exports_succeeded"`
 	ExportsFailed    int64 `json:"exports_failed"`
 	Inquiries        int64 `json:"inquiries"`
-	Deliveries       int64 `json:"deliveries"` // one for each event and webhook, however often it was tried
+	Deliveries       int64 `json:"deliveries"` // one for each event and webhook, regardless of retries
 }
 
-// Month is what a tenant has used in a calendar month in UTC, so far.
+// Month is a tenant's usage in a calendar month in UTC, so far.
 type Month struct {
 	Counts
 
@@ -38,42 +38,42 @@ type Month struct {
 
 const (
 	day = "2006-01-02"
-	// months is how a month is written.
+	// months is the format of a month.
 	months = "2006-01"
-	// settled is how long after its end a day is counted: an event comes into the index some moments after its row.
+	// settled is the delay after the end of a day until it is counted, because the event index lags behind the rows.
 	settled = time.Hour
-	// catchUp is how many days back a day can be made up for: events are kept for 15 days, so that the first of an
-	// older day may have gone.
+	// catchUp is the number of days for which counting can be made up: events are stored for 15 days, so the first events
+	// of an older day may have expired.
 	catchUp = 14
-	// page is how much of a list is read at once, at most 100.
+	// page is the number of list items that are read at once, at most 100.
 	page = 100
 )
 
-// Days keeps counted days (store.UsageDays).
+// Days stores counted days (store.UsageDays).
 type Days interface {
-	// SaveUsage stores a tenant's day, written 2026-03-04; fault.Conflict when it is there.
+	// SaveUsage stores a tenant's day, formatted as 2026-03-04; fault.Conflict if it exists.
 	SaveUsage(ctx context.Context, tenant org.Tenant, day string, c Counts, ends time.Time) error
-	// Usage reads a tenant's counted days from one up to and with another, at most 62.
+	// Usage returns a tenant's counted days between two days, both included, at most 62.
 	Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]Counts, error)
 }
 
-// Events lists a tenant's events behind a place and before a time, oldest first (store.EventLog).
+// Events returns a tenant's events after a cursor and before a time, oldest first (store.EventLog).
 type Events interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) ([]webhook.Event, bool, error)
 }
 
-// Deliveries lists where a tenant's deliveries stand, newest first (store.DeliveryLog).
+// Deliveries returns the cursors of a tenant's deliveries, newest first (store.DeliveryLog).
 type Deliveries interface {
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before deliverylog.Place, from time.Time,
 		limit int) ([]deliverylog.Place, bool, error)
 }
 
-// Tenants lists all tenants (store.Organisations).
+// Tenants returns all tenants (store.Organisations).
 type Tenants interface {
 	Tenants(ctx context.Context) ([]org.Tenant, error)
 }
 
-// Meter counts.
+// Meter counts usage.
 type Meter struct {
 	Days       Days
 	Events     Events
@@ -81,7 +81,7 @@ type Meter struct {
 	Now        func() time.Time
 }
 
-// Month tells what a tenant has used in a month, such as 2026-03, today included. fault.Invalid for what is no month.
+// Month returns a tenant's usage in a month, such as 2026-03, including today; fault.Invalid for an invalid month.
 func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Month, error) {
 	first, err := time.Parse(months, month)
 	if err != nil {
@@ -106,8 +106,8 @@ func (m Meter) Month(ctx context.Context, tenant org.Tenant, month string) (Mont
 	return sum, nil
 }
 
-// Run counts the days of all tenants that are over and not counted yet. It ends by itself before the deadline of ctx,
-// and what is left is for the next run. One tenant's failure stops no other.
+// Run counts the completed days of all tenants that are not counted yet. It stops before the deadline of ctx, and
+// leaves the remainder to the next run. A failure for one tenant does not stop the others.
 func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	all, err := tenants.Tenants(ctx)
 	if err != nil {
@@ -128,13 +128,13 @@ func (m Meter) Run(ctx context.Context, tenants Tenants) error {
 	return errors.Join(failures[:min(len(failures), 10)]...)
 }
 
-// isLate tells whether too little time is left for another tenant.
+// isLate reports whether too little time is left for another tenant.
 func (m Meter) isLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(m.Now()) < time.Minute
 }
 
-// finish counts what is to be counted of one tenant, and returns how many days that were.
+// finish counts the outstanding days of one tenant, and returns their number.
 func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 	now := m.Now().UTC()
 	first := earliest(now)
@@ -151,7 +151,7 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 		if err != nil {
 			return counted, err
 		}
-		// A day is written once: events of a connection that was erased since would be missing from a later count.
+		// A day is written once: a later count would miss the events of connections erased since.
 		if err = m.Days.SaveUsage(ctx, tenant, date.Format(day), c, date.AddDate(0, 0, 1)); err != nil &&
 			!errors.Is(err, fault.Conflict) {
 			return counted, fmt.Errorf("save usage: %w", err)
@@ -161,12 +161,12 @@ func (m Meter) finish(ctx context.Context, tenant org.Tenant) (int, error) {
 	return counted, nil
 }
 
-// earliest is the first day whose events are all there.
+// earliest returns the first day whose events are all still stored.
 func earliest(now time.Time) time.Time {
 	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -catchUp)
 }
 
-// count counts a day of a tenant.
+// count counts a tenant's usage on a day.
 func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Counts, error) {
 	end := date.AddDate(0, 0, 1)
 	var c Counts
@@ -196,7 +196,7 @@ func (m Meter) count(ctx context.Context, tenant org.Tenant, date time.Time) (Co
 	return c, nil
 }
 
-// addEvent counts an event, but not what an organisation has simulated, nor a result that it was told again.
+// addEvent counts an event, except for simulated events and repeated results.
 func (c *Counts) addEvent(e webhook.Event) {
 	var told struct {
 		Data json.RawMessage `json:"data"`

@@ -23,11 +23,11 @@ import (
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 	other  = org.Tenant{Mode: org.Live, OrgID: "0b000000-0000-4000-8000-00000000000b"}
-	// now is a Tuesday in the first days of a month.
+	// now is early in a month, on a Tuesday.
 	now = time.Date(2026, 3, 3, 15, 4, 5, 0, time.UTC)
 )
 
-// fixture is a log of events and what is counted of it. Its time can be moved.
+// fixture is an event log and its counts. Tests can set its time.
 type fixture struct {
 	meter usage.Meter
 	days  store.UsageDays
@@ -53,7 +53,7 @@ func (*fixture) Tenants(context.Context) ([]org.Tenant, error) {
 	return []org.Tenant{other, tenant}, nil
 }
 
-// tell stores an event of a moment with a delivery, which is made at the same time.
+// tell stores an event at a time, with a delivery created at the same time.
 func (f *fixture) tell(t *testing.T, of org.Tenant, at time.Time, kind webhook.Type, data any) {
 	t.Helper()
 	f.made++
@@ -93,7 +93,7 @@ func connected(status string) webhook.ConnectionSuccess {
 	return webhook.ConnectionSuccess{ConnectionStatus: status}
 }
 
-// tellAll stores one of everything on a day.
+// tellAll stores an event of every counted kind on a day.
 func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	t.Helper()
 	f.tell(t, tenant, at, webhook.ConnectionSucceeded, connected("authorized"))
@@ -105,13 +105,13 @@ func (f *fixture) tellAll(t *testing.T, at time.Time) {
 	f.tell(t, tenant, at, webhook.TestEvent, webhook.Test{Hello: "world"})
 	task := fmt.Sprintf("7a%030d", f.made)
 	f.store(t, tenant, at, webhook.ExportSucceeded, task, 0, webhook.ExportSuccess{TaskID: task})
-	f.store(t, tenant, at, webhook.ExportSucceeded, task, 1, webhook.ExportSuccess{TaskID: task}) // told again
+	f.store(t, tenant, at, webhook.ExportSucceeded, task, 1, webhook.ExportSuccess{TaskID: task}) // a repeated result
 	f.tell(t, tenant, at, webhook.ConnectionSucceeded, webhook.Example(webhook.ConnectionSucceeded))
 	f.tell(t, tenant, at, webhook.ExportSucceeded, webhook.Example(webhook.ExportSucceeded))
 	f.tell(t, other, at, webhook.ConnectionSucceeded, connected("authorized"))
 }
 
-// ofOne is what one tellAll counts as.
+// ofOne returns the counts of one tellAll.
 func ofOne() usage.Counts {
 	return usage.Counts{
 		Connections: 1, Rejections: 1, Revocations: 1, ExportsSucceeded: 1, ExportsFailed: 1, Inquiries: 2,
@@ -127,7 +127,7 @@ func times(n int64, c usage.Counts) usage.Counts {
 	}
 }
 
-func TestAMonthIsWhatItsDaysHaveTodayIncluded(t *testing.T) {
+func TestMonthSumsDaysIncludingToday(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	midnight := now.Truncate(24 * time.Hour)
@@ -159,8 +159,8 @@ func TestAMonthIsWhatItsDaysHaveTodayIncluded(t *testing.T) {
 	}
 }
 
-// Many events and deliveries are more than one page.
-func TestADayOfManyPagesIsCountedWhole(t *testing.T) {
+// A day whose events and deliveries exceed one page is counted completely.
+func TestDayOfManyPagesIsCountedCompletely(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	yesterday := now.AddDate(0, 0, -1)
@@ -173,9 +173,8 @@ func TestADayOfManyPagesIsCountedWhole(t *testing.T) {
 	}
 }
 
-// A day is counted once, when its last events are in the index; those that were missed are made up for as
-// long as events are kept.
-func TestDaysAreCountedOnceAndMadeUpFor(t *testing.T) {
+// A day is counted once its last events are in the index; missed days are made up for as long as events are stored.
+func TestRunCountsDaysOnceAndCatchesUp(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	days := func() int {
@@ -193,7 +192,7 @@ func TestDaysAreCountedOnceAndMadeUpFor(t *testing.T) {
 	if got := days(); got != 14 {
 		t.Errorf("%d days, want 14", got)
 	}
-	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // late by hours, which no event is
+	f.tellAll(t, time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)) // hours late, which never happens
 	f.tellAll(t, time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC))
 	f.at = f.at.AddDate(0, 0, 10)
 	f.run(t)
@@ -217,7 +216,7 @@ func (f flawed) SaveUsage(ctx context.Context, of org.Tenant, day string, c usag
 	return f.Days.SaveUsage(ctx, of, day, c, ends)
 }
 
-func TestOneTenantsFailureStopsNoOther(t *testing.T) {
+func TestRunContinuesAfterTenantFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.tellAll(t, now.AddDate(0, 0, -1))
@@ -255,7 +254,7 @@ func (n *nothing) SaveUsage(context.Context, org.Tenant, string, usage.Counts, t
 	return nil
 }
 
-func TestARunEndsBeforeItsDeadline(t *testing.T) {
+func TestRunEndsBeforeDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &nothing{}

@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	maxAddress = 254 // RFC 5321 section 4.5.3.1.3, without its brackets
+	maxAddress = 254 // RFC 5321 section 4.5.3.1.3, without the angle brackets
 	maxLocal   = 64  // RFC 5321 section 4.5.3.1.1
 	maxLabel   = 63  // RFC 1035 section 2.3.4
 )
 
-// Address is an e-mail address that is fit to be sent to: one mailbox in ASCII, without a display name, quotes or
-// comments, so that nothing in it can be a second recipient or a header.
+// Address is an e-mail address that can safely be sent to: one mailbox in ASCII, without a display name, quotes or
+// comments, so that no part of it can be a second recipient or a header.
 type Address struct {
-	local  string // as it was given: only its own server knows whether case counts
+	local  string // as entered: only its own server knows whether case matters
 	domain string // in lower case
 }
 
-// ParseAddress reads what a patient has typed. The error is fault.Invalid and does not repeat it.
+// ParseAddress parses an email address typed by a patient. The error is fault.Invalid and does not repeat it.
 func ParseAddress(text string) (Address, error) {
 	text = strings.TrimSpace(text)
 	local, domain, _ := strings.Cut(text, "@")
@@ -32,18 +32,19 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// String is the address as mail goes to it.
+// String returns the address in its original spelling.
 func (a Address) String() string { return a.local + "@" + a.domain }
 
-// Domain is the host name behind the @, in lower case.
+// Domain returns the host name after the @, in lower case.
 func (a Address) Domain() string { return a.domain }
 
-// same is equal for two spellings of one address.
+// same returns a form that is equal for two spellings of one address.
 func (a Address) same() string { return strings.ToLower(a.String()) }
 
 func (a Address) mailbox() string { return maillimit.Mailbox(a.String()) }
 
-// isLocal takes a dot-atom (RFC 5322 section 3.2.3). The quoted form is refused: nobody has such an address.
+// isLocal reports whether text is a dot-atom (RFC 5322 section 3.2.3). The quoted form is refused, because nobody uses
+// it.
 func isLocal(text string) bool {
 	if len(text) > maxLocal {
 		return false
@@ -57,8 +58,8 @@ func isLocal(text string) bool {
 	return true
 }
 
-// isDomain takes a host name of at least two labels, of which the last is no number: an address
-// of a network is not one.
+// isDomain reports whether text is a host name of at least two labels, the last of which is not a number; IP addresses
+// are refused.
 func isDomain(text string) bool {
 	labels := strings.Split(text, ".")
 	for _, label := range labels {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestAnAddressIsOneMailbox(t *testing.T) {
+func TestParseAddressAcceptsSingleMailbox(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 64) + "@" + strings.Repeat(strings.Repeat("b", 61)+".", 3) + "org" // 254 characters
 	const pasted = " \tada@example.com\r\n"
@@ -17,7 +17,7 @@ func TestAnAddressIsOneMailbox(t *testing.T) {
 		"ada@example.com":                  "ada@example.com",
 		pasted:                             "ada@example.com",
 		"Ada.O'Maple+tag@Mail.EXAMPLE.com": "Ada.O'Maple+tag@mail.example.com",
-		"a_b-c=d@xn--mnchen-3ya.example":   "a_b-c=d@xn--mnchen-3ya.example", // an international domain, as mail writes it
+		"a_b-c=d@xn--mnchen-3ya.example":   "a_b-c=d@xn--mnchen-3ya.example", // an internationalised domain in mail
 		long:                               long,
 	} {
 		if a, err := verification.ParseAddress(given); err != nil || a.String() != want {
@@ -26,7 +26,7 @@ func TestAnAddressIsOneMailbox(t *testing.T) {
 	}
 }
 
-func TestWhatCouldBeMoreThanOneMailboxIsNoAddress(t *testing.T) {
+func TestParseAddressRefusesMultipleMailboxes(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{
 		"", "@", "ada", "ada@", "@example.com", "ada@example", "ada@@example.com", "ada@b@example.com",

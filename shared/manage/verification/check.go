@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Checker takes codes. Every field is needed.
+// Checker verifies codes. Every field is required.
 type Checker struct {
 	Store  CheckStore
 	Keys   secret.Keyring
@@ -23,19 +23,20 @@ type Checker struct {
 	Now    func() time.Time
 }
 
-// Verified is what a right code is worth.
+// Verified is the result of a correct code.
 type Verified struct {
 	Token     secret.Text // 43 characters
 	ExpiresAt time.Time
 }
 
-// Check takes the digits that a patient has typed. fault.Invalid when they are wrong and another try is left;
-// fault.NotFound when a new code is needed: it was used, has ended, was tried too often, is another tenant's or
-// was never sent, all alike.
+// Check verifies the digits that a patient has typed. It returns fault.Invalid if they are wrong and another try is
+// left. It returns fault.NotFound if a new code is needed, whether the code was used, has expired, was tried too often,
+// belongs to another tenant or was never sent.
 func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed string) (Verified, error) {
 	digits := strings.Join(strings.Fields(typed), "")
 	if len(digits) != 6 || strings.ContainsFunc(digits, func(r rune) bool { return !isDigit(r) }) {
-		return Verified{}, fault.BadRequest("code must have six digits.").About("code") // is no try: it cannot be right
+		// not counted as a try, because it cannot be correct
+		return Verified{}, fault.BadRequest("code must have six digits.").About("code")
 	}
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -64,7 +65,7 @@ func (c Checker) Check(ctx context.Context, tenant org.Tenant, asked, typed stri
 	return v, nil
 }
 
-// spent tells a code that does not work any more from a failure of our own.
+// spent returns fault.NotFound for a code that no longer works, and wraps any other error as an internal one.
 func spent(err error) error {
 	if err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("use code: %w", err)

@@ -16,9 +16,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Whoever asks for code after code to guess at each gets few of them, also with other spellings of the address, from
-// other networks and at the same time.
-func TestAMailboxGetsFiveCodesAnHour(t *testing.T) {
+// A caller that requests code after code in order to guess gets few of them, even with other spellings of the address,
+// from other networks, and concurrently.
+func TestMailboxGetsFiveCodesPerHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -26,7 +26,7 @@ func TestAMailboxGetsFiveCodesAnHour(t *testing.T) {
 		_, err := o.ask(alder, address)
 		wantWait(t, "a second code at once", err, 30*time.Second)
 		_, err = o.ask(birch, address)
-		expect.NoError(t, err) // what one organisation's patients do is nothing to another's
+		expect.NoError(t, err) // organisations do not affect each other's limits
 		for _, spelling := range []string{"ada.maple@example.com", "Ada.Maple+1@example.com", "ADA.MAPLE+2@Example.Com"} {
 			<-time.After(30 * time.Second)
 			o.send(spelling)
@@ -59,9 +59,9 @@ func wantWait(t *testing.T, what string, err error, want time.Duration) {
 	}
 }
 
-// A patient who needs several codes a day gets ten from one network. After ten, wherever they were asked for, one works
-// at the first try alone: until the first of them is a day old.
-func TestADaysLaterCodesHaveOneTry(t *testing.T) {
+// A patient who needs several codes a day gets ten from one network. After ten, from any network, a code allows a
+// single try until the first of them is a day old.
+func TestLaterCodesOfDayAllowOneTry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -94,7 +94,7 @@ func TestADaysLaterCodesHaveOneTry(t *testing.T) {
 	})
 }
 
-// tries guesses at a code until it is spent, and returns how often that was.
+// tries guesses at a code until it is spent, and returns the number of guesses.
 func (o *office) tries(sent verification.Sent, code string) int {
 	o.t.Helper()
 	for n := 1; ; n++ {
@@ -106,9 +106,9 @@ func (o *office) tries(sent verification.Sent, code string) int {
 	}
 }
 
-// A stranger with one network guesses for a day, as often as the limits let one, and keeps nobody out: the patient asks
-// for a code every three hours, and types it right.
-func TestAStrangerKeepsNobodyOut(t *testing.T) {
+// A stranger with one network who guesses for a day, up to the limits, locks nobody out: the patient requests a code
+// every three hours and enters it correctly.
+func TestStrangerCannotLockPatientOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -120,7 +120,7 @@ func TestAStrangerKeepsNobodyOut(t *testing.T) {
 			if time.Now().Before(next) {
 				continue
 			}
-			<-time.After(30 * time.Second) // a code of the stranger's may just have gone
+			<-time.After(30 * time.Second) // the stranger may just have requested a code
 			o.network, next = "203.0.113.1", next.Add(3*time.Hour)
 			sent, code := o.send(address)
 			_, err := o.check(alder, sent.ID, code)
@@ -132,8 +132,8 @@ func TestAStrangerKeepsNobodyOut(t *testing.T) {
 	})
 }
 
-// A stranger who has a network for every code guesses for a day.
-func TestGuessesOfADayAreBounded(t *testing.T) {
+// A stranger with a new network for every code guesses for a day.
+func TestDailyGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -149,8 +149,8 @@ func TestGuessesOfADayAreBounded(t *testing.T) {
 	})
 }
 
-// What is counted for a day is there for a day, so that nobody begins anew by waiting.
-func TestSendingsAreKeptForADay(t *testing.T) {
+// Daily counts are stored for a day, so that waiting does not reset them.
+func TestSendingsAreStoredForDay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -166,7 +166,7 @@ func TestSendingsAreKeptForADay(t *testing.T) {
 	})
 }
 
-// guess asks for a code and guesses at it, and returns how often.
+// guess requests a code, guesses at it, and returns the number of guesses.
 func (o *office) guess() int {
 	o.t.Helper()
 	sent, err := o.ask(alder, address)

@@ -24,7 +24,7 @@ const (
 	noticeCodesPerMailbox  = 3 // of one sender
 )
 
-// noSendings stores codes of which each is the first to its mailbox, so that only the limits over all tenants hold.
+// noSendings stores each code as the first to its mailbox, so that only the limits across all tenants apply.
 type noSendings struct{}
 
 func (noSendings) Sendings(context.Context, org.Tenant, string) (verification.Sendings, error) {
@@ -35,7 +35,7 @@ func (noSendings) CreateCode(context.Context, verification.Code, verification.Se
 	return nil
 }
 
-// attempt asks for a code and reports whether it was sent. Errors other than fault.Limited fail the test.
+// attempt requests a code and reports whether it was sent. Errors other than fault.Limited fail the test.
 func (o *office) attempt(r verification.Request) bool {
 	o.t.Helper()
 	before := len(o.post.sent)
@@ -49,7 +49,7 @@ func (o *office) attempt(r verification.Request) bool {
 	return err == nil
 }
 
-// hostile asks 10,000 times for one account, half of the times for one mailbox.
+// hostile sends 10,000 requests for one account, half of them for one mailbox.
 func (o *office) hostile(occasion verification.Occasion, account string) (sent int) {
 	o.t.Helper()
 	for n := range 10_000 {
@@ -68,7 +68,7 @@ func (o *office) hostile(occasion verification.Occasion, account string) (sent i
 	return sent
 }
 
-func TestPatientCodesStayPossibleBesideHostileAccount(t *testing.T) {
+func TestPatientCodesWorkDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -96,7 +96,7 @@ func TestPatientCodesStayPossibleBesideHostileAccount(t *testing.T) {
 	})
 }
 
-func TestNoticeAddressCodesStayPossibleBesideHostileAccount(t *testing.T) {
+func TestNoticeAddressCodesWorkDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -117,8 +117,8 @@ func TestNoticeAddressCodesStayPossibleBesideHostileAccount(t *testing.T) {
 	})
 }
 
-// What an organisation's own limits refuse must not use up those over all organisations.
-func TestRefusedCodeLeavesMailboxBudget(t *testing.T) {
+// Codes refused by an organisation's own limits must not use up the limits across all organisations.
+func TestRefusedCodeUsesNoMailboxBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -155,7 +155,7 @@ func TestMailNamesServiceWhenOrganisationIsNotApproved(t *testing.T) {
 	}
 }
 
-func TestNoticeAddressMailHasNoWordOfOrganisation(t *testing.T) {
+func TestNoticeAddressMailContainsNoOrganisationText(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	if !o.attempt(verification.Request{

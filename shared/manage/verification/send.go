@@ -20,23 +20,23 @@ import (
 )
 
 const (
-	codes    = 1_000_000 // that six digits tell apart
+	codes    = 1_000_000 // number of six-digit codes
 	day      = 24 * time.Hour
 	mailTime = 6 * time.Second
 )
 
-// Mailer sends a mail in both forms to one address each (mail.Sender). fault.Invalid when nobody can be
-// reached at such an address.
+// Mailer sends a mail in both formats to a single address (mail.Sender). It returns fault.Invalid if the address cannot
+// receive mail.
 type Mailer interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
-// Limits counts e-mails over all tenants; fault.Limited (maillimit.Limiter).
+// Limits counts e-mails across all tenants; fault.Limited (maillimit.Limiter).
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Sender sends codes. Every field is needed but Mailer.
+// Sender sends codes. Every field is required except Mailer.
 type Sender struct {
 	Store   SendStore
 	Mailer  Mailer // nil: this stack sends no e-mails
@@ -44,27 +44,27 @@ type Sender struct {
 	Random  io.Reader
 	NewID   ids.Source
 	Now     func() time.Time
-	PerHour int // codes to one mailbox, for one tenant; what a day allows follows from it
+	PerHour int // codes to one mailbox, for one tenant; also determines the daily limit
 	Limits  Limits
 }
 
-// Request asks for a code.
+// Request is a request for a code.
 type Request struct {
 	Tenant org.Tenant
-	// Organisation is the name that a patient's mail shows. It is empty for an organisation that is not approved for live
-	// mode: its mails name the service, and fewer of them can be sent.
+	// Organisation is the name shown in the patient's mail. It is empty for an organisation that is not approved for live
+	// mode: its mails name the service, and their limits are lower.
 	Organisation string
-	From         maillimit.From // who has the code sent
+	From         maillimit.From // on whose behalf the code is sent
 	Email        string
-	Language     string // BCP 47; English where it is none that there are texts in
-	Network      string // where the request comes from
+	Language     string // BCP 47; English if there are no texts in the language
+	Network      string // from which the request comes
 	Occasion     Occasion
-	// Device is what the browser of a mailbox's owner is known by, whose codes are then counted apart: strangers cannot
-	// use up what the owner may have. Empty for a browser that nobody knows.
+	// Device identifies a known browser of the mailbox's owner, whose codes are counted separately, so that strangers
+	// cannot exhaust the owner's limit. It is empty for an unknown browser.
 	Device string
 }
 
-// Occasion says what a code is for.
+// Occasion is the purpose of a code.
 type Occasion string
 
 // The occasions.
@@ -72,7 +72,7 @@ const (
 	Form          Occasion = "" // a form on one of our pages, filled in by a patient
 	SignIn        Occasion = "sign_in"
 	NewAddress    Occasion = "new_address"
-	NoticeAddress Occasion = "notice_address" // an organisation's, for notices
+	NoticeAddress Occasion = "notice_address" // an organisation's notice address
 )
 
 // Sent is a code on its way.
@@ -82,8 +82,8 @@ type Sent struct {
 	ResendAfter time.Time
 }
 
-// Send sends a code, and answers alike whoever the address belongs to. fault.Limited when there were too many,
-// fault.Unavailable when the mail cannot be sent; the code then counts as sent, since it may have been.
+// Send sends a code. The response is the same whoever the address belongs to. It returns fault.Limited if there were
+// too many, and fault.Unavailable if the mail cannot be sent; the code then counts as sent, because it may have been.
 func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	to, err := ParseAddress(r.Email)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 		return Sent{}, err
 	}
 	l := write(r, digits)
-	ctx, cancel := context.WithTimeout(ctx, mailTime) // there has to be time left to say that it did not go
+	ctx, cancel := context.WithTimeout(ctx, mailTime) // leaves time to report a failure
 	defer cancel()
 	if err := s.Mailer.Send(ctx, []string{to.String()}, l.Subject, l.Text(), l.HTML()); err != nil {
 		return Sent{}, unsent(err)
@@ -114,7 +114,7 @@ func (s Sender) Send(ctx context.Context, r Request) (Sent, error) {
 	return Sent{ID: code.ID, ExpiresAt: code.ExpiresAt, ResendAfter: now.Add(resendAfter)}, nil
 }
 
-// digits are six, each code as likely as any other.
+// digits returns six digits; all codes are equally likely.
 func (s Sender) digits() (string, error) {
 	n, err := rand.Int(s.Random, big.NewInt(codes))
 	if err != nil {
@@ -123,7 +123,7 @@ func (s Sender) digits() (string, error) {
 	return fmt.Sprintf("%06d", n), nil
 }
 
-// store keeps the code, unless too many went to its mailbox. Others who send there at the same time are counted, too.
+// store stores the code, unless too many were sent to its mailbox. Codes that are sent concurrently count too.
 func (s Sender) store(ctx context.Context, code Code, r Request, to Address) error {
 	mailbox, now := hex.EncodeToString(s.Keys.Sign(mailboxText(r.Tenant, to, r.Device)).Sum), s.Now()
 	isCounted := false
@@ -138,7 +138,7 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 			return fault.New(fault.Limited, fault.CodeRateLimited,
 				"A code was sent to this address already. Please wait before asking for another one.").After(wait)
 		}
-		if !isCounted { // what the tenant's own limits refuse uses up nothing of those over all tenants
+		if !isCounted { // codes refused by the tenant's own limits do not count across tenants
 			if err = s.count(ctx, r, to); err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (s Sender) store(ctx context.Context, code Code, r Request, to Address) err
 	})
 }
 
-// count counts a code over all tenants. Codes to sign in with have one tenant for everybody, whose own limits do that.
+// count counts a code across all tenants. Sign-in codes share one tenant, whose own limits do that.
 func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	m := maillimit.Mail{Purpose: maillimit.PatientCode, From: r.From, To: to.String()}
 	switch {
@@ -174,13 +174,13 @@ func (s Sender) count(ctx context.Context, r Request, to Address) error {
 	return nil
 }
 
-// perDay is how many codes to one mailbox have all their tries, and how many one network may ask for, within a day. So
-// guesses are few, and yet strangers keep nobody out: what they use up is tries, while one who has the mail needs a
-// single one (docs/develop/threat-model.md, "Guessing codes").
+// perDay is the daily number of codes to one mailbox that allow every try, and of codes that one network may request.
+// It keeps guesses few without letting strangers lock anyone out: strangers use up tries, whereas the holder of the
+// mail needs only one (docs/develop/threat-model.md, "Guessing codes").
 func (s Sender) perDay() int { return 2 * s.PerHour }
 
-// wait is how long it takes until another code may follow those that went to its mailbox. One of an hour's
-// is left to other networks.
+// wait returns the time until another code may be sent to a mailbox after those already sent. One of an hour's codes is
+// reserved for other networks.
 func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	own := slices.DeleteFunc(slices.Clone(sent), func(one Sending) bool { return one.Network != next.Network })
 	return max(
@@ -191,7 +191,7 @@ func (s Sender) wait(sent []Sending, next Sending) time.Duration {
 	)
 }
 
-// until is how long it takes until fewer than n of them are within a window.
+// until returns the time until fewer than n of them are within a window.
 func until(sent []Sending, n int, window time.Duration, now time.Time) time.Duration {
 	if len(sent) < n {
 		return 0
@@ -199,7 +199,7 @@ func until(sent []Sending, n int, window time.Duration, now time.Time) time.Dura
 	return max(0, sent[len(sent)-n].At.Add(window).Sub(now))
 }
 
-// unsent is what the patient can do about a mail that did not go.
+// unsent returns the error that advises the patient when a mail could not be sent.
 func unsent(err error) error {
 	if errors.Is(err, fault.Invalid) {
 		return fault.BadRequest("No e-mail can be sent to this address. Check how it is written.").About("email").Because(err)

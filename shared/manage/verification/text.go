@@ -12,8 +12,8 @@ import (
 // service is the name that a mail shows if it shows no organisation's.
 const service = "Recordbridge"
 
-// wording are the sentences of a mail in a language. Each %s is the organisation's name. A mail with a code has no
-// link, so that nobody learns to follow one.
+// wording holds the sentences of a mail in one language. Each %s is the organisation's name. A mail with a code
+// contains no link, so that users do not learn to follow links.
 type wording struct {
 	lang    string
 	subject string
@@ -50,7 +50,7 @@ func spanish() wording {
 	}
 }
 
-// in is the wording for a language tag.
+// in returns the wording for a language tag.
 func in(language string) wording {
 	primary, _, _ := strings.Cut(strings.ToLower(language), "-")
 	if primary == "es" {
@@ -59,8 +59,8 @@ func in(language string) wording {
 	return english()
 }
 
-// signIn is the wording for who signs in to the dashboard, and newAddress for who gives an account another address.
-// Both are in English, as the dashboard is.
+// signIn returns the wording for signing in to the dashboard, and newAddress that for changing an account's address.
+// Both are in English, like the dashboard.
 func signIn() wording {
 	return wording{
 		lang:    "en",
@@ -73,8 +73,8 @@ func signIn() wording {
 	}
 }
 
-// noticeAddress is the wording for whoever reads an address that an organisation wants its notices sent to. It has no
-// word of that organisation's.
+// noticeAddress returns the wording for the reader of an address to which an organisation wants its notices sent. It
+// contains none of that organisation's text.
 func noticeAddress() wording {
 	w := signIn()
 	w.subject = "Confirm this address for notices from %s"

@@ -22,7 +22,7 @@ func (o *office) mailIn(language, organisation string, mode org.Mode) sentMail {
 	return o.post.sent[len(o.post.sent)-1]
 }
 
-func TestTheMailTellsWhoAsksInThePatientsLanguage(t *testing.T) {
+func TestMailNamesOrganisationInPatientLanguage(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	got := o.mailIn("en", "Alder App", org.Live)
@@ -47,7 +47,7 @@ func TestTheMailTellsWhoAsksInThePatientsLanguage(t *testing.T) {
 	}
 }
 
-func TestAMailHasNoLinkAndAnOrganisationCannotPutOneIn(t *testing.T) {
+func TestMailContainsNoLinkFromOrganisationName(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for _, language := range []string{"en", "es"} {

@@ -1,6 +1,6 @@
-// Package verification owns how a patient shows that an e-mail address is theirs: six digits go there, whoever types
-// them gets a token, and that token vouches for the address for an hour, to one organisation in one mode. It keeps
-// neither addresses nor codes, only keyed hashes of them. It knows no HTTP and no AWS.
+// Package verification owns the proof that a patient owns an e-mail address: six digits are sent there, entering them
+// yields a token, and the token proves ownership for an hour, to one organisation in one mode. The package stores only
+// keyed hashes of addresses and codes. It depends on no HTTP and no AWS.
 package verification
 
 import (
@@ -21,21 +21,21 @@ const (
 	codeLife  = 5 * time.Minute
 	tokenLife = time.Hour
 	tries     = 5
-	// resendAfter is how long nobody gets a second code, since the first is still under way.
+	// resendAfter is the time before a second code can be sent, because the first may still be under way.
 	resendAfter = 30 * time.Second
 )
 
-// Code is a code that was sent and has not been used.
+// Code is an unused code that was sent.
 type Code struct {
-	ID        string // a UUID, which the page that asked for it knows
+	ID        string // a UUID, known to the page that requested the code
 	Tenant    org.Tenant
 	Mark      secret.Mark // of the digits
-	Address   secret.Mark // whom it went to
-	Tries     int         // that were made, or are not given
+	Address   secret.Mark // of the recipient
+	Tries     int         // that were made or are not allowed
 	ExpiresAt time.Time
 }
 
-// Sendings are the codes that went to one mailbox within the last day, oldest first.
+// Sendings holds the codes sent to one mailbox within the last day, oldest first.
 type Sendings struct {
 	Tenant  org.Tenant
 	Mailbox string // keyed hash
@@ -43,13 +43,13 @@ type Sendings struct {
 	Rev     int64 // compare-and-swap revision, 0 before the first
 }
 
-// Sending is one code on its way to a mailbox.
+// Sending is one code sent to a mailbox.
 type Sending struct {
 	At      time.Time
-	Network string // keyed hash of the network that the request came from
+	Network string // keyed hash of the requesting network
 }
 
-// Token is what vouches for an address.
+// Token proves ownership of an email address.
 type Token struct {
 	Hash      string
 	Tenant    org.Tenant
@@ -57,39 +57,38 @@ type Token struct {
 	ExpiresAt time.Time
 }
 
-// SendStore keeps codes (store.Flow).
+// SendStore stores codes (store.Flow).
 type SendStore interface {
-	// Sendings reads what is known of a mailbox, which is nothing at first.
+	// Sendings reads the sendings of a mailbox, which are empty at first.
 	Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (Sendings, error)
-	// CreateCode stores a code together with its sending; fault.Conflict when the sendings have
-	// changed since they were read.
+	// CreateCode stores a code together with its sending; fault.Conflict if the sendings changed since they were read.
 	CreateCode(ctx context.Context, c Code, s Sendings) error
 }
 
-// CheckStore lets codes be tried (store.Flow).
+// CheckStore counts tries of codes and exchanges codes (store.Flow).
 type CheckStore interface {
-	// TryCode counts a try and returns the code with it; fault.Conflict when there is no such code, it has ended or all
-	// of most tries were made.
+	// TryCode counts a try and returns the code including it; fault.Conflict if there is no such code, it has expired, or
+	// all of most tries are used.
 	TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time, most int) (Code, error)
-	// ExchangeCode replaces a code by a token; fault.Conflict when another has done so.
+	// ExchangeCode replaces a code with a token; fault.Conflict if that has already happened.
 	ExchangeCode(ctx context.Context, c Code, t Token) error
 }
 
-// TokenStore finds tokens (store.Flow).
+// TokenStore reads tokens (store.Flow).
 type TokenStore interface {
 	// EmailToken reads a token of the tenant; fault.NotFound.
 	EmailToken(ctx context.Context, tenant org.Tenant, hash string) (Token, error)
 }
 
-// Proofs tells whether a token vouches for an address. Every field is needed.
+// Proofs verifies that a token proves ownership of an address. Every field is required.
 type Proofs struct {
 	Store TokenStore
 	Keys  secret.Keyring
 	Now   func() time.Time
 }
 
-// Check is fault.Invalid when the token does not vouch for the address to this tenant: it is unknown, another tenant's,
-// another address's or has ended.
+// Check returns fault.Invalid if the token does not prove ownership of the address to this tenant: it is unknown,
+// expired, or belongs to another tenant or address.
 func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text, a Address) error {
 	found, err := p.Store.EmailToken(ctx, tenant, hash(token.Reveal()))
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -102,7 +101,7 @@ func (p Proofs) Check(ctx context.Context, tenant org.Tenant, token secret.Text,
 	return nil
 }
 
-// What is hashed names its purpose and its tenant, so that no hash says anything about another.
+// The hashed text contains its purpose and its tenant, so that no hash reveals anything about another.
 func addressText(t org.Tenant, a Address) []byte { return text("address", t, a.same()) }
 
 func networkText(s Sendings, network string) []byte {
@@ -124,7 +123,7 @@ func text(purpose string, t org.Tenant, parts ...string) []byte {
 	return []byte("email\x00" + purpose + "\x00" + t.Key() + "\x00" + strings.Join(parts, "\x00"))
 }
 
-// hash is how a token is stored, which nobody can guess.
+// hash returns the form in which a token, which cannot be guessed, is stored.
 func hash(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])

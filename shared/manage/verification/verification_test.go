@@ -33,7 +33,7 @@ var (
 	birch = org.Tenant{Mode: org.Test, OrgID: "0b000000-0000-4000-8000-00000000000b"}
 )
 
-// sentMail is what one patient gets.
+// sentMail is a mail to one patient.
 type sentMail struct {
 	to                  []string
 	subject, text, html string
@@ -43,7 +43,7 @@ var sixDigits = regexp.MustCompile(`\b[0-9]{6}\b`)
 
 func (m sentMail) code() string { return sixDigits.FindString(m.text) }
 
-// post keeps mails, or fails.
+// post records mails, or fails.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -57,7 +57,7 @@ func (p *post) Send(_ context.Context, to []string, subject, text, html string) 
 	return p.err
 }
 
-// office is all of it over the tables that template.yaml declares.
+// office combines the package's parts over the tables that template.yaml declares.
 type office struct {
 	t       *testing.T
 	tables  tables.Tables
@@ -65,7 +65,7 @@ type office struct {
 	sender  verification.Sender
 	checker verification.Checker
 	proofs  verification.Proofs
-	network string // where codes are asked for
+	network string // from which codes are requested
 }
 
 func newOffice(t *testing.T) *office {
@@ -92,7 +92,7 @@ func (o *office) ask(of org.Tenant, email string) (verification.Sent, error) {
 	})
 }
 
-// send sends a code and returns it with what the page knows.
+// send sends a code and returns it with the values that the page gets.
 func (o *office) send(email string) (sent verification.Sent, code string) {
 	o.t.Helper()
 	sent, err := o.ask(alder, email)
@@ -111,7 +111,7 @@ func (o *office) prove(of org.Tenant, token secret.Text, email string) error {
 	return o.proofs.Check(o.t.Context(), of, token, a)
 }
 
-// other is a code of six digits that is not this one.
+// other returns a six-digit code different from this one.
 func other(code string, n int) string {
 	var number int
 	_, _ = fmt.Sscanf(code, "%d", &number)
@@ -125,7 +125,7 @@ func wantKind(t *testing.T, what string, err error, kind fault.Kind) {
 	}
 }
 
-func TestARightCodeVouchesForItsAddress(t *testing.T) {
+func TestCorrectCodeProvesAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -158,7 +158,7 @@ func TestARightCodeVouchesForItsAddress(t *testing.T) {
 	})
 }
 
-func TestACodeWorksOnceForFiveMinutesAndItsOrganisation(t *testing.T) {
+func TestCodeIsSingleUseExpiringAndTenantBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -186,14 +186,14 @@ func TestACodeWorksOnceForFiveMinutesAndItsOrganisation(t *testing.T) {
 	})
 }
 
-func TestFiveWrongCodesAskForANewOne(t *testing.T) {
+func TestFiveWrongCodesRequireNewCode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
 		sent, code := o.send(address)
 		for _, typed := range []string{"", "12345", "1234567", "12345a", "１２３４５６", "-12345"} {
 			_, err := o.check(alder, sent.ID, typed)
-			wantKind(t, "what is no code", err, fault.Invalid) // and no try
+			wantKind(t, "what is no code", err, fault.Invalid) // and does not count as a try
 		}
 		for n := 1; n <= 4; n++ {
 			_, err := o.check(alder, sent.ID, other(code, n))
@@ -206,8 +206,8 @@ func TestFiveWrongCodesAskForANewOne(t *testing.T) {
 	})
 }
 
-// Guesses at the same time are counted one by one, and of right ones at the same time one gets the token.
-func TestGuessesAtTheSameTimeAreCounted(t *testing.T) {
+// Concurrent guesses are counted individually, and if several are correct at once, one gets the token.
+func TestConcurrentGuessesAreCounted(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	sent, code := o.send(address)
@@ -219,7 +219,7 @@ func TestGuessesAtTheSameTimeAreCounted(t *testing.T) {
 		}
 		return err
 	})
-	if left != 4 { // the fifth is told to ask for a new one
+	if left != 4 { // the fifth must request a new one
 		t.Errorf("%d wrong codes were compared and may be followed by others, want 4", left)
 	}
 	_, err := o.check(alder, sent.ID, code)
@@ -231,7 +231,7 @@ func TestGuessesAtTheSameTimeAreCounted(t *testing.T) {
 	}
 }
 
-// succeeding counts how many of n calls at the same time succeed.
+// succeeding returns the number of n concurrent calls that succeed.
 func succeeding(n int, call func() error) int {
 	var won atomic.Int32
 	var group sync.WaitGroup
@@ -246,7 +246,7 @@ func succeeding(n int, call func() error) int {
 	return int(won.Load())
 }
 
-func TestCodesAtTheSameTimeAreCounted(t *testing.T) {
+func TestConcurrentCodesAreCounted(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	if won := succeeding(10, func() error { _, err := o.ask(alder, address); return err }); won != 1 ||
@@ -255,7 +255,7 @@ func TestCodesAtTheSameTimeAreCounted(t *testing.T) {
 	}
 }
 
-func TestAMailThatDoesNotGoIsToldSo(t *testing.T) {
+func TestSendReportsFailedMail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
@@ -278,9 +278,8 @@ func TestAMailThatDoesNotGoIsToldSo(t *testing.T) {
 	})
 }
 
-// Neither addresses nor codes nor tokens stand in the table, nor anything that could be compared with
-// guesses without the key.
-func TestRowsTellNobodyWho(t *testing.T) {
+// The table contains no addresses, codes or tokens, nor anything that could be compared with guesses without the key.
+func TestRowsContainNoPersonalData(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.network = "198.51.100.7"

@@ -1,7 +1,7 @@
-// Package deliverylog owns what an organisation can see of its deliveries: the search for them, and one delivery with
-// everything that was sent and answered (docs/reference/deviations.md, Webhooks). It keeps what it shows for 15 days, shows a
-// tenant nothing but its own, and changes nothing. Deliveries and attempts are package webhook's, sealing positions for
-// clients is package cursor's, and who may look is the caller's business.
+// Package deliverylog owns an organisation's view of its deliveries: searching them, and showing one delivery with all
+// its requests and responses (docs/reference/deviations.md, Webhooks). It shows entries for 15 days, limits a tenant to
+// its own, and changes nothing. Package webhook owns deliveries and attempts, package cursor seals cursors for clients,
+// and the caller decides who has access.
 package deliverylog
 
 import (
@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// kept is how long a delivery and its attempts are shown. Rows outlive their time until DynamoDB deletes them, up to
-	// two days, so the time is compared here (docs/reference/deviations.md, Webhooks).
+	// kept is the time for which a delivery and its attempts are shown. DynamoDB deletes expired rows up to two days late,
+	// so the time is compared here (docs/reference/deviations.md, Webhooks).
 	kept = 15 * 24 * time.Hour
-	// mostEntries is how many deliveries one page shows at most, and defaultEntries when nobody says how many.
+	// mostEntries is the maximum number of deliveries on a page, and defaultEntries the default.
 	mostEntries, defaultEntries = 100, 50
-	// mostRead bounds the rows that are read for one page, however few of them match. Each is at most a few kilobytes.
+	// mostRead limits the rows that are read for one page, however few of them match. Each is at most a few kilobytes.
 	mostRead = 500
-	// batch is how many rows are read at once where most of them may not match.
+	// batch is the number of rows read at once if most of them may not match.
 	batch = 100
 )
 
@@ -34,38 +34,38 @@ type Log struct {
 	Now           func() time.Time
 }
 
-// Rows reads what the log is about (store.DeliveryLog). Rows are there or are not, whatever their age.
+// Rows reads the rows of the log (store.DeliveryLog). It does not consider their age.
 type Rows interface {
-	// DeliveriesBefore lists where the deliveries stand that were made at from or later and stand before a place, newest
-	// first, at most limit of them, and whether there are more. What was made in the last moments may be missing.
+	// DeliveriesBefore returns the cursors of deliveries that were created at or after from and precede a cursor, newest
+	// first, at most limit, and reports whether there are more. The most recent deliveries may be missing.
 	DeliveriesBefore(ctx context.Context, tenant org.Tenant, before Place, from time.Time, limit int) (found []Place,
 		more bool, err error)
-	// Deliveries reads deliveries, consistently, in the order of ids, at most 100; those that are not there are left out.
+	// Deliveries reads deliveries, consistently, in the order of ids, at most 100; missing ones are omitted.
 	Deliveries(ctx context.Context, tenant org.Tenant, ids []string) ([]webhook.Delivery, error)
-	// Events reads events by id, consistently, at most 100; those that are not there are left out.
+	// Events reads events by id, consistently, at most 100; missing ones are omitted.
 	Events(ctx context.Context, tenant org.Tenant, ids []string) (map[string]webhook.Event, error)
-	// Attempts lists the newest attempts of a delivery, oldest of them first, at most limit.
+	// Attempts returns the latest attempts of a delivery, at most limit, oldest first.
 	Attempts(ctx context.Context, tenant org.Tenant, deliveryID string, limit int) ([]webhook.Attempt, error)
 }
 
-// Subscriptions lists a tenant's subscriptions (store.Hooks).
+// Subscriptions returns a tenant's subscriptions (store.Hooks).
 type Subscriptions interface {
 	Subscriptions(ctx context.Context, tenant org.Tenant) ([]webhook.Subscription, error)
 }
 
-// Place is where a delivery stands in its tenant's list: by time, those made at the same time by id.
+// Place is a delivery's cursor in its tenant's list, which is ordered by time, then id.
 type Place struct {
 	MadeAt time.Time
-	ID     string // of the delivery; empty stands before all that were made at the same time
+	ID     string // of the delivery; empty precedes all deliveries created at the same time
 }
 
-// stamp writes times in positions, as exactly as rows keep them.
+// stamp is the format of times in cursors, with the precision of rows.
 const stamp = "2006-01-02T15:04:05.000000Z"
 
-// position is the text of a place; parsePlace reads it.
+// position returns the text of a cursor; parsePlace parses it.
 func (p Place) position() string { return p.MadeAt.UTC().Format(stamp) + "#" + p.ID }
 
-// parsePlace reads a position that a page ended with.
+// parsePlace parses the cursor of a page.
 func parsePlace(position string) (Place, error) {
 	at, id, _ := strings.Cut(position, "#")
 	made, err := time.Parse(stamp, at)
@@ -80,10 +80,10 @@ func parsePlace(position string) (Place, error) {
 type Entry struct {
 	webhook.Delivery
 
-	Type webhook.Type // of its event; empty when the event has gone already
+	Type webhook.Type // of its event; empty if the event has expired
 }
 
-// types reads the types of the events of deliveries, and the events, by id.
+// types returns the types of the deliveries' events, and the events, by id.
 func (l Log) types(ctx context.Context, tenant org.Tenant,
 	deliveries []webhook.Delivery,
 ) ([]Entry, map[string]webhook.Event, error) {
@@ -106,5 +106,5 @@ func (l Log) types(ctx context.Context, tenant org.Tenant,
 	return entries, events, nil
 }
 
-// isKept tells whether what was made at a time is still shown.
+// isKept reports whether deliveries created at a time are still shown.
 func (l Log) isKept(at time.Time) bool { return at.After(l.Now().Add(-kept)) }

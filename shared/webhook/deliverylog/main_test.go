@@ -24,11 +24,11 @@ const day = 24 * time.Hour
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
-	// noon has as many digits as a row keeps.
+	// noon has the precision that a row stores.
 	noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
 )
 
-// world is the log over the tables that template.yaml declares, with a worker that fills it and a clock.
+// world is the log over the tables that template.yaml declares, with a worker that fills it, and a clock.
 type world struct {
 	rows   store.Webhooks
 	log    deliverylog.Details
@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// counted counts the rows of deliveries that are read.
+// counted counts the delivery rows that are read.
 type counted struct {
 	deliverylog.Rows
 
@@ -92,7 +92,7 @@ func (w *world) worker() webhook.Worker {
 	}
 }
 
-// subscribe makes a webhook for all types that the tests use.
+// subscribe creates a webhook for all types that the tests use.
 func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
 	t.Helper()
 	editor := webhook.Editor{
@@ -107,7 +107,7 @@ func (w *world) subscribe(t *testing.T, of org.Tenant) webhook.Subscription {
 	return s
 }
 
-// emit stores an event and has it delivered for the first time.
+// emit stores an event and makes the first attempts of its deliveries.
 func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(of, what, ids.Random(), 0, w.now, webhook.Test{Hello: "world"})
@@ -117,7 +117,7 @@ func (w *world) emit(t *testing.T, of org.Tenant, what webhook.Type) webhook.Eve
 	return event
 }
 
-// put stores a delivery as it is, with an event of its own.
+// put stores a delivery unchanged, with an event of its own.
 func (w *world) put(ctx context.Context, d webhook.Delivery, what webhook.Type) error {
 	event := webhook.Event{
 		ID: ids.Derive("event", d.ID), Tenant: d.Tenant, Type: what, Body: []byte(`{}`),
@@ -138,7 +138,7 @@ func (w *world) search(t *testing.T, of org.Tenant, q deliverylog.Query) deliver
 	return page
 }
 
-// follow turns pages to the end. between is called after every page.
+// follow reads all pages. It calls between after every page.
 func (w *world) follow(t *testing.T, of org.Tenant, q deliverylog.Query, between func()) []deliverylog.Entry {
 	t.Helper()
 	var all []deliverylog.Entry

@@ -13,31 +13,31 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Query says which deliveries are wanted: those that have all that is named. Its zero value wants all of them.
+// Query selects deliveries that match every given field. Its zero value selects all of them.
 type Query struct {
-	// ID is a delivery's own, or that of its event. It finds all deliveries of an event to subscriptions that exist.
+	// ID is the id of a delivery or of its event. An event's id finds all its deliveries to existing subscriptions.
 	ID             string
 	SubscriptionID string
 	Type           webhook.Type
-	// Subject is the connection, or the export, that the event tells of.
+	// Subject is the connection or the export that the event is about.
 	Subject  string
 	Status   webhook.DeliveryStatus
-	From, To time.Time // when the delivery was made: at From or later, and before To; zero for no bound
-	After    string    // the position that the page before ended with; empty for the first page
-	Limit    int       // how many a page shows, 1 to 100; 0 for 50
+	From, To time.Time // creation of the delivery: at or after From, and before To; zero for no limit
+	After    string    // cursor of the previous page; empty for the first page
+	Limit    int       // size of the page, 1 to 100; 0 for 50
 }
 
-// Page is a part of the list, newest first.
+// Page is a page of the list, newest first.
 type Page struct {
 	Entries []Entry
-	// Next is the position to go on after, for Query.After; empty when there are no more. It may follow a page that is
-	// short, or empty, because the search for one page has an end.
+	// Next is the cursor of the next page, for Query.After; empty if there are no more. A page may be short, or even
+	// empty, although more follow, because the search for one page is limited.
 	Next string
 }
 
-// Search lists a tenant's deliveries, newest first. What is made while somebody turns pages does not shift them: each
-// page goes on exactly behind the one before. A delivery appears some moments after it was made. Errors are
-// fault.Invalid, fault.Unavailable and failures of our own.
+// Search returns a tenant's deliveries, newest first. New deliveries do not shift the pages: each continues exactly
+// after the previous one. A delivery appears shortly after its creation. Errors are fault.Invalid, fault.Unavailable
+// and internal errors.
 func (l Log) Search(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	if err := q.check(); err != nil {
 		return Page{}, err
@@ -94,7 +94,7 @@ func (q Query) check() error {
 	return fault.BadRequest("The status must be scheduled, inflight, delivered, exhausted or held.").About("status")
 }
 
-// start is where the search begins. Clocks differ, so without a bound it begins a day ahead of ours.
+// start returns the cursor at which the search begins. Because clocks differ, the default is a day in the future.
 func (q Query) start(now time.Time) (Place, error) {
 	if q.After != "" {
 		at, err := parsePlace(q.After)
@@ -103,12 +103,12 @@ func (q Query) start(now time.Time) (Place, error) {
 		}
 	}
 	if !q.To.IsZero() {
-		return Place{MadeAt: q.To.Add(time.Microsecond - 1)}, nil // places are not as exact as a bound may be
+		return Place{MadeAt: q.To.Add(time.Microsecond - 1)}, nil // cursors are less precise than a time limit may be
 	}
 	return Place{MadeAt: now.Add(24 * time.Hour)}, nil
 }
 
-// readAtOnce is how many rows are looked at before it is known how many of them match.
+// readAtOnce returns the number of rows to read before it is known how many match.
 func (q Query) readAtOnce() int {
 	if q.SubscriptionID == "" && q.Type == "" && q.Subject == "" && q.Status == "" {
 		return q.Limit
@@ -116,7 +116,7 @@ func (q Query) readAtOnce() int {
 	return batch
 }
 
-// wanted reads the deliveries at places and returns those that match, in their order.
+// wanted reads the deliveries at cursors and returns those that match, in order.
 func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query) ([]Entry, error) {
 	found := make([]string, len(at))
 	for i, p := range at {
@@ -126,7 +126,7 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries: %w", err)
 	}
-	// What a row says is compared before anything is read of events, which are larger.
+	// The rows are matched before events are read, which are larger.
 	entries, events, err := l.types(ctx, tenant,
 		slices.DeleteFunc(deliveries, func(d webhook.Delivery) bool { return !l.matches(d, q) }))
 	if err != nil {
@@ -138,7 +138,7 @@ func (l Log) wanted(ctx context.Context, tenant org.Tenant, at []Place, q Query)
 	}), nil
 }
 
-// matches tells whether a delivery is wanted as far as its own row says.
+// matches reports whether a delivery's own row matches the query.
 func (l Log) matches(d webhook.Delivery, q Query) bool {
 	return l.isKept(d.CreatedAt) &&
 		(q.SubscriptionID == "" || d.SubscriptionID == q.SubscriptionID) &&
@@ -146,8 +146,8 @@ func (l Log) matches(d webhook.Delivery, q Query) bool {
 		!d.CreatedAt.Before(q.From) && (q.To.IsZero() || d.CreatedAt.Before(q.To))
 }
 
-// byID finds a delivery by its id, and those of an event by the ids that they must have: an event is not looked for in
-// a list. There are so few that they are one page.
+// byID finds a delivery by its id, and an event's deliveries by their derived ids: it does not search a list of events.
+// They are few enough for one page.
 func (l Log) byID(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	id, ok := ids.ParseUUID(q.ID)
 	if !ok {

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreign are others, and made-up ones whose keys look like the start of a row's key.
+// foreign returns other tenants, including synthetic ones whose keys resemble the start of a row's key.
 func foreign() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":           {Mode: org.Live, OrgID: tenant.OrgID},
@@ -31,7 +31,7 @@ func foreign() map[string]org.Tenant {
 	}
 }
 
-func TestDeliveriesAreFoundByWhatTheyAre(t *testing.T) {
+func TestSearchFindsMatchingDeliveries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := w.subscribe(t, tenant)
@@ -42,7 +42,7 @@ func TestDeliveriesAreFoundByWhatTheyAre(t *testing.T) {
 	failed := w.emit(t, tenant, webhook.TestEvent) // two
 	w.now = noon.Add(2 * time.Hour)
 	w.answer = webhook.Answer{Status: 200, Control: "abort-message"}
-	w.emit(t, tenant, webhook.ExportProgressed) // none: nobody wants it
+	w.emit(t, tenant, webhook.ExportProgressed) // none: no subscription receives it
 	for name, c := range map[string]struct {
 		query deliverylog.Query
 		want  int
@@ -86,7 +86,7 @@ func TestDeliveriesAreFoundByWhatTheyAre(t *testing.T) {
 	}
 }
 
-func TestWhatMakesNoSenseIsRefused(t *testing.T) {
+func TestSearchRefusesInvalidQuery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, q := range map[string]deliverylog.Query{
@@ -102,7 +102,7 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 	}
 }
 
-func TestNobodySeesDeliveriesOfOthers(t *testing.T) {
+func TestSearchHidesOtherTenants(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe(t, tenant)
@@ -113,7 +113,7 @@ func TestNobodySeesDeliveriesOfOthers(t *testing.T) {
 	}
 	place := noon.Add(time.Hour).Format("2006-01-02T15:04:05.000000Z") + "#" + own.Entries[0].ID
 	for name, of := range foreign() {
-		w.subscribe(t, of) // so that ids of deliveries are derived at all
+		w.subscribe(t, of) // so that delivery ids are derived
 		for _, q := range []deliverylog.Query{
 			{},
 			{ID: event.ID},
@@ -130,8 +130,8 @@ func TestNobodySeesDeliveriesOfOthers(t *testing.T) {
 	}
 }
 
-// Rows stay for up to two days when their time is over.
-func TestWhatIsOlderThanFifteenDaysIsNotShown(t *testing.T) {
+// Rows remain for up to two days after they expire.
+func TestExpiredDeliveriesAreHidden(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe(t, tenant)
@@ -157,8 +157,8 @@ func TestWhatIsOlderThanFifteenDaysIsNotShown(t *testing.T) {
 	wantMissing(t, "an old delivery", w, tenant, own[0].ID)
 }
 
-// A search for what is rare ends in time, and tells where to go on.
-func TestAPageHasAnEndEvenWhenNothingMatches(t *testing.T) {
+// A search with few matches ends in time, and returns a cursor for the next page.
+func TestSearchStopsWhenNothingMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 620 {
@@ -185,7 +185,7 @@ func TestAPageHasAnEndEvenWhenNothingMatches(t *testing.T) {
 	}
 }
 
-// numbered is a delivery that was made at a time. Neighbours have ids in no order.
+// numbered returns a delivery created at a time. The ids of neighbours are unordered.
 func numbered(i int, at time.Time) webhook.Delivery {
 	return webhook.Delivery{
 		ID: ids.Derive("numbered", strconv.Itoa(i)), Tenant: tenant, SubscriptionID: "s" + strconv.Itoa(i%3),
@@ -194,9 +194,9 @@ func numbered(i int, at time.Time) webhook.Delivery {
 	}
 }
 
-// While somebody turns pages, deliveries are made, at the same time as older ones too: everything that was there before
-// is shown once, nothing is shown twice, and the order holds.
-func TestPagesShowEachDeliveryOnceWhileOthersAreMade(t *testing.T) {
+// Deliveries are created while pages are read, some with the same time as older ones: each earlier delivery is shown
+// once, none is shown twice, and the order holds.
+func TestSearchPagesAreStableUnderInsertion(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		checkPages(t, r)
@@ -261,7 +261,7 @@ func isBefore(a, b deliverylog.Entry) bool {
 	return a.CreatedAt.Before(b.CreatedAt) || a.CreatedAt.Equal(b.CreatedAt) && a.ID < b.ID
 }
 
-func TestPagesEndWhereTheListEnds(t *testing.T) {
+func TestSearchPagesEndWithList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 6 {
@@ -286,7 +286,7 @@ func TestPagesEndWhereTheListEnds(t *testing.T) {
 	}
 }
 
-// failing is a store in which one thing cannot be read.
+// failing is a store with one failing read.
 type failing struct {
 	deliverylog.Rows
 
@@ -325,7 +325,7 @@ func (f failing) Attempts(ctx context.Context, of org.Tenant, id string, limit i
 	return f.Rows.Attempts(ctx, of, id, limit)
 }
 
-func TestWhatCannotBeReadIsAFailureOfOurOwn(t *testing.T) {
+func TestReadFailureIsInternalError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe(t, tenant)

@@ -11,36 +11,37 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// mostAttempts is how many attempts of a delivery are shown, the newest ones. A schedule has ten; replays add to them.
+// mostAttempts is the maximum number of attempts shown of a delivery, the latest ones. A schedule has ten; replays add
+// to them.
 const mostAttempts = 100
 
-// Details shows single deliveries beside the search of its Log. It is safe for concurrent use.
+// Details shows single deliveries, in addition to its Log's search. It is safe for concurrent use.
 type Details struct {
 	Log
 
-	Answers webhook.Opener // opens what is private to webhooks
+	Answers webhook.Opener // decrypts webhooks' private data
 }
 
-// Detail is a delivery with all that was sent and answered.
+// Detail is a delivery with all its requests and responses.
 type Detail struct {
 	Entry
 
-	// Body is what every attempt sent, but for what makes its download links open their files; nil when the event has gone
-	// already.
+	// Body is the body of every attempt without the tokens that make its download links work; nil if the event has
+	// expired.
 	Body     []byte
 	Attempts []Attempt // oldest first
 }
 
-// Attempt is one request and what came of it.
+// Attempt is one request and its outcome.
 type Attempt struct {
 	webhook.Attempt
 
-	// Answer is the first 2 KiB of the answer's body. It is empty when there was none, and when the subscription was
-	// removed, whose key opens it.
+	// Answer is the first 2 KiB of the response's body. It is empty if there was none, or if the subscription, whose key
+	// decrypts it, was removed.
 	Answer []byte
 }
 
-// Show returns one delivery; fault.NotFound when there is none, or none any more.
+// Show returns one delivery; fault.NotFound if it does not exist or has expired.
 func (l Details) Show(ctx context.Context, tenant org.Tenant, id string) (Detail, error) {
 	missing := fault.Missing("There is no such delivery.")
 	id, ok := ids.ParseUUID(id)

@@ -25,8 +25,8 @@ func wantMissing(t *testing.T, what string, w *world, of org.Tenant, id string) 
 	}
 }
 
-// The worker itself writes what the log shows: a failure, then a success, then a replay.
-func TestADeliveryIsShownWithEveryRequestAndAnswer(t *testing.T) {
+// The worker itself writes the log's rows: a failure, then a success, then a replay.
+func TestShowReturnsEveryRequestAndResponse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe(t, tenant)
@@ -80,7 +80,7 @@ func TestADeliveryIsShownWithEveryRequestAndAnswer(t *testing.T) {
 	}
 }
 
-func TestOfADeliveryThatIsNotThereNothingIsShown(t *testing.T) {
+func TestShowReturnsNotFoundForMissingDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe(t, tenant)
@@ -90,7 +90,7 @@ func TestOfADeliveryThatIsNotThereNothingIsShown(t *testing.T) {
 	}
 }
 
-// none is a tenant without webhooks any more.
+// none is a tenant without remaining webhooks.
 type none struct{}
 
 func (none) Subscriptions(context.Context, org.Tenant) ([]webhook.Subscription, error) {
@@ -107,7 +107,7 @@ func (unreadable) Open(context.Context, org.Tenant, string, []byte) ([]byte, err
 	return nil, errTrouble
 }
 
-func TestAnswersEndWithTheirWebhook(t *testing.T) {
+func TestAnswersAreUnreadableAfterWebhookRemoval(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.subscribe(t, tenant)

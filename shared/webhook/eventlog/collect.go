@@ -10,31 +10,31 @@ import (
 )
 
 const (
-	// settled is the age from which events are served (docs/guide/webhooks.md, Reading events; the package comment says why).
+	// settled is the age from which events are served (docs/guide/webhooks.md, Reading events; the package comment
+	// explains the reason).
 	settled = 15 * time.Second
-	// kept is how long events stay in the list. Their rows go some time later, so this is compared here.
+	// kept is the time for which events stay in the list. Their rows are deleted later, so this is compared here.
 	kept = 15 * 24 * time.Hour
-	// maxBytes bounds the events of an answer: an answer travels as base64, and Lambda's end at 6 MB. The largest event is
-	// a row of 400 KB, so one always has room.
+	// maxBytes limits the events of a response: responses travel as base64, and Lambda limits them to 6 MB. The largest
+	// event is a row of 400 KB, so at least one always fits.
 	maxBytes = 4_000_000
-	// maxLooked bounds how many events one request reads for those that it asks for.
+	// maxLooked limits the number of events that one request reads in search of matching ones.
 	maxLooked = 1000
-	// minBatch and maxBatch bound how many events are read at once: not few where the first ones may not be asked for, and
-	// not more than the store reads in one call.
+	// minBatch and maxBatch limit the number of events read at once: enough in case the first ones do not match, and no
+	// more than the store reads in one call.
 	minBatch, maxBatch = 25, 100
 )
 
-// collected is a page in the making.
+// collected is a page under construction.
 type collected struct {
 	events []json.RawMessage
 	bytes  int
-	last   webhook.Event // the last one looked at; all before it were served or not asked for
+	last   webhook.Event // the last event examined; all before it were served or did not match
 	more   bool
 }
 
-// collect reads the events behind start that are wanted, until there are as many as asked for, the answer is
-// full, or enough was looked at for one request. A start that is older than the events are kept is moved to
-// the oldest that is left.
+// collect reads the matching events after start, until the page has its limit, the response is full, or the request has
+// examined enough. A start older than the retention time is moved to the oldest remaining event.
 func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (collected, error) {
 	c := collected{events: []json.RawMessage{}, last: start, more: true}
 	from, now, types := start, r.Now(), q.types()
@@ -64,7 +64,7 @@ func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (coll
 	return c, nil
 }
 
-// add puts the body of an event into the answer, if it has room.
+// add adds an event's body to the response if it fits.
 func (c *collected) add(body []byte, limit int) bool {
 	isFull := len(c.events) == limit || c.bytes+len(body) > maxBytes
 	if isFull && len(c.events) > 0 {

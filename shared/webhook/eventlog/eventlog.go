@@ -1,15 +1,16 @@
-// Package eventlog owns how an organisation reads its events (docs/guide/webhooks.md, "Reading events"): those of the last 15
-// days, oldest first, each as the envelope that its webhooks get, byte for byte. No event is taken away by being read.
+// Package eventlog owns the reading of events by an organisation (docs/guide/webhooks.md, "Reading events"): those of
+// the last 15 days, oldest first, each as the envelope that its webhooks receive, byte for byte. Reading an event does
+// not remove it.
 //
-// Only events older than 15 seconds are served. The list is read through an index that shows a new entry some
-// moments after its row, each at its own pace; and a row is stored some moments after the time of its fact. So an
-// event can appear before one that a reader has had already, and its cursor would pass over it for good. 15
-// seconds are many times what both take together, and who needs an event sooner has the webhook. Events at one
-// same time are told apart by id.
+// Only events older than 15 seconds are served. The list is read through an index that shows each new entry shortly
+// after its row, with a varying delay. A row is in turn stored shortly after the time of its fact. An event can
+// therefore appear before one that a reader has already received, whose cursor would skip it for good. Both delays
+// together are many times shorter than 15 seconds, and a webhook serves organisations that need an event sooner. Events
+// with equal times are ordered by id.
 //
-// The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are
-// served only to who names them, as webhooks have them only when asked to: a reader that was written for the
-// specification never meets one.
+// The extensions (patient.connection_failed, patient.authorization_expiring, patient.ehi_export_progress) are served
+// only to requests that name them, just as webhooks receive them only after opting in: a reader written for the
+// specification never sees one.
 package eventlog
 
 import (
@@ -32,34 +33,35 @@ type Reader struct {
 	Now     func() time.Time
 }
 
-// Log lists events behind last, of which only tenant, time and id count, that were created before a time: oldest first
-// by (created, id), limit at most, and whether there are more; none only when there are no more (store.EventLog).
+// Log returns events after last, which is compared by tenant, time and id only, that were created before a time: oldest
+// first by (created, id), at most limit, and whether there are more. It returns none only if there are no more
+// (store.EventLog).
 type Log interface {
 	EventsAfter(ctx context.Context, last webhook.Event, before time.Time, limit int) (events []webhook.Event,
 		more bool, err error)
 }
 
-// Cursors seals positions for a tenant and a use; fault.Invalid for what it has not sealed (cursor.Sealer).
+// Cursors seals cursors for a tenant and a use; fault.Invalid for a cursor that it has not sealed (cursor.Sealer).
 type Cursors interface {
 	Seal(tenant org.Tenant, use, position string) (string, error)
 	Open(tenant org.Tenant, use, text string) (string, error)
 }
 
-// Query is what is asked for.
+// Query selects a page of events.
 type Query struct {
-	After string         // the cursor of the page before; empty for the beginning of the list
-	Limit int            // of events, at least one
-	Types []webhook.Type // these and no others; none: all but the extensions
+	After string         // cursor of the previous page; empty for the beginning of the list
+	Limit int            // number of events, at least one
+	Types []webhook.Type // only these types; none: all except the extensions
 }
 
-// Page is a part of the list.
+// Page is a page of the list.
 type Page struct {
 	Events []json.RawMessage // not nil
-	After  string            // never empty, so that a reader can go on with it for ever
-	More   bool              // to be asked for at once, even when this page has no events
+	After  string            // never empty, so that a reader can always continue
+	More   bool              // request the next page at once, even if this one has no events
 }
 
-// Read returns the page behind a cursor. fault.Invalid for one that is not of this list, tenant and mode.
+// Read returns the page after a cursor; fault.Invalid for a cursor of another list, tenant or mode.
 func (r Reader) Read(ctx context.Context, tenant org.Tenant, q Query) (Page, error) {
 	start, err := r.open(tenant, q.After)
 	if err != nil {
@@ -76,7 +78,7 @@ func (r Reader) Read(ctx context.Context, tenant org.Tenant, q Query) (Page, err
 	return page, err
 }
 
-// types are those of the events that are asked for.
+// types returns the types of the requested events.
 func (q Query) types() []webhook.Type {
 	if len(q.Types) > 0 {
 		return q.Types
@@ -90,10 +92,10 @@ func (q Query) types() []webhook.Type {
 	return specified
 }
 
-// use names this list among those that have cursors.
+// use distinguishes this list's cursors from those of other lists.
 const use = "events"
 
-// seal makes the cursor that stands behind an event, or before all events when it has no id.
+// seal returns the cursor after an event, or before all events if it has no id.
 func (r Reader) seal(last webhook.Event) (string, error) {
 	position := ""
 	if last.ID != "" {
@@ -102,8 +104,8 @@ func (r Reader) seal(last webhook.Event) (string, error) {
 	return r.Cursors.Seal(last.Tenant, use, position)
 }
 
-// open is the reverse of seal: of the event, the cursor knows tenant, time and id. Without a cursor the list begins at
-// its beginning.
+// open is the reverse of seal: the returned event has only tenant, time and id. An empty cursor stands for the
+// beginning of the list.
 func (r Reader) open(tenant org.Tenant, text string) (webhook.Event, error) {
 	beginning := webhook.Event{Tenant: tenant}
 	if text == "" {

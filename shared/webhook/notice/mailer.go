@@ -15,50 +15,50 @@ import (
 )
 
 const (
-	// firstWait is how long a notice that could not be sent waits; then twice as long each time, up to longestWait.
+	// firstWait is the delay after a notice's first failure; it doubles each time, up to longestWait.
 	firstWait   = time.Minute
 	longestWait = 6 * time.Hour
-	// keepTrying is for how long it is tried. DynamoDB lets the row go then, too, if not at the minute.
+	// keepTrying is the time for which sending is retried. DynamoDB also deletes the row around then.
 	keepTrying = 15 * 24 * time.Hour
 )
 
-// Store keeps the notices, and what they are about (store.Webhooks).
+// Store stores notices, and reads their subjects (store.Webhooks).
 type Store interface {
-	// ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none now.
+	// ClaimNotice claims an unsent notice for the caller until leaseUntil; fault.Conflict if none can be claimed now.
 	ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (Notice, error)
-	// FinishNotice stores what has become of a claimed notice, which nobody looks at any more; fault.Conflict when
-	// another claim has taken over.
+	// FinishNotice stores the final outcome of a claimed notice; fault.Conflict if another claim has taken over.
 	FinishNotice(ctx context.Context, n Notice, outcome Outcome, at time.Time) error
-	// PostponeNotice gives a claimed notice back until later; fault.Conflict when another claim has taken over.
+	// PostponeNotice releases a claimed notice until later; fault.Conflict if another claim has taken over.
 	PostponeNotice(ctx context.Context, n Notice, until time.Time) error
-	// DisableAsTold disables the subscription that a notice says is disabled; fault.Conflict when it was changed since.
+	// DisableAsTold disables the subscription whose disabling a notice reports; fault.Conflict if it has changed since.
 	DisableAsTold(ctx context.Context, n Notice) error
-	// Organisation reads whom to tell.
+	// Organisation reads the recipient.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// Sender sends a mail in both forms to all addresses (mail.Sender).
+// Sender sends a mail in both formats to all addresses (mail.Sender).
 type Sender interface {
 	Send(ctx context.Context, to []string, subject, text, html string) error
 }
 
-// Limits counts e-mails over all organisations; fault.Limited (maillimit.Limiter).
+// Limits counts e-mails across all organisations; fault.Limited (maillimit.Limiter).
 type Limits interface {
 	Take(ctx context.Context, m maillimit.Mail) error
 }
 
-// Mailer sends notices. A claim keeps two from sending one; who crashes between the mail and its mark sends it again.
+// Mailer sends notices. A claim prevents two workers from sending the same notice; after a crash between sending and
+// recording it, it is sent again.
 type Mailer struct {
 	Store     Store
 	Sender    Sender // nil: this stack sends no e-mails
 	Limits    Limits
-	Dashboard string // its address, to which the mails lead
-	Support   string // the operator's e-mail address for support tickets; empty: tickets are only listed
+	Dashboard string // its URL, to which the mails link
+	Support   string // the operator's e-mail address for support tickets; if empty, tickets are only listed
 	Now       func() time.Time
 	Lease     time.Duration // longer than sending may take
 }
 
-// SendNotice sends a notice that is to be sent. The error is our own fault; the notice is tried again later.
+// SendNotice sends an unsent notice. An error is internal; the notice is retried later.
 func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	now := m.Now()
 	n, err := m.Store.ClaimNotice(ctx, tenant, id, now, now.Add(m.Lease))
@@ -70,7 +70,7 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 	}
 	logx.Add(ctx, slog.String("notice", string(n.Kind)))
 	outcome, err := m.send(ctx, n)
-	// Whether the mail has gone is known; a deadline that passes now must not make it go again.
+	// The outcome of the mail is known; a deadline that passes now must not cause it to be sent again.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil || outcome == limited {
 		return errors.Join(err, m.putOff(ctx, n))
@@ -81,7 +81,7 @@ func (m Mailer) SendNotice(ctx context.Context, tenant org.Tenant, id string) er
 func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 	outcome, err := m.mail(ctx, n)
 	if n.Kind == KindDisabled {
-		// After its mail, but whatever has become of that: a receiver that wants no more is not called for as long as SES is
+		// After its mail, but whatever its outcome: a receiver that wants no more deliveries must not get them while SES is
 		// down. The mail is stored, so it is not forgotten.
 		disabling := m.Store.DisableAsTold(context.WithoutCancel(ctx), n)
 		switch {
@@ -134,7 +134,7 @@ func (m Mailer) support() []string {
 	return []string{m.Support}
 }
 
-// admitted returns the addresses to which a mail can be sent now.
+// admitted returns the addresses to which a mail may be sent now.
 func (m Mailer) admitted(ctx context.Context, addresses []string, counted maillimit.Mail) ([]string, error) {
 	to := make([]string, 0, len(addresses))
 	for _, address := range addresses {
@@ -152,7 +152,7 @@ func (m Mailer) admitted(ctx context.Context, addresses []string, counted mailli
 	return to, nil
 }
 
-// putOff has a notice that could not be sent tried again, if there is time for it.
+// putOff schedules a retry of a notice that could not be sent, if there is time for one.
 func (m Mailer) putOff(ctx context.Context, n Notice) error {
 	next := m.Now().Add(min(firstWait<<min(max(n.Fence-1, 0), 10), longestWait))
 	if next.After(n.At.Add(keepTrying)) {

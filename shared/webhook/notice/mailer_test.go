@@ -44,7 +44,7 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// office is the tables that template.yaml declares, and SES, with the clock of the test's bubble.
+// office contains the tables that template.yaml declares, and SES, with the clock of the test's bubble.
 type office struct {
 	t      *testing.T
 	cloud  *aws.Cloud
@@ -55,7 +55,7 @@ type office struct {
 	log    bytes.Buffer // of the last notice
 }
 
-// newOffice has an organisation with these addresses.
+// newOffice returns an office with an organisation that has these addresses.
 func newOffice(t *testing.T, emails ...string) *office {
 	t.Helper()
 	made := tables.New(t)
@@ -97,7 +97,7 @@ func (p *office) send() error {
 	return err
 }
 
-// due lists when the sweeper has to look at notices.
+// due returns the times at which the sweeper processes notices.
 func (p *office) due() []time.Time {
 	p.t.Helper()
 	var all []time.Time
@@ -115,7 +115,8 @@ func (p *office) due() []time.Time {
 	return all
 }
 
-// wantDone: so many mails were sent, there is nothing left to do, and the log tells the outcome and no address.
+// wantDone checks that a number of mails was sent, that nothing remains to do, and that the log contains the outcome
+// but no address.
 func (p *office) wantDone(mails int, outcome notice.Outcome) {
 	p.t.Helper()
 	if got := len(p.cloud.SES().Sent()); got != mails {
@@ -130,7 +131,7 @@ func (p *office) wantDone(mails int, outcome notice.Outcome) {
 	}
 }
 
-func TestANoticeOfManyMessagesIsSentOnce(t *testing.T) {
+func TestNoticeIsSentOnceForManyMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address, "on-call@alder.example")
@@ -148,7 +149,7 @@ func TestANoticeOfManyMessagesIsSentOnce(t *testing.T) {
 			<-time.After(10 * time.Minute)
 			expect.NoError(t, p.send())
 		}
-		p.store() // whoever has crashed after it was stored stores it again
+		p.store() // a caller that crashed after storing it stores it again
 		expect.NoError(t, p.send())
 		sent := p.cloud.SES().Sent()
 		if len(sent) != 1 || !slices.Equal(sent[0].To, []string{address, "on-call@alder.example"}) || len(p.due()) != 0 {
@@ -157,7 +158,7 @@ func TestANoticeOfManyMessagesIsSentOnce(t *testing.T) {
 	})
 }
 
-func TestAMessageAboutNoNoticeDoesNothing(t *testing.T) {
+func TestMessageWithoutNoticeHasNoEffect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
@@ -168,7 +169,7 @@ func TestAMessageAboutNoNoticeDoesNothing(t *testing.T) {
 	})
 }
 
-func TestWhoTellsNobodyIsDone(t *testing.T) {
+func TestNoticeWithoutRecipientsIsFinished(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t)
@@ -185,7 +186,7 @@ func TestWhoTellsNobodyIsDone(t *testing.T) {
 
 var errCrash = errors.New("crashed")
 
-// crashing is a worker that ends at one of its steps, and only then.
+// crashing is a worker that crashes at one of its steps, once.
 type crashing struct {
 	notice.Store
 	notice.Sender
@@ -218,7 +219,7 @@ func (c *crashing) dies(at string) bool {
 	return true
 }
 
-func TestAfterACrashTheNoticeIsSentWhenTheLeaseHasEnded(t *testing.T) {
+func TestNoticeIsSentAfterCrashWhenLeaseExpires(t *testing.T) {
 	t.Parallel()
 	for at, mails := range map[string]int{"before the mail": 1, "before the mark": 2} {
 		t.Run(at, func(t *testing.T) {
@@ -233,7 +234,7 @@ func TestAfterACrashTheNoticeIsSentWhenTheLeaseHasEnded(t *testing.T) {
 				}
 				before := len(p.cloud.SES().Sent())
 				<-time.After(lease - time.Second)
-				expect.NoError(t, p.send()) // the message comes again
+				expect.NoError(t, p.send()) // the message is redelivered
 				if len(p.cloud.SES().Sent()) != before {
 					t.Error("a mail was sent under the lease of another")
 				}
@@ -256,7 +257,7 @@ func (f *failing) Send(context.Context, []string, string, string, string) error 
 	return errTrouble
 }
 
-// sweep plays the sweeper until the notice is not due any more, or it was looked at so often.
+// sweep simulates the sweeper until the notice is no longer due, or for a number of runs.
 func (p *office) sweep(times int) {
 	p.t.Helper()
 	for range times {
@@ -271,7 +272,7 @@ func (p *office) sweep(times int) {
 	}
 }
 
-func TestAMailThatCannotBeSentIsTriedAgainLater(t *testing.T) {
+func TestFailedMailIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
@@ -300,7 +301,7 @@ func TestAMailThatCannotBeSentIsTriedAgainLater(t *testing.T) {
 	})
 }
 
-func TestANoticeIsGivenUpAfterFifteenDays(t *testing.T) {
+func TestNoticeIsGivenUpAfterFifteenDays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
@@ -317,13 +318,13 @@ func TestANoticeIsGivenUpAfterFifteenDays(t *testing.T) {
 	})
 }
 
-func TestWhatANoticeSaysIsDisabledEndsDisabled(t *testing.T) {
+func TestReportedSubscriptionEndsDisabled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
 		expect.NoError(t, p.rows.CreateSubscription(t.Context(),
 			webhook.Subscription{ID: hookID, Tenant: tenant, URL: "https://alder.example/hook"}))
-		// The worker has stored the notice and crashed.
+		// The worker crashed after storing the notice.
 		expect.NoError(t, p.rows.Notify(t.Context(), notice.Notice{
 			ID: noticeID, Tenant: tenant, Kind: notice.KindDisabled, SubscriptionID: hookID, Rev: 1, Reason: webhook.ReasonGone,
 			At: time.Now(),
@@ -337,7 +338,7 @@ func TestWhatANoticeSaysIsDisabledEndsDisabled(t *testing.T) {
 		if !sub.Disabled || sub.DisabledFor != webhook.ReasonGone {
 			t.Fatalf("the webhook is %+v, want disabled although no mail can be sent", sub)
 		}
-		// Its owner has it enabled before the mail goes: the mail changes nothing any more.
+		// The owner enables it before the mail is sent: the mail then changes nothing.
 		expect.NoError(t, p.rows.EnableSubscription(t.Context(), sub))
 		p.mailer.Sender = works
 		p.sweep(1)

@@ -1,6 +1,6 @@
-// Package notice owns what an organisation is told by e-mail of its webhooks and credentials, and the operator of
-// support tickets: when it is told, in which words, and for how long an e-mail that cannot be sent is tried again. A
-// notice is a row first, so that none is forgotten (ADR 4); the webhook worker sends it. It knows no SES and no table.
+// Package notice owns the e-mails to an organisation about its webhooks and credentials, and to the operator about
+// support tickets: their occasions, their texts, and how long sending is retried. A notice is first stored as a row, so
+// that none is forgotten (ADR 4); the webhook worker sends it. The package depends on neither SES nor a table.
 package notice
 
 import (
@@ -13,14 +13,14 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Kind says what an organisation is told.
+// Kind is the subject of a notice.
 type Kind string
 
 // The kinds.
 const (
 	KindFailing  Kind = "webhook_failing"
 	KindDisabled Kind = "webhook_disabled"
-	// What was made is told in case it was not the organisation who had it made.
+	// Creations are reported in case someone outside the organisation made them.
 	KindWebhookCreated    Kind = "webhook_created"
 	KindWebhookMoved      Kind = "webhook_moved"
 	KindSecretRotated     Kind = "webhook_secret_rotated"
@@ -34,61 +34,60 @@ const (
 	KindSupport Kind = "support_requested"
 )
 
-// Notice is an e-mail to an organisation about one of its webhooks or credentials, or its live mode, or one to the
-// operator about a support ticket. It holds no content of events and no secret.
+// Notice is an e-mail to an organisation about one of its webhooks or credentials, or its live mode, or to the operator
+// about a support ticket. It contains no event content and no secret.
 type Notice struct {
 	ID             string // the same for the same occasion
 	Tenant         org.Tenant
 	Kind           Kind
 	SubscriptionID string
-	URL            string // of the subscription, as far as others may see it
-	Rev            int64  // of the subscription that is to be disabled
+	URL            string // of the subscription, without possible secrets
+	Rev            int64  // of the subscription to disable
 	PublicID       string // of the credential
 	InquiryID      string // of the support ticket
 	Reason         webhook.Reason
 	Failures       int
 	FailingSince   time.Time
 	At             time.Time
-	Fence          int64 // one more with every claim; whoever has an older one may not finish it
+	Fence          int64 // incremented by every claim; the holder of an older claim may not finish the notice
 }
 
-// Outcome says what has become of a notice.
+// Outcome is the result of processing a notice.
 type Outcome string
 
 // The outcomes.
 const (
 	Sent        Outcome = "sent"
-	NoAddresses Outcome = "no_addresses" // the organisation, or the operator, has none
+	NoAddresses Outcome = "no_addresses" // the organisation or the operator has none
 	NoSender    Outcome = "no_sender"    // this stack sends no e-mails
-	GivenUp     Outcome = "given_up"     // it could not be sent for as long as notices are kept
+	GivenUp     Outcome = "given_up"     // it could not be sent within the retention time
 
-	limited Outcome = "limited" // no address can be sent another notice now; it is tried again
+	limited Outcome = "limited" // every address has reached its limit for now; retried later
 )
 
-// WebhookCreated tells that a subscription was made.
+// WebhookCreated reports that a subscription was created.
 func WebhookCreated(s webhook.Subscription) Notice {
 	n := about(s, KindWebhookCreated, s.CreatedAt)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind))
 	return n
 }
 
-// WebhookMoved tells that a subscription has another address, which is that of s. Its revision, as it was
-// before, counts the occasions.
+// WebhookMoved reports that a subscription has a new URL, that of s. Its previous revision distinguishes the occasions.
 func WebhookMoved(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindWebhookMoved, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
 	return n
 }
 
-// SecretRotated tells that a subscription has a new signing secret. S is as it was before: its revision counts the
-// occasions.
+// SecretRotated reports that a subscription has a new signing secret. S is its previous state, whose revision
+// distinguishes the occasions.
 func SecretRotated(s webhook.Subscription, at time.Time) Notice {
 	n := about(s, KindSecretRotated, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), strconv.FormatInt(s.Rev, 10))
 	return n
 }
 
-// KeyCreated tells that a credential has another private key.
+// KeyCreated reports that a credential has a new private key.
 func KeyCreated(c org.Credential, key org.Key) Notice {
 	return Notice{
 		ID: ids.Derive("notice", key.ID, string(KindKeyCreated)), Tenant: c.Tenant, Kind: KindKeyCreated,
@@ -96,7 +95,7 @@ func KeyCreated(c org.Credential, key org.Key) Notice {
 	}
 }
 
-// CredentialCreated tells that a credential was made.
+// CredentialCreated reports that a credential was created.
 func CredentialCreated(c org.Credential) Notice {
 	return Notice{
 		ID: ids.Derive("notice", c.ID, string(KindCredentialCreated)), Tenant: c.Tenant, Kind: KindCredentialCreated,
@@ -104,16 +103,16 @@ func CredentialCreated(c org.Credential) Notice {
 	}
 }
 
-// LiveApproved tells an organisation, as it was decided on, that it has live mode.
+// LiveApproved notifies an organisation, in its state after the decision, that it has live mode.
 func LiveApproved(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveApproved, at) }
 
-// LiveRefused tells an organisation, as it was decided on, that its request for live mode was refused.
+// LiveRefused notifies an organisation, in its state after the decision, that its request for live mode was refused.
 func LiveRefused(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveRefused, at) }
 
-// LiveWithdrawn tells an organisation, as it was decided on, that it no longer has live mode.
+// LiveWithdrawn notifies an organisation, in its state after the decision, that it no longer has live mode.
 func LiveWithdrawn(o org.Organisation, at time.Time) Notice { return decided(o, KindLiveWithdrawn, at) }
 
-// decided is a notice about live mode. The organisation's revision counts the occasions.
+// decided returns a notice about live mode. The organisation's revision distinguishes the occasions.
 func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	return Notice{
 		ID:     ids.Derive("notice", o.ID, string(kind), strconv.FormatInt(o.Rev, 10)),
@@ -121,7 +120,7 @@ func decided(o org.Organisation, kind Kind, at time.Time) Notice {
 	}
 }
 
-// SupportRequested tells the operator that a support ticket was filed. What it says stays in the inquiry.
+// SupportRequested notifies the operator that a support ticket was filed. Its text stays in the inquiry.
 func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice {
 	return Notice{
 		ID: ids.Derive("notice", inquiryID, string(KindSupport)), Tenant: tenant, Kind: KindSupport,
@@ -129,12 +128,12 @@ func SupportRequested(tenant org.Tenant, inquiryID string, at time.Time) Notice 
 	}
 }
 
-// DisabledByHand tells that an operator has disabled a subscription, which was s before.
+// DisabledByHand reports that an operator has disabled a subscription; s is its previous state.
 func DisabledByHand(s webhook.Subscription, at time.Time) Notice {
 	return disabled(s, webhook.ReasonByHand, s.Health, at)
 }
 
-// failing is the warning about a run of failures, the one that h counts last.
+// failing returns the latest warning that h counts about a run of failures.
 func failing(s webhook.Subscription, h webhook.Health) Notice {
 	n := about(s, KindFailing, h.LastFailure)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), h.FailingSince.UTC().Format(time.RFC3339Nano),
@@ -143,7 +142,7 @@ func failing(s webhook.Subscription, h webhook.Health) Notice {
 	return n
 }
 
-// disabled tells that a subscription was disabled. A subscription has a new revision whenever it is enabled again.
+// disabled reports that a subscription was disabled. Enabling a subscription gives it a new revision.
 func disabled(s webhook.Subscription, reason webhook.Reason, h webhook.Health, at time.Time) Notice {
 	n := about(s, KindDisabled, at)
 	n.ID = ids.Derive("notice", s.ID, string(n.Kind), s.CreatedAt.UTC().Format(time.RFC3339Nano),
@@ -156,7 +155,7 @@ func about(s webhook.Subscription, kind Kind, at time.Time) Notice {
 	return Notice{Tenant: s.Tenant, Kind: kind, SubscriptionID: s.ID, URL: shownURL(s.URL), At: at}
 }
 
-// shownURL leaves out of a webhook's URL where its owner may have put a secret.
+// shownURL removes the parts of a webhook's URL in which its owner may have put a secret.
 func shownURL(text string) string {
 	target, err := url.Parse(text)
 	if err != nil {

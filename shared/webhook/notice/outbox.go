@@ -11,23 +11,24 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Rows stores notices (store.Notices). A notice that is there already is stored no second time.
+// Rows stores notices (store.Notices). A notice that exists is not stored again.
 type Rows interface {
 	Notify(ctx context.Context, n Notice) error
 }
 
-// Queue tells the webhook worker to send a notice. What is lost of it the sweeper makes up for.
+// Queue asks the webhook worker to send a notice. The sweeper makes up for lost messages.
 type Queue interface {
 	EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Outbox stores notices and has them sent soon.
+// Outbox stores notices and has them sent promptly.
 type Outbox struct {
 	Rows  Rows
 	Queue Queue
 }
 
-// Notify stores a notice and enqueues it. That it cannot be enqueued stops nobody: what it tells of has to go on.
+// Notify stores a notice and enqueues it. A failure to enqueue is not an error, because the reported change must
+// proceed.
 func (o Outbox) Notify(ctx context.Context, n Notice) error {
 	if err := o.store(ctx, n); err != nil {
 		return err
@@ -45,13 +46,13 @@ func (o Outbox) store(ctx context.Context, n Notice) error {
 	return nil
 }
 
-// Owners tells the owners of subscriptions what deliveries find out about them.
+// Owners notifies the owners of subscriptions of problems that deliveries reveal.
 type Owners struct {
 	Outbox Outbox
 	Mailer Mailer
 }
 
-// disabledFirst is how long a webhook's disabling waits for its e-mail.
+// disabledFirst is the time that disabling a webhook waits for its e-mail.
 const disabledFirst = 5 * time.Second
 
 // TellFailing implements webhook.Owners.
@@ -59,8 +60,8 @@ func (o Owners) TellFailing(ctx context.Context, s webhook.Subscription, h webho
 	return o.Outbox.Notify(ctx, failing(s, h))
 }
 
-// TellDisabled implements webhook.Owners. The e-mail goes before it returns, so that it comes before the change
-// (docs/reference/deviations.md, Webhooks). One that cannot be sent stops nobody: it is tried again later.
+// TellDisabled implements webhook.Owners. It sends the e-mail before it returns, so that the mail precedes the change
+// (docs/reference/deviations.md, Webhooks). A failure to send is not an error: the mail is retried later.
 func (o Owners) TellDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {

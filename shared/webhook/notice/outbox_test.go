@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// looking notes whether the webhook is disabled when a mail goes, and how that ends.
+// looking records whether the webhook is disabled when a mail is sent, and the sending's result.
 type looking struct {
 	office   *office
 	err      error
@@ -30,7 +30,7 @@ func (l *looking) Send(ctx context.Context, _ []string, _, _, _ string) error {
 	return errors.Join(err, l.err)
 }
 
-func TestTheMailThatAWebhookIsDisabledGoesFirstAndHoldsNothingUp(t *testing.T) {
+func TestDisablingMailGoesFirstWithoutBlocking(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range map[string]error{"the mail goes": nil, "the mail fails": errTrouble} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestTheMailThatAWebhookIsDisabledGoesFirstAndHoldsNothingUp(t *testing.T) {
 
 var errOutbox = errors.New("the outbox fails")
 
-// steps is an outbox that remembers what was done, and fails at one of its steps.
+// steps is an outbox that records its steps, and fails at one of them.
 type steps struct {
 	done []string
 	fail string
@@ -76,7 +76,7 @@ func (s *steps) step(name string) error {
 	return nil
 }
 
-func TestANoticeIsStoredAndThenEnqueued(t *testing.T) {
+func TestNotifyStoresBeforeEnqueueing(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		fail string
@@ -85,7 +85,7 @@ func TestANoticeIsStoredAndThenEnqueued(t *testing.T) {
 	}{
 		{"", nil, []string{"store", "enqueue"}},
 		{"store", errOutbox, []string{"store"}},
-		{"enqueue", nil, []string{"store", "enqueue"}}, // the sweeper does it; a webhook is disabled all the same
+		{"enqueue", nil, []string{"store", "enqueue"}}, // the sweeper makes up for it; a webhook is disabled anyway
 	} {
 		s := &steps{fail: test.fail}
 		err := notice.Outbox{Rows: s, Queue: s}.Notify(t.Context(), notice.Notice{})
@@ -95,7 +95,7 @@ func TestANoticeIsStoredAndThenEnqueued(t *testing.T) {
 	}
 }
 
-// told keeps the ids of what is to be told.
+// told records the ids of notices.
 type told struct{ ids map[string]int }
 
 func (o *told) Notify(_ context.Context, n notice.Notice) error {
@@ -105,8 +105,8 @@ func (o *told) Notify(_ context.Context, n notice.Notice) error {
 
 func (*told) EnqueueNotice(context.Context, org.Tenant, string) error { return nil }
 
-// One occasion is one notice, however often a crash repeats it, and two occasions are two.
-func TestANoticeIsKnownByItsOccasion(t *testing.T) {
+// One occasion yields one notice, even if a crash repeats it, and two occasions yield two.
+func TestNoticeIDIdentifiesOccasion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	first, second := webhook.Subscription{ID: hookID, Tenant: tenant, CreatedAt: at, Rev: 1},
@@ -121,7 +121,7 @@ func TestANoticeIsKnownByItsOccasion(t *testing.T) {
 	later.LastFailure, later.Failures = at.Add(2*day), 10
 	for range 2 {
 		for _, s := range []webhook.Subscription{first, other} {
-			for _, h := range []webhook.Health{run, later, warnedAgain, nextRun} { // later is the same warning as run
+			for _, h := range []webhook.Health{run, later, warnedAgain, nextRun} { // later yields the same warning as run
 				expect.NoError(t, owners.TellFailing(t.Context(), s, h))
 			}
 			expect.NoError(t, outbox.Notify(t.Context(), notice.WebhookCreated(s)))
@@ -136,7 +136,7 @@ func TestANoticeIsKnownByItsOccasion(t *testing.T) {
 	}
 }
 
-// noStore has no notice to claim.
+// noStore has no notices to claim.
 type noStore struct{ notice.Store }
 
 func (noStore) ClaimNotice(context.Context, org.Tenant, string, time.Time, time.Time) (notice.Notice, error) {

@@ -20,7 +20,7 @@ import (
 // noticesPerMailbox is the limit of docs/adr/0042-mail-is-not-a-relay.md on one sender's notices to one mailbox.
 const noticesPerMailbox = 50
 
-// endless has a notice under every id and organisations by id. It counts what has become of notices.
+// endless has a notice under every id, and organisations by id. It counts the outcomes of notices.
 type endless struct {
 	notice.Store
 
@@ -60,7 +60,7 @@ func (c counting) Send(_ context.Context, to []string, _, _, _ string) error {
 	return nil
 }
 
-func TestNoticesStayPossibleBesideHostileAccount(t *testing.T) {
+func TestNoticesWorkDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, sent := newOffice(t), counting{}
@@ -93,7 +93,8 @@ func TestNoticesStayPossibleBesideHostileAccount(t *testing.T) {
 	})
 }
 
-// The attack in ADR 42: ten unverified addresses, changed 30 times, once got a notice of a new credential each time.
+// The attack in ADR 42: ten unverified addresses, changed 30 times, once received a notice of a new credential each
+// time.
 func TestNoticeGoesToVerifiedAddressesOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -140,8 +141,8 @@ func TestNoticeWaitsWhenItsLimitIsReached(t *testing.T) {
 	})
 }
 
-// Anyone who knows a public id can file tickets: the operator's mailbox is not theirs to fill, and no
-// ticket's notice is lost.
+// Anyone who knows a public id can file tickets: they must not flood the operator's mailbox, and no ticket's notice is
+// lost.
 func TestSupportTicketsReachOperatorWithinLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

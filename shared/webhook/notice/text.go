@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// What mails say again and again. Their reader has nothing but the mail, and may have no account of the dashboard.
+// Recurring phrases of the mails. Their readers have only the mail, and may have no dashboard account.
 const (
 	reach    = "If you cannot sign in there, answer this e-mail to reach whoever runs Recordbridge for you."
 	receive  = "A receiver has to answer each request with a status from 200 to 299 within 30 seconds."
@@ -19,15 +19,15 @@ const (
 		"gives access to patients' records."
 )
 
-// content is what the kinds tell in words of their own.
+// content holds the parts of a mail that differ between kinds.
 type content struct {
 	headline string
 	opening  []string
 	advice   []string
 }
 
-// message writes a notice to the organisation of this name, which it may have chosen itself. It names the webhook or
-// the credential and leads to it, and holds no secret and nothing of events.
+// message returns the mail for a notice to the organisation of this name, which it may have chosen itself. The mail
+// names the webhook or credential and links to it, and contains neither secrets nor event content.
 func message(n Notice, name, dashboard string) mailtext.Message {
 	whose := fmt.Sprintf("%s (%s mode)", mailtext.Plain(name), n.Tenant.Mode)
 	if n.Kind == KindSupport {
@@ -53,8 +53,8 @@ func message(n Notice, name, dashboard string) mailtext.Message {
 	}
 }
 
-// ticket writes to the operator. What the ticket says may be health information, and its address may be a patient's, so
-// that both are only in the inquiry.
+// ticket returns the mail to the operator. The ticket's text may be health information, and its address may be a
+// patient's, so both stay in the inquiry.
 func (n Notice) ticket(whose string) mailtext.Message {
 	of := fmt.Sprintf("-org %s -mode %s -id %s", n.Tenant.OrgID, n.Tenant.Mode, n.InquiryID)
 	return mailtext.Message{
@@ -130,7 +130,7 @@ func (n Notice) content() content {
 		}
 	case KindKeyCreated:
 		return content{"A private key was created", []string{"An API credential has a new private key."}, []string{revoke}}
-	case KindSupport: // has a message of its own
+	case KindSupport: // has its own message
 	}
 	return content{"", nil, nil}
 }
@@ -182,7 +182,7 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 	return facts
 }
 
-// because tells why a webhook is disabled and, where nobody was warned, why not: that no webhook is disabled unwarned
+// because returns the reason for which a webhook is disabled. If there was no warning, it adds why, because a warning
 // is promised (docs/guide/webhooks.md, Retries).
 func because(r webhook.Reason) []string {
 	const stopped = "Nothing is sent to this webhook any more, because "

@@ -25,7 +25,7 @@ func mailed(t *testing.T, n notice.Notice) (subject, text, markup string) {
 	return got.Subject, got.Text, got.HTML
 }
 
-func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
+func TestMailOfEachKindContainsNoSecret(t *testing.T) {
 	t.Parallel()
 	sub := webhook.Subscription{
 		ID: hookID, Tenant: tenant, URL: "https://user:unsaid@alder.example/hook?key=unsaid#unsaid",
@@ -74,8 +74,8 @@ func TestEachKindHasItsMailWithoutASecret(t *testing.T) {
 	}
 }
 
-// An organisation has chosen its name itself.
-func TestAnOrganisationsNameMakesNoHeaderLineOrMarkup(t *testing.T) {
+// An organisation chooses its own name.
+func TestMailEscapesOrganisationName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newOffice(t, address)
@@ -97,7 +97,7 @@ func TestAnOrganisationsNameMakesNoHeaderLineOrMarkup(t *testing.T) {
 	})
 }
 
-func TestANoticeShowsNoSecretOfAURL(t *testing.T) {
+func TestNoticeHidesSecretsInURL(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"https://user:secret@alder.example:8443/a%2Fb/c?key=secret#secret": "https://alder.example:8443/a%2Fb/c",

@@ -1,9 +1,9 @@
-// Package corpus owns the scripts with which the embedded AWS and other servers are compared: requests and what has to
-// come back, as data. A script belongs to one service, makes what it needs under names of its own, and says only what
-// AWS promises: error codes and members, not the words of messages. This package reads and expands scripts and compares
-// answers; package replay performs them.
+// Package corpus holds the scripts that compare the embedded AWS with other servers: requests and their expected
+// responses, as data. A script belongs to one service and creates everything it needs under its own names. It checks
+// only what AWS guarantees: error codes and members, not the wording of messages. This package parses and expands
+// scripts and compares responses; package replay runs them.
 //
-// Scripts lie in scripts/<service>/<file>.yaml. A file is a mapping:
+// Scripts are stored in scripts/<service>/<file>.yaml. A file is a mapping:
 //
 //	fixtures:                  # steps that scripts can ask for by name
 //	  table: [<step>, ...]
@@ -12,7 +12,7 @@
 //	    with: [table]          # fixtures, performed first and in this order
 //	    steps: [<step>, ...]
 //
-// A step either waits ({wait: 2s}) or makes a call and says what comes back; see Step.
+// A step either waits ({wait: 2s}) or makes a call and checks its response; see Step.
 package corpus
 
 import (
@@ -27,57 +27,60 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Script is one comparison.
+// Script is a sequence of steps that compares one behaviour.
 type Script struct {
 	ID      string // <service>/<file>/<name>
 	Service string // "dynamodb", "sqs", "s3", "kms", "secretsmanager", "ssm", "ses"
-	Steps   []Step // those of its fixtures first
+	Steps   []Step // including those of its fixtures, which come first
 }
 
-// Step is one call, or a wait. In its strings ${id} stands for a name that only this run of the script uses, and ${x}
-// for what an earlier step saved as x.
+// Step is a call or a wait. In its strings, ${id} stands for a name unique to this run of the script, and ${x} for the
+// value that an earlier step saved as x.
 type Step struct {
-	Wait time.Duration `yaml:"wait"` // nothing else is set then
+	Wait time.Duration `yaml:"wait"` // if set, all other fields are empty
 
-	// Call is the operation ("PutItem"); for S3 it is method and address ("PUT /${id}/key?partNumber=1").
+	// Call is the operation ("PutItem"). For S3 it is the method and URL path ("PUT /${id}/key?partNumber=1").
 	Call string `yaml:"call"`
-	// In is the request of a JSON service, or the form of SES. Generators: {$repeat: 1024, of: ab} is a long text,
-	// {$list: 101, of: <anything, with ${n}>} a long list.
+	// In is the request body of a JSON service, or the form of SES. Generators: {$repeat: 1024, of: ab} produces a long
+	// string, {$list: 101, of: <anything, with ${n}>} a long list.
 	In any `yaml:"in"`
-	// Prepares marks a call that only some servers need and others do not have: its outcome does not count.
+	// Prepares marks a setup call that only some servers support or need. Its result is ignored.
 	Prepares bool `yaml:"prepares"`
-	// Each has the step performed once for each text, which ${each} stands for in it.
+	// Each repeats the step for each string, which replaces ${each} in the step.
 	Each []string `yaml:"each"`
-	// Headers are S3's. Body is S3's, too, and of a JSON service a body that is sent as it is, instead of In; it may be
-	// {$repeat: ...} or {$join: [<texts and $repeats>]}. In a header, ${md5} is what Content-MD5 has to say of the body.
+	// Headers holds the headers of an S3 request. Body is an S3 request's body. For a JSON service it replaces In with a
+	// body that is sent unmodified. It may be {$repeat: ...} or {$join: [<texts and $repeats>]}. In a header, ${md5}
+	// stands for the body's Content-MD5.
 	Headers map[string]string `yaml:"headers"`
 	Body    any               `yaml:"body"`
 	Sign    Sign              `yaml:"sign"`
 
-	// Fails is the error code, without namespace; empty means that the call succeeds. Status is checked when set.
+	// Fails is the expected error code, without its namespace. If it is empty, the call must succeed. Status is checked if
+	// it is set.
 	Fails  string `yaml:"fails"`
 	Status int    `yaml:"status"`
-	// Gives is the part of the answer that has to be there: members of mappings that are not named may be anything, lists
-	// are complete and in order. XML answers are mappings of their root's children. Special texts: <any>, <absent>,
-	// <number>, <text>, <re:REGEXP>; special mappings: {$set: [...]} for a list in any order, {$has: [...]} for some of
-	// its elements, {$count: 3}.
+	// Gives is the expected part of the response. Unlisted members of mappings may have any value; lists must match
+	// completely and in order. XML responses are mappings of the root's children. Special strings: <any>, <absent>,
+	// <number>, <text>, <re:REGEXP>. Special mappings: {$set: [...]} matches a list in any order, {$has: [...]} some of
+	// its elements, {$count: 3} its length.
 	Gives any `yaml:"gives"`
-	// Answers are headers of the answer, with the special texts of Gives.
+	// Answers holds the expected response headers, with the special strings of Gives.
 	Answers map[string]string `yaml:"answers"`
-	// Text is the whole body of the answer; it may be {$repeat: ...}.
+	// Text is the complete response body. It may be {$repeat: ...}.
 	Text any `yaml:"text"`
-	// Save keeps parts of the answer: variable to path ("Messages.0.ReceiptHandle", or "header ETag").
+	// Save stores parts of the response in variables. It maps a variable to a path ("Messages.0.ReceiptHandle", or "header
+	// ETag").
 	Save map[string]string `yaml:"save"`
 }
 
-// Sign is how a request is signed. The zero value signs properly, in the Authorization header.
+// Sign controls how a request is signed. The zero value signs correctly, in the Authorization header.
 type Sign struct {
-	// How is "" for the header, "url" for a presigned URL, "none" for no signature.
+	// How selects the kind of signature: "" for the header, "url" for a presigned URL, "none" for no signature.
 	How     string        `yaml:"how"`
-	Expires time.Duration `yaml:"expires"` // of a presigned URL; 0 is 15 minutes
-	Ago     time.Duration `yaml:"ago"`     // how long before the call it was signed
+	Expires time.Duration `yaml:"expires"` // lifetime of a presigned URL; 0 means 15 minutes
+	Ago     time.Duration `yaml:"ago"`     // time between signing and the call
 	Secret  string        `yaml:"secret"`  // "wrong" signs with another secret
-	// Tamper changes the request after it has been signed: "path", "query", "body", "header", "type", "method".
+	// Tamper names the part of the request to change after signing: "path", "query", "body", "header", "type", "method".
 	Tamper string `yaml:"tamper"`
 }
 
@@ -90,7 +93,7 @@ type file struct {
 	} `yaml:"scripts"`
 }
 
-// Load reads every script below fsys, in the order of their ids. A mistake in a file is an error that names it.
+// Load reads every script below fsys and returns them in the order of their ids. Errors name the file.
 func Load(fsys fs.FS) ([]Script, error) {
 	names, err := fs.Glob(fsys, "*/*.yaml")
 	if err != nil {

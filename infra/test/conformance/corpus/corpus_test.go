@@ -26,7 +26,7 @@ func load(text string) ([]corpus.Script, error) {
 	return corpus.Load(fstest.MapFS{"dynamodb/get.yaml": {Data: []byte(text)}})
 }
 
-func TestAScriptStartsWithItsFixtures(t *testing.T) {
+func TestLoadPutsFixturesFirst(t *testing.T) {
 	t.Parallel()
 	got, err := load(good)
 	if err != nil {
@@ -45,7 +45,7 @@ func TestAScriptStartsWithItsFixtures(t *testing.T) {
 	}
 }
 
-func TestAMistakeInAFileIsAnErrorThatNamesIt(t *testing.T) {
+func TestLoadErrorNamesFile(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ text, want string }{
 		"an unknown member":         {strings.Replace(good, "fails:", "fail:", 1), "field fail not found"},
@@ -105,7 +105,7 @@ func TestExpandReplacesVariablesAndRunsGenerators(t *testing.T) {
 	}
 }
 
-func TestAVariableThatNobodySetIsAnError(t *testing.T) {
+func TestExpandFailsWhenVariableIsNotSet(t *testing.T) {
 	t.Parallel()
 	for _, in := range []any{"${missing}", []any{"${missing}"}, map[string]any{"a": map[string]any{"${missing}": 1}}} {
 		if _, err := corpus.Expand(in, nil); err == nil {
@@ -119,7 +119,7 @@ func TestMatch(t *testing.T) {
 	type mapping = map[string]any
 	tests := map[string]struct {
 		want, got  any
-		difference string // a part of it; "" for agreement
+		difference string // a substring of the difference; "" if they match
 	}{
 		"equal texts":                    {"a", "a", ""},
 		"other texts":                    {mapping{"k": "a"}, mapping{"k": "b"}, "k is b, want a"},
@@ -164,7 +164,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func TestALargeDifferenceIsShortened(t *testing.T) {
+func TestMatchShortensLargeDifference(t *testing.T) {
 	t.Parallel()
 	got := corpus.Match("a", strings.Repeat("b", 100_000))
 	if len(got) > 1000 || !strings.Contains(got, "100000 bytes") {
@@ -172,7 +172,7 @@ func TestALargeDifferenceIsShortened(t *testing.T) {
 	}
 }
 
-func TestFindFollowsAPath(t *testing.T) {
+func TestFindFollowsPath(t *testing.T) {
 	t.Parallel()
 	value := map[string]any{"Messages": []any{map[string]any{"Body": "x"}}, "One": map[string]any{"Key": "y"}}
 	for path, want := range map[string]any{

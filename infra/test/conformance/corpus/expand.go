@@ -10,7 +10,7 @@ import (
 
 var variable = regexp.MustCompile(`\$\{([a-zA-Z][a-zA-Z0-9]*)\}`)
 
-// Expand replaces variables and carries generators out, at any depth. A variable that nobody set is an error.
+// Expand replaces variables and runs generators at any depth. It returns an error if a variable is not set.
 func Expand(v any, variables map[string]string) (any, error) {
 	switch v := v.(type) {
 	case string:
@@ -54,7 +54,7 @@ func expandMapping(v map[string]any, variables map[string]string) (any, error) {
 	return out, nil
 }
 
-// ExpandText is Expand of one text.
+// ExpandText does the same as Expand for one string.
 func ExpandText(text string, variables map[string]string) (string, error) {
 	var missing error
 	out := variable.ReplaceAllStringFunc(text, func(found string) string {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Match compares an expanded expectation with an answer. It gives "" when the answer meets it, else where and how not.
+// Match compares an expanded expectation with a response. It returns "" if they match, and otherwise the path and
+// nature of the first difference.
 func Match(want, got any) string { return match("", want, got) }
 
 func match(at string, want, got any) string {
@@ -31,7 +32,7 @@ func differs(at string, want, got any) string {
 	return fmt.Sprintf("%s is %s, want %s", strings.TrimPrefix(at, "."), shown(got), shown(want))
 }
 
-// shown keeps a difference readable when a value is large.
+// shown shortens a large value to keep a difference readable.
 func shown(v any) string {
 	text := fmt.Sprintf("%v", v)
 	if len(text) > 300 {
@@ -105,7 +106,7 @@ func matchList(at string, want, got []any) string {
 	return ""
 }
 
-// matchSome pairs every expected element with the first answer that meets it.
+// matchSome pairs every expected element with the first matching element of the response.
 func matchSome(at string, want, got []any) string {
 	left := slices.Clone(got)
 	for _, element := range want {
@@ -118,7 +119,7 @@ func matchSome(at string, want, got []any) string {
 	return ""
 }
 
-// aslist: in XML, a list of one element cannot be told from an element.
+// aslist wraps a single value in a list, because XML does not distinguish a list of one element from an element.
 func aslist(v any) []any {
 	if v == nil {
 		return nil
@@ -129,7 +130,7 @@ func aslist(v any) []any {
 	return []any{v}
 }
 
-// plain makes numbers comparable, wherever they were decoded.
+// plain converts numbers from different decoders to a comparable form.
 func plain(v any) any {
 	switch n := v.(type) {
 	case int:
@@ -145,7 +146,7 @@ func plain(v any) any {
 	return v
 }
 
-// Find follows a path such as "Messages.0.Body" into an answer; nil when there is nothing.
+// Find returns the value at a path such as "Messages.0.Body" in a response, or nil if there is none.
 func Find(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		if i, err := strconv.Atoi(name); err == nil {

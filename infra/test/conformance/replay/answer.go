@@ -12,12 +12,12 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// answer is what a server said, in the shape in which scripts expect it.
+// answer holds a server's response in the form that scripts expect.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	value  any    // the body as mappings, lists and texts; nil when it is neither JSON nor XML
+	value  any    // body as mappings, lists and strings; nil if it is neither JSON nor XML
 	code   string // the error code without its namespace, "" on success
 }
 
@@ -45,8 +45,8 @@ func read(response *http.Response) (*answer, error) {
 	return a, nil
 }
 
-// codeOf finds the error code: JSON's __type behind its namespace, S3's Code, the Query protocol's Error.Code. An
-// answer without a body, as to HEAD, has the text of its status.
+// codeOf extracts the error code: JSON's __type without its namespace, S3's Code, or the Query protocol's Error.Code. A
+// response without a body, such as one to HEAD, yields its status text.
 func codeOf(a *answer) string {
 	for _, path := range []string{"__type", "Code", "Error.Code", "Errors.Error.Code"} {
 		if code, ok := corpus.Find(a.value, path).(string); ok {
@@ -56,8 +56,8 @@ func codeOf(a *answer) string {
 	return http.StatusText(a.status)
 }
 
-// tree reads XML as a mapping of the root's children: an element with children is a mapping, one without a text, and
-// elements of one name are a list. It is nil when body is no XML.
+// tree parses XML into a mapping of the root's children. An element with children becomes a mapping, one without
+// becomes a string, and elements with the same name become a list. It returns nil if body is not XML.
 func tree(body []byte) any {
 	decoder := xml.NewDecoder(strings.NewReader(string(body)))
 	for {

@@ -1,5 +1,5 @@
-// Package replay performs the scripts of package corpus against one server, ours or another, over the plain protocol of
-// each service, so that no SDK corrects or hides a request or an answer. It signs requests with the SDK's signer.
+// Package replay runs the scripts of package corpus against a server. It speaks each service's wire protocol directly,
+// so that no SDK corrects or hides a request or a response. It signs requests with the SDK's signer.
 package replay
 
 import (
@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// Party is a server that plays scripts.
+// Party is a server that scripts run against.
 type Party struct {
 	Name                 string
 	URL                  string // http://127.0.0.1:1234
@@ -20,13 +20,13 @@ type Party struct {
 	Client               interface {
 		Do(r *http.Request) (*http.Response, error)
 	}
-	// NewID gives names that no other run uses: lower-case letters and digits, good for tables, queues and buckets.
+	// NewID generates names unique to this run: lower-case letters and digits, valid for tables, queues and buckets.
 	NewID func() string
 }
 
-// DifferenceError is an answer that is not what its script expects.
+// DifferenceError reports a response that differs from the script's expectation.
 type DifferenceError struct {
-	Step int // from 1, fixtures included
+	Step int // 1-based, including fixtures
 	Call string
 	What string
 }
@@ -36,8 +36,8 @@ func (d *DifferenceError) Error() string {
 	return fmt.Sprintf("step %d, %s: %s", d.Step, d.Call, d.What)
 }
 
-// Play performs s. It returns a *DifferenceError when an answer is not as expected, and another error when the server
-// cannot be reached or the script cannot be performed.
+// Play runs s. It returns a *DifferenceError if a response is not as expected, and another error if the server cannot
+// be reached or the script cannot be run.
 func Play(ctx context.Context, p Party, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
 	for i, step := range s.Steps {
@@ -58,7 +58,7 @@ func Play(ctx context.Context, p Party, s corpus.Script) error {
 	return nil
 }
 
-// performEach performs a step, once for each of its texts if it has them; what is "" for agreement.
+// performEach runs a step, once for each of its strings if it has any. It returns "" if the responses match.
 func (p Party) performEach(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {
@@ -105,7 +105,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// call makes the request of a step and reads the answer.
+// call sends the request of a step and parses the response.
 func (p Party) call(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (*answer, error) {
@@ -123,7 +123,7 @@ func (p Party) call(ctx context.Context, service string, step corpus.Step,
 	return read(response)
 }
 
-// find follows a path of Save: "header NAME", or into the body.
+// find resolves a path of Save: "header NAME", or a path into the body.
 func (a *answer) find(path string) any {
 	if name, ok := strings.CutPrefix(path, "header "); ok {
 		if value := a.header.Get(name); value != "" {
@@ -134,7 +134,7 @@ func (a *answer) find(path string) any {
 	return corpus.Find(a.value, path)
 }
 
-// check compares the answer with what the step expects; "" is agreement.
+// check compares the response with the step's expectation. It returns "" if they match.
 func (a *answer) check(step corpus.Step, variables map[string]string) (string, error) {
 	if what := a.checkOutcome(step); what != "" {
 		return what, nil
@@ -158,7 +158,7 @@ func (a *answer) check(step corpus.Step, variables map[string]string) (string, e
 	return "", nil
 }
 
-// checkOutcome looks at success or failure alone.
+// checkOutcome compares only success or failure.
 func (a *answer) checkOutcome(step corpus.Step) string {
 	switch {
 	case step.Prepares:

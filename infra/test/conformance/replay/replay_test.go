@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// server answers each request with the next of its answers and keeps the requests.
+// server responds to each request with the next of its answers and records the requests.
 type server struct {
 	answers  []func(w http.ResponseWriter)
 	requests []*http.Request
@@ -59,7 +59,7 @@ func (s *server) party() replay.Party {
 	}
 }
 
-func TestACallOfAJSONServiceIsSignedAndExpanded(t *testing.T) {
+func TestPlaySignsAndExpandsJSONCall(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){says(200, `{"QueueUrl":"u"}`), says(200, `{}`)}}
 	err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "sqs", Steps: []corpus.Step{
@@ -82,7 +82,7 @@ func TestACallOfAJSONServiceIsSignedAndExpanded(t *testing.T) {
 	}
 }
 
-func TestRequestsOfS3AndSES(t *testing.T) {
+func TestPlaySendsS3AndSESRequests(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){says(200, ""), says(200, ""), says(200, "<R><A>1</A></R>")}}
 	put := corpus.Step{Call: "PUT /${id}/a%2Fb", Headers: map[string]string{"If-None-Match": "*"}, Body: "hello"}
@@ -112,7 +112,7 @@ func TestRequestsOfS3AndSES(t *testing.T) {
 	}
 }
 
-func TestTamperingSpoilsASignedRequest(t *testing.T) {
+func TestTamperInvalidatesSignedRequest(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"path", "query", "header", "body", "method"} {
 		s := &server{answers: []func(http.ResponseWriter){says(200, ""), says(200, "")}}
@@ -134,7 +134,7 @@ func TestTamperingSpoilsASignedRequest(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsNotExpectedIsADifference(t *testing.T) {
+func TestPlayReportsUnexpectedResponse(t *testing.T) {
 	t.Parallel()
 	failure := says(400, `{"__type":"com.amazonaws#NoSuch","message":"no"}`)
 	s3failure := says(404, `<?xml version="1.0"?><Error><Code>NoSuchKey</Code></Error>`)
@@ -196,7 +196,7 @@ func TestAnAnswerThatIsNotExpectedIsADifference(t *testing.T) {
 	}
 }
 
-func TestAStepIsPerformedForEachOfItsTexts(t *testing.T) {
+func TestPlayRepeatsStepForEachString(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){
 		says(400, `{"__type":"A"}`), says(400, `{"__type":"A"}`),
@@ -214,7 +214,7 @@ func TestAStepIsPerformedForEachOfItsTexts(t *testing.T) {
 	}
 }
 
-func TestACallThatPreparesMayFail(t *testing.T) {
+func TestPlayIgnoresFailedPreparation(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"Unknown"}`)}}
 	err := replay.Play(t.Context(), s.party(),
@@ -224,7 +224,7 @@ func TestACallThatPreparesMayFail(t *testing.T) {
 	}
 }
 
-func TestABodyOfAJSONServiceIsSentAsItIs(t *testing.T) {
+func TestPlaySendsBodyUnmodified(t *testing.T) {
 	t.Parallel()
 	s := &server{answers: []func(http.ResponseWriter){says(400, `{"__type":"SerializationException"}`)}}
 	step := corpus.Step{Call: "PutItem", Body: "{broken ${id}", Fails: "SerializationException"}
@@ -237,7 +237,7 @@ func TestABodyOfAJSONServiceIsSentAsItIs(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotBeReachedIsNoDifference(t *testing.T) {
+func TestPlayReturnsErrorWhenServerIsUnreachable(t *testing.T) {
 	t.Parallel()
 	s := &server{}
 	err := replay.Play(t.Context(), s.party(),
@@ -247,7 +247,7 @@ func TestAServerThatCannotBeReachedIsNoDifference(t *testing.T) {
 	}
 }
 
-func TestAWaitTakesItsTime(t *testing.T) {
+func TestPlayWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// protocol is how a service is spoken to.
+// protocol holds the headers that a service's protocol uses.
 type protocol struct{ target, contentType string }
 
 var protocols = map[string]protocol{
@@ -26,7 +26,7 @@ var protocols = map[string]protocol{
 	"ssm":            {"AmazonSSM", "application/x-amz-json-1.1"},
 }
 
-// request makes the unsigned request of a step.
+// request builds the unsigned request of a step.
 func (p Party) request(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (*http.Request, []byte, error) {
@@ -75,7 +75,7 @@ func (p Party) newRequest(ctx context.Context, method, address string, body []by
 	return r, nil
 }
 
-// rest makes a request of S3: "PUT /bucket/key?query".
+// rest builds an S3 request from "PUT /bucket/key?query".
 func (p Party) rest(ctx context.Context, step corpus.Step, variables map[string]string) (*http.Request, []byte, error) {
 	call, err := corpus.ExpandText(step.Call, variables)
 	if err != nil {
@@ -109,7 +109,7 @@ func (p Party) rest(ctx context.Context, step corpus.Step, variables map[string]
 	return r, body, nil
 }
 
-// form makes a request of the Query protocol, whose parameters are texts.
+// form builds a Query protocol request, whose parameters are strings.
 func (p Party) form(ctx context.Context, call string, in any) (*http.Request, []byte, error) {
 	form := url.Values{"Action": {call}, "Version": {"2010-12-01"}}
 	if members, ok := in.(map[string]any); ok {

@@ -23,7 +23,7 @@ const (
 	defaultExpires = 15 * time.Minute
 )
 
-// sign signs r as the step wants it, and spoils it afterwards if the step wants that.
+// sign signs r as the step specifies, and tampers with it afterwards if the step requests it.
 func (p Party) sign(ctx context.Context, r *http.Request, body []byte, service string,
 	how corpus.Sign,
 ) (*http.Request, error) {
@@ -42,7 +42,7 @@ func (p Party) sign(ctx context.Context, r *http.Request, body []byte, service s
 	sum := sha256.Sum256(body)
 	hash := hex.EncodeToString(sum[:])
 	if service == "s3" {
-		hash = cmp.Or(r.Header.Get("X-Amz-Content-Sha256"), hash) // a script may claim another one
+		hash = cmp.Or(r.Header.Get("X-Amz-Content-Sha256"), hash) // a script may set a different hash
 		r.Header.Set("X-Amz-Content-Sha256", hash)
 	}
 	if err := v4.SignHTTP(ctx, key, r, hash, service, region, at); err != nil {
@@ -75,7 +75,7 @@ func presigned(ctx context.Context, v4 *signer.Signer, key awssdk.Credentials, r
 	return tamper(out, how.Tamper), nil
 }
 
-// tamper changes a part of a signed request.
+// tamper changes one part of a signed request.
 func tamper(r *http.Request, part string) *http.Request {
 	switch part {
 	case "path":

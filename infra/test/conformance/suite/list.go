@@ -9,14 +9,15 @@ import (
 // heading is the section of docs/develop/embedded-aws.md whose table lists the known differences.
 const heading = "## Listed differences"
 
-// known is a row of the table: this server may differ from these scripts, and why ours is right all the same.
+// known is a row of the table: a difference that is accepted for some scripts and one server, with the reason why the
+// embedded AWS is right.
 type known struct {
-	script string // an id; a * at its end stands for anything
+	script string // a script id; a trailing * matches any suffix
 	server string
 	reason string
 }
 
-// listed reads the table out of the text of the document.
+// listed parses the table of known differences in the document's text.
 func listed(text string) ([]known, error) {
 	_, section, ok := strings.Cut(text, heading+"\n")
 	if !ok {
@@ -41,7 +42,7 @@ func listed(text string) ([]known, error) {
 	return all, nil
 }
 
-// covers tells whether the row is about this script and this server.
+// covers reports whether the row applies to this script and this server.
 func (d known) covers(script, server string) bool {
 	if d.server != server {
 		return false

@@ -15,30 +15,30 @@ import (
 )
 
 const (
-	startTime = 60 * time.Second // a JVM on a busy machine
+	startTime = 60 * time.Second // enough for a JVM on a busy machine
 	pollEvery = 50 * time.Millisecond
 )
 
-// Server is somebody else's, started for a run of the suite.
+// Server is a third-party server that is started for a run of the suite.
 type Server struct {
 	Name     string
-	Services []string // whose scripts it plays
-	File     string   // below the folder of the servers; without it the server counts as not installed
-	// Command gives what runs it on a port of 127.0.0.1. It is started in an empty folder of its own.
+	Services []string // services whose scripts run against it
+	File     string   // path below the servers' folder; if missing, the server is not installed
+	// Command returns the command that runs the server on a port of 127.0.0.1, in a new empty folder.
 	Command func(ctx context.Context, folder, port string) *exec.Cmd
 }
 
 const loopback = "127.0.0.1"
 
-// running is a server that answers.
+// running is a started server that responds.
 type running struct {
 	url     string
 	process *exec.Cmd
 	exited  chan struct{}
-	folder  string // in which it runs
+	folder  string // its working directory
 }
 
-// start runs s and waits until it answers.
+// start runs s and waits until it responds.
 func (s Server) start(ctx context.Context, folder string, client *http.Client) (*running, error) {
 	if _, err := os.Stat(filepath.Join(folder, s.File)); err != nil {
 		return nil, fmt.Errorf("%s is not installed: %w", s.Name, err)
@@ -57,7 +57,7 @@ func (s Server) start(ctx context.Context, folder string, client *http.Client) (
 		return nil, fmt.Errorf("start %s: %w", s.Name, err)
 	}
 	go func() {
-		_ = r.process.Wait() // it is killed in the end
+		_ = r.process.Wait() // it is always killed
 		close(r.exited)
 	}()
 	if err := r.answers(ctx, client); err != nil {
@@ -67,7 +67,7 @@ func (s Server) start(ctx context.Context, folder string, client *http.Client) (
 	return r, nil
 }
 
-// answers waits for any answer over HTTP.
+// answers waits for any HTTP response.
 func (r *running) answers(ctx context.Context, client *http.Client) error {
 	limited, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -92,9 +92,9 @@ func (r *running) answers(ctx context.Context, client *http.Client) error {
 }
 
 func (r *running) stop() {
-	_ = r.process.Process.Kill() // it may be gone already
+	_ = r.process.Process.Kill() // it may already have exited
 	<-r.exited
-	_ = os.RemoveAll(r.folder) // below the system's folder for what may go
+	_ = os.RemoveAll(r.folder) // in the system's folder for temporary files
 }
 
 func freePort(ctx context.Context) (string, error) {

@@ -1,6 +1,6 @@
-// Package suite plays the scripts of package corpus to other people's servers: it starts them one after the other and
-// reports every script on which one differs and which no row of the list excuses. A row that excuses nothing is stale
-// and reported, too, so that the list only gets longer with a reason and shorter by itself.
+// Package suite runs the scripts of package corpus against third-party servers. It starts the servers one after another
+// and reports every script on which one differs and that no row of the list excuses. It also reports rows that excuse
+// nothing, so that every row is needed and has a reason.
 package suite
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// AccessKey and SecretKey sign every request; a server that checks signatures is started with them.
+// AccessKey and SecretKey sign every request. Servers that verify signatures are started with them.
 const (
 	AccessKey = "conformance"
 	SecretKey = "local"
@@ -31,29 +31,29 @@ const (
 	callTime = 90 * time.Second
 )
 
-// Options are what Run needs.
+// Options holds the parameters of Run.
 type Options struct {
 	Servers []Server
-	Folder  string          // where the servers are installed
-	Scripts []corpus.Script // already chosen; a server plays those of its services
-	List    string          // text of the document with the section "Listed differences"
-	Part    string          // rows about other scripts than those that hold this are not expected to be needed
-	Verbose bool            // tells the listed differences, too
+	Folder  string          // folder in which the servers are installed
+	Scripts []corpus.Script // selected scripts; a server runs those of its services
+	List    string          // document that contains the section "Listed differences"
+	Part    string          // only rows about scripts whose ids contain Part can be stale
+	Verbose bool            // also print listed differences
 	Out     io.Writer
 }
 
-// run is one run of the suite.
+// run is the state of one run of the suite.
 type run struct {
 	Options
 
 	listed []known
-	agreed map[string]bool // scripts that a server has agreed with
-	used   []atomic.Bool   // of each listed difference
+	agreed map[string]bool // scripts on which a server agreed
+	used   []atomic.Bool   // by index of the listed difference
 	client *http.Client
 }
 
-// Run plays to the servers one after the other, since the machine may have few processors and some scripts measure
-// time. Its error says that something is unlisted, that a row is stale, or that a server cannot be started.
+// Run tests the servers one after another, because the machine may have few processors and some scripts measure time.
+// It returns an error if a difference is unlisted, a row is stale, or a server can't be started.
 func Run(ctx context.Context, o Options) error {
 	rows, err := listed(o.List)
 	if err != nil {
@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// stale reports the rows about the servers and scripts of this run that excused nothing.
+// stale reports and counts the rows about this run's servers and scripts that excused nothing.
 func (r *run) stale() int {
 	count := 0
 	for i, row := range r.listed {
@@ -96,13 +96,13 @@ func (r *run) stale() int {
 	return count
 }
 
-// result is what came of one script.
+// result is the outcome of one script.
 type result struct {
 	script string
-	err    error // nil for agreement
+	err    error // nil if the server agreed
 }
 
-// play plays every script of a server's services and gives the number of unlisted differences.
+// play runs every script of a server's services and returns the number of unlisted differences.
 func (r *run) play(ctx context.Context, s Server) (int, error) {
 	began := time.Now()
 	server, err := s.start(ctx, r.Folder, r.client)
@@ -162,8 +162,8 @@ func (r *run) isListed(script, server string) bool {
 }
 
 func (r *run) printf(format string, arguments ...any) {
-	_, _ = fmt.Fprintf(r.Out, format, arguments...) // a closed terminal changes no result
+	_, _ = fmt.Fprintf(r.Out, format, arguments...) // a closed terminal does not affect the result
 }
 
-// newID is good for the name of a bucket: lower-case letters and digits.
+// newID returns an id that is valid in a bucket name: lower-case letters and digits.
 func newID() string { return "c" + strings.ToLower(ids.Random()[:8]) }

@@ -18,7 +18,7 @@ import (
 
 const asServer = "-server-on-port="
 
-// TestMain lets this binary be a server as well: the embedded AWS, on a port.
+// TestMain lets this test binary also act as a server: the embedded AWS on a port.
 func TestMain(m *testing.M) {
 	for _, argument := range os.Args[1:] {
 		if port, ok := strings.CutPrefix(argument, asServer); ok {
@@ -34,11 +34,11 @@ func serve(port string) int {
 		return 1
 	}
 	server := &http.Server{Addr: "127.0.0.1:" + port, Handler: cloud, ReadHeaderTimeout: time.Second}
-	_ = server.ListenAndServe() // it ends when it is killed
+	_ = server.ListenAndServe() // it runs until it is killed
 	return 0
 }
 
-// scripts agree with the server on the first and differ on the second.
+// scripts returns two scripts: the server agrees on the first and differs on the second.
 func scripts() []corpus.Script {
 	return []corpus.Script{
 		{
@@ -77,7 +77,7 @@ func runSuite(t *testing.T, list string, change func(*suite.Options)) (string, e
 	return out.String(), err
 }
 
-func TestARunReportsWhatTheListDoesNotExcuse(t *testing.T) {
+func TestRunReportsUnlistedDifferences(t *testing.T) {
 	t.Parallel()
 	const excuse = "| `sqs/send/wrong` | itself | the script is nonsense |\n"
 	tests := map[string]struct {
@@ -131,7 +131,7 @@ func TestARunReportsWhatTheListDoesNotExcuse(t *testing.T) {
 	}
 }
 
-func TestARunThatCannotBeMadeIsAnError(t *testing.T) {
+func TestRunFailsWhenServerCannotStart(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		list   string

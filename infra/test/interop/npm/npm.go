@@ -1,5 +1,5 @@
-// Package npm installs judges that are npm packages, once per machine and version, into the cache of whoever runs the
-// tests. It owns the installing alone: what a judge is told and asked is the business of the tests that call it.
+// Package npm installs third-party judges that are npm packages, once per machine and version, into the user's cache.
+// It only installs them; the tests control them.
 package npm
 
 import (
@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// installTime is what npm gets to fetch some small packages.
+// installTime is the time-out of npm for fetching a few small packages.
 const installTime = 5 * time.Minute
 
-// errAbsent says that this machine has no Node, which is no reason to fail.
+// errAbsent is returned if this machine has no Node, which does not fail a test.
 var errAbsent = errors.New("the judge needs node and npm in PATH")
 
-// Installed returns the folder with the node_modules of a judge, by its package.json and package-lock.json. It makes
-// the folder when it is not there yet.
+// Installed returns the folder with a judge's node_modules, identified by its package.json and package-lock.json. It
+// creates the folder if it does not exist.
 func Installed(name string, manifest, lock []byte) (string, error) {
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -41,8 +41,8 @@ func Installed(name string, manifest, lock []byte) (string, error) {
 	return place, installInto(place, map[string][]byte{"package.json": manifest, "package-lock.json": lock})
 }
 
-// MaySkip tells whether tests do without the judge after this error of Installed: on a machine without Node, or, but
-// for CI, one that cannot fetch packages.
+// MaySkip reports whether tests may be skipped after this error of Installed: on a machine without Node, or, outside
+// CI, on one that can't fetch packages.
 func MaySkip(err error) bool {
 	return errors.Is(err, errAbsent) || err != nil && os.Getenv("CI") != "true"
 }
@@ -52,8 +52,8 @@ func isThere(place string) bool {
 	return err == nil
 }
 
-// installInto installs the judge in a folder of its own, which then takes its place in one step, so that installations
-// at the same time do not meet.
+// installInto installs the judge in a temporary folder and then renames it to place in one step, so that concurrent
+// installations do not conflict.
 func installInto(place string, files map[string][]byte) error {
 	all := filepath.Dir(place)
 	if err := os.MkdirAll(all, 0o755); err != nil { //nolint:gosec // a cache, as the user's others
@@ -63,17 +63,17 @@ func installInto(place string, files map[string][]byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(fresh) }() // nothing is there any more once it has taken its place
+	defer func() { _ = os.RemoveAll(fresh) }() // empty after the rename
 	if err = install(fresh, files); err != nil {
 		return err
 	}
 	if err = os.Rename(fresh, place); err != nil && !isThere(place) {
 		return err
 	}
-	return nil // another process may have been faster
+	return nil // another process may have finished first
 }
 
-// install has npm fetch exactly what the lock file names. Scripts of packages are not run.
+// install has npm fetch exactly the packages in the lock file. Package scripts do not run.
 func install(folder string, files map[string][]byte) error {
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {

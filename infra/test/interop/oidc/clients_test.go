@@ -27,11 +27,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// awkward is a secret of which every other character means something to somebody between us and the judge. There is no
-// é in it: RFC 6749 appendix A.2 has visible ASCII and the space, and the judge registers nothing else.
+// awkward is a secret full of characters that are special in some encoding between us and the judge. It contains no é:
+// RFC 6749 appendix A.2 allows only visible ASCII and the space, and the judge registers nothing else.
 const awkward = `a:b%3A+c d&e=f"g\h/i?j#k;l,m%`
 
-// confidential is a client of ours that proves who it is.
+// confidential is a client that authenticates.
 type confidential struct {
 	client
 
@@ -39,7 +39,7 @@ type confidential struct {
 	known registration
 }
 
-// secretive is a client with an awkward secret.
+// secretive returns a client with an awkward secret.
 func secretive(method catalog.AuthMethod) confidential {
 	c := confidential{client: client{id: "client: 100%+" + string(method), authID: ids.Random()}}
 	c.auth = catalog.ClientAuth{ID: c.authID, Method: method, Secret: []byte(awkward)}
@@ -48,13 +48,13 @@ func secretive(method catalog.AuthMethod) confidential {
 	return c
 }
 
-// mistaken is the client with a secret that is not on file.
+// mistaken returns the client with a secret that is not registered.
 func (c confidential) mistaken() confidential {
 	c.auth.Secret = []byte(awkward + "x")
 	return c
 }
 
-// keyed is a client that signs with algorithm; the judge has the key set that we publish.
+// keyed returns a client that signs with algorithm; the judge has our published key set.
 func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidential {
 	t.Helper()
 	c := confidential{client: client{id: "client of " + algorithm, authID: ids.Random()}}
@@ -66,7 +66,7 @@ func keyed(t *testing.T, keys *clientauth.Keyring, algorithm string) confidentia
 	return c
 }
 
-// keyring has an RSA key and an elliptic one in a KMS of its own.
+// keyring returns an RSA key and an elliptic-curve key in a separate KMS.
 func keyring(t *testing.T) *clientauth.Keyring {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{})
@@ -83,7 +83,7 @@ func keyring(t *testing.T) *clientauth.Keyring {
 	return clientauth.NewKeyring(kms.SigningKeys{Client: vault}, names)
 }
 
-// drawer holds how clients authenticate.
+// drawer maps ids to client authentications.
 type drawer map[string]catalog.ClientAuth
 
 func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalog.ClientAuth, error) {
@@ -94,7 +94,7 @@ func (d drawer) ClientAuthOf(_ context.Context, _ org.Tenant, id string) (catalo
 	return auth, nil
 }
 
-// portalOf is our client with the proof of one registration.
+// portalOf returns our client with one registration's authentication.
 func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	c.auth.Origins = []string{catalog.Origin(j.Issuer)}
 	return portalWith(clientauth.NewRegistry(clientauth.Deps{
@@ -102,7 +102,7 @@ func portalOf(j judge, c confidential, keys *clientauth.Keyring) ourSide {
 	}))
 }
 
-func TestAConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
+func TestConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
 	all := []confidential{
@@ -143,7 +143,7 @@ func TestAConfidentialClientConnectsRefreshesAndRevokes(t *testing.T) {
 	}
 }
 
-func TestAPublicClientRevokesToo(t *testing.T) {
+func TestPublicClientRevokes(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	set, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
@@ -157,9 +157,9 @@ func TestAPublicClientRevokesToo(t *testing.T) {
 	}
 }
 
-// TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent: what is wrong with our
-// registration costs no connection.
-func TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent(t *testing.T) {
+// TestInvalidClientIsNotRevokedConsent proves that errors in our registration do not end a
+// connection.
+func TestInvalidClientIsNotRevokedConsent(t *testing.T) {
 	t.Parallel()
 	keys, others := keyring(t), keyring(t)
 	basic, post := secretive(catalog.AuthSecretBasic), secretive(catalog.AuthSecretPost)
@@ -197,9 +197,9 @@ func TestAClientThatCannotProveItselfIsNeverTakenForARevokedConsent(t *testing.T
 	}
 }
 
-// TestAnAssertionWorksOnce: the judge remembers every jti, so all the requests of the other
-// tests show that ours are new.
-func TestAnAssertionWorksOnce(t *testing.T) {
+// TestAssertionIsSingleUse proves that the judge refuses a repeated jti. All requests of the other tests therefore show
+// that ours are unique.
+func TestAssertionIsSingleUse(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
 	c := keyed(t, keys, "ES384")
@@ -217,7 +217,7 @@ func TestAnAssertionWorksOnce(t *testing.T) {
 	}
 }
 
-// useOf is a call by the client of a set.
+// useOf returns the use of a token set's client.
 func useOf(set tokens.Set) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint,
@@ -225,7 +225,7 @@ func useOf(set tokens.Set) catalog.ClientUse {
 	}
 }
 
-// proof is a form with an assertion of the set's client that was not used yet.
+// proof returns a form with a new assertion of the set's client.
 func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 	t.Helper()
 	form := url.Values{}
@@ -233,7 +233,7 @@ func proof(t *testing.T, p ourSide, set tokens.Set) url.Values {
 	return form
 }
 
-// active asks the judge about a token (RFC 7662).
+// active introspects a token at the judge (RFC 7662).
 func (j judge) active(t *testing.T, p ourSide, set tokens.Set, token secret.Text) bool {
 	t.Helper()
 	form, header := url.Values{"token": {token.Reveal()}}, http.Header{}

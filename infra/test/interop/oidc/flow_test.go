@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestAWholeAttemptEndsInAConnectionThatLasts(t *testing.T) {
+func TestAttemptCreatesLastingConnection(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
 	d := newService(j)
@@ -23,7 +23,7 @@ func TestAWholeAttemptEndsInAConnectionThatLasts(t *testing.T) {
 	if got := end.Connection.Status; got != connection.Authorized {
 		t.Fatalf("the connection is %s", got)
 	}
-	if at := end.Connection.ConsentExpiresAt; !at.IsZero() { // a public client has nothing to introspect with
+	if at := end.Connection.ConsentExpiresAt; !at.IsZero() { // public clients can't introspect
 		t.Errorf("the consent ends at %v, want no date", at)
 	}
 	set, err := tokens.Vault{Sealer: glass{}}.Open(t.Context(), end.Tokens)
@@ -37,7 +37,7 @@ func TestAWholeAttemptEndsInAConnectionThatLasts(t *testing.T) {
 	expect.NoError(t, p.Revoke(t.Context(), tenant, set))
 }
 
-func TestAPatientWhoDeclinesLeavesARejectedConnection(t *testing.T) {
+func TestDeclinedConsentLeavesRejectedConnection(t *testing.T) {
 	t.Parallel()
 	d := newService(start(t, registered("public", "none")))
 	left := d.leave(t)
@@ -48,9 +48,9 @@ func TestAPatientWhoDeclinesLeavesARejectedConnection(t *testing.T) {
 	}
 }
 
-// TestACodeOfAnotherSignInIsRefused is code injection (RFC 9700 section 4.5): somebody puts the code of a sign-in of
-// their own into the victim's return. It is the judge who sees that the verifier is not the code's.
-func TestACodeOfAnotherSignInIsRefused(t *testing.T) {
+// TestFlowRefusesCodeOfAnotherSignIn covers code injection (RFC 9700 section 4.5): an attacker puts the code of their
+// own sign-in into the victim's callback. The judge detects that the verifier does not match the code.
+func TestFlowRefusesCodeOfAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	d := newService(start(t, registered("public", "none")))
 	victims, attackers := d.leave(t), d.leave(t)
@@ -60,9 +60,9 @@ func TestACodeOfAnotherSignInIsRefused(t *testing.T) {
 	d.wantNothing(t, err, "invalid_grant")
 }
 
-// TestAnAnswerOfAnotherServerIsRefused is the mix-up of RFC 9207: what comes back is one judge's, but
-// the attempt was at another.
-func TestAnAnswerOfAnotherServerIsRefused(t *testing.T) {
+// TestFlowRefusesResponseOfAnotherServer covers the mix-up of RFC 9207: the callback comes from one judge, but the
+// attempt was at another.
+func TestFlowRefusesResponseOfAnotherServer(t *testing.T) {
 	t.Parallel()
 	d, other := newService(start(t, registered("public", "none"))),
 		newService(start(t, registered("public", "none"), registered("another judge's", "none")))
@@ -73,7 +73,7 @@ func TestAnAnswerOfAnotherServerIsRefused(t *testing.T) {
 	d.wantNothing(t, err, fault.CodeInvalidRequest)
 }
 
-// address is what the patient is sent to the portal with.
+// address returns the query of the authorization URL.
 func address(t *testing.T, left binding.Started) url.Values {
 	t.Helper()
 	parsed, err := url.Parse(left.URL)

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// verification is one of a patient's identity by the judge.
+// verification is a verification of a patient's identity by the judge.
 type verification struct {
 	oidc.Party
 
@@ -26,7 +26,7 @@ type verification struct {
 	back   identity.Return
 }
 
-// verify begins one for a client of ours.
+// verify starts a verification for one of our clients.
 func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verification {
 	t.Helper()
 	v := &verification{Party: oidc.NewParty(doer(), clients, time.Now)}
@@ -58,7 +58,7 @@ func (v *verification) end(t *testing.T) (tefca.Assertion, error) {
 	return v.Exchange(t.Context(), v.pinned, v.back)
 }
 
-func TestTheJudgeVouchesForAPatient(t *testing.T) {
+func TestJudgeVerifiesPatient(t *testing.T) {
 	t.Parallel()
 	keys := keyring(t)
 	elliptic := registered("public ES256", "none")
@@ -94,8 +94,9 @@ func TestTheJudgeVouchesForAPatient(t *testing.T) {
 	}
 }
 
-// TestTheJudgesTokenIsChecked: it is a good one, for somebody else.
-func TestTheJudgesTokenIsChecked(t *testing.T) {
+// TestIdentityTokenIsChecked proves that a valid token is refused if its nonce, code verifier, issuer or assurance
+// level does not match.
+func TestIdentityTokenIsChecked(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
 	for cause, spoil := range map[string]func(v *verification){

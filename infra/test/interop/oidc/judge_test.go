@@ -1,8 +1,8 @@
-// Package oidc_test lets an authorization server that other people wrote judge our SMART client, and our relying party
-// at identity providers: oidc-provider, started by server.mjs. It owns the judge's installation, its life and the
-// patient's browser, and holds no opinion of its own: what it checks is that production code gets through, and that
-// what must not work does not. The judge needs Node and npm; without them these tests are skipped. Nothing here is
-// about health systems that break the rules: that is the sandbox's part (infra/sandbox).
+// Package oidc_test tests our SMART client, and our relying party at identity providers, against a third-party
+// authorization server: oidc-provider, started by server.mjs. The package installs and runs this judge and simulates
+// the patient's browser. It checks that production code succeeds, and that invalid requests fail. The judge needs Node
+// and npm; without them these tests are skipped. Health systems that violate the standards are covered by the sandbox
+// (infra/sandbox).
 package oidc_test
 
 import (
@@ -33,7 +33,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The judge is these three files; the tests run them from the cache, never from the checkout.
+// The judge consists of these three files. The tests run them from the cache, never from the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -46,21 +46,22 @@ var (
 // installed returns the folder with the judge's node_modules.
 var installed = sync.OnceValues(func() (string, error) { return npm.Installed("oidc", manifest, lock) })
 
-// settings is what server.mjs is told.
+// settings holds the parameters of server.mjs.
 type settings struct {
 	Clients         []registration `json:"clients"`
 	AccessTokenLife int            `json:"accessTokenLife"` // seconds
-	IdentityInToken bool           `json:"identityInToken"` // the id_token has fhirUser, as SMART wants it
+	IdentityInToken bool           `json:"identityInToken"` // the id_token contains fhirUser, as SMART requires
 }
 
 // judge is a running authorization server with a FHIR server behind it.
 type judge struct {
 	Issuer   string `json:"issuer"`
 	FHIRBase string `json:"fhir_base"`
-	Patient  string `json:"patient"` // id of the one who signs in
+	Patient  string `json:"patient"` // id of the patient who signs in
 }
 
-// start gives a judge that knows the clients. Tests that need the same share one: each has grants of its own.
+// start returns a judge that knows the clients. Tests with the same clients share a judge, because each has its own
+// grants.
 func start(t *testing.T, clients ...registration) judge {
 	t.Helper()
 	told := settings{Clients: clients, AccessTokenLife: 300, IdentityInToken: true}
@@ -70,7 +71,7 @@ func start(t *testing.T, clients ...registration) judge {
 	return ready(t, started.(func() (*running, error)))
 }
 
-// startWith gives a judge that no other test has.
+// startWith returns a judge that no other test uses.
 func startWith(t *testing.T, told settings) judge {
 	t.Helper()
 	own := sync.OnceValues(func() (*running, error) { return run(told) })
@@ -88,14 +89,14 @@ func ready(t *testing.T, started func() (*running, error)) judge {
 	return r.judge
 }
 
-// judges are those of this run (func() (*running, error)), by what they were told.
+// judges holds this run's judges (func() (*running, error)), by their settings.
 var judges sync.Map
 
-// running is the process of a judge.
+// running is a judge's process.
 type running struct {
 	judge      judge
 	complaints bytes.Buffer
-	input      io.Closer // when it is closed the judge ends
+	input      io.Closer // closing it stops the judge
 	process    *exec.Cmd
 }
 
@@ -104,7 +105,7 @@ func run(told settings) (*running, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &running{process: exec.Command("node", "--input-type=module", "--eval", server)} // modules are sought in Dir
+	r := &running{process: exec.Command("node", "--input-type=module", "--eval", server)} // modules are resolved in Dir
 	r.process.Dir, r.process.Stderr, r.process.WaitDelay = place, &r.complaints, time.Second
 	input, err := r.process.StdinPipe()
 	if err != nil {
@@ -128,13 +129,13 @@ func run(told settings) (*running, error) {
 	return r, json.Unmarshal(line, &r.judge)
 }
 
-// TestMain ends the judges. Each has to end well, and is heard when a test has failed.
+// TestMain stops the judges. Each must exit cleanly; its output is printed if a test has failed.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	judges.Range(func(_, started any) bool {
 		r, err := started.(func() (*running, error))()
 		if err != nil {
-			return true // the test has said so
+			return true // the test has reported it
 		}
 		_ = r.input.Close()
 		if err := r.process.Wait(); err != nil {
@@ -149,7 +150,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ourSide is both halves of our client as production has them.
+// ourSide holds both halves of our client as in production.
 type ourSide struct {
 	smart.Authorizer
 	smart.Portal
@@ -157,7 +158,7 @@ type ourSide struct {
 	clients smart.Clients
 }
 
-// portal is our side for public clients, which may reach this machine.
+// portal returns our side for public clients, which may connect to this machine.
 func portal() ourSide { return portalWith(noClients{}) }
 
 func portalWith(clients smart.Clients) ourSide {

@@ -14,12 +14,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// connID is the connection whose tokens are refreshed.
+// connID is the id of the connection whose tokens are refreshed.
 const connID = "c0000000-0000-4000-8000-000000000001"
 
-// TestWorkersThatRefreshAtOnceNeverUseATokenTwice: the judge ends a grant as soon as a refresh token that was rotated
-// out comes again, so a single slip of the lease would be the end of every later round.
-func TestWorkersThatRefreshAtOnceNeverUseATokenTwice(t *testing.T) {
+// TestConcurrentRefreshesUseEachTokenOnce proves that concurrent workers never reuse a refresh token. The judge
+// revokes a grant as soon as a rotated refresh token is used again, so a single failure of the lease would break every
+// later round.
+func TestConcurrentRefreshesUseEachTokenOnce(t *testing.T) {
 	t.Parallel()
 	const rounds, workers = 30, 8
 	j, p := start(t, registered("public", "none")), portal()
@@ -48,8 +49,8 @@ func TestWorkersThatRefreshAtOnceNeverUseATokenTwice(t *testing.T) {
 	}
 }
 
-// refreshAtOnce lets workers refresh at the same time and returns the newest version that one of them got. A worker may
-// find that another is at it, and nothing worse.
+// refreshAtOnce runs concurrent refreshes and returns the newest version that a worker got. The only accepted error is
+// that another worker is refreshing.
 func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest int64) {
 	t.Helper()
 	var mu sync.Mutex
@@ -72,7 +73,7 @@ func refreshAtOnce(t *testing.T, manager tokens.Manager, workers int) (newest in
 	return newest
 }
 
-// table keeps one row in memory, as store.Tokens keeps it in DynamoDB.
+// table stores one row in memory, as store.Tokens stores it in DynamoDB.
 type table struct {
 	mu  sync.Mutex
 	row tokens.Row
@@ -121,14 +122,14 @@ func (s *table) RotateTokens(_ context.Context, row tokens.Row) error {
 	return nil
 }
 
-// unlimited has slots for everybody.
+// unlimited always grants a slot.
 type unlimited struct{}
 
 func (unlimited) Acquire(context.Context, string) (tokens.Slot, error) { return unlimited{}, nil }
 func (unlimited) Until() time.Time                                     { return time.Now().Add(time.Minute) }
 func (unlimited) Release(context.Context, error)                       {}
 
-// glass seals nothing.
+// glass is a sealer that leaves data in plain text.
 type glass struct{}
 
 func (glass) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {

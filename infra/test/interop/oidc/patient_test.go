@@ -15,19 +15,19 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// callback is our redirect URI. Nobody listens there: the browser stops before it.
+// callback is our redirect URI. Nothing listens there: the browser stops before it.
 const (
 	ours     = "https://us.example"
 	callback = ours + "/bridge/callback"
 )
 
-// scope is what a connection asks for.
+// scope is the scope that a connection requests.
 const scope = "openid fhirUser launch/patient offline_access patient/*.rs"
 
-// registration is how the judge knows a client (RFC 7591 section 2).
+// registration is a client's metadata at the judge (RFC 7591 section 2).
 type registration map[string]any
 
-// registered is a client of ours that authenticates by method.
+// registered returns the registration of a client that authenticates with method.
 func registered(id, method string) registration {
 	return registration{
 		"client_id": id, "token_endpoint_auth_method": method, "redirect_uris": []string{callback},
@@ -35,20 +35,19 @@ func registered(id, method string) registration {
 	}
 }
 
-// browse opens address as the browser of a patient does who signs in and consents, and returns
-// what the callback is told.
+// browse opens address as the browser of a patient who signs in and consents. It returns the callback's query.
 func browse(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "")
 }
 
-// decline is browse for a patient who does not consent.
+// decline does the same as browse for a patient who does not consent.
 func decline(t *testing.T, address string) url.Values {
 	t.Helper()
 	return walk(t, address, "declined")
 }
 
-// walk follows redirects and keeps cookies, and answers every page of the portal's that asks something.
+// walk follows redirects, stores cookies, and submits every form of the portal.
 func walk(t *testing.T, address, decision string) url.Values {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -77,13 +76,13 @@ func walk(t *testing.T, address, decision string) url.Values {
 	return back.Query()
 }
 
-// client is how our side knows one of its clients.
+// client is one of our clients as stored on our side.
 type client struct {
 	id     string
 	authID string // empty for a public client
 }
 
-// attempt is what our side knows while the patient is away.
+// attempt is the state that our side stores while the patient is at the portal.
 type attempt struct {
 	authority flow.Authority
 	client    client
@@ -93,7 +92,7 @@ type attempt struct {
 	challenge string
 }
 
-// begin discovers the judge and makes an attempt at it.
+// begin discovers the judge and creates an attempt at it.
 func (j judge) begin(t *testing.T, p ourSide, c client) attempt {
 	t.Helper()
 	authority, err := p.Discover(t.Context(), j.FHIRBase)
@@ -105,7 +104,7 @@ func (j judge) begin(t *testing.T, p ourSide, c client) attempt {
 	}
 }
 
-// address is where the patient is sent.
+// address returns the authorization URL.
 func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	t.Helper()
 	address, err := p.AuthorizeURL(flow.Authorization{
@@ -117,7 +116,7 @@ func (a attempt) address(t *testing.T, p ourSide, fhirBase string) string {
 	return address
 }
 
-// grant is the exchange that the callback asks for, with what was pinned when the attempt began.
+// grant returns the exchange that the callback requests, with the values pinned at the start of the attempt.
 func (a attempt) grant(fhirBase, code string) flow.Grant {
 	return flow.Grant{
 		Attempt: flow.Attempt{
@@ -135,7 +134,7 @@ func (a attempt) grant(fhirBase, code string) flow.Grant {
 	}
 }
 
-// signIn takes a patient through the portal and back, and returns what is exchanged then.
+// signIn takes a patient through the portal and back, and returns the resulting exchange.
 func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	t.Helper()
 	a := j.begin(t, p, c)
@@ -147,5 +146,5 @@ func (j judge) signIn(t *testing.T, p ourSide, c client) flow.Grant {
 	return a.grant(j.FHIRBase, told.Get("code"))
 }
 
-// words are the members of a space-separated list in their order.
+// words returns the members of a space-separated list, sorted.
 func words(list string) []string { return slices.Sorted(strings.FieldsSeq(list)) }

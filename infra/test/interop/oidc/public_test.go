@@ -17,7 +17,7 @@ import (
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-func TestDiscoveryReadsTheJudgesOwn(t *testing.T) {
+func TestDiscoverReadsJudgeMetadata(t *testing.T) {
 	t.Parallel()
 	j := start(t, registered("public", "none"))
 	got, err := portal().Discover(t.Context(), j.FHIRBase)
@@ -36,9 +36,9 @@ func TestDiscoveryReadsTheJudgesOwn(t *testing.T) {
 	}
 }
 
-func TestAPublicClientConnectsWithPKCE(t *testing.T) {
+func TestPublicClientConnectsWithPKCE(t *testing.T) {
 	t.Parallel()
-	// The patient's id is in the id_token alone, whose signature, issuer, audience, life and nonce have to hold.
+	// The patient's id is only in the id_token, whose signature, issuer, audience, lifetime and nonce must be valid.
 	algorithms := []string{"RS256", "RS384", "ES256", "ES384"}
 	known := make([]registration, 0, len(algorithms))
 	for _, algorithm := range algorithms {
@@ -68,7 +68,7 @@ func TestAPublicClientConnectsWithPKCE(t *testing.T) {
 	}
 }
 
-func TestThePatientIsFoundByUserinfoWhereTheIDTokenDoesNotTell(t *testing.T) {
+func TestUserinfoNamesPatientWhenIDTokenDoesNot(t *testing.T) {
 	t.Parallel()
 	told := settings{Clients: []registration{registered("public", "none")}, AccessTokenLife: 300}
 	j, p := startWith(t, told), portal()
@@ -87,7 +87,7 @@ func TestThePatientIsFoundByUserinfoWhereTheIDTokenDoesNotTell(t *testing.T) {
 	}
 }
 
-func TestAnIDTokenOfAnotherSignInIsNotBelieved(t *testing.T) {
+func TestIDTokenOfAnotherSignInIsRefused(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	grant := j.signIn(t, p, client{id: "public"})
@@ -97,7 +97,7 @@ func TestAnIDTokenOfAnotherSignInIsNotBelieved(t *testing.T) {
 	}
 }
 
-func TestTheJudgeRefusesWhatIsNotTheCodesOwn(t *testing.T) {
+func TestJudgeRefusesMismatchedCodeExchange(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none"), registered("other", "none")), portal()
 	strange, _, err := p.NewVerifier()
@@ -118,7 +118,7 @@ func TestTheJudgeRefusesWhatIsNotTheCodesOwn(t *testing.T) {
 	}
 }
 
-func TestACodeWorksOnceAndItsSecondUseEndsWhatTheFirstBrought(t *testing.T) {
+func TestCodeReuseRevokesTokens(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	grant := j.signIn(t, p, client{id: "public"})
@@ -134,7 +134,7 @@ func TestACodeWorksOnceAndItsSecondUseEndsWhatTheFirstBrought(t *testing.T) {
 	}
 }
 
-// wantPortalError checks that the health system's own code comes through.
+// wantPortalError checks that the error contains the health system's own code.
 func wantPortalError(t *testing.T, err error, code string) {
 	t.Helper()
 	if refusal, ok := errors.AsType[*flow.PortalError](err); !ok || refusal.Code != code {
@@ -142,7 +142,7 @@ func wantPortalError(t *testing.T, err error, code string) {
 	}
 }
 
-func TestWithoutPKCETheJudgeRefusesTheAttempt(t *testing.T) {
+func TestJudgeRequiresPKCE(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	a := j.begin(t, p, client{id: "public"})
@@ -153,7 +153,7 @@ func TestWithoutPKCETheJudgeRefusesTheAttempt(t *testing.T) {
 	}
 }
 
-// readPatient asks the FHIR server for the patient and returns its status.
+// readPatient reads the Patient from the FHIR server and returns the status.
 func (j judge) readPatient(t *testing.T, token secret.Text) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, j.FHIRBase+"/Patient/"+j.Patient, http.NoBody)

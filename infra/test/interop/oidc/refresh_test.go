@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-func TestRefreshTokensRotateAndAnOldOneEndsTheGrant(t *testing.T) {
+func TestRefreshTokenReuseRevokesGrant(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	first, err := p.Exchange(t.Context(), j.signIn(t, p, client{id: "public"}))
@@ -32,14 +32,14 @@ func TestRefreshTokensRotateAndAnOldOneEndsTheGrant(t *testing.T) {
 	if got := j.readPatient(t, current.AccessToken); got != http.StatusOK {
 		t.Errorf("the FHIR server answered %d to the newest access token", got)
 	}
-	for _, set := range []tokens.Set{first, current} { // the old one ends the newest one, too
+	for _, set := range []tokens.Set{first, current} { // use of the old one also revokes the newest
 		if _, err := p.Refresh(t.Context(), tenant, set); !errors.Is(err, tokens.ErrRefused) {
 			t.Errorf("got %v, want %v", err, tokens.ErrRefused)
 		}
 	}
 }
 
-func TestARefreshMayRepeatItsScope(t *testing.T) {
+func TestRefreshMayRepeatScope(t *testing.T) {
 	t.Parallel()
 	j, p := start(t, registered("public", "none")), portal()
 	grant := j.signIn(t, p, client{id: "public"})
@@ -52,7 +52,7 @@ func TestARefreshMayRepeatItsScope(t *testing.T) {
 	}
 }
 
-func TestARefusalThatIsNotOfTheGrantLeavesTheRefreshTokenGood(t *testing.T) {
+func TestUnrelatedRefusalKeepsRefreshTokenValid(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		spoil func(*tokens.Set)

@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// service is our side of one attempt: the production flow with stores in memory and no encryption.
+// service is our side of an attempt: the production flow with in-memory stores and no encryption.
 type service struct {
 	judge judge
 
@@ -94,7 +94,7 @@ func (*service) TokenVersion(context.Context, org.Tenant, string) (int64, error)
 
 func (*service) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// leave begins an attempt at a platform that nobody has written a profile for.
+// leave starts an attempt at a platform without a profile.
 func (d *service) leave(t *testing.T) binding.Started {
 	t.Helper()
 	redirect, err := org.MatchRedirect(ownhosts.Own(), []string{"https://app.example/back"}, "https://app.example/back")
@@ -112,7 +112,7 @@ func (d *service) leave(t *testing.T) binding.Started {
 	return started
 }
 
-// comeBack completes the attempt with what the callback was told, in the browser that it was begun in.
+// comeBack completes the attempt with the callback's query, in the browser that started it.
 func (d *service) comeBack(t *testing.T, left binding.Started, told url.Values) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
@@ -133,7 +133,7 @@ func (d *service) comeBack(t *testing.T, left binding.Started, told url.Values) 
 	})
 }
 
-// wantNothing checks that the attempt failed and that we hold no tokens for it.
+// wantNothing checks that the attempt failed and that no tokens are stored for it.
 func (d *service) wantNothing(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	if err == nil || fault.Of(err).Code != code {

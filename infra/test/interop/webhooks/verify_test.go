@@ -1,6 +1,6 @@
-// Package webhooks_test lets other people's code judge the signatures of our webhooks: the official library for Node
-// and Node's own crypto, in verify.mjs. The deliveries are those of the production worker, editor and stores on the
-// embedded AWS. Without Node these tests are skipped. The official library for Go judges in shared/webhook's own tests.
+// Package webhooks_test verifies our webhooks' signatures with third-party code: the official library for Node and
+// Node's own crypto, in verify.mjs. The deliveries come from the production worker, editor and stores on the embedded
+// AWS. Without Node these tests are skipped. The tests of shared/webhook use the official library for Go.
 package webhooks_test
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The judge is these three files; it runs in the cache, never in the checkout.
+// The judge consists of these three files. It runs from the cache, never from the checkout.
 var (
 	//go:embed package.json
 	manifest []byte
@@ -30,14 +30,14 @@ var (
 	script string
 )
 
-// received is what a receiver has in hand, with the key that it was given.
+// received holds a delivery as received, and the receiver's key.
 type received struct {
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
 	Body    string            `json:"body"`
 }
 
-// claim is a delivery, and whether a receiver has to believe it.
+// claim is a delivery, and whether it must verify.
 type claim struct {
 	received
 
@@ -45,12 +45,12 @@ type claim struct {
 	holds bool
 }
 
-// with is the same delivery in the hands of who has another key.
+// with returns a claim about the same delivery for a receiver with another key.
 func (p post) with(name, key string, holds bool) claim {
 	return claim{name: name, received: received{Key: key, Headers: p.header, Body: p.body}, holds: holds}
 }
 
-// judge asks the judge about all claims at once.
+// judge verifies all claims in one run.
 func judge(t *testing.T, claims []claim) {
 	t.Helper()
 	place, err := npm.Installed("webhooks", manifest, lock)
@@ -66,7 +66,7 @@ func judge(t *testing.T, claims []claim) {
 	expect.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	node := exec.CommandContext(ctx, "node", "--input-type=module", "--eval", script) // modules are sought in Dir
+	node := exec.CommandContext(ctx, "node", "--input-type=module", "--eval", script) // modules are resolved in Dir
 	var complaints bytes.Buffer
 	node.Dir, node.Stdin, node.Stderr, node.WaitDelay = place, bytes.NewReader(asked), &complaints, time.Second
 	output, err := node.Output()
@@ -85,7 +85,7 @@ func judge(t *testing.T, claims []claim) {
 	}
 }
 
-func TestNodeVerifiesEveryTypeOfEvent(t *testing.T) {
+func TestNodeVerifiesEveryEventType(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub, text := w.subscribe(t)
@@ -102,7 +102,7 @@ func TestNodeVerifiesEveryTypeOfEvent(t *testing.T) {
 	judge(t, claims)
 }
 
-func TestWhileASecretRotatesNodeVerifiesBoth(t *testing.T) {
+func TestNodeVerifiesBothSecretsDuringRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub, first := w.subscribe(t)
@@ -125,7 +125,7 @@ func TestWhileASecretRotatesNodeVerifiesBoth(t *testing.T) {
 	judge(t, append(claims, during.with("the public key after two rotations", sub.PublicKey, true)))
 }
 
-func TestAfterTheRotationNodeRefusesTheOldSecret(t *testing.T) {
+func TestNodeRefusesOldSecretAfterRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub, first := w.subscribe(t)
@@ -137,8 +137,8 @@ func TestAfterTheRotationNodeRefusesTheOldSecret(t *testing.T) {
 	})
 }
 
-// What verifies has to be able not to.
-func TestNodeRefusesWhatWasNotSent(t *testing.T) {
+// TestNodeRefusesModifiedDelivery proves that verification can fail.
+func TestNodeRefusesModifiedDelivery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sub, text := w.subscribe(t)
@@ -156,7 +156,7 @@ func TestNodeRefusesWhatWasNotSent(t *testing.T) {
 	for name, forged := range map[string]post{"another body": changed, "another id": moved, "another time": later} {
 		claims = append(claims, forged.with(name, text.Reveal(), false), forged.with(name+", v1a", sub.PublicKey, false))
 	}
-	// Neither kind of signature stands in for the other.
+	// The two kinds of signature are not interchangeable.
 	v1, v1a, _ := strings.Cut(p.header["Webhook-Signature"], " ")
 	claims = append(claims,
 		p.saying("Webhook-Signature", v1).with("v1 alone, by the public key", sub.PublicKey, false),

@@ -23,20 +23,20 @@ import (
 
 var tenant = org.Tenant{Mode: org.Test, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// world is the webhook worker with its tables, and a receiver that keeps what it is sent.
+// world holds the webhook worker with its tables, and a receiver that records its requests.
 type world struct {
 	store  store.Webhooks
 	sealer *kms.Sealer
 	posts  []post
 }
 
-// post is what the receiver saw.
+// post is a request as received.
 type post struct {
 	header map[string]string
 	body   string
 }
 
-// saying is the same POST with another header.
+// saying returns the same request with another header.
 func (p post) saying(name, value string) post {
 	p.header = maps.Clone(p.header)
 	p.header[name] = value
@@ -82,7 +82,7 @@ func (w *world) editor(now time.Time) webhook.Editor {
 	}
 }
 
-// subscribe makes the one subscription, to every type, with both kinds of key.
+// subscribe creates the only subscription, to every type, with both kinds of key.
 func (w *world) subscribe(t *testing.T) (webhook.Subscription, secret.Text) {
 	t.Helper()
 	types := make([]webhook.Type, 0, len(webhook.Catalogue()))
@@ -97,7 +97,7 @@ func (w *world) subscribe(t *testing.T) (webhook.Subscription, secret.Text) {
 	return w.stored(t), text
 }
 
-// rotate gives the subscription another secret at a time.
+// rotate replaces the subscription's secret at the given time.
 func (w *world) rotate(t *testing.T, sub webhook.Subscription, at time.Time) (webhook.Subscription, secret.Text) {
 	t.Helper()
 	rotated, text, err := w.editor(at).Rotate(t.Context(), sub, false)
@@ -116,7 +116,7 @@ func (w *world) stored(t *testing.T) webhook.Subscription {
 	return all[0]
 }
 
-// deliver makes an event and has it delivered.
+// deliver creates an event and delivers it.
 func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	t.Helper()
 	event, err := webhook.NewEvent(tenant, kind, ids.Random(), 0, time.Now(), webhook.Example(kind))
@@ -125,7 +125,7 @@ func (w *world) deliver(t *testing.T, kind webhook.Type) post {
 	worker := webhook.Worker{
 		Store: w.store, Health: w.store, Owners: w, Secrets: w.sealer, Poster: w, Queue: w,
 		Pacer: webhook.NewPacer(time.Now),
-		Links: export.Links{}, // the example's links are whole
+		Links: export.Links{}, // the example's links are already complete
 		Now:   time.Now, Jitter: func() float64 { return 0 }, Lease: time.Minute,
 	}
 	before := len(w.posts)

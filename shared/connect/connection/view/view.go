@@ -1,5 +1,5 @@
-// Package view shows a connection to its organisation (docs/openapi.yaml). It is a package of its own because several
-// endpoints answer with the record, and because package connection knows nothing of JSON.
+// Package view renders a connection for its organisation (docs/openapi.yaml). It is a separate package because several
+// endpoints return the record and package connection does not know about JSON.
 package view
 
 import (
@@ -23,7 +23,7 @@ type Connection struct {
 	ConsentExpiresAt string            `json:"consent_expires_at,omitempty"` // RFC 3339
 }
 
-// Of makes the record of c.
+// Of returns the record of c.
 func Of(c connection.Connection) Connection {
 	return Connection{
 		ID: c.ID, OrgID: c.Tenant.OrgID, BrandID: c.BrandID, PortalID: c.PortalID, EndpointID: c.EndpointID,

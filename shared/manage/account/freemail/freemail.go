@@ -1,6 +1,6 @@
-// Package freemail owns which mail domains everybody can get an address at, so that one there vouches for no
-// organisation. A list of our own is always there; those that others publish, of free mail and of addresses for
-// minutes, are beside it where npm was there to fetch them (make freemail; infra/freemail says which).
+// Package freemail owns the list of mail domains at which anyone can get an address, so that such an address does not
+// vouch for any organisation. A list of our own is always included. Published lists of free and disposable mail domains
+// are added if npm could fetch them (make freemail; infra/freemail names them).
 package freemail
 
 import (
@@ -13,13 +13,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// lists have a domain on each line but the first, in lower case, internationalised ones as their A-labels (RFC 5890).
+// lists holds files with one domain on each line after the first, in lower case, internationalised ones as their
+// A-labels (RFC 5890).
 //
 //go:embed lists
 var lists embed.FS
 
-// Is reports whether anybody can get an address at a domain, in any case and with or without the dot of the root:
-// whether a list has the domain or one above it. A domain is ASCII, as package verification has it.
+// Is reports whether anyone can get an address at a domain: whether a list contains the domain or a parent of it. Case
+// and a trailing dot do not matter. The domain must be ASCII, as package verification returns it.
 func Is(domain string) bool { return is(domain, isListed) }
 
 func is(domain string, isListed func(domain string) bool) bool {
@@ -42,7 +43,7 @@ func is(domain string, isListed func(domain string) bool) bool {
 func isListed(domain string) bool {
 	files, err := lists.ReadDir("lists")
 	if err != nil {
-		return false // which cannot be: they are in the program
+		return false // impossible: the lists are embedded
 	}
 	return slices.ContainsFunc(files, func(file fs.DirEntry) bool { return isIn(file.Name(), domain) })
 }
@@ -52,13 +53,13 @@ func isIn(list, domain string) bool {
 	return err == nil && bytes.Contains(text, []byte("\n"+domain+"\n"))
 }
 
-// Refused is what somebody with such an address is told.
+// Refused returns the error for such an address.
 func Refused() error {
 	return fault.BadRequest(
 		"Use the address that you have at your organisation. Anybody can get one at this domain.").About("email")
 }
 
-// families have a domain in many countries.
+// families returns the names of providers that have a domain in many countries.
 func families() []string {
 	return []string{
 		"aol", "gmx", "hotmail", "live", "outlook", "protonmail", "rocketmail", "tutanota", "windowslive",
@@ -66,7 +67,7 @@ func families() []string {
 	}
 }
 
-// isCountry reports whether a domain may be a country's, or that of its companies: fr, com.br, co.uk.
+// isCountry reports whether a domain may be a country's top-level domain or its commercial domain: fr, com.br, co.uk.
 func isCountry(domain string) bool {
 	labels := strings.Split(domain, ".")
 	return len(labels) <= 2 && !slices.ContainsFunc(labels, func(label string) bool { return len(label) > 3 })

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/manage/account/freemail"
 )
 
-func TestAddressesThatEverybodyCanGetAreKnown(t *testing.T) {
+func TestIsRecognisesFreeMailDomains(t *testing.T) {
 	t.Parallel()
 	for domain, want := range map[string]bool{
 		"gmail.com": true, "outlook.com": true, "yahoo.co.uk": true, "proton.me": true, "web.de": true, "qq.com": true,
@@ -31,9 +31,9 @@ func TestAddressesThatEverybodyCanGetAreKnown(t *testing.T) {
 	}
 }
 
-// What others publish is refused where it was fetched. It takes no address away from those who have
-// one at their organisation.
-func TestPublishedListsAreMadeOfDomains(t *testing.T) {
+// Domains on published lists are refused if the lists were fetched. They exclude no address that belongs to a real
+// organisation.
+func TestPublishedListsContainOnlyDomains(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("lists/published.txt")
 	if errors.Is(err, fs.ErrNotExist) {

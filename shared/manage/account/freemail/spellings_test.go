@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/manage/verification"
 )
 
-// spellings are domains at which anybody can get an address, in the ways that people write them.
+// spellings contains domains at which anyone can get an address, in various spellings.
 const spellings = `
 gmail.com GMAIL.COM Gmail.Com gmail.com. googlemail.com GoogleMail.com mail.gmail.com
 outlook.com outlook.fr outlook.com.br outlook.co.th OUTLOOK.DE hotmail.com hotmail.co.uk hotmail.it
@@ -38,7 +38,7 @@ guerrillamail.org grr.la sharklasers.com spam4.me yopmail.com yopmail.fr
 maildrop.cc getnada.com dropmail.me 1secmail.com tempr.email byom.de
 `
 
-func TestSpellingsOfFreeMailAreKnownByOwnListAlone(t *testing.T) {
+func TestOwnListRecognisesFreeMailSpellings(t *testing.T) {
 	t.Parallel()
 	all := strings.Fields(spellings)
 	if len(all) < 93 {
@@ -51,9 +51,9 @@ func TestSpellingsOfFreeMailAreKnownByOwnListAlone(t *testing.T) {
 	}
 }
 
-// An address that is not in ASCII letters is refused before its domain is looked at, since a mail server
-// would map it to an ASCII one.
-func TestSpellingsBeyondASCIIAreNoAddress(t *testing.T) {
+// An address with non-ASCII characters is refused before its domain is looked up, because a mail server would map it to
+// an ASCII one.
+func TestParseAddressRefusesNonASCIISpellings(t *testing.T) {
 	t.Parallel()
 	for _, domain := range []string{
 		"ｇｍａｉｌ.com", "gmail。com", "gmail．com", "gma\u00adil.com", "gm\u200bail.com", "GMAİL.com", "ɢmail.com", "gmаil.com",
@@ -67,7 +67,7 @@ func TestSpellingsBeyondASCIIAreNoAddress(t *testing.T) {
 	}
 }
 
-func TestOrganisationsKeepTheirDomains(t *testing.T) {
+func TestIsAcceptsOrganisationDomains(t *testing.T) {
 	t.Parallel()
 	for _, domain := range []string{
 		"alder.example", "proton.example", "notproton.me", "myriseup.net", "onmicrosoft.com.alder.example",
@@ -81,7 +81,7 @@ func TestOrganisationsKeepTheirDomains(t *testing.T) {
 	}
 }
 
-func TestOwnListHoldsDomainsInOrder(t *testing.T) {
+func TestOwnListIsSorted(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("lists/own.txt")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Found makes an organisation, whose first owner an account becomes. The first one at a mail domain has it from then
-// on: who is at that domain and owns nothing there is asked to be invited instead.
+// Found creates an organisation with an account as its first owner. The first organisation founded from a mail domain
+// claims it: anyone else at that domain who owns nothing there must ask for an invitation.
 func (d Service) Found(ctx context.Context, accountID, name string) (org.Organisation, error) {
 	name, err := org.ParseName(name)
 	if err != nil {
@@ -43,7 +43,8 @@ func (d Service) Found(ctx context.Context, accountID, name string) (org.Organis
 		"organisation.created", made.ID)
 }
 
-// claimable is the domain that an organisation gets with its founder; empty when the founder's own organisation has it.
+// claimable returns the domain that an organisation claims through its founder; empty if the founder's own organisation
+// already has it.
 func (d Service) claimable(ctx context.Context, founder account.Account) (string, error) {
 	at, err := verification.ParseAddress(founder.Email)
 	if err != nil {
@@ -67,7 +68,7 @@ func (d Service) claimable(ctx context.Context, founder account.Account) (string
 	return "", nil
 }
 
-// hasRoom bounds what an account is a member of.
+// hasRoom limits the number of organisations of an account.
 func (d Service) hasRoom(ctx context.Context, accountID string) error {
 	all, err := d.Rows.Memberships(ctx, accountID)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	mailTime       = 6 * time.Second
 )
 
-// Invite asks the owner of an address to become a member. What makes the invitation work is in the e-mail alone.
+// Invite invites the owner of an email address to become a member. Only the e-mail contains the invitation's secret.
 func (d Service) Invite(ctx context.Context, by By, orgID, email string,
 	role account.Role,
 ) (account.Invitation, error) {
@@ -67,7 +67,8 @@ func (d Service) Invite(ctx context.Context, by By, orgID, email string,
 	return made, d.record(ctx, by, orgID, "member.invited", made.ID)
 }
 
-// count counts an invitation's e-mail; a withdrawn invitation stays counted. An operator's invitations are not limited.
+// count counts an invitation's e-mail towards the limits; a withdrawn invitation stays counted. An operator's
+// invitations are not limited.
 func (d Service) count(ctx context.Context, by By, host org.Organisation, to string) error {
 	if by.AccountID == "" {
 		return nil
@@ -79,7 +80,7 @@ func (d Service) count(ctx context.Context, by By, host org.Organisation, to str
 	return nil
 }
 
-// invitable is whether an address can be invited now. Invitations that have ended make room.
+// invitable returns nil if an address can be invited now. Expired invitations do not count.
 func (d Service) invitable(ctx context.Context, orgID, email string) error {
 	members, err := d.List(ctx, orgID)
 	if err != nil {
@@ -114,7 +115,7 @@ func (d Service) invitable(ctx context.Context, orgID, email string) error {
 	return nil
 }
 
-// Invitations lists those that can still be accepted.
+// Invitations returns those that can still be accepted.
 func (d Service) Invitations(ctx context.Context, orgID string) ([]account.Invitation, error) {
 	all, err := d.Rows.Invitations(ctx, orgID)
 	if err != nil {
@@ -129,7 +130,7 @@ func (d Service) Invitations(ctx context.Context, orgID string) ([]account.Invit
 	return open, nil
 }
 
-// Withdraw ends an invitation.
+// Withdraw withdraws an invitation.
 func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	found, err := d.Rows.Invitation(ctx, orgID, id)
 	if errors.Is(err, fault.NotFound) {
@@ -147,8 +148,8 @@ func (d Service) Withdraw(ctx context.Context, by By, orgID, id string) error {
 	return d.record(ctx, by, orgID, "invitation.withdrawn", id)
 }
 
-// Accept makes an account a member by what stands in the e-mail. It has to be the account of the address that was
-// invited, and who has invited has to be allowed to still.
+// Accept makes an account a member using the token in the e-mail. It must be the account of the invited address, and
+// the inviter must still be permitted to invite.
 func (d Service) Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error) {
 	unknown := fault.Missing("This invitation does not work any more. Ask for another one.")
 	orgID, id, value, ok := readToken(token)
@@ -180,7 +181,7 @@ func (d Service) Accept(ctx context.Context, accountID string, token secret.Text
 	return d.join(ctx, guest, found)
 }
 
-// stands is whether who has invited may still do so.
+// stands returns nil if the inviter is still permitted to invite.
 func (d Service) stands(ctx context.Context, i account.Invitation) error {
 	if i.InvitedBy == "" {
 		return nil
@@ -220,7 +221,7 @@ func (d Service) join(ctx context.Context, guest account.Account, i account.Invi
 		"member.joined", guest.ID)
 }
 
-// unclaimed is the domain of an account's address when it is no organisation's yet, else empty.
+// unclaimed returns the domain of an account's address if no organisation has claimed it, else "".
 func (d Service) unclaimed(ctx context.Context, a account.Account) (string, error) {
 	at, err := verification.ParseAddress(a.Email)
 	if err != nil {
@@ -265,14 +266,14 @@ func invitation(dashboard, host string, i account.Invitation, token string) mail
 	}
 }
 
-// tokenOf is what an e-mail leads to its invitation by: organisation, invitation and secret.
+// tokenOf returns the token that identifies an invitation in its e-mail: organisation, invitation and secret.
 func tokenOf(i account.Invitation, value secret.Text) string {
 	orgID, _ := uuid.Parse(i.OrgID)
 	id, _ := uuid.Parse(i.ID)
 	return base64.RawURLEncoding.EncodeToString(append(orgID[:], id[:]...)) + value.Reveal()
 }
 
-// places is how many characters of a token are the two ids.
+// places is the number of a token's characters that encode the two ids.
 const places = 43
 
 func readToken(token secret.Text) (orgID, id string, value secret.Text, ok bool) {

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestAnInvitationIsMailedInBothForms(t *testing.T) {
+func TestInvitationMailHasTextAndHTML(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.invite(h.by(ada), bob, account.Developer).Reveal()
@@ -26,8 +26,8 @@ func TestAnInvitationIsMailedInBothForms(t *testing.T) {
 	mailtest.Check(t, "invitation", h.last[0], h.last[1], h.last[2])
 }
 
-// Whoever names an organisation writes to everybody it invites.
-func TestAnOrganisationsNameMakesNoLineOrMarkup(t *testing.T) {
+// An organisation's name appears in the mail to everyone it invites, so it must not inject lines or markup.
+func TestInvitationMailEscapesOrganisationName(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	named, err := h.accounts.Organisation(t.Context(), org.Tenant{Mode: org.Live, OrgID: h.orgID})
@@ -42,7 +42,7 @@ func TestAnOrganisationsNameMakesNoLineOrMarkup(t *testing.T) {
 	}
 }
 
-// recipients keeps to whom mails went, in small letters.
+// recipients records the recipients of mails in lower case.
 type recipients struct {
 	mu  sync.Mutex
 	all []string

@@ -1,5 +1,5 @@
-// Package members owns who is a member of an organisation, as what, and how one becomes it: by an invitation, or by
-// founding it (docs/adr/0036-the-dashboard.md). It knows no HTTP, no AWS and no store.
+// Package members owns the members of an organisation, their roles, and the ways to become one: by invitation or by
+// founding the organisation (docs/adr/0036-the-dashboard.md). It depends on no HTTP, no AWS and no store.
 package members
 
 import (
@@ -19,64 +19,65 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Service changes members. Every field is needed but Mailer; Limits is not needed if only operators invite.
+// Service changes members. Every field is required except Mailer; Limits is not needed if only operators invite.
 type Service struct {
 	Rows      Rows
 	Audit     Audit
 	Mailer    verification.Mailer // nil: this stack sends no e-mails
-	Limits    maillimit.Limiter   // of invitations; an operator's are not counted
-	Dashboard string              // its address
+	Limits    maillimit.Limiter   // of invitations; an operator's do not count
+	Dashboard string              // its URL
 	Random    io.Reader
 	NewID     ids.Source
 	Now       func() time.Time
 }
 
-// Rows keeps memberships and invitations (store.Accounts).
+// Rows stores memberships and invitations (store.Accounts).
 type Rows interface {
 	account.Rows
 	account.RecoveryRows
 	// Organisation reads an organisation; fault.NotFound.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
-	// Members and Invitations list an organisation's; Memberships lists what an account is a member of.
+	// Members and Invitations return an organisation's members and invitations; Memberships returns an account's
+	// memberships.
 	Members(ctx context.Context, orgID string) ([]account.Membership, error)
 	Invitations(ctx context.Context, orgID string) ([]account.Invitation, error)
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
-	// SaveMembership changes the revision that was read, which had another role, and RemoveMembership removes it;
-	// fault.Conflict, also when no owner would be left.
+	// SaveMembership stores a membership, whose former role is was, and RemoveMembership removes one. Both return
+	// fault.Conflict if the membership changed since it was read, or if no owner would remain.
 	SaveMembership(ctx context.Context, m account.Membership, was account.Role) error
 	RemoveMembership(ctx context.Context, m account.Membership) error
-	// CreateInvitation stores one; Invitation reads one; fault.NotFound. RemoveInvitation removes what
-	// was read; fault.Conflict.
+	// CreateInvitation stores an invitation; Invitation reads one or returns fault.NotFound. RemoveInvitation removes one
+	// if it is unchanged since it was read; else fault.Conflict.
 	CreateInvitation(ctx context.Context, i account.Invitation) error
 	Invitation(ctx context.Context, orgID, id string) (account.Invitation, error)
 	RemoveInvitation(ctx context.Context, i account.Invitation) error
-	// AcceptInvitation uses an invitation up and makes a member, and a mail domain the organisation's where one
+	// AcceptInvitation consumes an invitation and creates a member, and claims a mail domain for the organisation if one
 	// is given; fault.Conflict.
 	AcceptInvitation(ctx context.Context, i account.Invitation, m account.Membership, domain string) error
-	// Domain tells whose a mail domain is; fault.NotFound.
+	// Domain returns the organisation that has claimed a mail domain; fault.NotFound.
 	Domain(ctx context.Context, name string) (orgID string, err error)
 	// Found stores an organisation with its first owner; fault.Conflict.
 	Found(ctx context.Context, o org.Organisation, m account.Membership, domain string) error
 }
 
-// Audit keeps who changed what (store.Audit).
+// Audit records changes and their actors (store.Audit).
 type Audit interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// By is who changes something.
+// By identifies the actor of a change.
 type By struct {
-	Actor     string       // as audit rows name it
+	Actor     string       // in audit rows
 	AccountID string       // empty for an operator
-	Role      account.Role // in the organisation; an operator stands in for an owner
+	Role      account.Role // in the organisation; operators count as owners
 }
 
-// Operator is an operator, who may do what an owner may.
+// Operator returns the actor for an operator, who has an owner's permissions.
 func Operator(actor string) By {
 	return By{Actor: actor, AccountID: "", Role: account.Owner}
 }
 
-// may is whether somebody may give these roles to others, and take them away.
+// may returns nil if the actor may grant and remove these roles.
 func (b By) may(roles ...account.Role) error {
 	for _, role := range roles {
 		if !b.Role.May(role.Assign()) {
@@ -91,13 +92,13 @@ type Member struct {
 	account.Membership
 
 	Email      string
-	RecoversAt time.Time // when an operator's recovery of an owner's account applies; zero for none
+	RecoversAt time.Time // when an operator's recovery of an owner's account takes effect; zero for none
 }
 
-// readers is how many accounts are read at once.
+// readers is the number of accounts that are read concurrently.
 const readers = 8
 
-// List lists an organisation's members.
+// List returns an organisation's members.
 func (d Service) List(ctx context.Context, orgID string) ([]Member, error) {
 	found, err := d.Rows.Members(ctx, orgID)
 	if err != nil {
@@ -148,7 +149,7 @@ func (d Service) OwnersSecured(ctx context.Context, orgID string) (bool, error) 
 	return isAny, nil
 }
 
-// Change gives a member another role.
+// Change changes a member's role.
 func (d Service) Change(ctx context.Context, by By, orgID, accountID string, role account.Role) error {
 	m, err := d.member(ctx, orgID, accountID)
 	if err != nil {
@@ -173,7 +174,7 @@ func (d Service) Change(ctx context.Context, by By, orgID, accountID string, rol
 	return d.record(ctx, by, orgID, "member.made_"+string(role), accountID)
 }
 
-// Remove ends a membership. The next request of that account finds none.
+// Remove ends a membership, effective from the account's next request.
 func (d Service) Remove(ctx context.Context, by By, orgID, accountID string) error {
 	m, err := d.member(ctx, orgID, accountID)
 	if err != nil {
@@ -204,7 +205,7 @@ func (d Service) member(ctx context.Context, orgID, accountID string) (account.M
 	return m, nil
 }
 
-// leavesOwner explains what the store refuses in any case: an organisation without an owner.
+// leavesOwner explains a change that the store would refuse anyway because it leaves the organisation without an owner.
 func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) error {
 	all, err := d.Rows.Members(ctx, leaving.OrgID)
 	if err != nil {
@@ -218,7 +219,7 @@ func (d Service) leavesOwner(ctx context.Context, leaving account.Membership) er
 	return conflict("The last owner has to stay one. Make somebody else an owner first.")
 }
 
-// record writes the audit row of a change that has been made.
+// record writes the audit row of a completed change.
 func (d Service) record(ctx context.Context, by By, orgID, action, target string) error {
 	tenant := org.Tenant{Mode: org.Live, OrgID: orgID}
 	if err := d.Audit.Append(ctx, tenant, d.Now(), d.NewID(), by.Actor, action, target); err != nil {

@@ -29,7 +29,7 @@ const (
 	eve = "eve@birch.example"
 )
 
-// house is an organisation's members, with their rows in DynamoDB.
+// house is an organisation with members, stored in DynamoDB.
 type house struct {
 	members.Service
 
@@ -37,9 +37,9 @@ type house struct {
 	accounts      store.Accounts
 	organisations store.Organisations
 	log           audit.Log
-	sending       sync.Mutex // guards mails and last while members are told side by side
+	sending       sync.Mutex // guards mails and last while members are notified concurrently
 	mails         []string
-	last          [3]string // subject, text and HTML of the newest mail
+	last          [3]string // subject, text and HTML of the latest mail
 	mailErr       error
 	now           time.Time
 	clock         func() time.Time
@@ -85,7 +85,7 @@ func (h *house) Send(_ context.Context, to []string, subject, text, html string)
 	return h.mailErr
 }
 
-// by is a person as the member that it is now.
+// by returns the actor for a person's present membership.
 func (h *house) by(email string) members.By {
 	h.t.Helper()
 	m, err := h.accounts.Membership(h.t.Context(), h.orgID, h.people[email])
@@ -95,7 +95,7 @@ func (h *house) by(email string) members.By {
 
 var link = regexp.MustCompile(`#/invitation/(\S+)`)
 
-// invite invites and returns what the e-mail has.
+// invite sends an invitation and returns the token in its e-mail.
 func (h *house) invite(by members.By, email string, role account.Role) secret.Text {
 	h.t.Helper()
 	_, err := h.Invite(h.t.Context(), by, h.orgID, email, role)
@@ -103,14 +103,14 @@ func (h *house) invite(by members.By, email string, role account.Role) secret.Te
 	return secret.New(link.FindStringSubmatch(h.mails[len(h.mails)-1])[1])
 }
 
-// join makes somebody a member.
+// join makes a person a member.
 func (h *house) join(email string, role account.Role) {
 	h.t.Helper()
 	_, err := h.Accept(h.t.Context(), h.people[email], h.invite(h.by(ada), email, role))
 	expect.NoError(h.t, err)
 }
 
-func TestAnInvitationWorksOnceForItsAddress(t *testing.T) {
+func TestInvitationIsSingleUseForItsAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.invite(h.by(ada), "Bob@alder.example", account.Developer)
@@ -137,7 +137,7 @@ func TestAnInvitationWorksOnceForItsAddress(t *testing.T) {
 	expect.NotFound(t, "the removed membership", err)
 }
 
-func TestWhatIsNoInvitationIsOneNoMore(t *testing.T) {
+func TestAcceptRefusesInvalidInvitation(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(h *house, token string) string{
 		"nothing":           func(*house, string) string { return "" },
@@ -176,7 +176,7 @@ func (h *house) demote(role account.Role) {
 	expect.NoError(h.t, h.Change(h.t.Context(), h.by(ada), h.orgID, h.people[bob], role))
 }
 
-func TestNobodyRisesByThemselves(t *testing.T) {
+func TestMembersCannotRaiseOwnRole(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.join(bob, account.Admin)
@@ -215,7 +215,7 @@ func TestNobodyRisesByThemselves(t *testing.T) {
 	}
 }
 
-func TestTheLastOwnerStays(t *testing.T) {
+func TestLastOwnerCannotBeRemoved(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	if err := h.Remove(t.Context(), h.by(ada), h.orgID, h.people[ada]); !errors.Is(err, fault.Conflict) {
@@ -225,7 +225,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 		t.Errorf("demoted: %v", err)
 	}
 	h.join(bob, account.Owner)
-	var both [2]account.Membership // as two see it who remove each other at once
+	var both [2]account.Membership // as seen by two owners who remove each other at once
 	for i, email := range []string{ada, bob} {
 		m, err := h.accounts.Membership(t.Context(), h.orgID, h.people[email])
 		expect.NoError(t, err)
@@ -243,7 +243,7 @@ func TestTheLastOwnerStays(t *testing.T) {
 	}
 }
 
-func TestAMailDomainIsItsFirstOrganisations(t *testing.T) {
+func TestMailDomainBelongsToFirstOrganisation(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	if _, err := h.Found(t.Context(), h.people[bob], "Alder too"); !errors.Is(err, fault.Conflict) {
@@ -263,7 +263,7 @@ func TestAMailDomainIsItsFirstOrganisations(t *testing.T) {
 	}
 }
 
-func TestAnInvitationThatCannotBeSentIsNone(t *testing.T) {
+func TestInviteStoresNothingWhenMailFails(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.mailErr = errors.New("SES is down")
@@ -290,7 +290,7 @@ func TestAnInvitationThatCannotBeSentIsNone(t *testing.T) {
 	}
 }
 
-func TestAnOperatorInvitesTheFirstOwnerAndEverythingIsAudited(t *testing.T) {
+func TestOperatorInvitesFirstOwnerWithAuditRows(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	token := h.invite(members.Operator("operator:root"), bob, account.Owner)

@@ -17,10 +17,10 @@ import (
 
 const maxReason = 200 // characters
 
-// Recover begins the recovery of an owner's account by an operator: after account.RecoveryWait, a sign-in with a code
-// by e-mail removes its second factors. Before that is stored, all members and verified notice addresses of its
-// organisations are told, the account among them. reason goes into the audit rows, so it may hold no address. Errors
-// are fault.Invalid, fault.NotFound, fault.Conflict, and fault.Unavailable if no e-mail could be sent.
+// Recover starts the recovery of an owner's account by an operator: after account.RecoveryWait, a sign-in with a code
+// by e-mail removes its second factors. First, it notifies all members and verified notice addresses of the account's
+// organisations, including the account itself. reason appears in the audit rows, so it must not contain an address.
+// Errors are fault.Invalid, fault.NotFound, fault.Conflict, and fault.Unavailable if no e-mail could be sent.
 func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string) (account.Recovery, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || utf8.RuneCountInString(reason) > maxReason || strings.Contains(reason, "@") ||
@@ -55,7 +55,7 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	}
 	now := d.Now()
 	r.Actor, r.RequestedAt, r.AppliesAt = by.Actor, now, now.Add(account.RecoveryWait)
-	// Nobody could stop a recovery that nobody was told of, so a failure here leaves an announcement without a recovery.
+	// Nobody could stop an unannounced recovery, so a failure here leaves an announcement without a recovery.
 	sent, err := d.tellOf(ctx, by, owner, "account.recovery_begun", owner.ID+" "+reason,
 		recoveryBegun(d.Dashboard, owner, r))
 	if err != nil {
@@ -71,7 +71,7 @@ func (d Service) Recover(ctx context.Context, by By, orgID, email, reason string
 	return r, nil
 }
 
-// StopRecovery stops the recovery of an owner's account, for an operator or another owner of the organisation.
+// StopRecovery stops the recovery of an owner's account on behalf of an operator or another owner of the organisation.
 func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID string) error {
 	if !by.Role.May(account.Own) {
 		return fault.New(fault.Forbidden, fault.CodeForbidden, "Only an owner can stop a recovery.")
@@ -98,8 +98,8 @@ func (d Service) StopRecovery(ctx context.Context, by By, orgID, accountID strin
 	return err
 }
 
-// tellOf writes an audit row of each organisation of an account, and mails a message to their members and verified
-// addresses for notices. It returns how many e-mails have been sent.
+// tellOf writes an audit row for each organisation of an account, and mails a message to their members and verified
+// notice addresses. It returns the number of e-mails sent.
 func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, target string,
 	m mailtext.Message,
 ) (int, error) {

@@ -23,7 +23,7 @@ func (h *house) lock(email string) {
 	expect.NoError(h.t, h.accounts.SaveAccount(h.t.Context(), a))
 }
 
-// actions lists what the audit log of the organisation has of recoveries.
+// recoveries returns the recovery actions in the organisation's audit log.
 func (h *house) recoveries() []string {
 	h.t.Helper()
 	rows, _, err := h.log.List(h.t.Context(), h.orgID, 0, 100)
@@ -79,7 +79,7 @@ func TestRecoverBeginsForLockedOwnerOnly(t *testing.T) {
 		t.Errorf("it applies at %s", r.AppliesAt)
 	}
 	slices.Sort(told.all)
-	if want := []string{ada, bob}; !slices.Equal(told.all, want) { // ada's is the address for notices as well
+	if want := []string{ada, bob}; !slices.Equal(told.all, want) { // ada's is also a notice address
 		t.Errorf("told %q, want %q", told.all, want)
 	}
 	if want := []string{"operator ada.ops account.recovery_begun " + h.people[ada] +
@@ -88,7 +88,7 @@ func TestRecoverBeginsForLockedOwnerOnly(t *testing.T) {
 	}
 }
 
-func TestRecoverStoresNothingWhenNobodyCanBeTold(t *testing.T) {
+func TestRecoverStoresNothingWhenMailFails(t *testing.T) {
 	t.Parallel()
 	h, by := newHouse(t), members.Operator("operator ada.ops")
 	h.lock(ada)
@@ -113,7 +113,7 @@ func TestRecoverStoresNothingWhenNobodyCanBeTold(t *testing.T) {
 	expect.NoError(t, begin())
 }
 
-func TestStopRecoveryIsForOwners(t *testing.T) {
+func TestStopRecoveryRequiresOwner(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.join(bob, account.Owner)

@@ -37,7 +37,7 @@ func (h *house) inviteAndWithdraw(by members.By, orgID, email string) bool {
 	return true
 }
 
-// found creates an organisation of a person, who is not approved for live mode, and returns its owner.
+// found creates an organisation of a person, without live mode, and returns its owner.
 func (h *house) found(email, name string) (members.By, string) {
 	h.t.Helper()
 	made, err := h.Found(h.t.Context(), h.people[email], name)
@@ -49,7 +49,8 @@ func (h *house) found(email, name string) (members.By, string) {
 	return members.By{Actor: account.Actor(h.people[email]), AccountID: h.people[email], Role: account.Owner}, made.ID
 }
 
-// The attack in ADR 42: 60 invitations of one address, each withdrawn before the next, once sent 60 e-mails.
+// The attack in ADR 42: inviting one address 60 times, and withdrawing each invitation before the next, once sent 60
+// e-mails.
 func TestInviteCountsWithdrawnInvitations(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -90,7 +91,7 @@ func TestInviteCountsAccountOverAllItsOrganisations(t *testing.T) {
 	}
 }
 
-// noInvitations keeps no invitation and one member, so that thousands of attempts take little time.
+// noInvitations stores no invitations and has one member, so that thousands of attempts are fast.
 type noInvitations struct{ members.Rows }
 
 func (noInvitations) Members(context.Context, string) ([]account.Membership, error) { return nil, nil }
@@ -110,7 +111,7 @@ func (noInvitations) Append(context.Context, org.Tenant, time.Time, string, stri
 	return nil
 }
 
-func TestInviteStaysPossibleBesideHostileAccount(t *testing.T) {
+func TestInviteWorksDespiteHostileAccount(t *testing.T) {
 	t.Parallel()
 	attempts := 20 * invitationsPerSender
 	if os.Getenv("RECORDBRIDGE_SOAK") != "" {
@@ -153,7 +154,7 @@ func TestFoundRefusesNameWithAddress(t *testing.T) {
 	}
 }
 
-func TestInviteOfOperatorIsNotLimited(t *testing.T) {
+func TestOperatorInvitesAreNotLimited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	for range invitationsPerMailbox + 1 {

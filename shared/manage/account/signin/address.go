@@ -17,14 +17,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// restoreLife is for how long a former address can take a change back. Until then the account cannot get another one,
-// so that who took it over cannot make its owner's link worthless by a second change.
+// restoreLife is the time for which a change of address can be reverted from the former address. Until then the address
+// cannot be changed again, so that an intruder cannot invalidate the owner's link by a second change.
 const restoreLife = 72 * time.Hour
 
-// addressFor is where codes that prove an account's new address are kept apart from all others.
+// addressFor returns the scope of codes that prove an account's new address, which separates them from all others.
 func addressFor(accountID string) org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: accountID} }
 
-// AskAddress sends a code to an address that an account is to have. Nobody is told whether another account has it.
+// AskAddress sends a code to the address that an account wants to change to. It does not reveal whether another account
+// has that address.
 func (d Addresses) AskAddress(ctx context.Context, b Browser, s account.Session,
 	email string,
 ) (verification.Sent, error) {
@@ -46,8 +47,8 @@ func (d Addresses) AskAddress(ctx context.Context, b Browser, s account.Session,
 	})
 }
 
-// ChangeAddress gives an account the address that a code was sent to. The former one is told before: a change that it
-// cannot be told of is not made. Other sessions end, and this one goes on as a new one.
+// ChangeAddress changes an account's address to the one that a code was sent to. It notifies the former address first,
+// and makes no change if that fails. Other sessions end, and the current one is replaced by a new one.
 func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
 ) (Entered, error) {
@@ -87,7 +88,7 @@ func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Sessi
 		return Entered{}, fmt.Errorf("move account: %w", err)
 	}
 	d.tell(ctx, a.Email, addressGiven(d.dashboard, now))
-	if !b.Device.Empty() { // which is no new browser to the account, though it is to the address
+	if !b.Device.Empty() { // known to the account, though new to the address
 		if err := d.sessions.KnowDevice(ctx, deviceHash(b.Device, a.Email), now.Add(DeviceLife)); err != nil {
 			return Entered{}, fmt.Errorf("know device: %w", err)
 		}
@@ -103,8 +104,9 @@ func (d Addresses) changeable(a account.Account) error {
 	return nil
 }
 
-// RestoreAddress takes a change of address back, for who has the link in the e-mail to the former one. Whoever made the
-// change is out: all sessions end, and passkeys, a generator and recovery codes that were added since are gone.
+// RestoreAddress reverts a change of address for the holder of the link in the e-mail to the former address. It locks
+// out whoever made the change: all sessions end, and passkeys, authenticator app and recovery codes added since then
+// are removed.
 func (d Addresses) RestoreAddress(ctx context.Context, token secret.Text) error {
 	const unknown = "This link does not work any more."
 	id, value, _ := strings.Cut(token.Reveal(), ".")

@@ -16,7 +16,7 @@ import (
 
 const moved = "ada@birch.example"
 
-// move gives an account another address.
+// move changes an account's address.
 func (h *house) move(e signin.Entered, to string) (signin.Entered, error) {
 	h.t.Helper()
 	sent, err := h.AskAddress(h.t.Context(), signin.Browser{}, e.Session, to)
@@ -28,7 +28,7 @@ func (h *house) move(e signin.Entered, to string) (signin.Entered, error) {
 
 var restoreLink = regexp.MustCompile(`#/restore/(\S+)`)
 
-// link is what the former address can take a change back by.
+// link returns the token with which the former address can revert a change.
 func (h *house) link(address string) secret.Text {
 	h.t.Helper()
 	found := restoreLink.FindStringSubmatch(h.post.last(address).text)
@@ -38,7 +38,7 @@ func (h *house) link(address string) secret.Text {
 	return secret.New(found[1])
 }
 
-func TestAnAddressIsProvenBeforeItCounts(t *testing.T) {
+func TestChangeAddressRequiresProof(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
@@ -69,8 +69,8 @@ func TestAnAddressIsProvenBeforeItCounts(t *testing.T) {
 	}
 }
 
-// Whoever gets into a session for a moment gets no account: the former address takes everything back, for 72 hours.
-func TestATakeOverIsTakenBack(t *testing.T) {
+// An intruder in a session cannot keep the account: the former address can revert everything for 72 hours.
+func TestRestoreAddressRevertsTakeover(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	stolen := h.enter(ada, signin.Browser{})
@@ -119,8 +119,8 @@ func TestATakeOverIsTakenBack(t *testing.T) {
 	}
 }
 
-// The link works at once, and ends what whoever took the account over has begun.
-func TestATakeOverEndsWhenItIsTakenBack(t *testing.T) {
+// The link works at once, and ends everything that the intruder has begun.
+func TestRestoreAddressEndsTakeoverAtOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	thief, err := h.move(h.enter(ada, signin.Browser{}), "eve@birch.example")
@@ -140,7 +140,7 @@ func TestATakeOverEndsWhenItIsTakenBack(t *testing.T) {
 	}
 }
 
-func TestALinkAndAFormerAddressEnd(t *testing.T) {
+func TestRestoreLinkAndFormerAddressExpire(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
@@ -156,7 +156,7 @@ func TestALinkAndAFormerAddressEnd(t *testing.T) {
 	}
 }
 
-func TestAnAddressWithAnAccountIsNotTakenAndNobodyIsToldBefore(t *testing.T) {
+func TestChangeAddressRefusesTakenAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
@@ -173,7 +173,7 @@ func TestAnAddressWithAnAccountIsNotTakenAndNobodyIsToldBefore(t *testing.T) {
 	}
 }
 
-func TestAChangeThatTheFormerAddressCannotBeToldOfIsNotMade(t *testing.T) {
+func TestChangeAddressRequiresNotifyingFormerAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})

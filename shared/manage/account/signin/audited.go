@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Audited is Service that tells the audit log of each organisation of an account what is changed of how its person
-// signs in. Who comes and goes is no change.
+// Audited is a Service that writes an audit row in each of an account's organisations when a change affects how its
+// owner signs in. Signing in and out are not recorded.
 type Audited struct {
 	Service
 
@@ -24,43 +24,43 @@ type Audited struct {
 // NewAudited returns an Audited.
 func NewAudited(d Deps, log Log) Audited { return Audited{Service: New(d), deps: d, log: log} }
 
-// Log keeps who has changed what (audit.Log).
+// Log records changes and their actors (audit.Log).
 type Log interface {
 	Append(ctx context.Context, tenant org.Tenant, at time.Time, id, actor, action, target string) error
 }
 
-// ConfirmTOTP is Service's.
+// ConfirmTOTP calls Service.ConfirmTOTP and writes the audit rows.
 func (d Audited) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
 	return d.entered(ctx, s, "account.generator_added")(d.Service.ConfirmTOTP(ctx, b, s, digits))
 }
 
-// RemoveTOTP is Service's.
+// RemoveTOTP calls Service.RemoveTOTP and writes the audit rows.
 func (d Audited) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (Entered, error) {
 	return d.entered(ctx, s, "account.generator_removed")(d.Service.RemoveTOTP(ctx, b, s))
 }
 
-// ByCode is Service's.
+// ByCode calls Service.ByCode and records a recovery that it applied or stopped.
 func (d Audited) ByCode(ctx context.Context, b Browser, email, id, digits string) (Entered, error) {
 	return d.recovering(ctx)(d.Service.ByCode(ctx, b, email, id, digits))
 }
 
-// ByPasskey is Service's.
+// ByPasskey calls Service.ByPasskey and records a recovery that it applied or stopped.
 func (d Audited) ByPasskey(ctx context.Context, b Browser, answer []byte) (Entered, error) {
 	return d.recovering(ctx)(d.Service.ByPasskey(ctx, b, answer))
 }
 
-// ByTOTP is Service's.
+// ByTOTP calls Service.ByTOTP and records a recovery that it applied or stopped.
 func (d Audited) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
 	return d.recovering(ctx)(d.Service.ByTOTP(ctx, b, s, digits))
 }
 
-// ByRecoveryCode is Service's. A recovery code is used when a factor was lost or stolen, which
-// owners have to be able to see.
+// ByRecoveryCode calls Service.ByRecoveryCode and writes the audit rows. The use of a recovery code indicates a lost or
+// stolen factor, which owners must be able to see.
 func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
 	return d.recovering(ctx)(d.entered(ctx, s, "account.recovery_code_used")(d.Service.ByRecoveryCode(ctx, b, s, typed)))
 }
 
-// MakeRecoveryCodes is Service's.
+// MakeRecoveryCodes calls Service.MakeRecoveryCodes and writes the audit rows.
 func (d Audited) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error) {
 	codes, err := d.Service.MakeRecoveryCodes(ctx, s)
 	if err != nil {
@@ -69,26 +69,27 @@ func (d Audited) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]se
 	return codes, d.record(ctx, s.AccountID, "account.recovery_codes_made")
 }
 
-// AddPasskey is Service's.
+// AddPasskey calls Service.AddPasskey and writes the audit rows.
 func (d Audited) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
 	answer []byte,
 ) (Entered, error) {
 	return d.entered(ctx, s, "account.passkey_added")(d.Service.AddPasskey(ctx, b, s, name, answer))
 }
 
-// RemovePasskey is Service's.
+// RemovePasskey calls Service.RemovePasskey and writes the audit rows.
 func (d Audited) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (Entered, error) {
 	return d.entered(ctx, s, "account.passkey_removed")(d.Service.RemovePasskey(ctx, b, s, id))
 }
 
-// ChangeAddress is Service's. Addresses are in no audit row.
+// ChangeAddress calls Service.ChangeAddress and writes the audit rows, which contain no addresses.
 func (d Audited) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
 ) (Entered, error) {
 	return d.entered(ctx, s, "account.address_changed")(d.Service.ChangeAddress(ctx, b, s, email, id, digits))
 }
 
-// RestoreAddress is Service's. Who has the link is taken for the account's person.
+// RestoreAddress calls Service.RestoreAddress and writes the audit rows. The holder of the link counts as the account's
+// owner.
 func (d Audited) RestoreAddress(ctx context.Context, token secret.Text) error {
 	if err := d.Service.RestoreAddress(ctx, token); err != nil {
 		return err
@@ -98,7 +99,7 @@ func (d Audited) RestoreAddress(ctx context.Context, token secret.Text) error {
 	return d.record(ctx, id, "account.address_restored")
 }
 
-// SignOutEverywhere is Service's.
+// SignOutEverywhere calls Service.SignOutEverywhere and writes the audit rows.
 func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error {
 	if err := d.Service.SignOutEverywhere(ctx, s); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 	return d.record(ctx, s.AccountID, "account.signed_out_everywhere")
 }
 
-// recovering tells of a recovery that a sign-in has applied or stopped.
+// recovering records a recovery that a sign-in has applied or stopped.
 func (d Audited) recovering(ctx context.Context) func(Entered, error) (Entered, error) {
 	return func(e Entered, err error) (Entered, error) {
 		if err != nil || e.Recovery == "" {
@@ -125,7 +126,8 @@ func (d Audited) entered(ctx context.Context, s account.Session, action string) 
 	}
 }
 
-// record writes the row of a change that has been made. Who is a member nowhere has nobody to be told.
+// record writes the audit row of a completed change in each of the account's organisations. An account without
+// memberships gets none.
 func (d Audited) record(ctx context.Context, accountID, action string) error {
 	all, err := d.deps.Accounts.Memberships(ctx, accountID)
 	if err != nil {

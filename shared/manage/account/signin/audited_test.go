@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// auditRows are what an audit log was told.
+// auditRows records the rows written to an audit log.
 type auditRows struct{ rows []string }
 
 // Append implements signin.Log.
@@ -22,7 +22,7 @@ func (b *auditRows) Append(_ context.Context, tenant org.Tenant, _ time.Time, _,
 	return nil
 }
 
-// memberOf has everybody be a member of two organisations.
+// memberOf makes every account a member of two organisations.
 type memberOf struct{ signin.Accounts }
 
 // Memberships implements signin.Accounts.
@@ -30,8 +30,8 @@ func (memberOf) Memberships(_ context.Context, accountID string) ([]account.Memb
 	return []account.Membership{{OrgID: "alder", AccountID: accountID}, {OrgID: "birch", AccountID: accountID}}, nil
 }
 
-// TestEachOrganisationIsToldWhatItsMembersChange: once it has changed, and nothing of what did not.
-func TestEachOrganisationIsToldWhatItsMembersChange(t *testing.T) {
+// TestAuditedRecordsChangeInEachOrganisation checks that a completed change is recorded, and a failed one is not.
+func TestAuditedRecordsChangeInEachOrganisation(t *testing.T) {
 	t.Parallel()
 	h, log := newHouse(t), &auditRows{}
 	h.deps.Accounts = memberOf{h.deps.Accounts}

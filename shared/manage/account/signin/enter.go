@@ -20,14 +20,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ceremonyLife is how long a browser may take for its answer.
+// ceremonyLife is the time that a browser has to respond.
 const ceremonyLife = 5 * time.Minute
 
-// codesFor is where codes for signing in are kept apart from all others.
+// codesFor returns the scope of sign-in codes, which separates them from all others.
 func codesFor() org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: "signin"} }
 
-// SendCode sends a code to sign in with. The answer, and the work, are the same whether the
-// address has an account or not.
+// SendCode sends a sign-in code. Response and work are the same whether or not the address has an account.
 func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (verification.Sent, error) {
 	to, err := corporate(email)
 	if err != nil {
@@ -51,7 +50,7 @@ func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (veri
 	})
 }
 
-// ByCode lets in who has typed the code that was sent to an address, and makes the account when there is none.
+// ByCode signs in a user who has entered the code sent to an address, and creates the account if there is none.
 func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits string) (Entered, error) {
 	at, err := corporate(email)
 	if err != nil {
@@ -73,7 +72,7 @@ func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits str
 	return entered, err
 }
 
-// proveAddress is whether a code that was sent to the address is right.
+// proveAddress returns nil if a code that was sent to the address is correct.
 func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verification.Address, id,
 	digits string,
 ) error {
@@ -84,7 +83,8 @@ func (d codeProof) proveAddress(ctx context.Context, scope org.Tenant, at verifi
 	return d.proofs.Check(ctx, scope, verified.Token, at)
 }
 
-// accountAt finds or makes the account of a proven address. Of two that make it at once, one does, and both have it.
+// accountAt finds or creates the account of a proven address. If two calls create it at once, one succeeds and both
+// return its account.
 func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (account.Account, error) {
 	var a account.Account
 	err := retry.OnConflict(ctx, retry.Tries, func() error {
@@ -113,8 +113,8 @@ func (d CodeSignIn) accountAt(ctx context.Context, at verification.Address) (acc
 	return a, err
 }
 
-// AskPasskey begins a sign-in, or the proof of a second factor, by a passkey. The browser lets its person pick one, so
-// nobody is told which accounts there are.
+// AskPasskey begins a sign-in, or the proof of a second factor, by a passkey. The browser lets the user choose one, so
+// no account's existence is revealed.
 func (d PasskeyFactor) AskPasskey(ctx context.Context) (account.Begun, error) {
 	begun, err := d.party.Ask()
 	if err != nil {
@@ -131,7 +131,7 @@ func (d PasskeyFactor) begin(ctx context.Context, begun account.Begun, accountID
 	return nil
 }
 
-// take ends a ceremony, whatever comes of it.
+// take consumes a ceremony, whatever its outcome.
 func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID string) (account.Ceremony, error) {
 	c, err := d.sessions.TakeCeremony(ctx, challengeHash(claim.Challenge), d.now())
 	if err == nil && c.AccountID != accountID {
@@ -140,7 +140,7 @@ func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID 
 	return c, refused(err, "This took too long, or was done already. Begin again.")
 }
 
-// ByPasskey lets in who has a passkey, which proves both factors: what its person has, and who that is.
+// ByPasskey signs in the owner of a passkey, which proves both factors: possession and identity.
 func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) (Entered, error) {
 	claim, err := d.party.Claim(answer)
 	if err != nil {
@@ -170,8 +170,8 @@ func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) 
 	return d.enterWhole(ctx, a, b)
 }
 
-// ByTOTP proves a session's second factor, or proves it again, by a code of the account's generator. An account's tries
-// are counted by itself: only who has shown that the address is theirs gets here, so no stranger can use them up.
+// ByTOTP proves a session's second factor, or renews the proof, with a code of the account's authenticator app. Tries
+// are counted for each account: only a user who has proven the address gets here, so no stranger can exhaust them.
 func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -191,7 +191,7 @@ func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, di
 
 const wrongCode = "This is not the code that the generator shows now. Wait for the next one and try again."
 
-// triesOfTOTP is how many codes of a generator may be tried: of a million, three are right at a time.
+// triesOfTOTP returns the limit on tries of authenticator codes: three of a million codes are valid at any time.
 func triesOfTOTP() ratelimit.Limit {
 	return ratelimit.Limit{Name: "totp", Quota: 10, Window: time.Hour}
 }
@@ -219,12 +219,13 @@ func (d TOTPFactor) matchTOTP(ctx context.Context, a account.Account, sealed []b
 	return step, nil
 }
 
-// bindingOf is where a generator's secret belongs.
+// bindingOf returns the binding of an authenticator secret's ciphertext.
 func bindingOf(a account.Account) string { return "account/" + a.ID + "/totp" }
 
 func challengeHash(challenge string) string { return account.Hash(secret.New(challenge)) }
 
-// corporate reads an address that may have an account: one that everybody can get vouches for no organisation.
+// corporate parses an address that may have an account. It refuses one that anyone can get, because it does not vouch
+// for any organisation.
 func corporate(email string) (verification.Address, error) {
 	at, err := verification.ParseAddress(email)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestACodeLetsItsAddressIn(t *testing.T) {
+func TestCodeSignsInItsAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	first := h.enter(ada, signin.Browser{})
@@ -36,7 +36,7 @@ func TestACodeLetsItsAddressIn(t *testing.T) {
 	}
 }
 
-func TestATokenThatSomebodyHasPlantedIsNoSession(t *testing.T) {
+func TestPlantedTokenIsNotSession(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	planted := secret.New(strings.Repeat("A", 43))
@@ -46,7 +46,7 @@ func TestATokenThatSomebodyHasPlantedIsNoSession(t *testing.T) {
 	}
 }
 
-func TestACodeIsWorthNothingForAnotherAddress(t *testing.T) {
+func TestCodeFailsForOtherAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.enter(bob, signin.Browser{})
@@ -61,7 +61,7 @@ func TestACodeIsWorthNothingForAnotherAddress(t *testing.T) {
 	}
 }
 
-func TestACodeIsTriedFiveTimesAndWorksOnce(t *testing.T) {
+func TestCodeAllowsFiveTriesAndOneUse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	sent, err := h.SendCode(t.Context(), ada, signin.Browser{})
@@ -86,8 +86,8 @@ func TestACodeIsTriedFiveTimesAndWorksOnce(t *testing.T) {
 	}
 }
 
-// Strangers may have five codes an hour sent to an address, which its owner's own browser does not suffer from.
-func TestStrangersDoNotLockAnybodyOut(t *testing.T) {
+// Strangers can have five codes an hour sent to an address without affecting its owner's own browser.
+func TestStrangersCannotLockOwnerOut(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	known := h.enter(ada, signin.Browser{})
@@ -105,7 +105,7 @@ func TestStrangersDoNotLockAnybodyOut(t *testing.T) {
 	h.enter(ada, signin.Browser{Device: known.Device})
 }
 
-func TestNobodyLearnsWhichAddressesHaveAccounts(t *testing.T) {
+func TestSignInRevealsNoAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.enter(ada, signin.Browser{})
@@ -123,7 +123,7 @@ func TestNobodyLearnsWhichAddressesHaveAccounts(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatEverybodyCanGetIsRefused(t *testing.T) {
+func TestSignInRefusesFreeMailAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	if _, err := h.SendCode(t.Context(), "ada@gmail.com", signin.Browser{}); !errors.Is(err, fault.Invalid) ||
@@ -136,7 +136,7 @@ func TestAnAddressThatEverybodyCanGetIsRefused(t *testing.T) {
 	}
 }
 
-func TestOfTwoWhoComeAtOnceOneAccountIsMade(t *testing.T) {
+func TestConcurrentSignInsCreateOneAccount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	type ticket struct{ id, code string }
@@ -169,7 +169,7 @@ func TestOfTwoWhoComeAtOnceOneAccountIsMade(t *testing.T) {
 	}
 }
 
-func TestANewBrowserIsToldOfAndAKnownOneIsNot(t *testing.T) {
+func TestSignInNotifiesOnlyOfNewBrowser(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	known := h.enter(ada, signin.Browser{})
@@ -199,7 +199,7 @@ func TestANewBrowserIsToldOfAndAKnownOneIsNot(t *testing.T) {
 	}
 }
 
-func TestSigningOutEndsWhatItSays(t *testing.T) {
+func TestSignOutEndsChosenSessions(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	here := h.enter(ada, signin.Browser{})

@@ -20,14 +20,14 @@ const (
 	maxName     = 60 // characters of a passkey's name
 )
 
-// Offer is a generator's secret, which is shown once.
+// Offer is an authenticator app's secret, which is shown once.
 type Offer struct {
-	Secret secret.Text // as a person types it
-	URI    secret.Text // as a picture shows it
+	Secret secret.Text // for typing
+	URI    secret.Text // for a QR code
 }
 
-// OfferTOTP makes a secret for a generator. It counts once a code of it was right; until then a generator that
-// the account has goes on.
+// OfferTOTP creates a secret for an authenticator app. It takes effect once a code has confirmed it; until then the
+// account's present authenticator remains valid.
 func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, error) {
 	key := make([]byte, totp.Size)
 	if _, err := io.ReadFull(d.random, key); err != nil {
@@ -46,8 +46,8 @@ func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, er
 	return Offer{Secret: secret.New(totp.Base32(key)), URI: secret.New(totp.URI(key, product, a.Email))}, nil
 }
 
-// ConfirmTOTP makes the offered generator the account's, by a code of it. Other sessions end, and this
-// one goes on as a new one.
+// ConfirmTOTP activates the offered authenticator secret with one of its codes. Other sessions end, and the current one
+// is replaced by a new one.
 func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
 	return d.recovery.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
@@ -59,7 +59,7 @@ func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Sessio
 	})
 }
 
-// RemoveTOTP takes the generator away.
+// RemoveTOTP removes the authenticator app.
 func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (Entered, error) {
 	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
 		if a.TOTP.Sealed == nil {
@@ -75,7 +75,7 @@ func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session
 	return d.enter(ctx, a, b, false)
 }
 
-// RegisterPasskey begins the registration of another passkey.
+// RegisterPasskey begins the registration of a new passkey.
 func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
@@ -92,7 +92,7 @@ func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (
 	return begun, d.begin(ctx, begun, a.ID)
 }
 
-// AddPasskey ends a registration. Other sessions end, and this one goes on as a new one.
+// AddPasskey completes a registration. Other sessions end, and the current one is replaced by a new one.
 func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
 	answer []byte,
 ) (Entered, error) {
@@ -152,7 +152,7 @@ func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Sessi
 	return entered, err
 }
 
-// RemovePasskey takes a passkey away.
+// RemovePasskey removes a passkey.
 func (d PasskeyFactor) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (Entered, error) {
 	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
 		before := len(a.Passkeys)

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// generator gives an account a generator of codes, and returns it with the session that goes on.
+// generator adds an authenticator app to an account, and returns its secret with the session that continues.
 func (h *house) generator(e signin.Entered) ([]byte, signin.Entered) {
 	h.t.Helper()
 	offer, err := h.OfferTOTP(h.t.Context(), e.Session)
@@ -26,10 +26,10 @@ func (h *house) generator(e signin.Entered) ([]byte, signin.Entered) {
 	return key, entered
 }
 
-// shows is what a generator shows now.
+// shows returns the authenticator's present code.
 func (h *house) shows(key []byte) string { return totp.Code(key, totp.Step(h.now)) }
 
-func TestASecondFactorIsAskedForAndEndsWhatWasBegunWithoutIt(t *testing.T) {
+func TestSecondFactorIsRequiredAndEndsEarlierSessions(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	elsewhere := h.enter(ada, signin.Browser{})
@@ -59,7 +59,7 @@ func TestASecondFactorIsAskedForAndEndsWhatWasBegunWithoutIt(t *testing.T) {
 	}
 }
 
-func TestAGeneratorsCodeWorksOnceAndTriesAreBounded(t *testing.T) {
+func TestTOTPCodeIsSingleUseWithLimitedTries(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	key, _ := h.generator(h.enter(ada, signin.Browser{}))
@@ -90,7 +90,7 @@ func TestAGeneratorsCodeWorksOnceAndTriesAreBounded(t *testing.T) {
 	}
 }
 
-func TestAGeneratorCountsOnceACodeOfItWasRight(t *testing.T) {
+func TestTOTPTakesEffectOnceConfirmed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
@@ -119,7 +119,7 @@ func TestAGeneratorCountsOnceACodeOfItWasRight(t *testing.T) {
 	}
 }
 
-// passkey gives an account a passkey, and returns it with the session that goes on.
+// passkey adds a passkey to an account, and returns it with the session that continues.
 func (h *house) passkey(e signin.Entered) (*passkeytest.Key, signin.Entered) {
 	h.t.Helper()
 	key := passkeytest.New(h.t, origin, host)
@@ -138,7 +138,7 @@ func (h *house) asked() []byte {
 	return begun.Options
 }
 
-func TestAPasskeyProvesBothFactorsAndItsAnswerWorksOnce(t *testing.T) {
+func TestPasskeyProvesBothFactorsOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	before := h.enter(ada, signin.Browser{})
@@ -146,7 +146,7 @@ func TestAPasskeyProvesBothFactorsAndItsAnswerWorksOnce(t *testing.T) {
 	if h.isIn(before.Token) || !h.isIn(goesOn.Token) {
 		t.Error("a session from before the passkey goes on")
 	}
-	answer := key.Get(t, h.asked()) // of a key that counts nothing, as those do that go from device to device
+	answer := key.Get(t, h.asked()) // of a key without a counter, like synced ones
 	entered, err := h.ByPasskey(t.Context(), signin.Browser{}, answer)
 	expect.NoError(t, err)
 	if entered.Session.Pending || entered.Session.AccountID != before.Session.AccountID {
@@ -161,7 +161,7 @@ func TestAPasskeyProvesBothFactorsAndItsAnswerWorksOnce(t *testing.T) {
 	}
 }
 
-func TestAPasskeysAnswerHasToBeHonest(t *testing.T) {
+func TestPasskeyRefusesForgedResponse(t *testing.T) {
 	t.Parallel()
 	for name, lie := range map[string]func(*house, *passkeytest.Key) []byte{
 		"a page of another site": func(h *house, k *passkeytest.Key) []byte {
@@ -222,7 +222,7 @@ func TestAPasskeysAnswerHasToBeHonest(t *testing.T) {
 	}
 }
 
-func TestAPasskeyIsRegisteredByWhoAskedAndGoesWhenRemoved(t *testing.T) {
+func TestPasskeyIsRegisteredByRequesterAndRemovable(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e, other := h.enter(ada, signin.Browser{}), h.enter(bob, signin.Browser{})

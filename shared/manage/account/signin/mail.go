@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/platform/mailtext"
 )
 
-const language = "en" // the dashboard's
+const language = "en" // of the dashboard
 
 func newDevice(dashboard string, at time.Time) mailtext.Message {
 	return mailtext.Message{
@@ -55,7 +55,7 @@ func addressBack(dashboard string, at time.Time) mailtext.Message {
 	}
 }
 
-// factor is something to sign in with, and what its owner is told when it comes and goes.
+// factor is a sign-in factor with the messages to its owner when it is added or removed.
 type factor struct{ name, added, removed string }
 
 func passkeyFactor() factor {

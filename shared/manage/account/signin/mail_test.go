@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// chance is what is another one in each test: codes, links' tokens.
+// chance matches the random parts of mails: codes and links' tokens.
 var chance = regexp.MustCompile(`\b\d{6}\b|restore/[^\s"]+`)
 
-// check compares the newest mail to an address with testdata.
+// check compares the latest mail to an address with testdata.
 func (p *post) check(t *testing.T, name, to string) {
 	t.Helper()
 	m := p.last(to)
@@ -31,8 +31,8 @@ func (p *post) check(t *testing.T, name, to string) {
 	}
 }
 
-// Whatever happens to an account its owner reads of, once.
-func TestAnAccountsOwnerIsToldWhatHappensToIt(t *testing.T) {
+// An account's owner is notified once of every change to it.
+func TestOwnerIsNotifiedOfAccountChanges(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	sent, err := h.SendCode(t.Context(), ada, signin.Browser{})
@@ -79,7 +79,7 @@ func TestAnAccountsOwnerIsToldWhatHappensToIt(t *testing.T) {
 	for _, m := range h.post.sent {
 		told = append(told, m.to+" "+strings.TrimPrefix(m.subject, "Recordbridge: "))
 	}
-	// three codes to sign in
+	// three sign-in codes
 	if want := 14; len(told) != want || len(slices.Compact(slices.Sorted(slices.Values(told)))) != want-2 {
 		t.Errorf("%d mails: %q", len(told), told)
 	}

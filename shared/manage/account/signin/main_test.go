@@ -34,7 +34,7 @@ const (
 	host      = "dash.recordbridge.example"
 )
 
-// house is a dashboard with its rows in DynamoDB, whose clock a test moves.
+// house is a dashboard stored in DynamoDB, with a clock that tests can move.
 type house struct {
 	signin.Service
 
@@ -83,7 +83,7 @@ func (h *house) enter(email string, b signin.Browser) signin.Entered {
 	return entered
 }
 
-// isIn reports whether a token is a session's now.
+// isIn reports whether a token has an active session.
 func (h *house) isIn(token secret.Text) bool {
 	h.t.Helper()
 	_, err := h.find.Session(h.t.Context(), token)
@@ -98,7 +98,7 @@ func (h *house) wait(d time.Duration) { h.now = h.now.Add(d) }
 
 type sentMail struct{ to, subject, text, html string }
 
-// post keeps what was sent.
+// post records sent mails.
 type post struct {
 	mu   sync.Mutex
 	sent []sentMail
@@ -117,7 +117,7 @@ func (p *post) Send(_ context.Context, to []string, subject, text, html string) 
 
 var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 
-// code is that of the newest mail with one.
+// code returns the code in the latest mail that contains one.
 func (p *post) code() string {
 	for _, m := range slices.Backward(p.sent) {
 		if code := sixDigits.FindString(m.text); code != "" {
@@ -127,7 +127,7 @@ func (p *post) code() string {
 	return ""
 }
 
-// last is the newest mail to an address.
+// last returns the latest mail to an address.
 func (p *post) last(to string) sentMail {
 	for _, m := range slices.Backward(p.sent) {
 		if m.to == to {
@@ -137,7 +137,7 @@ func (p *post) last(to string) sentMail {
 	return sentMail{}
 }
 
-// plainVault binds without sealing.
+// plainVault checks bindings but does not encrypt.
 type plainVault struct{}
 
 func (plainVault) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {

@@ -25,7 +25,7 @@ const (
 	recoveryAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 )
 
-// triesOfRecovery limits attempts with recovery codes, as triesOfTOTP does for the authenticator app.
+// triesOfRecovery limits the tries of recovery codes, as triesOfTOTP does for the authenticator app.
 func triesOfRecovery() ratelimit.Limit {
 	return ratelimit.Limit{Name: "recovery", Quota: 10, Window: time.Hour}
 }
@@ -53,8 +53,8 @@ func (d RecoveryCodes) MakeRecoveryCodes(ctx context.Context, s account.Session)
 	return codes, nil
 }
 
-// RecoveryCodesLeft counts the unused recovery codes of an account. An account without a second
-// factor has no use for any.
+// RecoveryCodesLeft returns the number of an account's unused recovery codes. It is zero for an account without a
+// second factor, which needs none.
 func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error) {
 	if !a.HasSecondFactor() {
 		return 0, nil
@@ -92,11 +92,11 @@ func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.
 	return d.enterWhole(ctx, a, b)
 }
 
-// useCode removes the code that message is of, and returns how many are left. Another code that is used at the
-// same time is no obstacle.
+// useCode removes the code that message belongs to, and returns the number remaining. Concurrent use of another code
+// does not interfere.
 func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message []byte) (int, error) {
 	left := 0
-	err := retry.OnConflict(ctx, recoveryCodes, func() error { // each winner used another of the codes
+	err := retry.OnConflict(ctx, recoveryCodes, func() error { // each winner used a different code
 		held, err := d.heldCodes(ctx, a.ID)
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func (d RecoveryCodes) useCode(ctx context.Context, a account.Account, message [
 	return left, err
 }
 
-// newCodes makes codes that take the place of those that an account has. They count once they are saved.
+// newCodes creates codes that replace an account's present ones once they are saved.
 func (d RecoveryCodes) newCodes(ctx context.Context, accountID string) ([]secret.Text, account.RecoveryCodes, error) {
 	held, err := d.heldCodes(ctx, accountID)
 	if err != nil {
@@ -143,7 +143,7 @@ func (d RecoveryCodes) heldCodes(ctx context.Context, accountID string) (account
 	return held, nil
 }
 
-// dropCodesSince removes an account's recovery codes if they were made since a moment.
+// dropCodesSince removes an account's recovery codes if they were created at or after since.
 func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, since time.Time) error {
 	held, err := d.heldCodes(ctx, accountID)
 	if err != nil || len(held.Marks) == 0 || held.MadeAt.Before(since) {
@@ -156,7 +156,7 @@ func (d RecoveryCodes) dropCodesSince(ctx context.Context, accountID string, sin
 	return nil
 }
 
-// codeMessage returns what a code's mark is made of. A typed code may have other groups or case, and
+// codeMessage returns the text from which a code's mark is computed. A typed code may use other grouping or case, and
 // letters that look like digits.
 func codeMessage(accountID, typed string) []byte {
 	letters := strings.NewReplacer("-", "", "O", "0", "I", "1", "L",

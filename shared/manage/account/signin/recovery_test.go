@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// locked gives an account an authenticator app, and returns its recovery codes with a session that
-// waits for the second factor.
+// locked adds an authenticator app to an account, and returns its recovery codes with a session that waits for the
+// second factor.
 func (h *house) locked(email string) (codes []secret.Text, pending signin.Entered) {
 	h.t.Helper()
 	_, with := h.generator(h.enter(email, signin.Browser{}))
@@ -65,7 +65,7 @@ func TestFirstSecondFactorComesWithRecoveryCodes(t *testing.T) {
 	}
 }
 
-func TestRecoveryCodeWorksOnce(t *testing.T) {
+func TestRecoveryCodeIsSingleUse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	codes, pending := h.locked(ada)
@@ -91,7 +91,7 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 	}
 }
 
-func TestRecoveryCodeWorksOnceWhenSubmittedTwiceAtOnce(t *testing.T) {
+func TestRecoveryCodeIsSingleUseUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	codes, pending := h.locked(ada)
@@ -132,7 +132,7 @@ func TestRecoveryCodeTriesAreLimited(t *testing.T) {
 	}
 }
 
-// A recovery code takes the place of the second factor and of nothing else.
+// A recovery code replaces the second factor and nothing else.
 func TestRecoveryCodeOnlyCompletesSignInOfItsAccount(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -185,7 +185,7 @@ func TestRecoveryCodesOfRemovedFactorAreReplacedWithNextFactor(t *testing.T) {
 	}
 }
 
-// Who took an account over and made codes there loses them with everything else.
+// An intruder who created recovery codes loses them with everything else.
 func TestRestoredAddressEndsRecoveryCodesMadeSince(t *testing.T) {
 	t.Parallel()
 	for name, remakes := range map[string]bool{"codes from before": false, "codes made since": true} {

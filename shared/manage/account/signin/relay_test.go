@@ -15,8 +15,8 @@ import (
 
 const victim = "victim@cedar.example"
 
-// Codes for a new address are kept apart by account, so that the limits over all accounts are what bounds them.
-func TestAskAddressIsBoundedOverAllAccounts(t *testing.T) {
+// Codes for new addresses are stored separately for each account, so only the limits across all accounts bound them.
+func TestAskAddressIsLimitedAcrossAccounts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	sent := 0
@@ -41,12 +41,12 @@ func TestAskAddressIsBoundedOverAllAccounts(t *testing.T) {
 	if sent != 15 {
 		t.Errorf("eight accounts have %d codes sent, want 15", sent)
 	}
-	h.enter(victim, signin.Browser{}) // codes to sign in with are a reserve of their own
+	h.enter(victim, signin.Browser{}) // sign-in codes have a reserve of their own
 }
 
-// A sign-in of which the owner can't be sent another e-mail works all the same. A change of address doesn't: the
-// former one has to be told.
-func TestSecurityMailIsBoundedByMailbox(t *testing.T) {
+// A sign-in works even if its owner can't be sent another notification. A change of address doesn't, because the former
+// address must be notified.
+func TestSecurityMailIsLimitedByMailbox(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Service lets people in. Each part has the rules of one way to sign in, or of one thing that an account has, and
-// holds what these need.
+// Service signs users in. Each part implements one way to sign in or one kind of credential, and holds its
+// dependencies.
 type Service struct {
 	AccountSessions
 	CodeSignIn
@@ -39,7 +39,7 @@ func New(d Deps) Service {
 	}
 }
 
-// post sends e-mails to accounts' addresses.
+// post sends e-mails to the addresses of accounts.
 type post struct {
 	mailer    verification.Mailer
 	limits    maillimit.Limiter
@@ -47,7 +47,7 @@ type post struct {
 	now       func() time.Time
 }
 
-// entrance starts sessions, and changes accounts in ways that end the others.
+// entrance starts sessions, and changes accounts in ways that end the other sessions.
 type entrance struct {
 	post
 
@@ -66,7 +66,7 @@ type codeProof struct {
 // AccountSessions reads the account of a session, and ends sessions.
 type AccountSessions struct{ entrance }
 
-// CodeSignIn lets people in by codes that are sent to their addresses.
+// CodeSignIn signs users in by codes sent to their addresses.
 type CodeSignIn struct {
 	entrance
 	codeProof
@@ -74,7 +74,7 @@ type CodeSignIn struct {
 	newID ids.Source // of accounts
 }
 
-// PasskeyFactor lets people in by passkeys, and adds and removes these.
+// PasskeyFactor signs users in by passkeys, and adds and removes passkeys.
 type PasskeyFactor struct {
 	entrance
 
@@ -82,7 +82,7 @@ type PasskeyFactor struct {
 	recovery RecoveryCodes
 }
 
-// TOTPFactor proves second factors by generators of codes, and adds and removes these.
+// TOTPFactor proves second factors by authenticator app, and adds and removes authenticators.
 type TOTPFactor struct {
 	entrance
 
@@ -91,7 +91,7 @@ type TOTPFactor struct {
 	recovery RecoveryCodes
 }
 
-// RecoveryCodes makes recovery codes, which come with an account's first second factor, and lets people in by them.
+// RecoveryCodes creates recovery codes, which come with an account's first second factor, and signs users in by them.
 type RecoveryCodes struct {
 	entrance
 
@@ -99,7 +99,7 @@ type RecoveryCodes struct {
 	hashing secret.Keyring
 }
 
-// Addresses changes accounts' addresses.
+// Addresses changes the addresses of accounts.
 type Addresses struct {
 	entrance
 	codeProof

@@ -1,6 +1,5 @@
-// Package signin owns how a person gets into the dashboard and looks after the account: codes by e-mail, passkeys
-// and generators of codes, sessions, and the change of an address (docs/adr/0036-the-dashboard.md). It knows no
-// HTTP, no AWS and no store.
+// Package signin owns signing in to the dashboard and maintaining the account: codes by e-mail, passkeys, authenticator
+// apps, sessions, and changes of address (docs/adr/0036-the-dashboard.md). It depends on no HTTP, no AWS and no store.
 package signin
 
 import (
@@ -23,13 +22,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// product is whom e-mails and generators name.
+// product is the issuer's name in e-mails and authenticator apps.
 const product = "Recordbridge"
 
-// SecretPurpose is what generators' secrets are sealed for (kms.Sealer).
+// SecretPurpose is the purpose under which authenticator secrets are sealed (kms.Sealer).
 const SecretPurpose = "account"
 
-// Deps holds what signing in needs: every field but Mailer.
+// Deps holds the dependencies for signing in. Every field is required except Mailer.
 type Deps struct {
 	Accounts  Accounts
 	Sessions  Sessions
@@ -41,29 +40,29 @@ type Deps struct {
 	Vault     Vault
 	Mailer    verification.Mailer // nil: this stack sends no e-mails
 	Limits    maillimit.Limiter
-	Dashboard string         // its address
-	Hashing   secret.Keyring // of recovery codes
+	Dashboard string         // its URL
+	Hashing   secret.Keyring // for recovery codes
 	Random    io.Reader
 	NewID     ids.Source
 	Now       func() time.Time
 }
 
-// Accounts keeps accounts (store.Accounts).
+// Accounts stores accounts (store.Accounts).
 type Accounts interface {
 	account.Rows
-	// AccountAt finds what an address leads to; fault.NotFound.
+	// AccountAt returns the account that an email address belongs to; fault.NotFound.
 	AccountAt(ctx context.Context, address string) (account.Place, error)
-	// CreateAccount stores an account at its address; fault.Conflict when that has one.
+	// CreateAccount stores an account at its address; fault.Conflict if the address has one.
 	CreateAccount(ctx context.Context, a account.Account) error
-	// SaveAccount changes the revision that was read, but for its address; fault.Conflict.
+	// SaveAccount stores an account, except for its address, if it is unchanged since it was read; else fault.Conflict.
 	SaveAccount(ctx context.Context, a account.Account) error
-	// MoveAccount does so with its address, and keeps the former one for it; fault.Conflict, also when
-	// the new one has an account.
+	// MoveAccount is SaveAccount with a new address, and reserves the former one for the account. It also returns
+	// fault.Conflict if the new address has an account.
 	MoveAccount(ctx context.Context, a account.Account) error
-	// MoveAccountBack gives an account its former address again and the one that it leaves free; fault.Conflict.
+	// MoveAccountBack restores an account's former address and frees the other one; fault.Conflict.
 	MoveAccountBack(ctx context.Context, a account.Account, left string) error
-	// RecoveryCodes reads an account's recovery codes; fault.NotFound. SaveRecoveryCodes changes the revision that
-	// was read; fault.Conflict.
+	// RecoveryCodes reads an account's recovery codes; fault.NotFound. SaveRecoveryCodes stores them if they are unchanged
+	// since they were read; else fault.Conflict.
 	RecoveryCodes(ctx context.Context, accountID string) (account.RecoveryCodes, error)
 	SaveRecoveryCodes(ctx context.Context, accountID string, codes account.RecoveryCodes) error
 	// SaveFirstFactor saves an account and its recovery codes in one write; fault.Conflict if either
@@ -72,36 +71,37 @@ type Accounts interface {
 	account.RecoveryRows
 	// SaveRecovered saves an account and its recovery in one write; fault.Conflict if either changed since it was read.
 	SaveRecovered(ctx context.Context, a account.Account, r account.Recovery) error
-	// Memberships lists what an account is a member of.
+	// Memberships returns the memberships of an account.
 	Memberships(ctx context.Context, accountID string) ([]account.Membership, error)
 }
 
-// Sessions keeps sessions, devices and ceremonies (store.Flow).
+// Sessions stores sessions, devices and ceremonies (store.Flow).
 type Sessions interface {
-	// StartSession stores a session in the place of another, of which there may be none.
+	// StartSession stores a session in place of another one, if there is one.
 	StartSession(ctx context.Context, started account.Session, replaced string) error
-	// EndSession removes a session, if it is there.
+	// EndSession removes a session if it exists.
 	EndSession(ctx context.Context, hash string) error
-	// KnowDevice remembers a browser for an address, and IsDevice tells whether it is known.
+	// KnowDevice remembers a browser for an address, and IsDevice reports whether it is known.
 	KnowDevice(ctx context.Context, hash string, until time.Time) error
 	IsDevice(ctx context.Context, hash string, now time.Time) (bool, error)
-	// BeginCeremony stores a ceremony under the hash of its challenge; TakeCeremony takes it away, once; fault.NotFound.
+	// BeginCeremony stores a ceremony under the hash of its challenge. TakeCeremony removes and returns it, once;
+	// fault.NotFound.
 	BeginCeremony(ctx context.Context, hash string, c account.Ceremony) error
 	TakeCeremony(ctx context.Context, hash string, now time.Time) (account.Ceremony, error)
 }
 
-// Buckets count tries (store.Flow).
+// Buckets counts tries (store.Flow).
 type Buckets interface {
 	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
 
-// Vault seals and opens what is private to an account (kms.Sealer).
+// Vault seals and opens an account's private data (kms.Sealer).
 type Vault interface {
 	Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error)
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Passkeys are the ceremonies of the dashboard's host (passkey.Party).
+// Passkeys performs the ceremonies of the dashboard's host (passkey.Party).
 type Passkeys interface {
 	Register(a account.Account) (account.Begun, error)
 	Registered(a account.Account, state, answer []byte) (account.Passkey, error)
@@ -110,25 +110,25 @@ type Passkeys interface {
 	Prove(a account.Account, state, answer []byte) (account.Passkey, error)
 }
 
-// Browser is what a browser that signs in has from before.
+// Browser holds the earlier state of a browser that signs in.
 type Browser struct {
-	Session secret.Text // the token of a session that ends now, proven or not; empty for none
-	Device  secret.Text // what it is known by; empty when it is new here
-	Network string      // where it is, for counting codes
+	Session secret.Text // token of a session that ends now, whether complete or pending; empty for none
+	Device  secret.Text // device token; empty if the browser is new
+	Network string      // its network, for counting codes
 }
 
-// Entered is a session that has begun. The tokens are for the browser's cookies alone.
+// Entered is a new session. The tokens belong only in the browser's cookies.
 type Entered struct {
 	Token   secret.Text
 	Device  secret.Text
 	Session account.Session
-	// Recovery is what the sign-in has done to an operator's recovery of the account: Recovered, Stopped or nothing.
+	// Recovery is the sign-in's effect on an operator's recovery of the account: Recovered, Stopped or "".
 	Recovery string
-	// RecoveryCodes are the codes that came with the account's first second factor, to be shown once.
+	// RecoveryCodes holds the codes that came with the account's first second factor, to be shown once.
 	RecoveryCodes []secret.Text
 }
 
-// DeviceLife is for how long a browser is known.
+// DeviceLife is the time for which a browser is remembered.
 const DeviceLife = 180 * 24 * time.Hour
 
 // SignOut ends a session.
@@ -145,7 +145,7 @@ func (d AccountSessions) SignOutEverywhere(ctx context.Context, s account.Sessio
 	return err
 }
 
-// Account reads the account of a session with its memberships.
+// Account returns the account of a session and its memberships.
 func (d AccountSessions) Account(ctx context.Context,
 	s account.Session,
 ) (account.Account, []account.Membership, error) {
@@ -163,7 +163,7 @@ func (d AccountSessions) Account(ctx context.Context,
 	return a, all, nil
 }
 
-// enter begins a session. Of a browser that the account has not been seen in its owner is told.
+// enter starts a session. If the account has not been used in the browser before, its owner is notified.
 func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pending bool) (Entered, error) {
 	token, err := account.NewToken(d.random)
 	if err != nil {
@@ -189,8 +189,8 @@ func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pendi
 	return entered, err
 }
 
-// know remembers a browser. A device's token works for the addresses that it was used with, and
-// is bound to each of them.
+// know remembers a browser. A device's token works for the addresses with which it was used, and is bound to each of
+// them.
 func (d entrance) know(ctx context.Context, a account.Account, device secret.Text) (secret.Text, error) {
 	now, known := d.now(), false
 	var err error
@@ -210,7 +210,7 @@ func (d entrance) know(ctx context.Context, a account.Account, device secret.Tex
 	return device, nil
 }
 
-// tell mails what its reader can do without: a mail that does not go stops nobody, and is on the log line.
+// tell sends an e-mail that is not essential: a failure to send it stops nothing, and is logged.
 func (d post) tell(ctx context.Context, address string, l mailtext.Message) {
 	if err := d.mail(ctx, address, l); err != nil {
 		logx.Add(ctx, slog.Bool("mail_failed", true))
@@ -236,12 +236,13 @@ func (d post) mail(ctx context.Context, address string, l mailtext.Message) erro
 	return nil
 }
 
-// deviceHash is how a device is stored: its token is secret, so nobody can tell from it which address it is for.
+// deviceHash returns the form in which a device is stored. Because the device's token is secret, the hash does not
+// reveal which address it is for.
 func deviceHash(device secret.Text, address string) string {
 	return account.Hash(secret.New(device.Reveal() + "\x00" + account.Fold(address)))
 }
 
-// change changes an account, and ends its sessions: whoever was in before has to prove what is asked for now.
+// change modifies an account and ends its sessions, so that earlier users must prove the factors that are required now.
 func (d entrance) change(ctx context.Context, id string, change func(*account.Account) error) (account.Account, error) {
 	a, err := d.accounts.Account(ctx, id)
 	if err != nil {
@@ -257,7 +258,7 @@ func (d entrance) change(ctx context.Context, id string, change func(*account.Ac
 	return a, nil
 }
 
-// refused tells what a client has got wrong from a failure of our own.
+// refused returns a client error with the public text if a row was missing or had changed, and err otherwise.
 func refused(err error, public string) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(public).Because(err)

@@ -1,5 +1,5 @@
-// Package totp owns codes that change every 30 seconds (RFC 6238), as generators on telephones show them: six digits,
-// SHA-1. It keeps nothing; who asks remembers the last step that a code was taken of.
+// Package totp implements codes that change every 30 seconds (RFC 6238), as authenticator apps show them: six digits,
+// SHA-1. It stores nothing; its caller remembers the step of the last accepted code.
 package totp
 
 import (
@@ -17,13 +17,13 @@ import (
 const (
 	step   = 30 * time.Second
 	digits = 1_000_000
-	// skew is how many steps a generator's clock may be ahead or behind (RFC 6238 section 5.2).
+	// skew is the number of steps by which an authenticator's clock may be ahead or behind (RFC 6238 section 5.2).
 	skew = 1
-	// Size is that of a secret in bytes, as RFC 4226 section 4 recommends.
+	// Size is the size of a secret in bytes, as RFC 4226 section 4 recommends.
 	Size = 20
 )
 
-// Code is the code of a time step.
+// Code returns the code of a time step.
 func Code(secret []byte, number int64) string {
 	var message [8]byte
 	binary.BigEndian.PutUint64(message[:], uint64(number)) //nolint:gosec // G115: steps since 1970 are positive
@@ -34,10 +34,11 @@ func Code(secret []byte, number int64) string {
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[offset:])&0x7fffffff%digits)
 }
 
-// Step is the time step of a moment.
+// Step returns the time step of a time.
 func Step(at time.Time) int64 { return at.Unix() / int64(step/time.Second) }
 
-// Match finds the step, later than after, that typed is the code of; ok is false for none. All steps cost the same.
+// Match returns the step later than after whose code was typed; ok is false if there is none. All steps take the same
+// time to check.
 func Match(secret []byte, typed string, now time.Time, after int64) (found int64, ok bool) {
 	for number := Step(now) - skew; number <= Step(now)+skew; number++ {
 		right := subtle.ConstantTimeCompare([]byte(Code(secret, number)), []byte(typed)) == 1
@@ -48,12 +49,12 @@ func Match(secret []byte, typed string, now time.Time, after int64) (found int64
 	return found, ok
 }
 
-// Base32 is a secret as a person types it into a generator.
+// Base32 returns a secret in the form in which a person types it into an authenticator app.
 func Base32(secret []byte) string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
 }
 
-// URI is a secret as a generator reads it from a picture
+// URI returns a secret in the form that an authenticator app reads from a QR code
 // (https://github.com/google/google-authenticator/wiki/Key-Uri-Format).
 func URI(secret []byte, issuer, owner string) string {
 	query := url.Values{"secret": {Base32(secret)}, "issuer": {issuer}}

@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/manage/account/totp"
 )
 
-// The vectors of RFC 6238 appendix B for SHA-1, of whose eight digits six are shown.
-func TestCodesAreThoseOfTheStandard(t *testing.T) {
+// The vectors of RFC 6238 appendix B for SHA-1, shortened from eight digits to six.
+func TestCodeMatchesRFC6238Vectors(t *testing.T) {
 	t.Parallel()
 	secret := []byte("12345678901234567890")
 	for seconds, want := range map[int64]string{
@@ -21,7 +21,7 @@ func TestCodesAreThoseOfTheStandard(t *testing.T) {
 	}
 }
 
-func TestACodeIsGoodForItsNeighboursAndOnce(t *testing.T) {
+func TestMatchAcceptsAdjacentStepsOnce(t *testing.T) {
 	t.Parallel()
 	secret, now := []byte("12345678901234567890"), time.Unix(1234567890, 0)
 	current := totp.Step(now)
@@ -50,7 +50,7 @@ func TestACodeIsGoodForItsNeighboursAndOnce(t *testing.T) {
 	}
 }
 
-func TestAGeneratorReadsTheSecret(t *testing.T) {
+func TestURIAndBase32EncodeSecret(t *testing.T) {
 	t.Parallel()
 	got := totp.URI([]byte("12345678901234567890"), "Recordbridge", "ada+dev@alder.example")
 	want := "otpauth://totp/Recordbridge:ada+dev@alder.example?issuer=Recordbridge&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
