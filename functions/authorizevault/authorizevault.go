@@ -1,8 +1,8 @@
-// Package authorizevault serves POST /bridge/tefca/records/{attemptId}/authorization?public_id= (docs/openapi.yaml): a
-// page of ours tells which facilities the person has chosen to connect, with the token of the attempt, and is answered
-// as by GET /bridge/tefca/records/{attemptId}. Facilities that are being connected, or are connected, stay as they
-// are, so that it may be repeated. Without the right token, and for attempts of others, the answer is that of an
-// attempt that does not exist.
+// Package authorizevault serves POST /bridge/tefca/records/{attemptId}/authorization?public_id= (docs/openapi.yaml).
+// The service's page sends the facilities that the person has chosen to connect, with the attempt's token, and gets the
+// same response as from GET /bridge/tefca/records/{attemptId}. The request is idempotent: facilities that are connected
+// or being connected stay unchanged. Without the right token, and for another organisation's attempt, the response is
+// the same as for an attempt that does not exist.
 package authorizevault
 
 import (
@@ -16,17 +16,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/tefca/records/{attemptId}/authorization"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API   *httpapi.API
 	Auth  httpapi.PublicAuth
 	Flows Chooser
 }
 
-// Chooser has facilities connected (attempt.Chooser).
+// Chooser connects the chosen facilities (attempt.Chooser).
 type Chooser interface {
 	Choose(ctx context.Context, tenant org.Tenant, id string, token secret.Text, wanted []string) (attempt.Progress, error)
 }
@@ -38,7 +38,7 @@ type request struct {
 	DirectoryIDs  []string `json:"tefca_directory_ids" required:"true"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
 }

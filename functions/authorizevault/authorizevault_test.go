@@ -18,13 +18,13 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// shown is a facility as a page sees it, with what has become of it.
+// shown returns a facility in the response, with its outcome.
 func shown(id, match, outcome string) string {
 	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
-// told is the whole answer once the first two are as given.
+// told returns the complete response with the given first two facilities.
 func told(first, second string) string {
 	return `{"success":true,"data":{"attempt_id":"` + attemptID +
 		`","status":"authorizing","identity_expires_at":"2026-03-04T05:21:07Z","facilities":[` +
@@ -41,11 +41,12 @@ func told(first, second string) string {
 const (
 	connecting = `,"outcome":"connecting"`
 	hasFailed  = `,"outcome":"failed","reason":"unavailable"`
-	located    = 6 // facilities
+	located    = 6 // number of facilities
 )
 
-// TestWhatIsChosenIsConnected: one that was not chosen before, and one that has failed; the others stay as they are.
-func TestWhatIsChosenIsConnected(t *testing.T) {
+// TestAuthorizeVaultConnectsChosenFacilities covers a facility that was not chosen before and one that has failed. The
+// others stay unchanged.
+func TestAuthorizeVaultConnectsChosenFacilities(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body          string
@@ -88,7 +89,7 @@ func TestWhatIsChosenIsConnected(t *testing.T) {
 				t.Errorf("the worker was told of (-want +got):\n%s", diff)
 			}
 			w.enqueued = nil
-			browsertest.CheckAnswer(t, w.choose(t, c.body), told(c.first, c.second)) // once more: it changes nothing
+			browsertest.CheckAnswer(t, w.choose(t, c.body), told(c.first, c.second)) // a repeated request changes nothing
 			if diff := cmp.Diff(before, w.facilities(t)); diff != "" || len(w.enqueued) != 0 {
 				t.Errorf("once more, facilities (-want +got):\n%s\nthe worker was told of %q", diff, w.enqueued)
 			}
@@ -96,8 +97,9 @@ func TestWhatIsChosenIsConnected(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeChosenChangesNothing, not even what could.
-func TestWhatCannotBeChosenChangesNothing(t *testing.T) {
+// TestAuthorizeVaultRefusesInvalidFacilityUnchanged checks that an invalid choice also leaves valid facilities
+// unchanged.
+func TestAuthorizeVaultRefusesInvalidFacilityUnchanged(t *testing.T) {
 	t.Parallel()
 	const number, notFound, notOfIt = "tefca_directory_ids must have from 1 to 50 ids.",
 		"One of the facilities has not found the person.", "One of the facilities is not of this attempt."
@@ -139,9 +141,9 @@ func TestWhatCannotBeChosenChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAnAttemptThatTakesNoChoiceIsAConflict: before facilities are located, once it has failed, and when
-// the identity has run out.
-func TestAnAttemptThatTakesNoChoiceIsAConflict(t *testing.T) {
+// TestAuthorizeVaultReturnsConflictWhenNothingCanBeChosen covers attempts without located facilities, failed attempts
+// and expired identities.
+func TestAuthorizeVaultReturnsConflictWhenNothingCanBeChosen(t *testing.T) {
 	t.Parallel()
 	const notYet = "Facilities of this attempt cannot be chosen, or not yet."
 	const over = "The identity check has run out. Nothing more was shared; please verify your identity once more."
@@ -198,9 +200,9 @@ func TestAnAttemptThatTakesNoChoiceIsAConflict(t *testing.T) {
 	}
 }
 
-// TestNobodyChoosesInAnothersAttempt: what is unknown, another's and asked for with a wrong token answers
-// alike, and nothing changes.
-func TestNobodyChoosesInAnothersAttempt(t *testing.T) {
+// TestAuthorizeVaultHidesAttemptWithoutItsToken checks that an unknown attempt, another organisation's attempt and a
+// wrong token get the same response, and that nothing changes.
+func TestAuthorizeVaultHidesAttemptWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before := w.facilities(t)
@@ -230,8 +232,9 @@ func TestNobodyChoosesInAnothersAttempt(t *testing.T) {
 	w.checkHidden(t, "")
 }
 
-// TestAChoiceThatLosesIsTriedAgain, a few times; then the page is told to try again, and nothing is chosen.
-func TestAChoiceThatLosesIsTriedAgain(t *testing.T) {
+// TestAuthorizeVaultRetriesLostWrite checks that a lost write is retried a few times. After that the page gets an error
+// and nothing is chosen.
+func TestAuthorizeVaultRetriesLostWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.rows.losing = retry.Tries - 1
@@ -249,7 +252,7 @@ func TestAChoiceThatLosesIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestRowsThatFailAreOurOwnFailure(t *testing.T) {
+func TestAuthorizeVaultReturnsServerErrorWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*rows){
 		"the attempt is not read":  func(r *rows) { r.failing = keyedtest.ErrTrouble },
@@ -267,7 +270,7 @@ func TestRowsThatFailAreOurOwnFailure(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoChoiceIsRefused(t *testing.T) {
+func TestAuthorizeVaultRefusesMalformedRequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		method, query string

@@ -36,8 +36,8 @@ const (
 	silent    = "urn:oid:2.999.1.6"
 )
 
-// world is the endpoint over the tables that template.yaml declares, with an attempt that has located
-// a facility of each kind.
+// world is the endpoint with the tables declared in template.yaml, and an attempt with one located facility in each
+// state.
 type world struct {
 	rows     rows
 	now      time.Time
@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	})
 }
 
-// newAttempt is a world with another attempt.
+// newAttempt returns a world with a different attempt.
 func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -89,7 +89,7 @@ func newAttempt(t *testing.T, a attempt.Attempt) *world {
 	return w
 }
 
-// EnqueueAttempt implements attempt.Enqueuer. Its message is lost.
+// EnqueueAttempt implements attempt.Enqueuer. It loses the message.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -97,7 +97,7 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// choose is what the attempt's own page sends.
+// choose sends a request as the attempt's own page.
 func (w *world) choose(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(t, http.MethodPost, attemptID, browsertest.Page, body, bearer)
@@ -128,12 +128,12 @@ func (w *world) send(t *testing.T, method, id, query, body string, authorization
 	return answer
 }
 
-// chosen is the body that chooses facilities.
+// chosen returns a request body that chooses facilities.
 func chosen(ids ...string) string {
 	return `{"tefca_directory_ids":["` + strings.Join(ids, `","`) + `"]}`
 }
 
-// attempt reads what is kept of it.
+// attempt reads the stored attempt.
 func (w *world) attempt(t *testing.T) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.TEFCA.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
@@ -141,7 +141,7 @@ func (w *world) attempt(t *testing.T) attempt.Attempt {
 	return a
 }
 
-// facilities reads what is kept of those of the attempt, by id.
+// facilities reads the attempt's stored facilities, by id.
 func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 	t.Helper()
 	all, err := w.rows.TEFCA.Facilities(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
@@ -153,8 +153,8 @@ func (w *world) facilities(t *testing.T) map[string]attempt.Facility {
 	return found
 }
 
-// checkHidden says that no secret is told or logged, and that logged is no facility either, which would
-// tell where a patient was.
+// checkHidden checks that no secret is in the response or the log, and no facility in the log, because that would
+// reveal where the patient has been.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
 	line := w.log.String()
@@ -168,16 +168,16 @@ func (w *world) checkHidden(t *testing.T, body string) {
 	}
 }
 
-// rows are the tables, which may fail.
+// rows is the tables with injected failures.
 type rows struct {
 	store.TEFCA
 
-	losing   int   // how many writes lose against another writer
-	tries    int   // to write
-	reads    int   // of the attempt
-	failing  error // what reading the attempt fails of
-	unlisted error // what listing facilities fails of
-	unkept   error // what writing fails of
+	losing   int   // remaining writes that lose a compare-and-swap
+	tries    int   // number of writes
+	reads    int   // number of reads of the attempt
+	failing  error // returned when the attempt is read
+	unlisted error // returned when facilities are listed
+	unkept   error // returned by writes
 }
 
 // Attempt implements attempt.Attempts.
@@ -209,7 +209,7 @@ func (r *rows) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt.F
 	return r.TEFCA.Choose(ctx, a, chosen)
 }
 
-// fullBuckets refuse every request.
+// fullBuckets refuses every request.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

@@ -1,8 +1,8 @@
-// Package callback serves GET /bridge/callback and /bridge/callback/{registration}, where patient portals return: it
-// ends the attempt that the state belongs to and sends the browser on. A state works once, only in the browser that
-// began the attempt and only at the address that the portal was given, so a second call changes nothing. Portals that
-// answer in the fragment get a page that asks again with a query, once. Where a widget waits for the result, the person
-// gets a page that says how it went.
+// Package callback serves GET /bridge/callback and /bridge/callback/{registration}, the redirect URIs for patient
+// portals. It completes the attempt that the state belongs to and redirects the browser. A state is valid once, only in
+// the browser that began the attempt and only on the redirect URI sent to the portal, so a second request changes
+// nothing. If a portal returns its parameters in the fragment, a page resends them once as a query. If a widget waits
+// for the result, the person sees a result page.
 package callback
 
 import (
@@ -18,17 +18,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = flow.CallbackPath
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Limiter httpapi.Limiter
 	Flows   Completer
 }
 
-// Completer ends attempts (flow.Completer).
+// Completer completes attempts (flow.Completer).
 type Completer interface {
 	Complete(ctx context.Context, r flow.Return) (flow.Completed, error)
 }
@@ -40,14 +40,14 @@ type request struct {
 	Code  string `query:"code"`
 	Iss   string `query:"iss"`
 	Error string `query:"error"`
-	// Returned is set by the fragment page, so that a return that stays empty ends in an error and not in a loop.
+	// Returned is set by the fragment page, so that a return without parameters ends in an error and not in a loop.
 	Returned string `query:"returned"`
 }
 
-// mayBeInFragment tells that a portal's answer is not in the query, and that the fragment has not been looked at yet.
+// mayBeInFragment reports whether the query has no portal response and the fragment has not been checked yet.
 func (r request) mayBeInFragment() bool { return r.Code == "" && r.Error == "" && r.Returned == "" }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, d.get)})
 }
@@ -57,7 +57,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		s, err := window.Sheet(visit, "fragment", httpapi.Plain, "fragment")
 		return httpapi.Document(s), err
 	}
-	// of a return whose attempt nobody knows it is all that there is to tell
+	// for a return without a known attempt, nothing else can be logged
 	if id, ok := ids.ParseUUID(in.Registration); ok {
 		logx.Add(ctx, slog.String("registration_id", id))
 	}

@@ -28,7 +28,7 @@ const returnURI = "https://app.example/return?keep=1"
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// completer answers every return so, and remembers what came.
+// completer returns the same result for every return, and records the returns.
 type completer struct {
 	done     flow.Completed
 	err      error
@@ -79,7 +79,7 @@ func wantEndedCookie(t *testing.T, w *httptest.ResponseRecorder) {
 	}
 }
 
-func TestCallbackSendsTheResultToTheApplication(t *testing.T) {
+func TestCallbackRedirectsResultToApplication(t *testing.T) {
 	t.Parallel()
 	done := proven()
 	done.Result = url.Values{"org_connection_id": {"c1"}, "external_state": {"visit&9"}}
@@ -104,7 +104,7 @@ func TestCallbackSendsTheResultToTheApplication(t *testing.T) {
 	wantEndedCookie(t, w)
 }
 
-func TestAnErrorOfAProvenAttemptGoesBackByRedirect(t *testing.T) {
+func TestCallbackRedirectsErrorOfVerifiedAttempt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err               error
@@ -133,7 +133,7 @@ func TestAnErrorOfAProvenAttemptGoesBackByRedirect(t *testing.T) {
 	}
 }
 
-func TestAnErrorWithoutAProvenPlaceIsAPage(t *testing.T) {
+func TestCallbackShowsErrorPageWithoutVerifiedRedirect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query  string
@@ -178,7 +178,7 @@ func TestAnErrorWithoutAProvenPlaceIsAPage(t *testing.T) {
 	}
 }
 
-func TestAnAnswerInTheFragmentGetsAPageWhoseScriptMayRun(t *testing.T) {
+func TestCallbackServesFragmentPageWithAllowedScript(t *testing.T) {
 	t.Parallel()
 	for name, query := range map[string]string{
 		"nothing": "", "an empty query": "?", "only what is not read": "?error_description=x",
@@ -206,7 +206,7 @@ func TestAnAnswerInTheFragmentGetsAPageWhoseScriptMayRun(t *testing.T) {
 	}
 }
 
-func TestWhatTheFragmentPageSendsIsAReturnLikeAnyOther(t *testing.T) {
+func TestCallbackAcceptsReturnFromFragmentPage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query string
@@ -233,14 +233,14 @@ func TestWhatTheFragmentPageSendsIsAReturnLikeAnyOther(t *testing.T) {
 	}
 }
 
-// fullBuckets refuse every request.
+// fullBuckets refuses every request.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
 
-func TestTooManyReturnsAreAPageToo(t *testing.T) {
+func TestCallbackShowsPageWhenRateLimited(t *testing.T) {
 	t.Parallel()
 	limiter := httpapi.Limiter{
 		Buckets: fullBuckets{},
@@ -253,7 +253,7 @@ func TestTooManyReturnsAreAPageToo(t *testing.T) {
 	}
 }
 
-func TestCallbackHasOneMethod(t *testing.T) {
+func TestCallbackRefusesOtherMethods(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]int{http.MethodPost: 405, http.MethodPut: 405, http.MethodOptions: 204} {
 		var flows completer
@@ -264,8 +264,8 @@ func TestCallbackHasOneMethod(t *testing.T) {
 	}
 }
 
-// TestTheAddressOfARegistrationIsToldFromThePlainOne: what follows the route names whose address it is.
-func TestTheAddressOfARegistrationIsToldFromThePlainOne(t *testing.T) {
+// TestCallbackDistinguishesRegistrationURL checks that the path after the route names the registration.
+func TestCallbackDistinguishesRegistrationURL(t *testing.T) {
 	t.Parallel()
 	for _, registration := range []string{"", "r1"} {
 		var got flow.Return
@@ -279,7 +279,7 @@ func TestTheAddressOfARegistrationIsToldFromThePlainOne(t *testing.T) {
 	}
 }
 
-// completing is a completer that looks at what came.
+// completing is a completer that passes each return to a function.
 type completing func(r flow.Return)
 
 func (c completing) Complete(_ context.Context, r flow.Return) (flow.Completed, error) {

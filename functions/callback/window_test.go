@@ -14,8 +14,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// wantCalmPage checks what every page in a widget's window has: no script but its own, which wakes the widget and hides
-// the portal's answer, nothing from elsewhere, the cookie gone. Only a window that has nothing to tell closes itself.
+// wantCalmPage checks the properties of every page in a widget's window: it has only its own script, which wakes the
+// widget and hides the portal's response, it loads nothing from elsewhere, and the cookie is deleted. Only a window
+// without a message closes itself.
 func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing string, closes bool) {
 	t.Helper()
 	page := w.Body.String()
@@ -42,7 +43,7 @@ func wantCalmPage(t *testing.T, w *httptest.ResponseRecorder, language, closing 
 	wantEndedCookie(t, w)
 }
 
-func TestAWidgetsWindowEndsOnAPage(t *testing.T) {
+func TestWindowEndsOnResultPage(t *testing.T) {
 	t.Parallel()
 	c := completer{done: flow.Completed{InWidget: true, Result: url.Values{"org_connection_id": {"c1"}}}}
 	w := c.visit(t, httpapi.Limiter{}, http.MethodGet, "?state=s1&code=c", "binding")
@@ -53,7 +54,7 @@ func TestAWidgetsWindowEndsOnAPage(t *testing.T) {
 	wantCalmPage(t, w, "en", "You can close this window", true)
 }
 
-func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
+func TestWindowShowsError(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err   error
@@ -83,7 +84,7 @@ func TestAWidgetsWindowSaysWhatWentWrong(t *testing.T) {
 	}
 }
 
-func TestAWidgetsWindowSpeaksItsPersonsLanguage(t *testing.T) {
+func TestWindowUsesPatientsLanguage(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"La conexión está lista":           nil,

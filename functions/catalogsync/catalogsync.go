@@ -1,6 +1,6 @@
-// Package catalogsync runs every 15 minutes: it fetches the published lists of institutions whose time has come, and
-// publishes the catalogue of a mode when what it is made of has changed. It is not reached from outside, and without
-// sources, which only an operator sets, it does nothing. Running twice at once or after a long pause does no harm
+// Package catalogsync runs every 15 minutes. It fetches the published lists of institutions that are due, and publishes
+// a mode's catalogue if its contents have changed. It is not reachable from outside, and does nothing without sources,
+// which only an operator configures. Running twice at once or after a long pause does no harm
 // (docs/adr/0023-the-catalogue.md).
 package catalogsync
 
@@ -19,18 +19,19 @@ import (
 )
 
 const (
-	// forOne is what a list may take. The largest is fetched in less than five minutes.
+	// forOne is the time limit of one list. Fetching the largest takes less than five minutes.
 	forOne = 8 * time.Minute
-	// forPublishing is kept of a run's time.
+	// forPublishing is the part of a run's time that is reserved for publishing.
 	forPublishing = 4 * time.Minute
 )
 
-// Publisher makes the catalogue of a mode of all that is accepted, and has people find what it says
-// (publish.Publisher). One that waits for an operator's approval is no error; fault.Conflict when somebody
-// else publishes the mode.
+// Publisher builds a mode's catalogue from all accepted lists and makes it searchable (publish.Publisher). A
+// publication that waits for an operator's approval is not an error. The error is fault.Conflict if the mode is already
+// being published.
 type Publisher interface {
 	Publish(ctx context.Context, mode string) error
-	// AskedAt is since when a publication of the mode waits for an operator's approval; zero when none does.
+	// AskedAt returns the time since which a publication of the mode has waited for an operator's approval; zero if none
+	// waits.
 	AskedAt(ctx context.Context, mode string) (time.Time, error)
 }
 
@@ -42,7 +43,7 @@ func New(lists intake.Intake, publisher Publisher) func(context.Context, time.Ti
 	}
 }
 
-// run is one of the function.
+// run is one run of the function.
 type run struct {
 	lists     intake.Intake
 	publisher Publisher
@@ -79,22 +80,22 @@ func (r *run) all(ctx context.Context) error {
 	return errors.Join(r.failures...)
 }
 
-// hasTime tells whether more than something is left of the run's time.
+// hasTime reports whether the run has more than the given time remaining.
 func (r *run) hasTime(ctx context.Context, more time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return !ok || deadline.Sub(r.lists.Now()) > more
 }
 
-// refresh reads one source, and notes what came of it. One's failure stops no other.
+// refresh fetches one source and records the outcome. A failure does not stop other sources.
 func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	started := r.lists.Now()
 	limited, cancel := context.WithTimeout(ctx, forOne)
 	defer cancel()
-	if deadline, ok := ctx.Deadline(); ok { // the run's end is no fault of the list's: it is the first of the next run
+	if deadline, ok := ctx.Deadline(); ok { // a list cut off by the run's end has not failed: the next run begins with it
 		defer time.AfterFunc(deadline.Sub(started)-forPublishing, cancel).Stop()
 	}
 	next, outcome, err := r.lists.Refresh(limited, row)
-	// an operator has changed the source meanwhile: its next reading takes that into account
+	// an operator has changed the source meanwhile: the next fetch uses the change
 	if errors.Is(err, fault.Conflict) {
 		return row
 	}
@@ -117,7 +118,7 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	return next
 }
 
-// told is what a line of a source says beside its outcome: words and numbers of ours, no names.
+// told returns the attributes of a source's log line besides its outcome: fixed words and numbers, no names.
 func told(state intake.State, outcome intake.Outcome) []slog.Attr {
 	version := state.Accepted
 	switch outcome {
@@ -138,7 +139,7 @@ func told(state intake.State, outcome intake.Outcome) []slog.Attr {
 	}
 }
 
-// publish publishes a mode if that is due, and notes with its sources that they are taken in.
+// publish publishes a mode if that is due, and records in its sources that they are published.
 func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	fresh := slices.DeleteFunc(slices.Clone(rows),
 		func(row intake.Row) bool { return row.Source.Mode != mode || !row.State.Unpublished })
@@ -146,7 +147,7 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 		return
 	}
 	err := r.publisher.Publish(ctx, mode)
-	// an operator publishes it now, perhaps without the last change: the next run looks
+	// an operator is publishing it now, perhaps without the last change: the next run checks
 	if errors.Is(err, fault.Conflict) {
 		return
 	}
@@ -162,8 +163,8 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	}
 }
 
-// tellWaiting measures how long what waits longest for an operator's approval has waited: an alarm tells when that is
-// forgotten (docs/operate/runbooks/catalogue-waits.md).
+// tellWaiting measures the age of the oldest list or publication that needs an operator's approval. An alarm reports
+// one that was forgotten (docs/operate/runbooks/catalogue-waits.md).
 func (r *run) tellWaiting(ctx context.Context, rows []intake.Row) {
 	now := r.lists.Now()
 	first := now

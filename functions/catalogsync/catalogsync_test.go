@@ -27,13 +27,13 @@ var errTrouble = errors.New("trouble on our side")
 // world is the sources with their servers, the bucket and the publisher.
 type world struct {
 	rows      []intake.Row
-	takes     time.Duration // a server's answer
+	takes     time.Duration // a server's response time
 	lists     map[string]string
-	trouble   map[string]error // by URL, or by mode of a publication
-	conflict  string           // source that somebody else changes meanwhile
+	trouble   map[string]error // errors by URL, or by mode of a publication
+	conflict  string           // source that is changed concurrently
 	asked     []string
 	published []string
-	asks      map[string]time.Time // since when a publication waits, by mode
+	asks      map[string]time.Time // start of a publication's wait, by mode
 	log       bytes.Buffer
 }
 
@@ -80,14 +80,14 @@ func (w *world) AskedAt(_ context.Context, mode string) (time.Time, error) {
 	return w.asks[mode], w.trouble["asked "+mode]
 }
 
-// source is a row of a source that is due at a time.
+// source adds a source that is due at a time.
 func (w *world) source(id, mode string, due time.Time) {
 	w.rows = append(w.rows, intake.Row{Rev: 1, State: intake.State{Due: due}, Source: intake.Source{
 		ID: id, Mode: mode, URL: id, Format: listing.LanternNDJSON, Every: 24 * time.Hour,
 	}})
 }
 
-// run runs the function as Lambda would, with 15 minutes.
+// run invokes the function like Lambda, with a time limit of 15 minutes.
 func (w *world) run(t *testing.T) (line map[string]any, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
@@ -106,7 +106,7 @@ func (w *world) run(t *testing.T) (line map[string]any, err error) {
 
 const clinic = `{"name":"Hidden Name Clinic","url":"https://fhir.example/r4"}`
 
-func TestWithoutSourcesNothingIsAskedAndNothingPublished(t *testing.T) {
+func TestSyncDoesNothingWithoutSources(t *testing.T) {
 	t.Parallel()
 	var w world
 	if line, err := w.run(t); err != nil || len(w.asked)+len(w.published) != 0 || line["due"] != 0.0 ||
@@ -115,7 +115,7 @@ func TestWithoutSourcesNothingIsAskedAndNothingPublished(t *testing.T) {
 	}
 }
 
-func TestWhatIsDueIsReadAndWhatChangedIsPublishedOnce(t *testing.T) {
+func TestSyncFetchesDueSourcesAndPublishesChangesOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{lists: map[string]string{"a": clinic, "b": clinic}}
@@ -139,7 +139,7 @@ func TestWhatIsDueIsReadAndWhatChangedIsPublishedOnce(t *testing.T) {
 	})
 }
 
-func TestAPublicationThatFailsIsTriedAgain(t *testing.T) {
+func TestSyncRetriesFailedPublication(t *testing.T) {
 	t.Parallel()
 	for name, trouble := range map[string]error{"of ours": errTrouble, "of another publisher": fault.Stale()} {
 		synctest.Test(t, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestAPublicationThatFailsIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestOneSourcesFailureStopsNoOther(t *testing.T) {
+func TestSyncContinuesAfterFailedSource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{
@@ -177,7 +177,7 @@ func TestOneSourcesFailureStopsNoOther(t *testing.T) {
 	})
 }
 
-func TestARunEndsInTimeToPublishWhatItHasRead(t *testing.T) {
+func TestSyncReservesTimeToPublish(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{lists: map[string]string{"a": clinic, "b": clinic, "c": clinic, "d": clinic}, takes: 5 * time.Minute}
@@ -201,8 +201,8 @@ func TestARunEndsInTimeToPublishWhatItHasRead(t *testing.T) {
 	})
 }
 
-// TestWhatWaitsLongestForAnOperatorIsMeasured, also when nothing does, so that its alarm ends.
-func TestWhatWaitsLongestForAnOperatorIsMeasured(t *testing.T) {
+// TestSyncMeasuresLongestWaitForApproval covers the case that nothing waits, which ends the alarm.
+func TestSyncMeasuresLongestWaitForApproval(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var w world

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Publishing is a Publisher that tells in a line of its own what came of it: numbers and words of ours, no names.
+// Publishing is a Publisher that logs its outcome on a separate line: fixed words and numbers, no names.
 type Publishing struct{ publish.Publisher }
 
 // Publish implements Publisher.

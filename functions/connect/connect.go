@@ -1,8 +1,8 @@
 // Package connect serves /bridge/connect. GET with the organisation's public id and an institution's endpoint begins an
-// attempt and redirects the browser to the patient portal; without an endpoint it redirects to the page where a patient
-// picks one, which comes back. Errors are redirected once the redirect URI is proven, and are a page before that. POST
-// with a start value starts an attempt that one of our pages created; its errors are pages. Every GET begins a new
-// attempt; a start value works once.
+// attempt and redirects the browser to the patient portal. Without an endpoint it redirects to the page where a patient
+// picks one, and that page returns here. Errors are redirected once the redirect URI is verified, and are shown on a
+// page before that. POST with a start value starts an attempt that the service's own page created; its errors are
+// pages. Every GET begins a new attempt; a start value is valid once.
 package connect
 
 import (
@@ -17,16 +17,16 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = flow.ConnectPath
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
-	Limiter httpapi.Limiter // of browsers with a start value, who name no organisation
+	Limiter httpapi.Limiter // for browsers with a start value, which name no organisation
 	Flows   Starter
-	BaseURL string // of the service, with the version; its origin is that of our pages
+	BaseURL string // the service's URL including the version; its pages have the same origin
 }
 
 // Starter begins attempts (flow.Starter).
@@ -43,12 +43,12 @@ type request struct {
 	ExternalID    string `query:"external_id"`
 	ExternalState string `query:"external_state"`
 	RequestID     string `query:"request_id"`
-	ConnectionID  string `query:"reconnect_org_connection_id"` // of the page's; an attempt that is begun here is a new one
-	Lang          string `query:"lang"`                        // the page's, too
+	ConnectionID  string `query:"reconnect_org_connection_id"` // for the page only; an attempt begun here is a new one
+	Lang          string `query:"lang"`                        // for the page only
 	PublicID      string `query:"public_id"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	leave := httpapi.Page(d.Limiter, d.leave)
 	asked := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get), http.MethodPost: leave})
@@ -57,7 +57,8 @@ func New(d Deps) http.Handler {
 		http.MethodPost: leave,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Our own pages post the start value. A start value in the query is refused: addresses reach logs and histories.
+		// The service's own pages post the start value. One in the query is refused, because URLs appear in logs and browser
+		// histories.
 		if r.URL.RawQuery == "" || r.URL.Query().Has("attempt") {
 			astray.ServeHTTP(w, r)
 			return
@@ -72,7 +73,7 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 		ExternalID: in.ExternalID, ExternalState: in.ExternalState, RequestID: in.RequestID,
 	}
 	if in.EndpointID == "" {
-		if err := asked.CheckLengths(); err != nil { // now, and not after a patient has searched
+		if err := asked.CheckLengths(); err != nil { // checked now, before the patient searches
 			return httpapi.Answer{}, err
 		}
 		return httpapi.Redirect(d.page(visit, in)), nil
@@ -87,8 +88,8 @@ func (d Deps) get(ctx context.Context, visit httpapi.Visit, in request) (httpapi
 	return window.Depart(visit, started), nil
 }
 
-// page is where a patient picks an institution, with all that was given. The redirect URI is named even where the only
-// one was left out: it tells the page that it is in redirect mode.
+// page returns the URL of the page where a patient picks an institution, with all given parameters. It always names the
+// redirect URI, even if the only one was omitted: that puts the page in redirect mode.
 func (d Deps) page(visit httpapi.Visit, in request) string {
 	query := url.Values{"public_id": {in.PublicID}, "redirect_uri": {visit.Redirect.URI()}}
 	for name, value := range map[string]string{

@@ -41,7 +41,7 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-// directory knows two credentials.
+// directory has two credentials.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, error) {
@@ -56,10 +56,10 @@ func (directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 	return org.Caller{}, fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "No.")
 }
 
-// starter remembers what was asked for, and answers err or an attempt.
+// starter records requests, and returns err or an attempt.
 type starter struct {
 	asked []flow.Request
-	left  []string // start values
+	left  []string // received start values
 	err   error
 }
 
@@ -108,7 +108,7 @@ func wantRedirect(t *testing.T, w *httptest.ResponseRecorder, want string) {
 	}
 }
 
-func TestConnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
+func TestConnectRedirectsToPortalAndSetsCookie(t *testing.T) {
 	t.Parallel()
 	var s starter
 	w := s.visit(t, http.MethodGet, url.Values{
@@ -144,7 +144,7 @@ func TestConnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
 	}
 }
 
-func TestConnectFillsInTheOnlyRedirectAndARequestID(t *testing.T) {
+func TestConnectDefaultsRedirectURIAndRequestID(t *testing.T) {
 	t.Parallel()
 	var s starter
 	wantRedirect(t, s.visit(t, http.MethodGet, url.Values{"public_id": {oneURI}, "endpoint_id": {"endpoint"}}), authorize)
@@ -153,7 +153,7 @@ func TestConnectFillsInTheOnlyRedirectAndARequestID(t *testing.T) {
 	}
 }
 
-func TestWithoutAnEndpointThePatientPicksOneFirst(t *testing.T) {
+func TestConnectRedirectsToSearchPageWithoutEndpoint(t *testing.T) {
 	t.Parallel()
 	const page = "https://api.example/v1/widget/connect?"
 	for name, c := range map[string]struct{ asked, want url.Values }{
@@ -189,7 +189,7 @@ func TestWithoutAnEndpointThePatientPicksOneFirst(t *testing.T) {
 	}
 }
 
-// TestManyCookiesExpireOldest covers both ways to leave, and spares cookies that are not an attempt's.
+// TestManyCookiesExpireOldest covers both ways to leave, and checks that other cookies remain.
 func TestManyCookiesExpireOldest(t *testing.T) {
 	t.Parallel()
 	for _, r := range []*http.Request{
@@ -213,14 +213,14 @@ func TestManyCookiesExpireOldest(t *testing.T) {
 	}
 }
 
-// fullBuckets refuse every request.
+// fullBuckets refuses every request.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
 
-func TestConnectHasTwoMethods(t *testing.T) {
+func TestConnectRefusesOtherMethods(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]int{
 		http.MethodPut: 405, http.MethodDelete: 405, http.MethodOptions: 204, http.MethodHead: 302,

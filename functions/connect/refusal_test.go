@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
+func TestConnectShowsErrorPageWithoutVerifiedRedirect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query  url.Values
@@ -191,7 +191,7 @@ func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 	}
 }
 
-func TestErrorsAfterTheProofGoBackByRedirect(t *testing.T) {
+func TestConnectRedirectsErrorsAfterVerification(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err               error

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// wantErrorPage checks that a request got an error page, started nothing and left nothing in the browser.
+// wantErrorPage checks that a request got an error page, started nothing and set no cookie.
 func (s *starter) wantErrorPage(t *testing.T, name string, w *httptest.ResponseRecorder, status int) {
 	t.Helper()
 	h, page := w.Header(), w.Body.String()
@@ -67,7 +67,7 @@ func TestStartValueInURLIsRefused(t *testing.T) {
 			r.Header = starttest.Header(starttest.Origin)
 			w := s.send(t, httpapi.Limiter{}, r)
 			if method == http.MethodHead {
-				w.Body.WriteString(keyedtest.RequestID) // HEAD has no page
+				w.Body.WriteString(keyedtest.RequestID) // HEAD has no body
 			}
 			s.wantErrorPage(t, name, w, 400)
 			if len(s.left) != 0 {

@@ -1,8 +1,8 @@
-// Package createattempt serves POST /bridge/attempts?public_id=: a widget makes a connect attempt before it opens any
-// window, so that whatever is wrong with its configuration shows at once. It hands out the start value that our own
-// page posts to the connect URL, once, and the token that the widget asks after the attempt with, unless it has chosen
-// id and token itself: then it says the id and the token's hash. Every call makes a new attempt, but for one with an id
-// and a hash that were there before and that nobody has left with.
+// Package createattempt serves POST /bridge/attempts?public_id=. A widget creates a connect attempt before it opens a
+// window, so that errors in its configuration show at once. The response contains the start value, which the service's
+// own page posts once to the connect URL, and the token for polling the attempt. A widget can instead choose the id and
+// token itself and send the id and the token's hash. Every call creates a new attempt, except one that repeats an id
+// and hash whose attempt has not started yet.
 package createattempt
 
 import (
@@ -16,18 +16,18 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/attempts"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Flows   Creator
-	BaseURL string // of the service, with the version
+	BaseURL string // the service's URL including the version
 }
 
-// Creator makes attempts (flow.Creator).
+// Creator creates attempts (flow.Creator).
 type Creator interface {
 	Create(ctx context.Context, r flow.Request) (flow.Prepared, error)
 }
@@ -56,7 +56,7 @@ type response struct {
 	BrandID      string `json:"brand_id"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
 }

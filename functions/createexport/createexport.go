@@ -1,6 +1,6 @@
-// Package createexport serves POST /bridge/fhir/ehi-export: it registers the bulk export of a
-// connection's record. Called by the organisation's backend with its key. Idempotent per connection: while an export
-// is pending, every request gets that one; a recent success is answered again (docs/reference/deviations.md, "Exports").
+// Package createexport serves POST /bridge/fhir/ehi-export: it registers the bulk export of a connection's record. The
+// organisation's backend calls it with its private key. It is idempotent per connection: while an export is pending,
+// every request returns that one, and a recent success is returned again (docs/reference/deviations.md, "Exports").
 package createexport
 
 import (
@@ -19,10 +19,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/fhir/ehi-export"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.KeyAuth
@@ -30,7 +30,7 @@ type Deps struct {
 	Now     func() time.Time
 }
 
-// Registrar finds or opens the export of a connection (export.Registrar).
+// Registrar finds or creates the export of a connection (export.Registrar).
 type Registrar interface {
 	Register(ctx context.Context, tenant org.Tenant, connectionID string, options export.Options,
 		refresh bool) (export.Task, error)
@@ -40,7 +40,7 @@ type request struct {
 	ConnectionID string          `json:"org_connection_id" required:"true"`
 	Fixtures     json.RawMessage `json:"fixtures"`
 
-	// Extensions.
+	// Extensions to the API.
 	Refresh       bool     `json:"refresh"`
 	Since         string   `json:"since"`
 	ResourceTypes []string `json:"resource_types"`
@@ -52,7 +52,7 @@ type response struct {
 	Status export.Status `json:"status"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Keyed(d.Auth, d.post)})
 }
@@ -78,8 +78,8 @@ func (d Deps) post(ctx context.Context, caller org.Caller, in request) (response
 	return response{TaskID: task.ID, Status: task.Status}, nil
 }
 
-// fixture reads the synthetic record that is asked for; empty for none. Unlike the request, it takes no members that
-// are not known: an export of another record than was meant would look like the patient's.
+// fixture parses the requested synthetic record; empty if none is requested. Unlike the rest of the request, it refuses
+// unknown members: an export of an unintended record would look like the patient's.
 func fixture(mode org.Mode, sent json.RawMessage) (string, error) {
 	if len(sent) == 0 || string(sent) == "null" {
 		return "", nil

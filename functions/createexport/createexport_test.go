@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	known   = "c0000000-0000-4000-8000-00000000000a" // of organisation A in test mode
+	known   = "c0000000-0000-4000-8000-00000000000a" // belongs to organisation A in test mode
 	revoked = "c0000000-0000-4000-8000-00000000000b"
 	refused = "c0000000-0000-4000-8000-00000000000e"
 	broken  = "c0000000-0000-4000-8000-00000000000c"
@@ -27,7 +27,7 @@ const (
 	fresh   = "fedcba9876543210fedcba9876543210"
 )
 
-// registrar knows the connections of organisation A.
+// registrar has the connections of organisation A.
 type registrar struct{}
 
 func (registrar) Register(_ context.Context, tenant org.Tenant, id string, options export.Options,
@@ -54,7 +54,7 @@ func (registrar) Register(_ context.Context, tenant org.Tenant, id string, optio
 	return export.Task{}, connection.Missing()
 }
 
-// special spells options out.
+// special formats options as text.
 func special(o export.Options) string {
 	if o.Fixture != "" {
 		return o.Fixture
@@ -69,7 +69,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestCreateExportAnswers(t *testing.T) {
+func TestCreateExportResponds(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
 	fixtures := func(body, says string) keyedtest.Exchange {
@@ -157,7 +157,7 @@ func TestCreateExportAnswers(t *testing.T) {
 	}
 }
 
-func TestCreateExportRefusesBodiesThatAreNoRequest(t *testing.T) {
+func TestCreateExportRefusesMalformedBody(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body, code, description string
@@ -206,7 +206,7 @@ func TestCreateExportRefusesBodiesThatAreNoRequest(t *testing.T) {
 	}
 }
 
-func TestCreateExportKnowsItsCallersAndItsMethods(t *testing.T) {
+func TestCreateExportRequiresKeyAndMethod(t *testing.T) {
 	t.Parallel()
 	body := `{"org_connection_id":"` + known + `"}`
 	allowed := keyedtest.FailureBody("svc_method_not_allowed",

@@ -1,7 +1,7 @@
-// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml): how
-// patients' connections fare, what has happened to each, why it ended and what helps, giving one up, and erasing it.
-// Called by the dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md). It
-// knows nothing of who a patient is, and shows nothing of a record.
+// Package dashboardconnections serves /dashboard/organisations/{orgId}/{mode}/connections (docs/openapi.yaml): the
+// status of patients' connections, each one's history, the cause of its end and the remedy, disconnecting it, and
+// erasing it. The dashboard's pages call it; each route states the required role (docs/adr/0036-the-dashboard.md). It
+// does not know the patients' identities and shows no record contents.
 package dashboardconnections
 
 import (
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The declared paths.
+// The endpoints' paths.
 const (
 	listRoute       = "/dashboard/organisations/{orgId}/{mode}/connections"
 	oneRoute        = "/dashboard/organisations/{orgId}/{mode}/connections/{connectionId}"
@@ -42,7 +42,7 @@ type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id, actor string) (connection.Connection, error)
 }
 
-// New returns the endpoints.
+// New returns the handler of the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute:       {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
@@ -118,7 +118,7 @@ func (d Deps) erasure(ctx context.Context, v httpapi.Visitor, in one) (erasure, 
 	return erasureOf(e), nil
 }
 
-// missing says the same of everything that is no connection here.
+// missing returns the same error for everything that is not a connection here.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing("There is no such connection.").Because(err)

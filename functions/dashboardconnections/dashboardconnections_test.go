@@ -26,7 +26,7 @@ const (
 	listPath  = "/dashboard/organisations/" + membertest.OrgA + "/test/connections"
 )
 
-// nobody finds no connection to end.
+// nobody is a disconnector without connections.
 type nobody struct{}
 
 func (nobody) Disconnect(context.Context, org.Tenant, string, string) (connection.Connection, error) {
@@ -40,7 +40,7 @@ func handler(s *managed.Stack) http.Handler {
 	})
 }
 
-// data reads what an answer holds.
+// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -60,8 +60,9 @@ type shown struct {
 	Timeline []struct{ At, What string }
 }
 
-// TestAConnectionSaysWhyItIsNotAsItShouldBe: and what helps; one that is well says neither.
-func TestAConnectionSaysWhyItIsNotAsItShouldBe(t *testing.T) {
+// TestConnectionShowsCauseAndActionWhenUnhealthy checks the cause and the suggested action. A healthy connection has
+// neither.
+func TestConnectionShowsCauseAndActionWhenUnhealthy(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	now := keyedtest.Moment()
@@ -99,7 +100,7 @@ func TestAConnectionSaysWhyItIsNotAsItShouldBe(t *testing.T) {
 	}
 }
 
-func TestATimelineIsToldNewestFirst(t *testing.T) {
+func TestTimelineIsSortedNewestFirst(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(c *connection.Connection) {
@@ -120,8 +121,9 @@ func TestATimelineIsToldNewestFirst(t *testing.T) {
 	}
 }
 
-// TestErasingWantsALateProof: of an owner; who asks again is told how it stands.
-func TestErasingWantsALateProof(t *testing.T) {
+// TestEraseRequiresRecentProof checks that erasing requires an owner's recent proof of identity. A repeated request
+// returns the status.
+func TestEraseRequiresRecentProof(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(*connection.Connection) {})
@@ -152,7 +154,7 @@ func TestErasingWantsALateProof(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreFoundByHowTheyStand(t *testing.T) {
+func TestListFiltersConnectionsByStatus(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	made := s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(*connection.Connection) {})
@@ -175,7 +177,7 @@ func TestConnectionsAreFoundByHowTheyStand(t *testing.T) {
 	}
 }
 
-func TestConnectionsKnowTheirMembers(t *testing.T) {
+func TestConnectionsRequirePermission(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	one := listPath + "/" + s.Connect(t, managed.Tenant(membertest.OrgA, org.Test), func(*connection.Connection) {}).ID
@@ -198,7 +200,7 @@ func TestConnectionsKnowTheirMembers(t *testing.T) {
 	}
 }
 
-func TestConnectionsOfOthersAreNotThere(t *testing.T) {
+func TestConnectionsOfOtherTenantAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{

@@ -16,17 +16,17 @@ type connectionList struct {
 	Next        string `json:"next,omitempty"`
 }
 
-// link has left out what there is not. Times are RFC 3339.
+// link is one connection. Empty members are omitted. Times are RFC 3339.
 type link struct {
 	ID           string `json:"org_connection_id"`
 	Status       string `json:"status"`
-	Cause        string `json:"cause,omitempty"` // why it is not as it should be
+	Cause        string `json:"cause,omitempty"` // why its status is not healthy
 	Action       string `json:"suggested_action,omitempty"`
 	EndpointID   string `json:"endpoint_id,omitempty"`
 	Endpoint     string `json:"endpoint_name,omitempty"`
 	BrandID      string `json:"brand_id,omitempty"`
 	PortalID     string `json:"portal_id,omitempty"`
-	DirectoryID  string `json:"tefca_directory_id,omitempty"` // of a TEFCA connection, which has none of the three ids
+	DirectoryID  string `json:"tefca_directory_id,omitempty"` // for TEFCA connections, instead of the three ids
 	PlatformType string `json:"platform_type"`
 	CreatedAt    string `json:"created_at"`
 	ConsentUntil string `json:"consent_expires_at,omitempty"`
@@ -42,16 +42,16 @@ type detail struct {
 	Exports  []task  `json:"exports"`  // the latest, newest first
 }
 
-// renewal is the state of its token refresh.
+// renewal is the state of the connection's token refresh.
 type renewal struct {
 	NextAt    string `json:"next_at,omitempty"`
 	RenewedAt string `json:"renewed_at,omitempty"`
-	Failures  int    `json:"failures"` // in a row
+	Failures  int    `json:"failures"` // consecutive failures
 }
 
 type fact struct {
 	At string `json:"at"`
-	// connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded, export_failed
+	// One of connected, tokens_renewed, renewal_refused, ended, export_begun, export_succeeded, export_failed.
 	What string `json:"what"`
 	Task string `json:"task_id,omitempty"`
 }
@@ -64,13 +64,13 @@ type task struct {
 	FinishedAt    string `json:"finished_at,omitempty"`
 }
 
-// erasure is the status of a request to erase a connection, and finally its proof.
+// erasure is the status of a request to erase a connection, and once it is done its proof.
 type erasure struct {
 	ID          string       `json:"erasure_id"`
 	Stage       string       `json:"stage"`
 	RequestedAt string       `json:"requested_at"`
 	FinishedAt  string       `json:"finished_at,omitempty"`
-	Portal      string       `json:"portal,omitempty"` // what became of asking it to take the grant back
+	Portal      string       `json:"portal,omitempty"` // outcome of the revocation request to the portal
 	Counts      erase.Counts `json:"counts"`
 }
 
@@ -135,8 +135,7 @@ func timeline(c operator.Connection) []fact {
 	return all
 }
 
-// advice says why a connection is not as it should be, and what its organisation does about it;
-// nothing when it is well.
+// advice returns the cause of a connection's bad status and the organisation's remedy; both are empty if it is healthy.
 func advice(c operator.Connection) (cause, action string) {
 	const reconnect = "Ask the patient to reconnect."
 	switch {

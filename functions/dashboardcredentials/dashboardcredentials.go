@@ -1,7 +1,7 @@
 // Package dashboardcredentials serves /dashboard/organisations/{orgId}/{mode}/credentials (docs/openapi.yaml): an
-// organisation's key pairs, what browsers that use one may return to, and where they may be used. Called by the
-// dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md). A private key is in
-// one answer, that which made it. Making one is not idempotent: each makes another.
+// organisation's key pairs, and the redirect URIs and origins allowed with each. The dashboard's pages call it; each
+// route states the required role (docs/adr/0036-the-dashboard.md). A private key appears only in the response that
+// created it. Creating one is not idempotent: each request creates another.
 package dashboardcredentials
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The declared paths.
+// The endpoints' paths.
 const (
 	listRoute = "/dashboard/organisations/{orgId}/{mode}/credentials"
 	oneRoute  = "/dashboard/organisations/{orgId}/{mode}/credentials/{publicId}"
@@ -55,7 +55,7 @@ type oneKey struct {
 	KeyID    string `path:"keyId"`
 }
 
-// New returns the endpoints.
+// New returns the handler of the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute: {
@@ -72,7 +72,7 @@ func New(d Deps) http.Handler {
 	})
 }
 
-// as acts for a member within the path's tenant, from which no other tenant's credential is visible.
+// as acts for a member within the path's tenant. Credentials of other tenants are not visible.
 func (d Deps) as(v httpapi.Visitor) operator.Credentials {
 	return d.Credentials.As(account.Actor(v.Account)).Within(v.Tenant)
 }
@@ -130,7 +130,7 @@ func (d Deps) revoke(ctx context.Context, v httpapi.Visitor, in oneKey) (httpapi
 	return httpapi.Done{}, d.as(v).RevokeKey(ctx, in.PublicID, in.KeyID)
 }
 
-// shown is a credential with when its keys were used, unless there was an error.
+// shown returns a credential with the last use of its keys, or err if it is not nil.
 func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, err error) (credential, error) {
 	if err != nil {
 		return credential{}, missing(err)
@@ -139,7 +139,7 @@ func (d Deps) shown(ctx context.Context, v httpapi.Visitor, c org.Credential, er
 	return credentialOf(c, uses), err
 }
 
-// missing says the same of everything that is no credential here.
+// missing returns the same error for everything that is not a credential here.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid) && fault.Of(err).Field == "public-id" {
 		return fault.Missing("There is no such credential.").Because(err)

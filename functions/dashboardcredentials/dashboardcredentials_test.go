@@ -44,7 +44,7 @@ func made(t *testing.T, s *managed.Stack, tenant org.Tenant) (org.Credential, se
 	return c, private
 }
 
-// data reads what an answer holds.
+// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -72,7 +72,7 @@ type created struct {
 	PrivateKey string `json:"private_key"`
 }
 
-func TestACredentialsLife(t *testing.T) {
+func TestCredentialLifecycle(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -130,7 +130,7 @@ func TestACredentialsLife(t *testing.T) {
 	}
 }
 
-func TestNoAnswerButTheFirstHasAKeyOrItsHash(t *testing.T) {
+func TestPrivateKeyIsShownOnlyOnCreation(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	c, private := made(t, s, managed.Tenant(membertest.OrgA, org.Test))
@@ -143,7 +143,7 @@ func TestNoAnswerButTheFirstHasAKeyOrItsHash(t *testing.T) {
 	}
 }
 
-func TestWhenAKeyWasUsedIsShownToTheHour(t *testing.T) {
+func TestKeyShowsLastUseToHour(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	tenant := managed.Tenant(membertest.OrgA, org.Test)
@@ -158,8 +158,8 @@ func TestWhenAKeyWasUsedIsShownToTheHour(t *testing.T) {
 	}
 }
 
-// Whose a credential is decides the path's organisation and mode, not its id.
-func TestCredentialsOfOthersAreNotThere(t *testing.T) {
+// A credential is found only in the path's organisation and mode.
+func TestCredentialsOfOtherTenantAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{
@@ -193,7 +193,7 @@ func TestCredentialsOfOthersAreNotThere(t *testing.T) {
 	got.Check(t, listRoute, handler(s))
 }
 
-func TestCredentialsKnowTheirMembers(t *testing.T) {
+func TestCredentialsRequirePermission(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	c, _ := made(t, s, managed.Tenant(membertest.OrgA, org.Test))

@@ -11,12 +11,12 @@ type credentialList struct {
 	Credentials []credential `json:"credentials"`
 }
 
-// credential shows nothing that proves anything.
+// credential is an API key pair without any secret.
 type credential struct {
 	PublicID       string   `json:"public_id"`
 	Note           string   `json:"note"`
 	RedirectURIs   []string `json:"redirect_uris"`
-	AllowedOrigins []string `json:"allowed_origins"` // empty: any
+	AllowedOrigins []string `json:"allowed_origins"` // empty: any origin
 	Keys           []key    `json:"keys"`            // oldest first
 	CreatedAt      string   `json:"created_at"`      // RFC 3339
 }
@@ -24,11 +24,11 @@ type credential struct {
 type key struct {
 	KeyID      string `json:"key_id"`
 	CreatedAt  string `json:"created_at"`             // RFC 3339
-	RevokedAt  string `json:"revoked_at,omitempty"`   // RFC 3339; left out while it works
-	LastUsedAt string `json:"last_used_at,omitempty"` // RFC 3339, to the hour; left out when it never was
+	RevokedAt  string `json:"revoked_at,omitempty"`   // RFC 3339; omitted while the key is valid
+	LastUsedAt string `json:"last_used_at,omitempty"` // RFC 3339, to the hour; omitted if never used
 }
 
-// newCredential is the only answer with the credential's private key, newKey that with a further one.
+// newCredential is the only response with the credential's first private key; newKey is the one with a further key.
 type newCredential struct {
 	Credential credential `json:"credential"`
 	KeyID      string     `json:"key_id"`

@@ -1,7 +1,7 @@
-// Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml): what was
-// sent to webhooks in the last 15 days, with every attempt, and sending it again. Called by the dashboard's pages; who
-// may call what stands beside each route. What was sent and answered, bodies and headers, is shown to those alone whose
-// role may inspect it (docs/adr/0036-the-dashboard.md).
+// Package dashboarddeliveries serves /dashboard/organisations/{orgId}/{mode}/deliveries (docs/openapi.yaml): webhook
+// deliveries of the last 15 days with all attempts, and resending them. The dashboard's pages call it; each route
+// states the required role. Bodies and headers of requests and responses are shown only to members whose role may
+// inspect them (docs/adr/0036-the-dashboard.md).
 package dashboarddeliveries
 
 import (
@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// The declared paths.
+// The endpoints' paths.
 const (
 	listRoute   = "/dashboard/organisations/{orgId}/{mode}/deliveries"
 	oneRoute    = "/dashboard/organisations/{orgId}/{mode}/deliveries/{deliveryId}"
@@ -34,7 +34,7 @@ type Deps struct {
 	Deliveries operator.Deliveries
 }
 
-// New returns the endpoints.
+// New returns the handler of the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute:   {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
@@ -89,7 +89,7 @@ func (d Deps) replay(ctx context.Context, v httpapi.Visitor, in one) (detail, er
 	return d.show(ctx, v, in)
 }
 
-// query reads what is wanted.
+// query converts the request parameters to a query of the delivery log.
 func (in wanted) query() (deliverylog.Query, error) {
 	q := deliverylog.Query{
 		ID: in.EventID, SubscriptionID: in.WebhookID, Status: webhook.DeliveryStatus(in.Status), Subject: in.Subject,
@@ -111,7 +111,7 @@ func (in wanted) query() (deliverylog.Query, error) {
 	return q, err
 }
 
-// moment reads a time, which may be left out.
+// moment parses an optional time.
 func moment(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -123,7 +123,7 @@ func moment(text string) (time.Time, error) {
 	return at, nil
 }
 
-// missing says the same of everything that is no delivery here.
+// missing returns the same error for everything that is not a delivery here.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing("There is no such delivery.").Because(err)

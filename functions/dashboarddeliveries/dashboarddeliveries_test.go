@@ -29,7 +29,7 @@ func handler(s *managed.Stack) http.Handler {
 	})
 }
 
-// sent is a delivery of a made-up export, with one attempt that failed.
+// sent stores a delivery of a fictitious export with one failed attempt.
 func sent(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Delivery {
 	t.Helper()
 	sub, _, err := s.Operator.Webhooks.Create(t.Context(), webhook.Draft{Tenant: tenant, URL: "https://hooks.example/"})
@@ -57,7 +57,7 @@ func sent(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Delivery {
 	return d
 }
 
-// data reads what an answer holds.
+// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -74,7 +74,7 @@ type found struct {
 	Next string
 }
 
-func TestDeliveriesAreFoundByWhatTheyAreAbout(t *testing.T) {
+func TestListFiltersDeliveries(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
@@ -109,7 +109,7 @@ func TestDeliveriesAreFoundByWhatTheyAreAbout(t *testing.T) {
 	}
 }
 
-func TestWhatWasSentAndAnsweredIsForThoseWhoMayInspect(t *testing.T) {
+func TestDeliveryContentRequiresInspectPermission(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
@@ -129,7 +129,7 @@ func TestWhatWasSentAndAnsweredIsForThoseWhoMayInspect(t *testing.T) {
 	}
 }
 
-func TestADeliveryIsSentAgain(t *testing.T) {
+func TestDeliveryIsResent(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))
@@ -147,7 +147,7 @@ func TestADeliveryIsSentAgain(t *testing.T) {
 	}
 }
 
-func TestDeliveriesOfOthersAreNotThere(t *testing.T) {
+func TestDeliveriesOfOtherTenantAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{
@@ -165,7 +165,7 @@ func TestDeliveriesOfOthersAreNotThere(t *testing.T) {
 	}
 }
 
-func TestDeliveriesKnowTheirMembers(t *testing.T) {
+func TestDeliveriesRequirePermission(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	d := sent(t, s, managed.Tenant(membertest.OrgA, org.Test))

@@ -11,14 +11,14 @@ type deliveryList struct {
 	Next       string     `json:"next,omitempty"`
 }
 
-// delivery has left out what there is not. Times are RFC 3339.
+// delivery is one delivery. Empty members are omitted. Times are RFC 3339.
 type delivery struct {
 	ID        string `json:"delivery_id"`
 	EventID   string `json:"event_id"`
 	WebhookID string `json:"webhook_id"`
 	Type      string `json:"type,omitempty"`
 	Status    string `json:"status"`
-	Attempt   int    `json:"attempt"` // the one that is next, under way, or was last
+	Attempt   int    `json:"attempt"` // number of the next, current or last attempt
 	CreatedAt string `json:"created_at"`
 	NextAt    string `json:"next_at,omitempty"`
 }
@@ -26,7 +26,7 @@ type delivery struct {
 type detail struct {
 	delivery
 
-	Body     string    `json:"body,omitempty"` // as every attempt sent it, without what opens files
+	Body     string    `json:"body,omitempty"` // as sent in every attempt, without tokens that open files
 	Attempts []attempt `json:"attempts"`       // oldest first
 }
 
@@ -35,7 +35,7 @@ type attempt struct {
 	Trigger   string `json:"trigger"`
 	At        string `json:"at"`
 	LatencyMS int64  `json:"latency_ms"`
-	Status    int    `json:"status,omitempty"` // HTTP
+	Status    int    `json:"status,omitempty"` // HTTP status
 	Failure   string `json:"failure,omitempty"`
 
 	RequestHeaders  map[string]string `json:"request_headers,omitempty"`
@@ -55,7 +55,7 @@ func deliveryOf(e deliverylog.Entry) delivery {
 	return shown
 }
 
-// detailOf shows a delivery, and to those who may inspect it what was sent and answered.
+// detailOf returns a delivery's details, including requests and responses if mayInspect is set.
 func detailOf(d deliverylog.Detail, mayInspect bool) detail {
 	shown := detail{delivery: deliveryOf(d.Entry), Attempts: make([]attempt, 0, len(d.Attempts))}
 	if mayInspect {

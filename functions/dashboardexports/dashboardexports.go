@@ -1,6 +1,6 @@
-// Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml): how exports
-// stand, what of each type they hold, and what is missing and why. Called by the dashboard's pages, by every member. It
-// shows nothing of a record, no link to its files, and changes nothing.
+// Package dashboardexports serves /dashboard/organisations/{orgId}/{mode}/exports (docs/openapi.yaml): the status of
+// exports, the number of resources of each type, and missing parts with the reason. The dashboard's pages call it, for
+// every member. It shows no record contents and no links to files, and changes nothing.
 package dashboardexports
 
 import (
@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The declared paths.
+// The endpoints' paths.
 const (
 	listRoute = "/dashboard/organisations/{orgId}/{mode}/exports"
 	oneRoute  = "/dashboard/organisations/{orgId}/{mode}/exports/{taskId}"
@@ -28,7 +28,7 @@ type Deps struct {
 	Exports operator.Exports
 }
 
-// New returns the endpoints.
+// New returns the handler of the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		listRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},

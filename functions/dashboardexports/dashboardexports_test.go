@@ -29,14 +29,14 @@ func handler(s *managed.Stack) http.Handler {
 	)
 }
 
-// failed is an export of a connection of its own.
+// failed stores a failed export with its own connection.
 func failed(t *testing.T, s *managed.Stack, tenant org.Tenant, reason export.Reason) (task, connectionID string) {
 	t.Helper()
 	c := s.Connect(t, tenant, func(*connection.Connection) {})
 	return s.FailedExport(t, c, reason), c.ID
 }
 
-// data reads what an answer holds.
+// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -46,7 +46,7 @@ func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	return answer.Data
 }
 
-func TestAnExportThatFailedSaysWhatHelps(t *testing.T) {
+func TestFailedExportSuggestsAction(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for reason, helps := range map[export.Reason]string{
@@ -70,7 +70,7 @@ func TestAnExportThatFailedSaysWhatHelps(t *testing.T) {
 	}
 }
 
-func TestExportsAreFoundByWhatTheyAreOf(t *testing.T) {
+func TestListFiltersExports(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	task, connectionID := failed(t, s, managed.Tenant(membertest.OrgA, org.Test), export.TokenRefreshFailure)
@@ -99,7 +99,7 @@ func TestExportsAreFoundByWhatTheyAreOf(t *testing.T) {
 	}
 }
 
-func TestExportsOfOthersAreNotThere(t *testing.T) {
+func TestExportsOfOtherTenantAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for name, tenant := range map[string]org.Tenant{
@@ -114,7 +114,7 @@ func TestExportsOfOthersAreNotThere(t *testing.T) {
 	}
 }
 
-func TestExportsKnowTheirMembers(t *testing.T) {
+func TestExportsRequireMembership(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	task, _ := failed(t, s, managed.Tenant(membertest.OrgA, org.Test), export.TokenRefreshFailure)

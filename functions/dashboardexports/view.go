@@ -12,7 +12,7 @@ type taskList struct {
 	Next    string `json:"next,omitempty"`
 }
 
-// task has left out what there is not. Times are RFC 3339.
+// task is one export. Empty members are omitted. Times are RFC 3339.
 type task struct {
 	webhook.Shortfall
 
@@ -22,19 +22,19 @@ type task struct {
 	FailureReason string           `json:"failure_reason,omitempty"`
 	CreatedAt     string           `json:"created_at"`
 	FinishedAt    string           `json:"finished_at,omitempty"`
-	FilesUntil    string           `json:"files_until,omitempty"` // of one that has succeeded
+	FilesUntil    string           `json:"files_until,omitempty"` // only of a successful export
 	Progress      webhook.Progress `json:"progress"`
 }
 
 type detail struct {
 	task
 
-	EventID string               `json:"event_id,omitempty"` // that told its end
+	EventID string               `json:"event_id,omitempty"` // of the event that reported its end
 	Stats   *webhook.Stats       `json:"stats,omitempty"`
 	Scope   *export.Scope        `json:"scope,omitempty"`
 	Outcome []export.TypeOutcome `json:"outcome"`    // by type
 	Files   []export.FileSummary `json:"files"`      // without their links
-	Told    []told               `json:"deliveries"` // of that event
+	Told    []told               `json:"deliveries"` // of the same event
 	Action  string               `json:"suggested_action"`
 }
 
@@ -71,7 +71,7 @@ func detailOf(e operator.Export) detail {
 	return shown
 }
 
-// action suggests what an organisation can do about an export; empty for nothing.
+// action suggests what an organisation can do about an export; empty if nothing.
 func action(e operator.Export) string {
 	switch {
 	case e.Status == export.Pending:

@@ -1,6 +1,6 @@
 // Package dashboardmembers serves /dashboard/organisations/{orgId}/members and …/invitations, and POST
-// /dashboard/invitations (docs/openapi.yaml): who is a member of an organisation, as what, and how one becomes it.
-// Called by the dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md).
+// /dashboard/invitations (docs/openapi.yaml): the members of an organisation, their roles, and invitations. The
+// dashboard's pages call it; each route states the required role (docs/adr/0036-the-dashboard.md).
 package dashboardmembers
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// The declared paths.
+// The endpoints' paths.
 const (
 	membersRoute     = "/dashboard/organisations/{orgId}/members"
 	memberRoute      = "/dashboard/organisations/{orgId}/members/{accountId}"
@@ -26,7 +26,7 @@ const (
 	acceptRoute      = "/dashboard/invitations"
 )
 
-// Deps are what the endpoints work with.
+// Deps holds the endpoints' dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.SessionAuth
@@ -45,7 +45,7 @@ type Service interface {
 	Accept(ctx context.Context, accountID string, token secret.Text) (account.Membership, error)
 }
 
-// New returns the endpoints.
+// New returns the handler of the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		membersRoute: {http.MethodGet: httpapi.Member(d.Auth, account.View, d.list)},
@@ -71,7 +71,7 @@ type member struct {
 	Email     string `json:"email"`
 	Role      string `json:"role"`
 	Since     string `json:"since"`                 // RFC 3339
-	Recovers  string `json:"recovers_at,omitempty"` // RFC 3339; while an operator's recovery of the account waits
+	Recovers  string `json:"recovers_at,omitempty"` // RFC 3339; only while an account recovery by an operator is pending
 }
 
 type memberList struct {
@@ -104,7 +104,7 @@ type invitation struct {
 	ID        string `json:"id"`
 	Email     string `json:"email"`
 	Role      string `json:"role"`
-	InvitedBy string `json:"invited_by,omitempty"` // account id; left out for an operator
+	InvitedBy string `json:"invited_by,omitempty"` // account id; omitted for an operator
 	CreatedAt string `json:"created_at"`           // RFC 3339
 	ExpiresAt string `json:"expires_at"`           // RFC 3339
 }

@@ -23,7 +23,7 @@ const (
 	invited      = "1b000000-0000-4000-8000-000000000001"
 )
 
-// people is one member and one invitation of OrgA, who answers what the endpoint is to pass on.
+// people has one member and one invitation of OrgA, and returns its arguments for comparison.
 type people struct{}
 
 func (people) List(context.Context, string) ([]members.Member, error) {
@@ -89,7 +89,7 @@ func newHandler() http.Handler {
 	return dashboardmembers.New(dashboardmembers.Deps{API: keyedtest.NewAPI(), Auth: membertest.Auth(), Service: people{}})
 }
 
-func TestEachRouteAsksForItsPermission(t *testing.T) {
+func TestMemberRoutesRequirePermission(t *testing.T) {
 	t.Parallel()
 	for route, all := range map[string][]struct {
 		request membertest.Exchange
@@ -126,7 +126,7 @@ func TestEachRouteAsksForItsPermission(t *testing.T) {
 	}
 }
 
-func TestMembersAndInvitationsAreShownAndChanged(t *testing.T) {
+func TestMembersAndInvitationsAreListedAndChanged(t *testing.T) {
 	t.Parallel()
 	const done = `{"success":true}`
 	one := `{"id":"` + invited + `","email":"eve@birch.example","role":"viewer",`
@@ -201,7 +201,7 @@ func TestMembersAndInvitationsAreShownAndChanged(t *testing.T) {
 	}
 }
 
-func TestAnInvitationIsAcceptedByWhoHasSignedIn(t *testing.T) {
+func TestInvitationIsAcceptedBySignedInAccount(t *testing.T) {
 	t.Parallel()
 	const route = "/dashboard/invitations"
 	for name, e := range map[string]membertest.Exchange{

@@ -1,6 +1,6 @@
-// Package dashboardorg serves /dashboard/organisations, one organisation's own page, its live access, how it fares in a
-// mode, what patients ask of it, and its audit log (docs/openapi.yaml). Called by the dashboard's pages; who may call
-// what stands beside each route (docs/adr/0036-the-dashboard.md). Whoever has signed in may found an organisation.
+// Package dashboardorg serves /dashboard/organisations: an organisation's settings, its live access, its overview in a
+// mode, patients' inquiries, and its audit log (docs/openapi.yaml). The dashboard's pages call it; each route states
+// the required role (docs/adr/0036-the-dashboard.md). Any signed-in person may create an organisation.
 package dashboardorg
 
 import (
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The declared paths.
+// The endpoints' paths.
 const (
 	foundRoute    = "/dashboard/organisations"
 	oneRoute      = "/dashboard/organisations/{orgId}"
@@ -46,24 +46,24 @@ type Deps struct {
 	Now           func() time.Time
 }
 
-// Meter tells what a tenant has used in a month, such as 2026-03, today included; fault.Invalid for what
-// is no month (usage.Meter).
+// Meter returns a tenant's usage in a month, such as 2026-03, including today. The error is fault.Invalid for text that
+// is not a month (usage.Meter).
 type Meter interface {
 	Month(ctx context.Context, tenant org.Tenant, month string) (usage.Month, error)
 }
 
-// Accounts reads accounts; fault.NotFound (store.Accounts).
+// Accounts reads accounts and returns fault.NotFound for a missing one (store.Accounts).
 type Accounts interface {
 	Account(ctx context.Context, id string) (account.Account, error)
 }
 
-// Founder makes organisations (members.Service).
+// Founder creates organisations (members.Service).
 type Founder interface {
-	// Found makes one whose first owner an account is.
+	// Found creates an organisation with the account as its first owner.
 	Found(ctx context.Context, accountID, name string) (org.Organisation, error)
 }
 
-// New returns the endpoints.
+// New returns the handler of the endpoints.
 func New(d Deps) http.Handler {
 	routes := map[string]httpapi.Methods{
 		foundRoute: {http.MethodPost: httpapi.Account(d.Auth, d.found)},
@@ -139,5 +139,5 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organi
 	return organisationOf(changed, v.Role), nil
 }
 
-// either is the organisation in one of its modes: what is said of it is the same in both.
+// either returns the organisation in one of its modes, for data that is the same in both.
 func either(v httpapi.Visitor) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: v.Org} }

@@ -31,14 +31,14 @@ const (
 	onePath       = foundRoute + "/" + membertest.OrgA
 )
 
-// founder makes organisations of whatever name for whoever asks.
+// founder creates an organisation with any name for any account.
 type founder struct{}
 
 func (founder) Found(_ context.Context, accountID, name string) (org.Organisation, error) {
 	return org.Organisation{ID: accountID, Name: name, Plan: org.Free, Status: org.Active}, nil
 }
 
-// meter has counted as many connections as the month's number.
+// meter counts as many connections as the month's number.
 type meter struct{}
 
 func (meter) Month(_ context.Context, tenant org.Tenant, month string) (usage.Month, error) {
@@ -49,7 +49,7 @@ func (meter) Month(_ context.Context, tenant org.Tenant, month string) (usage.Mo
 	return usage.Month{Month: month, Counts: usage.Counts{Connections: n}}, err
 }
 
-func TestUsageIsByMonth(t *testing.T) {
+func TestUsageIsGroupedByMonth(t *testing.T) {
 	t.Parallel()
 	h := handler(managed.New(t))
 	ask := func(query string) *httptest.ResponseRecorder {
@@ -88,7 +88,7 @@ func handler(s *managed.Stack) http.Handler {
 	})
 }
 
-// data reads what an answer holds.
+// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -109,7 +109,7 @@ type shown struct {
 	Verified []string `json:"verified_emails"`
 }
 
-func TestAnOrganisationIsFoundedByWhoAsks(t *testing.T) {
+func TestCreateOrganisationMakesCallerOwner(t *testing.T) {
 	t.Parallel()
 	h := handler(managed.New(t))
 	asked := membertest.Exchange{
@@ -126,7 +126,7 @@ func TestAnOrganisationIsFoundedByWhoAsks(t *testing.T) {
 	}.Check(t, foundRoute, h)
 }
 
-func TestAnOrganisationIsChangedInBothModes(t *testing.T) {
+func TestChangeOrganisationAppliesToBothModes(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	live := managed.Tenant(membertest.OrgA, org.Live)
@@ -163,7 +163,7 @@ func TestAnOrganisationIsChangedInBothModes(t *testing.T) {
 	}
 }
 
-func TestTheOverviewTellsWhatIsDone(t *testing.T) {
+func TestOverviewShowsCompletedSteps(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	tenant := managed.Tenant(membertest.OrgA, org.Test)
@@ -202,8 +202,8 @@ func TestTheOverviewTellsWhatIsDone(t *testing.T) {
 	}
 }
 
-// What is exported is what a third party verifies, and of this organisation alone.
-func TestTheAuditLogIsListedAndExported(t *testing.T) {
+// The exported log can be verified by a third party, and contains only this organisation's rows.
+func TestAuditLogIsListedAndExported(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	for _, id := range []string{membertest.OrgA, membertest.OrgB} {
@@ -243,7 +243,7 @@ func TestTheAuditLogIsListedAndExported(t *testing.T) {
 	}
 }
 
-func TestOrganisationsKnowTheirMembers(t *testing.T) {
+func TestOrganisationsRequirePermission(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	newHandler := func() http.Handler { return handler(s) }

@@ -21,7 +21,7 @@ func (d Deps) deletion() map[string]httpapi.Methods {
 }
 
 type deleted struct {
-	Name string `json:"name" required:"true"` // of the organisation, repeated
+	Name string `json:"name" required:"true"` // the organisation's name, typed to confirm
 }
 
 type deletionView struct {

@@ -20,7 +20,7 @@ type codeTyped struct {
 	Code  string `json:"code" required:"true"`
 }
 
-// codeSent has times as RFC 3339.
+// codeSent is the response to a sent code. Times are RFC 3339.
 type codeSent struct {
 	ID          string `json:"verification_id"`
 	ExpiresAt   string `json:"expires_at"`
@@ -39,7 +39,7 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (c
 	}, nil
 }
 
-// verify marks an address as verified if the code is the one that was sent to it.
+// verify marks an address as verified if the code matches the one sent to it.
 func (d Deps) verify(ctx context.Context, v httpapi.Visitor, in codeTyped) (organisation, error) {
 	changed, err := d.Notices.As(account.Actor(v.Account)).Verify(ctx, either(v), in.Email, in.ID, in.Code)
 	if err != nil {

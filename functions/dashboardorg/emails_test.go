@@ -32,7 +32,7 @@ const (
 	victim      = "victim@cedar.example"
 )
 
-// people has an account under every id, of the address own.
+// people has an account for every id, with the address own.
 type people struct{}
 
 func (people) Account(_ context.Context, id string) (account.Account, error) {
@@ -119,8 +119,8 @@ func TestNoticeAddressIsVerifiedByCode(t *testing.T) {
 	}
 }
 
-// A code vouches for the address it went to, in the organisation that asked for it.
-func TestNoticeAddressCodeWorksForItsOrganisationAndAddressAlone(t *testing.T) {
+// A code verifies only the address that it was sent to, in the organisation that requested it.
+func TestNoticeAddressCodeIsBoundToOrganisationAndAddress(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	c, a, b := notices(s), managed.Tenant(membertest.OrgA, org.Live), managed.Tenant(membertest.OrgB, org.Live)
@@ -143,8 +143,8 @@ func TestNoticeAddressCodeWorksForItsOrganisationAndAddressAlone(t *testing.T) {
 	}
 }
 
-// The attack in ADR 42: ten notice addresses, changed 30 times, once reached 460 recipients.
-func TestChangedNoticeAddressesReachNobodyUnverified(t *testing.T) {
+// The attack described in ADR 42: ten notice addresses, changed 30 times, once reached 460 recipients.
+func TestNoticesAreNotSentToUnverifiedAddresses(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -175,7 +175,7 @@ func TestChangedNoticeAddressesReachNobodyUnverified(t *testing.T) {
 	}
 }
 
-// Removing an address and adding it again starts over, and the limits on codes still count what was sent.
+// Removing and re-adding an address starts over, but the limits on codes still count those already sent.
 func TestNoticeAddressChangedBackAndForthGetsThreeCodes(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
@@ -192,7 +192,7 @@ func TestNoticeAddressChangedBackAndForthGetsThreeCodes(t *testing.T) {
 			}.Send(t, emailsRoute, h)
 		}
 	}
-	if sent := len(s.Mail()); sent != 1 { // the second would have to wait 30 seconds, and time stands still
+	if sent := len(s.Mail()); sent != 1 { // the second needs a wait of 30 seconds, and time stands still
 		t.Errorf("%d codes were sent, want 1", sent)
 	}
 	found, err := s.Operator.Organisations.Show(t.Context(), managed.Tenant(membertest.OrgA, org.Live))

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// The declared paths of the inbox.
+// The paths of the inbox's endpoints.
 const (
 	inquiriesRoute = "/dashboard/organisations/{orgId}/{mode}/inquiries"
 	inquiryRoute   = "/dashboard/organisations/{orgId}/{mode}/inquiries/{inquiryId}"
@@ -54,12 +54,12 @@ type inquiryList struct {
 	Next      string        `json:"next,omitempty"`
 }
 
-// inquiryLine has left out what the patient has left out.
+// inquiryLine is one inquiry. Members that the patient left empty are omitted.
 type inquiryLine struct {
 	ID        string `json:"inquiry_id"`
 	Kind      string `json:"kind"`
 	Status    string `json:"status"`
-	Name      string `json:"name,omitempty"` // of the patient, or of the health system that is missing
+	Name      string `json:"name,omitempty"` // of the patient, or of the missing health system
 	Subject   string `json:"subject,omitempty"`
 	CreatedAt string `json:"created_at"` // RFC 3339
 }

@@ -36,7 +36,7 @@ func TestLiveAccessShowsChecklistAndRefusesIncompleteRequest(t *testing.T) {
 		t.Errorf("shown %+v", got)
 	}
 	for _, c := range got.Checklist {
-		// of the organisation's address, since the start
+		// The organisation's address is verified from the start.
 		if isVerified := c.Step == string(operator.LiveNoticeAddress); c.Done != isVerified {
 			t.Errorf("%s is done: %v", c.Step, c.Done)
 		}

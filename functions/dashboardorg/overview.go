@@ -7,12 +7,12 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// overview summarizes an organisation's setup in a mode.
+// overview summarises an organisation's setup in a mode.
 type overview struct {
 	Credentials int         `json:"credentials"`
 	Webhooks    int         `json:"webhooks"`
 	Failing     []failing   `json:"failing_webhooks"`
-	Checklist   []checklist `json:"checklist"` // in the order in which it is done
+	Checklist   []checklist `json:"checklist"` // in the order of the setup steps
 }
 
 type failing struct {

@@ -12,21 +12,21 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// mostMonths is how many months are summed up at once, and month how one is written.
+// mostMonths is the maximum number of months in one request, and month is their format.
 const (
 	mostMonths = 25
 	month      = "2006-01"
 )
 
 type span struct {
-	From   string `query:"from"` // the present month when it is left out
-	To     string `query:"to"`   // from when it is left out
+	From   string `query:"from"` // defaults to the current month
+	To     string `query:"to"`   // defaults to from
 	Format string `query:"format"`
 }
 
 type usageOf struct {
 	Months []usage.Month `json:"months"`        // oldest first
-	CSV    string        `json:"csv,omitempty"` // the same as a file, where format asks for it
+	CSV    string        `json:"csv,omitempty"` // the same as a CSV file, if format requests it
 }
 
 func (d Deps) usage(ctx context.Context, v httpapi.Visitor, in span) (usageOf, error) {

@@ -11,18 +11,18 @@ import (
 type organisation struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
-	Role     string   `json:"role"` // of who asks
+	Role     string   `json:"role"` // of the signed-in member
 	Plan     string   `json:"plan"`
 	Status   string   `json:"status"`
 	Logo     string   `json:"logo_uri"`
 	Accent   string   `json:"accent"`
-	Contrast float64  `json:"accent_contrast,omitempty"` // with white, from 1 to 21; left out without an accent
+	Contrast float64  `json:"accent_contrast,omitempty"` // contrast with white, from 1 to 21; omitted without an accent
 	Privacy  string   `json:"privacy_policy_uri"`
 	Terms    string   `json:"terms_uri"`
 	Website  string   `json:"website_uri"`
 	Emails   []string `json:"emails"`
-	Verified []string `json:"verified_emails"` // those of Emails that notices go to
-	Live     string   `json:"live_access"`     // the stage
+	Verified []string `json:"verified_emails"` // those of Emails that receive notices
+	Live     string   `json:"live_access"`     // stage of live access
 }
 
 func organisationOf(o org.Organisation, role account.Role) organisation {
@@ -36,7 +36,8 @@ func organisationOf(o org.Organisation, role account.Role) organisation {
 	}
 }
 
-// contrast is that of a colour "#rrggbb" with white, to one decimal (WCAG 2.2, contrast ratio); 0 for none.
+// contrast returns the contrast ratio between a colour "#rrggbb" and white, to one decimal (WCAG 2.2, contrast ratio),
+// or 0 if there is no colour.
 func contrast(colour string) float64 {
 	if len(colour) != 7 {
 		return 0

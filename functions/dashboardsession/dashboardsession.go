@@ -1,6 +1,6 @@
 // Package dashboardsession serves /dashboard/session, /dashboard/sessions and /dashboard/account (docs/openapi.yaml):
-// how a person signs in to the dashboard, proves a second factor, and looks after the account. Called by the
-// dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md).
+// signing in to the dashboard, second factors, and managing the account. The dashboard's pages call it; each route
+// states the required role (docs/adr/0036-the-dashboard.md).
 package dashboardsession
 
 import (
@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The declared paths.
+// The endpoints' paths.
 //
 //nolint:gosec // G101: paths that have "passkey" in their names
 const (
@@ -35,17 +35,17 @@ const (
 	restoreAddressRoute = "/dashboard/account/email/restore"
 )
 
-// Deps are what the endpoints work with.
+// Deps holds the endpoints' dependencies.
 type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.SessionAuth
-	Arrivals      httpapi.Limiter // of those who have no session
-	Codes         httpapi.Limiter // of codes by e-mail
+	Arrivals      httpapi.Limiter // for requests without a session
+	Codes         httpapi.Limiter // for codes by e-mail
 	Service       Service
 	Organisations Organisations
 }
 
-// Service lets people in (signin.Audited).
+// Service signs people in and manages their accounts (signin.Audited).
 type Service interface {
 	SendCode(ctx context.Context, email string, b signin.Browser) (verification.Sent, error)
 	ByCode(ctx context.Context, b signin.Browser, email, id, digits string) (signin.Entered, error)
@@ -71,12 +71,12 @@ type Service interface {
 	RestoreAddress(ctx context.Context, token secret.Text) error
 }
 
-// Organisations reads what an account is a member of; fault.NotFound (store.Organisations).
+// Organisations reads an account's organisations and returns fault.NotFound for a missing one (store.Organisations).
 type Organisations interface {
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
 
-// New returns the endpoints.
+// New returns the handler of the endpoints.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		codesRoute: {http.MethodPost: httpapi.Anyone(d.Codes, d.sendCode)},

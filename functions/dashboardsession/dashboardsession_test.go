@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// counter lets in who has the code 123456.
+// counter signs in anyone with the code 123456.
 type counter struct{ signin.Service }
 
 func (counter) SendCode(context.Context, string, signin.Browser) (verification.Sent, error) {
@@ -68,7 +68,7 @@ func (counter) MakeRecoveryCodes(context.Context, account.Session) ([]secret.Tex
 
 func (counter) SignOut(context.Context, account.Session) error { return nil }
 
-// Organisation implements dashboardsession.Organisations: an operator has removed OrgB.
+// Organisation implements dashboardsession.Organisations. OrgB has been removed by an operator.
 func (counter) Organisation(_ context.Context, tenant org.Tenant) (org.Organisation, error) {
 	if tenant.OrgID != membertest.OrgA {
 		return org.Organisation{}, fault.Missing("There is no such record.")
@@ -83,7 +83,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestASessionIsShownAndItsCookiesAreStrict(t *testing.T) {
+func TestSessionIsShownAndCookiesAreStrict(t *testing.T) {
 	t.Parallel()
 	const route = "/dashboard/session"
 	view := func(token secret.Text, needs, organisations, fresh, ends string) string {
@@ -134,8 +134,8 @@ func TestASessionIsShownAndItsCookiesAreStrict(t *testing.T) {
 	}
 }
 
-// What matters most wants a late proof, and a session whose second factor is missing does none of it.
-func TestTheAccountIsChangedByWhoHasProvenItLately(t *testing.T) {
+// Sensitive changes require a recent proof, and are impossible in a session without its second factor.
+func TestAccountChangesRequireRecentProof(t *testing.T) {
 	t.Parallel()
 	const account = "/dashboard/account/"
 	for _, c := range []struct{ method, path, route, body string }{
@@ -177,7 +177,7 @@ func TestTheAccountIsChangedByWhoHasProvenItLately(t *testing.T) {
 	}
 }
 
-func TestACodeIsSent(t *testing.T) {
+func TestSendCodeSendsCode(t *testing.T) {
 	t.Parallel()
 	at := keyedtest.Moment().UTC().Format(time.RFC3339)
 	e := membertest.Exchange{

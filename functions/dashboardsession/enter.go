@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// deviceCookieName is the cookie that a browser is known by, signed in or not.
+// deviceCookieName is the cookie that identifies a browser, whether or not it is signed in.
 const deviceCookieName = "__Host-recordbridge-device"
 
 type nothing struct{}
@@ -28,7 +28,7 @@ type addressed struct {
 	Network string `client:"network"`
 }
 
-// browser is where a code is asked for.
+// browser returns the browser that requests a code, with its network.
 func (a addressed) browser(v httpapi.Visitor) signin.Browser {
 	b := browserOf(v)
 	b.Network = a.Network
@@ -59,15 +59,15 @@ type asked struct {
 	Options json.RawMessage `json:"options"`
 }
 
-// shown is a session as its page sees it.
+// shown is a session as sent to the dashboard's page.
 type shown struct {
 	Account       person       `json:"account"`
 	CSRFToken     string       `json:"csrf_token"`
-	Needs         string       `json:"needs"`       // second_factor, or nothing
+	Needs         string       `json:"needs"`       // second_factor, or empty
 	FreshUntil    string       `json:"fresh_until"` // RFC 3339
 	EndsAt        string       `json:"ends_at"`     // RFC 3339
 	Organisations []membership `json:"organisations"`
-	RecoveryCodes []string     `json:"recovery_codes,omitempty"` // of the account's first second factor, once
+	RecoveryCodes []string     `json:"recovery_codes,omitempty"` // shown once, with the account's first second factor
 }
 
 type person struct {
@@ -75,7 +75,7 @@ type person struct {
 	Email    string    `json:"email"`
 	TOTP     bool      `json:"totp"`
 	Passkeys []passkey `json:"passkeys"`
-	Recovery int       `json:"recovery_codes_left"` // 0 while the second factor is to be proven
+	Recovery int       `json:"recovery_codes_left"` // 0 until the second factor is proven
 }
 
 type passkey struct {
@@ -93,7 +93,7 @@ type membership struct {
 	Status string `json:"status"`
 }
 
-// browserOf is what a browser has from before, whether it is worth something or not.
+// browserOf returns the browser's cookies, whether or not they are valid.
 func browserOf(v httpapi.Visitor) signin.Browser {
 	return signin.Browser{
 		Session: secret.New(v.Cookie(httpapi.SessionCookieName)),
@@ -150,7 +150,7 @@ func left() httpapi.WithCookies {
 	}}
 }
 
-// enter answers with the session that has begun, and gives the browser its cookies.
+// enter responds with the new session and sets the browser's cookies.
 func (d Deps) enter(ctx context.Context) func(signin.Entered, error) (httpapi.WithCookies, error) {
 	return func(e signin.Entered, err error) (httpapi.WithCookies, error) {
 		if err != nil {
@@ -196,7 +196,7 @@ func (d Deps) shownOf(ctx context.Context, s account.Session, token secret.Text)
 	}
 	for _, m := range all {
 		o, err := d.Organisations.Organisation(ctx, org.Tenant{Mode: org.Live, OrgID: m.OrgID})
-		if errors.Is(err, fault.NotFound) { // an operator has removed it
+		if errors.Is(err, fault.NotFound) { // removed by an operator
 			continue
 		}
 		if err != nil {

@@ -1,7 +1,7 @@
 // Package dashboardwebhooks serves /dashboard/organisations/{orgId}/{mode}/webhooks and …/webhook-types
-// (docs/openapi.yaml): where an organisation's events are sent, how they are signed, and trying it out. Called by the
-// dashboard's pages; who may call what stands beside each route (docs/adr/0036-the-dashboard.md). A signing secret is
-// in the answer that made it, and in one that a fresh proof was needed for; the values of headers are in none.
+// (docs/openapi.yaml): an organisation's webhooks, their signing secrets, and test events. The dashboard's pages call
+// it; each route states the required role (docs/adr/0036-the-dashboard.md). A signing secret appears only in the
+// response that created it and in one that requires a fresh proof of identity; header values appear in none.
 package dashboardwebhooks
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The declared paths.
+// The endpoints' paths.
 const (
 	listRoute       = "/dashboard/organisations/{orgId}/{mode}/webhooks"
 	oneRoute        = "/dashboard/organisations/{orgId}/{mode}/webhooks/{webhookId}"
@@ -38,7 +38,7 @@ type Deps struct {
 	Deliveries operator.Deliveries
 }
 
-// New returns the endpoints.
+// New returns the handler of the endpoints.
 func New(d Deps) http.Handler {
 	read := func(e httpapi.Endpoint) httpapi.Methods { return httpapi.Methods{http.MethodGet: e} }
 	act := func(e httpapi.Endpoint) httpapi.Methods { return httpapi.Methods{http.MethodPost: e} }
@@ -74,7 +74,7 @@ type one struct {
 
 type made struct {
 	URL        string            `json:"url" required:"true"`
-	Types      []string          `json:"types"` // nil: those that are on by default
+	Types      []string          `json:"types"` // nil: the types that are on by default
 	Headers    map[string]string `json:"headers"`
 	Rate       int               `json:"rate"`
 	Note       string            `json:"note"`
@@ -90,12 +90,12 @@ type changed struct {
 	Note    *string           `json:"note"`
 }
 
-// as changes webhooks for a member.
+// as changes webhooks on behalf of a member.
 func (d Deps) as(v httpapi.Visitor) operator.Webhooks {
 	return d.Webhooks.As(account.Actor(v.Account))
 }
 
-// sending replays deliveries and sends simulated events for a member.
+// sending replays deliveries and sends simulated events on behalf of a member.
 func (d Deps) sending(v httpapi.Visitor) operator.Deliveries {
 	return d.Deliveries.As(account.Actor(v.Account))
 }
@@ -150,7 +150,7 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (hook, 
 	}))
 }
 
-// moved returns the URL that a change gives a webhook, for whoever has proven lately who that is; nil if it stays.
+// moved returns a webhook's new URL, or nil if it does not change. Changing it requires a recent proof of identity.
 func (d Deps) moved(ctx context.Context, v httpapi.Visitor, in changed) (*string, error) {
 	if in.URL == nil {
 		return nil, nil //nolint:nilnil // a URL that stays is no error
@@ -181,7 +181,7 @@ func (d Deps) signed(ctx context.Context, v httpapi.Visitor, in one, isSigned bo
 	return shown(d.as(v).Change(ctx, v.Tenant, in.ID, operator.WebhookChange{Edit: webhook.Edit{SigningKey: &isSigned}}))
 }
 
-// parseTypes reads the names of event types; nil stays nil.
+// parseTypes parses event type names. A nil list stays nil.
 func parseTypes(names []string) ([]webhook.Type, error) {
 	if names == nil {
 		return nil, nil
@@ -197,7 +197,7 @@ func parseTypes(names []string) ([]webhook.Type, error) {
 	return all, nil
 }
 
-// shown is a webhook as its members see it, unless there was an error.
+// shown returns a webhook as its members see it, or err if it is not nil.
 func shown(s webhook.Subscription, err error) (hook, error) {
 	if err != nil {
 		return hook{}, missing(err)
@@ -205,7 +205,7 @@ func shown(s webhook.Subscription, err error) (hook, error) {
 	return hookOf(s), nil
 }
 
-// missing says the same of everything that is no webhook here.
+// missing returns the same error for everything that is not a webhook here.
 func missing(err error) error {
 	if errors.Is(err, fault.NotFound) {
 		return fault.Missing("There is no such webhook.").Because(err)

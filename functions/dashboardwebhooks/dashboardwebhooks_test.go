@@ -30,7 +30,7 @@ func handler(s *managed.Stack) http.Handler {
 	})
 }
 
-// data reads what an answer holds.
+// data decodes a response body.
 func data[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var answer struct{ Data T }
@@ -58,7 +58,7 @@ type created struct {
 	Secret  string `json:"secret"`
 }
 
-// ask sends requests below one webhook as somebody.
+// ask returns a function that sends a member's requests for one webhook.
 func ask(t *testing.T, h http.Handler, id string) func(who, method, below, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return func(who, method, below, body string) *httptest.ResponseRecorder {
@@ -79,7 +79,7 @@ func made(t *testing.T, s *managed.Stack, tenant org.Tenant) webhook.Subscriptio
 	return sub
 }
 
-func TestAWebhooksLife(t *testing.T) {
+func TestWebhookLifecycle(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -166,7 +166,7 @@ func TestAWebhooksLife(t *testing.T) {
 	}
 }
 
-func TestASecretIsRevealedToAFreshProofOnly(t *testing.T) {
+func TestRevealSecretRequiresRecentProof(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	sub := made(t, s, managed.Tenant(membertest.OrgA, org.Test))
@@ -179,7 +179,7 @@ func TestASecretIsRevealedToAFreshProofOnly(t *testing.T) {
 	}
 }
 
-func TestNoAnswerHasASecretOrAHeadersValue(t *testing.T) {
+func TestWebhookResponsesHideSecretsAndHeaderValues(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	sub := made(t, s, managed.Tenant(membertest.OrgA, org.Test))
@@ -191,7 +191,7 @@ func TestNoAnswerHasASecretOrAHeadersValue(t *testing.T) {
 	}
 }
 
-func TestWhatNoWebhookMayBeIsRefused(t *testing.T) {
+func TestCreateWebhookRefusesInvalidSettings(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	h := handler(s)
@@ -238,7 +238,7 @@ func requests() []struct {
 	}
 }
 
-func TestWebhooksOfOthersAreNotThere(t *testing.T) {
+func TestWebhooksOfOtherTenantAreNotFound(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	const missing = `"error_description":"There is no such webhook."`
@@ -256,7 +256,7 @@ func TestWebhooksOfOthersAreNotThere(t *testing.T) {
 	}
 }
 
-func TestWebhooksKnowTheirMembers(t *testing.T) {
+func TestWebhooksRequirePermission(t *testing.T) {
 	t.Parallel()
 	s := managed.New(t)
 	id := made(t, s, managed.Tenant(membertest.OrgA, org.Test)).ID

@@ -12,7 +12,7 @@ import (
 
 type rotating struct {
 	ID     string `path:"webhookId"`
-	AtOnce bool   `json:"at_once"` // end the secrets before now and not in 24 hours
+	AtOnce bool   `json:"at_once"` // end older secrets now instead of in 24 hours
 }
 
 type enabling struct {
@@ -25,7 +25,7 @@ type simulating struct {
 	Type string `json:"type" required:"true"`
 }
 
-// replaying selects failed and held deliveries since a time, or all deliveries of a range.
+// replaying selects the failed and held deliveries since a time, or all deliveries of a time range.
 type replaying struct {
 	ID    string `path:"webhookId"`
 	Since string `json:"since"`
@@ -80,7 +80,7 @@ func (d Deps) simulate(ctx context.Context, v httpapi.Visitor, in simulating) (s
 	if !ok {
 		return simulated{}, fault.BadRequest("type must be an event type.").About("type")
 	}
-	// An empty id would be everybody's.
+	// An empty id would match every webhook.
 	if in.ID == "" {
 		return simulated{}, fault.Missing("There is no such webhook.")
 	}

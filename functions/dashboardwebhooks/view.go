@@ -9,14 +9,14 @@ type hookList struct {
 	Webhooks []hook `json:"webhooks"`
 }
 
-// hook shows no secret: of headers their names, of secrets until when they sign.
+// hook is a webhook without secrets: it has the names of headers and the expiry of secrets.
 type hook struct {
 	ID            string    `json:"webhook_id"`
 	URL           string    `json:"url"`
 	Note          string    `json:"note"`
 	Types         []string  `json:"types"`
-	Headers       []string  `json:"headers"` // names
-	Rate          int       `json:"rate"`    // attempts per second; 0: the default
+	Headers       []string  `json:"headers"` // names only
+	Rate          int       `json:"rate"`    // attempts per second; 0 means the default
 	PublicKey     string    `json:"public_key,omitempty"`
 	OldSecretsEnd []string  `json:"old_secrets_end"` // RFC 3339
 	Disabled      *disabled `json:"disabled,omitempty"`
@@ -29,14 +29,14 @@ type disabled struct {
 	Reason string `json:"reason"`
 }
 
-// health has left out what there is not. Times are RFC 3339.
+// health is a webhook's delivery health. Empty members are omitted. Times are RFC 3339.
 type health struct {
-	Failures     int    `json:"failures"` // in a row
+	Failures     int    `json:"failures"` // consecutive failures
 	FailingSince string `json:"failing_since,omitempty"`
 	LastFailure  string `json:"last_failure_at,omitempty"`
-	PausedUntil  string `json:"paused_until,omitempty"` // nothing is sent before, after many failures in a row
+	PausedUntil  string `json:"paused_until,omitempty"` // end of the pause after many consecutive failures
 	SlowUntil    string `json:"slow_until,omitempty"`
-	AnswerMS     int64  `json:"answer_ms,omitempty"` // how long a slow one takes
+	AnswerMS     int64  `json:"answer_ms,omitempty"` // response time, if slow
 }
 
 type newHook struct {
@@ -50,7 +50,7 @@ type secretList struct {
 
 type signing struct {
 	Secret    string `json:"secret"`
-	ExpiresAt string `json:"expires_at,omitempty"` // RFC 3339; left out of the current one
+	ExpiresAt string `json:"expires_at,omitempty"` // RFC 3339; omitted for the current secret
 }
 
 type enabled struct {

@@ -1,6 +1,7 @@
 // Package deleteconnection serves DELETE /bridge/org_connection/{orgConnectionId}, an extension of the contract
-// (docs/reference/deviations.md): an organisation gives a connection up. Called by its backend with its key. It answers the
-// record as GET does, then revoked unless the patient had rejected it, however often it is repeated.
+// (docs/reference/deviations.md): an organisation disconnects a connection. Its backend calls it with its private key.
+// The response is the connection as from GET, now revoked unless the patient had rejected it. The request is
+// idempotent.
 package deleteconnection
 
 import (
@@ -16,17 +17,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/org_connection/{orgConnectionId}"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API          *httpapi.API
 	Auth         httpapi.KeyAuth
 	Disconnector Disconnector
 }
 
-// Disconnector ends connections and returns them as they are then (disconnect.Disconnector).
+// Disconnector ends connections and returns their new state (disconnect.Disconnector).
 type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
@@ -35,7 +36,7 @@ type request struct {
 	ID string `path:"orgConnectionId"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodDelete: httpapi.Keyed(d.Auth, d.remove)})
 }

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	known  = "c0000000-0000-4000-8000-00000000000a" // of organisation A in test mode
+	known  = "c0000000-0000-4000-8000-00000000000a" // belongs to organisation A in test mode
 	broken = "c0000000-0000-4000-8000-00000000000c"
 	busy   = "c0000000-0000-4000-8000-00000000000d"
 	route  = "/bridge/org_connection/"
 )
 
-// disconnector knows the connections of organisation A.
+// disconnector has the connections of organisation A.
 type disconnector struct{}
 
 func (disconnector) Disconnect(_ context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
@@ -47,7 +47,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestDeleteConnectionAnswers(t *testing.T) {
+func TestDeleteConnectionResponds(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
 	revoked := `{"success":true,"data":{"org_connection_id":"` + known +
@@ -79,7 +79,7 @@ func TestDeleteConnectionAnswers(t *testing.T) {
 	}
 }
 
-func TestDeleteConnectionKnowsItsCallers(t *testing.T) {
+func TestDeleteConnectionRequiresKey(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]keyedtest.Exchange{
 		"no key":      {},

@@ -1,6 +1,7 @@
-// Package deleteexportfiles serves DELETE /bridge/fhir/ehi-export/{taskId}/files, an extension (docs/reference/deviations.md,
-// "Exports"): an organisation that has what it asked for has the files deleted before their time. Called by its backend
-// with its key. It answers the task as GET does, however often it is repeated.
+// Package deleteexportfiles serves DELETE /bridge/fhir/ehi-export/{taskId}/files, an extension
+// (docs/reference/deviations.md, "Exports"): an organisation that no longer needs an export's files deletes them before
+// their expiry. Its backend calls it with its private key. The response is the task as from GET. The request is
+// idempotent.
 package deleteexportfiles
 
 import (
@@ -15,10 +16,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/fhir/ehi-export/{taskId}/files"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.KeyAuth
@@ -39,7 +40,7 @@ type response struct {
 	Status export.Status `json:"status"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodDelete: httpapi.Keyed(d.Auth, d.remove)})
 }

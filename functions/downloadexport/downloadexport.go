@@ -1,7 +1,7 @@
-// Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}: it redirects to the file.
-// The URL in the event carries its own token, so a client that only follows redirects works, whatever Authorization
-// header it adds; the key of the owning organisation works as well, without the token (docs/reference/deviations.md,
-// "Exports"). It changes nothing.
+// Package downloadexport serves GET /bridge/fhir/ehi-export/{taskId}/download/{fileName}: it redirects to the file. The
+// URL in the event contains its own token, so a client only needs to follow redirects, whatever Authorization header it
+// sends. The owning organisation's private key also works, without the token (docs/reference/deviations.md, "Exports").
+// The endpoint changes nothing.
 package downloadexport
 
 import (
@@ -19,13 +19,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/fhir/ehi-export/{taskId}/download/{fileName}"
 
-// addressLife is how long the signed address of the file works (docs/reference/deviations.md, "Exports").
+// addressLife is the lifetime of the file's signed URL (docs/reference/deviations.md, "Exports").
 const addressLife = 10 * time.Minute
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API       *httpapi.API
 	Auth      httpapi.KeyAuth
@@ -35,7 +35,7 @@ type Deps struct {
 	Now       func() time.Time
 }
 
-// Tasks reads tasks; fault.NotFound.
+// Tasks reads tasks and returns fault.NotFound for a missing one.
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
@@ -45,7 +45,7 @@ type Links interface {
 	Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error)
 }
 
-// Downloads signs addresses of files (blob.Downloads).
+// Downloads signs URLs of files (blob.Downloads).
 type Downloads interface {
 	Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error)
 }
@@ -56,7 +56,8 @@ type request struct {
 	Token    string `query:"token"`
 }
 
-// New returns the endpoint. GET and HEAD lead to different addresses, since S3's signatures are good for one method.
+// New returns the endpoint's handler. GET and HEAD redirect to different URLs, because an S3 signature is valid for one
+// method only.
 func New(d Deps) http.Handler {
 	methods := httpapi.Methods{}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -93,7 +94,7 @@ func (d Deps) find(ctx context.Context, method string, key httpapi.OptionalKey, 
 	return httpapi.Found{Location: address}, err
 }
 
-// tenant returns the organisation whose file is meant: a valid token's, otherwise the key's.
+// tenant returns the file's organisation: the one of a valid token, otherwise the key's.
 func (d Deps) tenant(key httpapi.OptionalKey, taskID string, in request) (org.Tenant, error) {
 	refused := key.Refused
 	if in.Token != "" {

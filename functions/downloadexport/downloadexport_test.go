@@ -25,7 +25,7 @@ const (
 	unsigned = "00000000000040008000000000000005"
 )
 
-// tasks are the exports of organisation A in test mode.
+// tasks has the exports of organisation A in test mode.
 type tasks struct{}
 
 func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -51,7 +51,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	return task, nil
 }
 
-// downloads signs addresses so that a test can read what was signed.
+// downloads returns URLs that show the signed parameters.
 type downloads struct{}
 
 func (downloads) Address(_ context.Context, method, key, fileName, contentType string,
@@ -98,7 +98,7 @@ func newHandler(t *testing.T, now time.Time) http.Handler {
 	})
 }
 
-// found is the redirect to a task's file, for GET or HEAD.
+// found returns the redirect to a task's file, for GET or HEAD.
 func found(method, id string) map[string]string {
 	return map[string]string{
 		"Location": "https://files.example/?" + method + "|key of " + id + "|" + id +
@@ -107,7 +107,7 @@ func found(method, id string) map[string]string {
 	}
 }
 
-func TestADownloadNeedsATokenOrTheOwnersKey(t *testing.T) {
+func TestDownloadRequiresTokenOrOwnersKey(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
 	expired := keyedtest.FailureBody("svc_export_expired",
@@ -203,7 +203,7 @@ func TestADownloadNeedsATokenOrTheOwnersKey(t *testing.T) {
 	}
 }
 
-func TestATokenEndsWithItsFile(t *testing.T) {
+func TestDownloadTokenExpiresWithFile(t *testing.T) {
 	t.Parallel()
 	keyedtest.Exchange{
 		Path: link(t, ready), Status: 410,
@@ -212,7 +212,7 @@ func TestATokenEndsWithItsFile(t *testing.T) {
 	}.Check(t, downloadexport.Route, newHandler(t, keyedtest.Moment().Add(time.Minute)))
 }
 
-func TestADownloadIsOnlyRead(t *testing.T) {
+func TestDownloadRefusesOtherMethods(t *testing.T) {
 	t.Parallel()
 	allow := map[string]string{"Allow": "GET, HEAD, OPTIONS"}
 	allowed := keyedtest.FailureBody("svc_method_not_allowed",

@@ -1,6 +1,6 @@
-// Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml): to the organisation's backend with its
-// key the addresses of its mode's whole catalogue as three files; and to whoever has such an address, which leads here
-// again, a redirect to the file. It changes nothing.
+// Package exportcatalog serves GET /bridge/catalog/export (docs/openapi.yaml). Called with the private key of an
+// organisation's backend, it returns the URLs of the complete catalogue of the key's mode, as three files. Those URLs
+// lead to this endpoint again, which then redirects to the file. It changes nothing.
 package exportcatalog
 
 import (
@@ -15,24 +15,24 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = serve.ExportPath
 
-// addressLife is how long the signed address of the file works (docs/reference/deviations.md, "Catalogue").
+// addressLife is the lifetime of the file's signed URL (docs/reference/deviations.md, "Catalogue").
 const addressLife = 10 * time.Minute
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API       *httpapi.API
-	Auth      httpapi.KeyAuth // of those who ask for addresses
-	FileAuth  httpapi.KeyAuth // of those who follow one
+	Auth      httpapi.KeyAuth // for requests for the URLs
+	FileAuth  httpapi.KeyAuth // for requests of such a URL
 	Pointers  serve.SnapshotPointers
 	Links     serve.Links
 	Downloads Downloads
 	Now       func() time.Time
 }
 
-// Downloads signs addresses of files (blob.Downloads).
+// Downloads signs URLs of files (blob.Downloads).
 type Downloads interface {
 	Address(ctx context.Context, method, key, fileName, contentType string, life time.Duration) (string, error)
 }
@@ -42,11 +42,11 @@ type request struct {
 	Token string `query:"token"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	list := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Keyed(d.Auth, d.list)})
 	methods := httpapi.Methods{}
-	for _, method := range []string{http.MethodGet, http.MethodHead} { // S3's signatures are good for one method
+	for _, method := range []string{http.MethodGet, http.MethodHead} { // an S3 signature is valid for one method
 		methods[method] = httpapi.KeyOptional(d.FileAuth,
 			func(ctx context.Context, _ httpapi.OptionalKey, in request) (httpapi.Found, error) {
 				return d.find(ctx, method, in)

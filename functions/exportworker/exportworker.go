@@ -1,6 +1,6 @@
-// Package exportworker takes the messages of the export queue: each tells it to look at a task, or at an organisation's
-// share of the workers. It collects the patient's record and stores the result, or hands over to a next message when
-// its time ends. Duplicate, late and forged messages find nothing to claim and change nothing.
+// Package exportworker handles the messages of the export queue. Each one names a task, or an organisation's share of
+// the workers. The worker collects the patient's record and stores the result, or sends a follow-up message if its time
+// ends. Duplicate, late and forged messages find nothing to claim and change nothing.
 package exportworker
 
 import (
@@ -12,13 +12,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Exports carries exports out (worker.Worker).
+// Exports runs exports (worker.Worker).
 type Exports interface {
 	Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error
 	Admit(ctx context.Context, tenant org.Tenant) error
 }
 
-// New returns the handler of one message.
+// New returns the message handler.
 func New(exports Exports) func(context.Context, due.Item) error {
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
@@ -30,6 +30,6 @@ func New(exports Exports) func(context.Context, due.Item) error {
 			return exports.Admit(ctx, i.Tenant)
 		case due.Event, due.Delivery, due.Connection, due.Notice, due.Attempt:
 		}
-		return nil // sent to the wrong queue by hand; the sweeper knows where it belongs
+		return nil // sent to the wrong queue by hand; the sweeper re-sends it to the right one
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// exports remembers what it was called with.
+// exports records its calls.
 type exports struct {
 	calls    int
 	admitted int
@@ -38,7 +38,7 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Live, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-func TestAMessageWorksOnItsTaskUntilTheFunctionsDeadline(t *testing.T) {
+func TestWorkerPassesFunctionDeadlineToTask(t *testing.T) {
 	t.Parallel()
 	deadline := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(t.Context(), deadline)
@@ -52,7 +52,7 @@ func TestAMessageWorksOnItsTaskUntilTheFunctionsDeadline(t *testing.T) {
 	}
 }
 
-func TestAMessageOfAShareAdmitsWhoWaitsForIt(t *testing.T) {
+func TestWorkerAdmitsQueuedExportsOnShareMessage(t *testing.T) {
 	t.Parallel()
 	var e exports
 	if err := exportworker.New(&e)(t.Context(),
@@ -64,7 +64,7 @@ func TestAMessageOfAShareAdmitsWhoWaitsForIt(t *testing.T) {
 	}
 }
 
-func TestWithoutADeadlineTheWorkHasNone(t *testing.T) {
+func TestWorkerSetsNoDeadlineWhenContextHasNone(t *testing.T) {
 	t.Parallel()
 	var e exports
 	if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: due.Task, ID: "task"}); err != nil ||
@@ -73,7 +73,7 @@ func TestWithoutADeadlineTheWorkHasNone(t *testing.T) {
 	}
 }
 
-func TestAFailureOfOurOwnKeepsTheMessage(t *testing.T) {
+func TestWorkerRetriesMessageAfterInternalFailure(t *testing.T) {
 	t.Parallel()
 	e := exports{err: errTrouble}
 	if err := exportworker.New(&e)(t.Context(), due.Item{Tenant: tenant(), Kind: due.Task, ID: "task"}); !errors.Is(err,
@@ -82,7 +82,7 @@ func TestAFailureOfOurOwnKeepsTheMessage(t *testing.T) {
 	}
 }
 
-func TestAMessageOfAnotherKindIsDropped(t *testing.T) {
+func TestWorkerDropsMessageOfOtherKind(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []due.Kind{due.Event, due.Delivery, "other"} {
 		e := exports{err: errTrouble}

@@ -1,6 +1,6 @@
-// Package getattempt serves GET /bridge/attempts/{attemptId}?public_id=: a widget asks how its
-// connect attempt stands, with the token that it got when it made it. It changes nothing. Without the right token, and
-// for attempts of others, the answer is that of an attempt that does not exist.
+// Package getattempt serves GET /bridge/attempts/{attemptId}?public_id=: a widget requests the status of its connect
+// attempt, with the token that it got when it created the attempt. It changes nothing. Without the right token, and for
+// another organisation's attempt, the response is the same as for an attempt that does not exist.
 package getattempt
 
 import (
@@ -14,17 +14,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/attempts/{attemptId}"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API   *httpapi.API
 	Auth  httpapi.PublicAuth
 	Flows Watcher
 }
 
-// Watcher tells how attempts stand (flow.Watcher).
+// Watcher reports the status of attempts (flow.Watcher).
 type Watcher interface {
 	Progress(ctx context.Context, tenant org.Tenant, id string, token secret.Text) (flow.Progress, error)
 }
@@ -38,11 +38,11 @@ type request struct {
 type response struct {
 	AttemptID string            `json:"attempt_id"`
 	Status    flow.Status       `json:"status"`
-	Result    map[string]string `json:"result,omitempty"` // as a redirect has it (flow.Completed)
+	Result    map[string]string `json:"result,omitempty"` // as in a redirect (flow.Completed)
 	Error     *binding.Failure  `json:"error,omitempty"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Browser(d.Auth, d.get)})
 }

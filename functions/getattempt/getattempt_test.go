@@ -20,7 +20,7 @@ import (
 
 const attemptID = "a0000000-0000-4000-8000-0000000000aa"
 
-// watcher knows one attempt by its id, tenant and token.
+// watcher has one attempt, with its id, tenant and token.
 type watcher struct {
 	progress flow.Progress
 	err      error
@@ -46,7 +46,7 @@ func (w watcher) get(t *testing.T, method, id string, authorization ...string) *
 	return answer
 }
 
-func TestAWidgetSeesHowItsAttemptStands(t *testing.T) {
+func TestGetAttemptReturnsStatus(t *testing.T) {
 	t.Parallel()
 	for want, progress := range map[string]flow.Progress{
 		`{"attempt_id":"` + attemptID + `","status":"open"}`: {AttemptID: attemptID, Status: flow.Open},
@@ -68,7 +68,7 @@ func TestAWidgetSeesHowItsAttemptStands(t *testing.T) {
 	}
 }
 
-func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
+func TestGetAttemptHidesAttemptWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	found := watcher{progress: flow.Progress{AttemptID: attemptID, Status: flow.Open}}
 	want := keyedtest.FailureBody("svc_not_found", "There is no such attempt.")

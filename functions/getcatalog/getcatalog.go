@@ -1,6 +1,6 @@
 // Package getcatalog serves GET /bridge/catalog?public_id= (docs/openapi.yaml): the record of one brand, portal or
-// endpoint. An id that was merged into another answers with its successor. Browsers call it with the public id alone;
-// it changes nothing. Addresses of FHIR servers and registrations of ours are in no answer.
+// endpoint. An id that was merged into another returns its successor. Browsers call it with the public id alone; it
+// changes nothing. No response contains the URLs of FHIR servers or the service's client registrations.
 package getcatalog
 
 import (
@@ -17,15 +17,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/catalog"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
 	Records Records
-	// Facilities of TEFCA networks, which no list of brands has.
+	// Facilities of TEFCA networks; lists of brands have none of them.
 	Facilities Facilities
 }
 
@@ -47,7 +47,7 @@ type location struct {
 	State string `json:"state"`
 }
 
-// Records are those of a mode (serve.Records); fault.NotFound.
+// Records reads a mode's catalogue records and returns fault.NotFound for a missing one (serve.Records).
 type Records interface {
 	Brand(ctx context.Context, mode, id string) (record.Brand, error)
 	Portal(ctx context.Context, mode, id string) (record.Portal, error)
@@ -62,14 +62,14 @@ type request struct {
 	TEFCADirectoryID string `query:"tefca_directory_id"`
 }
 
-// endpoint is an endpoint's record, and how it fares.
+// endpoint is an endpoint's record with its health.
 type endpoint struct {
 	record.Endpoint
 
 	Health health.Status `json:"health"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Browser(d.Auth, d.get)})
 }

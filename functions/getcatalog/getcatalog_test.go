@@ -29,7 +29,7 @@ const (
 	endpoint = "e0000000-0000-4000-8000-000000000001"
 )
 
-// records are those of test mode.
+// records has the records of test mode.
 type records struct{}
 
 func missing(mode, id string, known ...string) error {
@@ -67,7 +67,7 @@ func (records) Endpoint(_ context.Context, mode, id string) (record.Endpoint, he
 	}, health.Status{State: health.OK, CheckedAt: keyedtest.Moment()}, missing(mode, id, endpoint)
 }
 
-// facilities knows one, in test mode.
+// facilities has one facility, in test mode.
 type facilities struct{}
 
 func (facilities) Facility(mode org.Mode, id string) (tefca.Facility, bool) {
@@ -75,7 +75,7 @@ func (facilities) Facility(mode org.Mode, id string) (tefca.Facility, bool) {
 	return tefca.Facility{ID: id, Name: "Alder", City: "Madison", State: "WI"}, known
 }
 
-func TestARecordIsShown(t *testing.T) {
+func TestGetCatalogReturnsRecord(t *testing.T) {
 	t.Parallel()
 	brand := `{"success":true,"data":{"id":"` + brandID +
 		`","last_updated":"2026-03-04T05:06:07Z","name":"Alder","brand_website":"https://a.example",` +

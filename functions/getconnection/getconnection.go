@@ -1,5 +1,5 @@
-// Package getconnection serves GET /bridge/org_connection/{orgConnectionId} (docs/openapi.yaml): how a connection
-// stands. Called by the organisation's backend with its key; it changes nothing.
+// Package getconnection serves GET /bridge/org_connection/{orgConnectionId} (docs/openapi.yaml): the status of a
+// connection. The organisation's backend calls it with its private key; it changes nothing.
 package getconnection
 
 import (
@@ -17,17 +17,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/org_connection/{orgConnectionId}"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API         *httpapi.API
 	Auth        httpapi.KeyAuth
 	Connections Connections
 }
 
-// Connections reads connections; fault.NotFound.
+// Connections reads connections and returns fault.NotFound for a missing one.
 type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
@@ -36,10 +36,10 @@ type request struct {
 	ID string `path:"orgConnectionId"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{
-		http.MethodGet: httpapi.Keyed(d.Auth, d.get), http.MethodDelete: httpapi.Elsewhere(), // deleteconnection
+		http.MethodGet: httpapi.Keyed(d.Auth, d.get), http.MethodDelete: httpapi.Elsewhere(), // served by deleteconnection
 	})
 }
 

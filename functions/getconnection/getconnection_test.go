@@ -24,7 +24,7 @@ const (
 	route  = "/bridge/org_connection/"
 )
 
-// connections are those of organisation A in test mode.
+// connections has the connections of organisation A in test mode.
 type connections struct{}
 
 func (connections) Connection(_ context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
@@ -59,7 +59,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestGetConnectionAnswers(t *testing.T) {
+func TestGetConnectionResponds(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such connection.")
 	shown := func(id, rest string) string {
@@ -93,7 +93,7 @@ func TestGetConnectionAnswers(t *testing.T) {
 	}
 }
 
-func TestGetConnectionKnowsItsCallersAndItsMethods(t *testing.T) {
+func TestGetConnectionRequiresKeyAndMethod(t *testing.T) {
 	t.Parallel()
 	keyedtest.CheckReader(t, getconnection.Route, route+whole, http.MethodPut, newHandler, http.MethodDelete)
 }

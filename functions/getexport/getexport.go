@@ -1,6 +1,7 @@
-// Package getexport serves GET /bridge/fhir/ehi-export/{taskId}: how an export stands. Called by
-// the organisation's backend with its key; it changes nothing. ?include=result adds what the webhook tells, for
-// developers without a public URL, ?include=progress how far a running export is (docs/reference/deviations.md, "Exports").
+// Package getexport serves GET /bridge/fhir/ehi-export/{taskId}: the status of an export. The organisation's backend
+// calls it with its private key; it changes nothing. ?include=result adds the webhook's contents, for developers
+// without a public URL, and ?include=progress the progress of a running export (docs/reference/deviations.md,
+// "Exports").
 package getexport
 
 import (
@@ -19,10 +20,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/fhir/ehi-export/{taskId}"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API   *httpapi.API
 	Auth  httpapi.KeyAuth
@@ -31,7 +32,7 @@ type Deps struct {
 	Now   func() time.Time
 }
 
-// Tasks reads tasks; fault.NotFound.
+// Tasks reads tasks and returns fault.NotFound for a missing one.
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 }
@@ -63,7 +64,7 @@ type response struct {
 	Progress *webhook.Progress `json:"progress,omitempty"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Keyed(d.Auth, d.get)})
 }
@@ -94,7 +95,7 @@ func (d Deps) get(ctx context.Context, caller org.Caller, in request) (response,
 	return out, nil
 }
 
-// withResult adds what the webhook tells. Links to files that have been deleted would only be links to an error.
+// withResult adds the webhook's contents. It omits links to deleted files, which would only lead to an error.
 func (d Deps) withResult(out response, task export.Task) (response, error) {
 	out.FailureReason, out.Outcome = task.FailureReason, task.Outcome
 	if task.Status != export.Success {

@@ -27,7 +27,7 @@ const (
 	route     = "/bridge/fhir/ehi-export/"
 )
 
-// tasks are the exports of organisation A in test mode.
+// tasks has the exports of organisation A in test mode.
 type tasks struct{}
 
 func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -69,7 +69,7 @@ func (tasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task,
 	return export.Task{}, fault.Missing("no row")
 }
 
-// links mints addresses that need no key.
+// links returns URLs that need no key.
 type links struct{}
 
 func (links) List(task export.Task) ([]webhook.DownloadLink, error) {
@@ -88,7 +88,7 @@ func newHandler() http.Handler {
 	})
 }
 
-func TestGetExportAnswers(t *testing.T) {
+func TestGetExportResponds(t *testing.T) {
 	t.Parallel()
 	missing := keyedtest.FailureBody("svc_not_found", "There is no such export.")
 	include := keyedtest.FailureBody("svc_invalid_request", "include can only be result or progress.")
@@ -170,7 +170,7 @@ func TestGetExportAnswers(t *testing.T) {
 	}
 }
 
-func TestGetExportKnowsItsCallersAndItsMethods(t *testing.T) {
+func TestGetExportRequiresKeyAndMethod(t *testing.T) {
 	t.Parallel()
 	keyedtest.CheckReader(t, getexport.Route, route+pending, http.MethodPost, newHandler)
 }

@@ -1,5 +1,5 @@
-// Package getorg serves GET /bridge/org?public_id= (docs/openapi.yaml): the organisation's own information, for the
-// branding of its widget. Browsers call it with the public id alone; it changes nothing.
+// Package getorg serves GET /bridge/org?public_id= (docs/openapi.yaml): the organisation's public details, for its
+// widget's branding. Browsers call it with the public id alone; it changes nothing.
 package getorg
 
 import (
@@ -11,15 +11,15 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/org"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.PublicAuth
 	Organisations Organisations
-	Own           weburl.Own // whose URLs are not shown
+	Own           weburl.Own // its URLs are not shown
 }
 
 // Organisations finds the organisation behind a public id.
@@ -44,7 +44,7 @@ type response struct {
 	Status           org.Status `json:"status"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Browser(d.Auth, d.get)})
 }

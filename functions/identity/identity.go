@@ -1,7 +1,8 @@
-// Package identity serves /bridge/tefca/identity (docs/openapi.yaml), where TEFCA mode begins. GET ?public_id= returns
-// the identity providers to one of our pages, and POST ?public_id= creates an attempt at one of them; both report
-// errors of the configuration or the plan at once. POST /bridge/tefca/identity/start, posted by one of our pages with
-// an attempt's start value, sends the browser to the provider, once. Every POST of the other route makes a new attempt.
+// Package identity serves /bridge/tefca/identity (docs/openapi.yaml), the start of TEFCA mode. GET ?public_id= returns
+// the identity providers to one of the service's pages, and POST ?public_id= creates an attempt at one of them. Both
+// report errors of the configuration or the plan at once. POST /bridge/tefca/identity/start, sent by one of the
+// service's pages with an attempt's start value, redirects the browser to the provider, once. Every POST to the other
+// route creates a new attempt.
 package identity
 
 import (
@@ -16,23 +17,23 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Route and StartRoute are the declared paths.
+// Route and StartRoute are the endpoints' paths.
 const (
 	Route      = attempt.Path
 	StartRoute = Route + "/start"
 )
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.PublicAuth
-	Limiter httpapi.Limiter // of browsers with a start value, who name no organisation
+	Limiter httpapi.Limiter // for browsers with a start value, which name no organisation
 	Flows   Creator
 	Windows window.Leaver // attempt.Starter
-	BaseURL string        // of the service, with the version
+	BaseURL string        // the service's URL including the version
 }
 
-// Creator makes attempts (attempt.Creator).
+// Creator creates attempts (attempt.Creator).
 type Creator interface {
 	Offer(ctx context.Context, mode org.Mode, publicID string) (attempt.Setting, error)
 	Create(ctx context.Context, r attempt.Request) (attempt.Prepared, error)
@@ -44,7 +45,7 @@ type question struct {
 
 type offer struct {
 	Providers []provider `json:"providers"`
-	Simulated bool       `json:"simulated"` // no record of a real person is behind it
+	Simulated bool       `json:"simulated"` // whether no real person's records are behind it
 }
 
 type provider struct {
@@ -68,7 +69,7 @@ type response struct {
 	ExpiresAt    string `json:"expires_at"` // RFC 3339
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Routes(map[string]httpapi.Methods{
 		Route:      {http.MethodGet: httpapi.Browser(d.Auth, d.get), http.MethodPost: httpapi.Browser(d.Auth, d.post)},

@@ -20,8 +20,9 @@ import (
 
 const livePage = "?public_id=" + keyedtest.LiveA
 
-// TestAPageLearnsWhoVerifiesIdentities, and nothing else of how providers are configured.
-func TestAPageLearnsWhoVerifiesIdentities(t *testing.T) {
+// TestIdentityListsProvidersOnly checks that a page gets the providers, but nothing else from their
+// configuration.
+func TestIdentityListsProvidersOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	browsertest.CheckAnswer(t, browsertest.Send(t, w.handler, http.MethodGet, identity.Route+browsertest.Page, ""),
@@ -40,9 +41,9 @@ func TestAPageLearnsWhoVerifiesIdentities(t *testing.T) {
 	w.checkNothingMade(t, "asking")
 }
 
-// TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens: whether a page asks or makes an attempt, it is told
-// the same, and none is made.
-func TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens(t *testing.T) {
+// TestIdentityReportsConfigurationErrorsBeforeStart checks that listing providers and creating an attempt return the
+// same error, and that no attempt is created.
+func TestIdentityReportsConfigurationErrorsBeforeStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query  string
@@ -107,7 +108,7 @@ func TestWhatIsWrongWithTheSetUpShowsBeforeAnyWindowOpens(t *testing.T) {
 	}
 }
 
-// someProvider is one of the mode that a query names.
+// someProvider returns a provider of the query's mode.
 func (*world) someProvider(query string) string {
 	if query == livePage {
 		return "real"
@@ -115,9 +116,9 @@ func (*world) someProvider(query string) string {
 	return "simulated"
 }
 
-// TestAnAttemptIsMadeWithAllThatAPageGives: the token and the start value are the page's alone; what is kept and
-// what is logged has neither.
-func TestAnAttemptIsMadeWithAllThatAPageGives(t *testing.T) {
+// TestIdentityCreatesAttemptFromRequest checks that only the page gets the token and the start value; neither is
+// stored or logged.
+func TestIdentityCreatesAttemptFromRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	answer := w.post(t,
@@ -159,7 +160,7 @@ func TestAnAttemptIsMadeWithAllThatAPageGives(t *testing.T) {
 	}
 }
 
-func TestAnAttemptInLiveModeIsOfLiveMode(t *testing.T) {
+func TestIdentityCreatesLiveAttemptInLiveMode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if got := browsertest.Send(t, w.handler, http.MethodPost, identity.Route+livePage,
@@ -176,8 +177,8 @@ func TestAnAttemptInLiveModeIsOfLiveMode(t *testing.T) {
 	}
 }
 
-// TestAnAttemptIsOneBrowsers: whoever left before is the one that it is about, whatever leads to it.
-func TestAnAttemptIsOneBrowsers(t *testing.T) {
+// TestStartIsRefusedAfterAnotherBrowserLeft checks that an attempt belongs to the browser that left first.
+func TestStartIsRefusedAfterAnotherBrowserLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.post(t, `{"provider":"simulated"}`)
@@ -198,14 +199,14 @@ func TestAnAttemptIsOneBrowsers(t *testing.T) {
 	}
 }
 
-// TestWhatAPageSendsIsRefusedByItsField: no attempt is made, no text of the page is repeated.
-func TestWhatAPageSendsIsRefusedByItsField(t *testing.T) {
+// TestIdentityRefusesInvalidFieldByName checks that no attempt is created and that no text of the page is repeated.
+func TestIdentityRefusesInvalidFieldByName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for body, c := range map[string]struct {
 		status int
 		says   string
-		field  string // of the log
+		field  string // field in the log
 	}{
 		"":                        {400, "A JSON body is required.", ""},
 		`[]`:                      {400, "The body must be a JSON object.", ""},
@@ -213,7 +214,7 @@ func TestWhatAPageSendsIsRefusedByItsField(t *testing.T) {
 		`{"provider":""}`:         {400, "provider is required.", "provider"},
 		`{"provider":7}`:          {400, "provider must be a string.", "provider"},
 		`{"provider":"<script>"}`: {400, "There is no such identity provider.", "provider"},
-		`{"provider":"real"}`:     {400, "There is no such identity provider.", "provider"}, // of live mode
+		`{"provider":"real"}`:     {400, "There is no such identity provider.", "provider"}, // a provider of live mode
 		`{"provider":"simulated","Provider":"second"}`: {
 			400,
 			"The body has the same member twice.", "",
@@ -241,7 +242,7 @@ func TestWhatAPageSendsIsRefusedByItsField(t *testing.T) {
 	w.checkNothingMade(t, "refusals")
 }
 
-func TestAnAttemptThatCannotBeStoredIsOurOwnFailure(t *testing.T) {
+func TestIdentityReturnsServerErrorWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.rows.failing = keyedtest.ErrTrouble
@@ -268,8 +269,8 @@ func TestIdentityRoutesRejectOtherMethods(t *testing.T) {
 	}
 }
 
-// TestWhoComesTooOftenWaits, at every address of the function.
-func TestWhoComesTooOftenWaits(t *testing.T) {
+// TestIdentityRoutesAreRateLimited covers every route of the function.
+func TestIdentityRoutesAreRateLimited(t *testing.T) {
 	t.Parallel()
 	w := newLimited(t, fullBuckets{})
 	for name, got := range map[string]*httptest.ResponseRecorder{

@@ -25,7 +25,7 @@ import (
 // start is the attempt's start value: value(2).
 const start = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"
 
-// newPrepared is a world with an attempt whose browser has not left.
+// newPrepared returns a world with an attempt whose browser has not left yet.
 func newPrepared(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -36,8 +36,8 @@ func newPrepared(t *testing.T) *world {
 	return w
 }
 
-// checkErrorPage says that a browser stays where it is, on a page that says no more than what is wrong, and that
-// the start value is nowhere.
+// checkErrorPage checks that the browser gets an error page with only the reason, and that the start value appears
+// nowhere.
 func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.ResponseRecorder, status int, code,
 	says string,
 ) {
@@ -61,8 +61,9 @@ func (w *world) checkErrorPage(t *testing.T, name string, got *httptest.Response
 	}
 }
 
-// TestAStartValueLeavesForTheProvider: what the provider gets is bound to what is kept, and the cookie to the state.
-func TestAStartValueLeavesForTheProvider(t *testing.T) {
+// TestStartRedirectsToProvider checks that the request to the provider matches the stored data, and the cookie
+// the state.
+func TestStartRedirectsToProvider(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
 	w.now = w.now.Add(10 * time.Minute)
@@ -138,7 +139,7 @@ func TestStartValueInURLIsRefused(t *testing.T) {
 	w.checkNotStarted(t)
 }
 
-// checkNotStarted says that no provider was asked, and that the start value still works.
+// checkNotStarted checks that no provider was called and that the start value is still valid.
 func (w *world) checkNotStarted(t *testing.T) {
 	t.Helper()
 	if len(w.begun) != 0 || w.attempt(t, attemptID).Status != attempt.Created {
@@ -149,8 +150,9 @@ func (w *world) checkNotStarted(t *testing.T) {
 	}
 }
 
-// TestAStartValueThatDoesNotWorkIsAPage, and one that did not work because of others works when they do.
-func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
+// TestStartShowsErrorPageForInvalidStartValue also checks that a start value that failed because of a dependency works
+// once that has recovered.
+func TestStartShowsErrorPageForInvalidStartValue(t *testing.T) {
 	t.Parallel()
 	const spent = "This sign-in was opened before or has expired. Return to the application and try again."
 	for name, c := range map[string]struct {
@@ -159,7 +161,7 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 		status int
 		code   string
 		says   string
-		then   int // what the start value answers afterwards, when all is well again
+		then   int // status for the start value after recovery
 	}{
 		"unknown":   {starttest.Body(value(9)), nil, 400, "svc_invalid_request", spent, 200},
 		"the token": {starttest.Body(value(1)), nil, 400, "svc_invalid_request", spent, 200},
@@ -210,8 +212,9 @@ func TestAStartValueThatDoesNotWorkIsAPage(t *testing.T) {
 	}
 }
 
-// TestABrowserWithManyAttemptsGivesTheOldestUp, so that its header does not grow until nobody takes it.
-func TestABrowserWithManyAttemptsGivesTheOldestUp(t *testing.T) {
+// TestStartExpiresOldestCookies checks the limit on cookies, so that the browser's header does not
+// become too large.
+func TestStartExpiresOldestCookies(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
 	r := starttest.Request(t, identity.StartRoute, starttest.Body(start))
@@ -224,8 +227,8 @@ func TestABrowserWithManyAttemptsGivesTheOldestUp(t *testing.T) {
 	}
 }
 
-// TestWhoseAnAttemptIsStandsInItsRow, whatever the address says besides.
-func TestWhoseAnAttemptIsStandsInItsRow(t *testing.T) {
+// TestStartTakesTenantFromAttemptRow checks that further query parameters do not change an attempt's organisation.
+func TestStartTakesTenantFromAttemptRow(t *testing.T) {
 	t.Parallel()
 	w := newPrepared(t)
 	if got := w.send(starttest.Request(t, identity.StartRoute+livePage,

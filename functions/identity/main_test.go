@@ -30,13 +30,12 @@ import (
 
 const (
 	baseURL   = "https://api.example/v1"
-	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // of who does not choose one
-	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740" // of another attempt
+	attemptID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21" // used if the page does not choose an id
+	ownID     = "9b0d7c1e-4f25-4a86-b3d9-5e8a1c6f2740" // of a different attempt
 	authorize = "https://id.example/authorize?request_uri=urn%3Aexample%3A1"
 )
 
-// world is the endpoint over the tables that template.yaml declares, with an organisation and a
-// provider that do as a test says.
+// world is the endpoint with the tables declared in template.yaml, and a configurable organisation and provider.
 type world struct {
 	handler  http.Handler
 	rows     rows
@@ -44,8 +43,8 @@ type world struct {
 	log      bytes.Buffer
 	settings map[org.Mode]attempt.Setting
 	plan     org.Plan
-	unread   error // what reading the organisation fails of
-	unbegun  error // what the provider answers
+	unread   error // returned when the organisation is read
+	unbegun  error // returned by the provider
 	begun    []csp.Request
 	asked    []csp.Provider
 }
@@ -55,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	return newLimited(t, nil)
 }
 
-// newLimited is a world whose callers are limited.
+// newLimited returns a world with rate-limited callers.
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -96,7 +95,7 @@ func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 			Now:     w.time, Random: random,
 		},
 	})
-	mux := http.NewServeMux() // the function serves two routes, which it tells apart by their patterns
+	mux := http.NewServeMux() // the function serves two routes, distinguished by pattern
 	mux.Handle(identity.Route, handler)
 	mux.Handle(identity.StartRoute, handler)
 	w.handler = mux
@@ -122,13 +121,13 @@ func (w *world) Begin(_ context.Context, at csp.Provider, request csp.Request) (
 
 func (w *world) time() time.Time { return w.now }
 
-// post is what a page sends to make an attempt.
+// post sends a page's request to create an attempt.
 func (w *world) post(t *testing.T, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	return browsertest.Send(t, w.handler, http.MethodPost, identity.Route+browsertest.Page, body)
 }
 
-// leave posts a start value as one of our pages does.
+// leave posts a start value like one of the service's pages.
 func (w *world) leave(t *testing.T, start string) *httptest.ResponseRecorder {
 	t.Helper()
 	return w.send(starttest.Request(t, identity.StartRoute, starttest.Body(start)))
@@ -140,7 +139,7 @@ func (w *world) send(r *http.Request) *httptest.ResponseRecorder {
 	return answer
 }
 
-// attempt reads what is kept of one, in test mode of organisation A.
+// attempt reads a stored attempt of organisation A in test mode.
 func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], id)
@@ -148,7 +147,7 @@ func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	return a
 }
 
-// checkNothingMade says that there is no attempt of either id.
+// checkNothingMade checks that neither id has an attempt.
 func (w *world) checkNothingMade(t *testing.T, after string) {
 	t.Helper()
 	for _, of := range []string{keyedtest.PublicA, keyedtest.LiveA} {
@@ -160,7 +159,7 @@ func (w *world) checkNothingMade(t *testing.T, after string) {
 	}
 }
 
-// rows are the tables, which may fail.
+// rows is the tables with injected failures.
 type rows struct {
 	store.TEFCA
 
@@ -183,7 +182,7 @@ func (r *rows) Ticket(ctx context.Context, hash string, now time.Time) (binding.
 	return r.TEFCA.Ticket(ctx, hash, now)
 }
 
-// counted is randomness that a test knows: all bytes of the nth value are n.
+// counted is predictable randomness: all bytes of the nth value are n.
 type counted struct{ n byte }
 
 // Read implements io.Reader.
@@ -192,10 +191,10 @@ func (c *counted) Read(into []byte) (int, error) {
 	return copy(into, bytes.Repeat([]byte{c.n}, len(into))), nil
 }
 
-// value is the nth that counted makes.
+// value returns the nth value of counted.
 func value(n byte) string { return base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{n}, 32)) }
 
-// fullBuckets refuse every request.
+// fullBuckets refuses every request.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

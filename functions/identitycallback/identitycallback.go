@@ -1,7 +1,7 @@
-// Package identitycallback serves GET /bridge/tefca/identity/callback/{provider}, where identity providers return:
-// it verifies the identity that the state's attempt was begun for, has the network asked with it, and ends the
-// window on a page that says how it went. A state works once, only in the browser that began the attempt, so a
-// second call changes nothing.
+// Package identitycallback serves GET /bridge/tefca/identity/callback/{provider}, the redirect URI for identity
+// providers. It verifies the identity for the state's attempt, starts the network query with it, and ends on a result
+// page in the window. A state is valid once and only in the browser that began the attempt, so a second request changes
+// nothing.
 package identitycallback
 
 import (
@@ -16,17 +16,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = identity.CallbackPath + "/{provider}"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Limiter httpapi.Limiter
 	Flows   Completer
 }
 
-// Completer takes browsers that come back (attempt.Completer).
+// Completer completes attempts (attempt.Completer).
 type Completer interface {
 	Complete(ctx context.Context, r attempt.Return) (known bool, err error)
 }
@@ -40,7 +40,7 @@ type request struct {
 	Error string `query:"error"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Page(d.Limiter, d.get)})
 }

@@ -19,9 +19,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// checkWindow checks what every page has that ends a window: no script but its own, which wakes the page that
-// opened it and hides the provider's answer, nothing from elsewhere, the cookie gone. Only a window that has
-// nothing to tell closes itself.
+// checkWindow checks the properties of every page that ends a window: it has only its own script, which wakes the
+// opening page and hides the provider's response, it loads nothing from elsewhere, and the cookie is deleted. Only a
+// window without a message closes itself.
 func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title string, closes bool) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
@@ -52,8 +52,7 @@ func (w *world) checkWindow(t *testing.T, got *httptest.ResponseRecorder, title 
 	w.checkHidden(t, page)
 }
 
-// checkErrorPage says that nothing has happened: the page tells what is wrong, the cookie stays,
-// and so does the attempt.
+// checkErrorPage checks that nothing has changed: the page shows the error, and the cookie and the attempt remain.
 func (w *world) checkErrorPage(t *testing.T, got *httptest.ResponseRecorder, status int, code, says string) {
 	t.Helper()
 	page, h := got.Body.String(), got.Header()
@@ -74,9 +73,9 @@ func (w *world) checkErrorPage(t *testing.T, got *httptest.ResponseRecorder, sta
 	}
 }
 
-// TestAVerifiedIdentityIsSealedAndTheNetworkAskedWithIt: the verifier is the challenge's, whose answer is
-// exchanged where it was pinned.
-func TestAVerifiedIdentityIsSealedAndTheNetworkAskedWithIt(t *testing.T) {
+// TestCallbackSealsIdentityAndQueuesNetworkQuery checks that the code is exchanged at the pinned endpoint with
+// the verifier of the challenge.
+func TestCallbackSealsIdentityAndQueuesNetworkQuery(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.now = w.now.Add(time.Minute)
@@ -122,8 +121,9 @@ func TestAVerifiedIdentityIsSealedAndTheNetworkAskedWithIt(t *testing.T) {
 	}
 }
 
-// TestAnIdentityEndsWithItsAttempt, even if its token lives longer.
-func TestAnIdentityEndsWithItsAttempt(t *testing.T) {
+// TestIdentityExpiresWithItsAttempt checks that an identity expires with its attempt even if its token is valid for
+// longer.
+func TestIdentityExpiresWithItsAttempt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.lasts = 24 * time.Hour
@@ -134,8 +134,9 @@ func TestAnIdentityEndsWithItsAttempt(t *testing.T) {
 	}
 }
 
-// TestAWindowSaysWhatWentWrong, and stays; the page that opened it is told the same, with the id of this request.
-func TestAWindowSaysWhatWentWrong(t *testing.T) {
+// TestWindowShowsError checks that the window stays open, and that the page that opened it gets the same error
+// with this request's id.
+func TestWindowShowsError(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		query   string
@@ -224,8 +225,8 @@ func TestAWindowSaysWhatWentWrong(t *testing.T) {
 	}
 }
 
-// TestWhatTheProviderSaysGoesToWhoJudgesIt, each in its place.
-func TestWhatTheProviderSaysGoesToWhoJudgesIt(t *testing.T) {
+// TestCallbackPassesOnReturnParameters checks that each parameter of the return is passed on in its field.
+func TestCallbackPassesOnReturnParameters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.refuses = identity.Refused("access_denied", nil)
@@ -236,9 +237,9 @@ func TestWhatTheProviderSaysGoesToWhoJudgesIt(t *testing.T) {
 	}
 }
 
-// TestAReturnWithoutItsBrowserChangesNothing: whatever is missing or wrong, the state stays good for the browser that
-// left, if it was good before.
-func TestAReturnWithoutItsBrowserChangesNothing(t *testing.T) {
+// TestCallbackIgnoresReturnFromOtherBrowser checks that a valid state stays valid for the browser that left, whatever
+// is missing or wrong in the request.
+func TestCallbackIgnoresReturnFromOtherBrowser(t *testing.T) {
 	t.Parallel()
 	const incomplete = "This address is not complete. Return to the application and try again."
 	for name, c := range map[string]struct {
@@ -290,8 +291,8 @@ func TestAReturnWithoutItsBrowserChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAStateWorksOnceAndInTime: what comes again finds nothing, and changes nothing of what has become of the attempt.
-func TestAStateWorksOnceAndInTime(t *testing.T) {
+// TestStateIsSingleUseAndExpires checks that a repeated return finds no state and leaves the attempt unchanged.
+func TestStateIsSingleUseAndExpires(t *testing.T) {
 	t.Parallel()
 	again := newWorld(t)
 	again.visit(again.success())
@@ -309,9 +310,9 @@ func TestAStateWorksOnceAndInTime(t *testing.T) {
 	}
 }
 
-// TestRowsThatFailAreAPage: the provider is asked only where the attempt could be read, and a code that could
-// not be kept is no success.
-func TestRowsThatFailAreAPage(t *testing.T) {
+// TestCallbackShowsErrorPageWhenStoreFails checks that the provider is called only if the attempt could be read, and
+// that a result that could not be stored is not a success.
+func TestCallbackShowsErrorPageWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change    func(*rows)
@@ -343,7 +344,7 @@ func TestRowsThatFailAreAPage(t *testing.T) {
 	}
 }
 
-func TestTooManyReturnsAreAPageToo(t *testing.T) {
+func TestCallbackShowsPageWhenRateLimited(t *testing.T) {
 	t.Parallel()
 	w := newLimited(t, fullBuckets{})
 	got := w.visit(w.success())
@@ -353,7 +354,7 @@ func TestTooManyReturnsAreAPageToo(t *testing.T) {
 	}
 }
 
-func TestTheIdentityCallbackHasOneMethod(t *testing.T) {
+func TestCallbackRefusesOtherMethods(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for method, want := range map[string]int{http.MethodPost: 405, http.MethodPut: 405, http.MethodOptions: 204} {

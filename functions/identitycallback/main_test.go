@@ -33,20 +33,20 @@ const (
 	idToken   = "header.claims-of-maple.signature"
 )
 
-// world is the endpoint over the tables that template.yaml declares, with an attempt whose browser has left for a
-// provider that does as a test says.
+// world is the endpoint with the tables declared in template.yaml, an attempt whose browser has left, and a
+// configurable provider.
 type world struct {
 	handler http.Handler
 	rows    rows
 	now     time.Time
 	log     bytes.Buffer
-	sealer  *kms.Sealer // of identities
+	sealer  *kms.Sealer // seals identities
 
-	request  identity.Request // what the browser left with
+	request  identity.Request // the browser's request to the provider
 	started  binding.Started
-	at       string        // whose callback address it comes back to
-	lasts    time.Duration // how long the identity lives
-	refuses  error         // what the exchange answers
+	at       string        // provider in the callback URL
+	lasts    time.Duration // lifetime of the identity
+	refuses  error         // returned by the exchange
 	pinned   []identity.Authority
 	back     []identity.Return
 	deadline time.Time
@@ -58,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	return newLimited(t, nil)
 }
 
-// newLimited is a world whose browsers are limited.
+// newLimited returns a world with rate-limited browsers.
 func newLimited(t *testing.T, buckets httpapi.Buckets) *world {
 	t.Helper()
 	made := tables.New(t)
@@ -131,7 +131,7 @@ func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	}, nil
 }
 
-// EnqueueAttempt implements attempt.Enqueuer. Its message is lost.
+// EnqueueAttempt implements attempt.Enqueuer. It loses the message.
 func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) error {
 	w.enqueued = append(w.enqueued, of.Key()+" "+id)
 	return keyedtest.ErrTrouble
@@ -139,12 +139,12 @@ func (w *world) EnqueueAttempt(_ context.Context, of org.Tenant, id string) erro
 
 func (w *world) time() time.Time { return w.now }
 
-// visit is the return of the browser that has left.
+// visit sends the return of the browser that has left.
 func (w *world) visit(query string) *httptest.ResponseRecorder {
 	return w.visitWith(http.MethodGet, query, "", w.started.CookieValue.Reveal())
 }
 
-// visitWith is that of a browser with a language and another cookie, or none.
+// visitWith sends the return with a language, and with another cookie or none.
 func (w *world) visitWith(method, query, language, cookie string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, identity.CallbackPath+"/"+w.at+query, http.NoBody)
 	r.SetPathValue("provider", w.at)
@@ -157,12 +157,12 @@ func (w *world) visitWith(method, query, language, cookie string) *httptest.Resp
 	return answer
 }
 
-// success is the query of a provider's answer with a code.
+// success returns the query of a provider's response with a code.
 func (w *world) success() string {
 	return "?state=" + w.request.State + "&code=c%2B1&iss=https%3A%2F%2Fid.example&session_state=x"
 }
 
-// attempt reads what is kept.
+// attempt reads the stored attempt.
 func (w *world) attempt(t *testing.T) attempt.Attempt {
 	t.Helper()
 	a, err := w.rows.Attempt(t.Context(), keyedtest.Tenants()[keyedtest.PublicA], attemptID)
@@ -170,7 +170,7 @@ func (w *world) attempt(t *testing.T) attempt.Attempt {
 	return a
 }
 
-// checkHidden says that neither the page nor the log has anything of the identity, or of what proves it.
+// checkHidden checks that neither the page nor the log contains any of the identity or of its proofs.
 func (w *world) checkHidden(t *testing.T, page string) {
 	t.Helper()
 	for _, hidden := range []string{
@@ -183,11 +183,11 @@ func (w *world) checkHidden(t *testing.T, page string) {
 	}
 }
 
-// rows are the tables, which may fail.
+// rows is the tables with injected failures.
 type rows struct {
 	store.TEFCA
 
-	untaken error // what taking a state fails of
+	untaken error // returned when a state is taken
 	unread  error
 	unsaved error
 }
@@ -216,7 +216,7 @@ func (r *rows) SaveAttempt(ctx context.Context, a attempt.Attempt) error {
 	return r.TEFCA.SaveAttempt(ctx, a)
 }
 
-// fullBuckets refuse every request.
+// fullBuckets refuses every request.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.

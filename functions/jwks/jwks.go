@@ -1,6 +1,6 @@
-// Package jwks serves GET /.well-known/jwks.json (RFC 7517): the public keys that health systems check our
-// client's assertions with (SMART App Launch 2.2, "Asymmetric (public key)"). Anybody may read it; it knows no
-// organisation and no private key, and changes nothing.
+// Package jwks serves GET /.well-known/jwks.json (RFC 7517): the public keys with which health systems verify the
+// service's client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). It is public, needs no organisation
+// and no private key, and changes nothing.
 package jwks
 
 import (
@@ -13,13 +13,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/.well-known/jwks.json"
 
-// maxAge is how long caches keep the set. A new key signs nothing before this has passed; see docs/operate/secrets.md.
+// maxAge is the cache lifetime of the key set. A new key signs nothing before this time has passed; see
+// docs/operate/secrets.md.
 const maxAge = time.Hour
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Limiter httpapi.Limiter
@@ -28,16 +29,16 @@ type Deps struct {
 
 // Keys publishes the service's keys (*clientauth.Keyring).
 type Keys interface {
-	// JWKS returns the keys of a type, or all with an empty keyType.
+	// JWKS returns the keys of a type, or all keys if keyType is empty.
 	JWKS(ctx context.Context, keyType string) (clientauth.KeySet, error)
 }
 
 type request struct {
-	// KeyType asks for the keys of one type, for sites that take a set inline and refuse elliptic keys.
+	// KeyType limits the set to keys of one type, for sites that take a set inline and refuse elliptic-curve keys.
 	KeyType string `query:"kty"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Bare(d.Limiter, maxAge, d.get)})
 }

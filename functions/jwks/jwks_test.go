@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/adapters/smart/clientauth"
 )
 
-// vault has the elliptic key with the scalar 1, or none while it is away.
+// vault has the elliptic-curve key with the scalar 1, or none while it is unavailable.
 type vault struct{ away bool }
 
 func (v vault) Public(context.Context, string) (crypto.PublicKey, error) {
@@ -39,7 +39,7 @@ func get(v vault, method, query string, names ...string) *httptest.ResponseRecor
 	return w
 }
 
-func TestTheKeySetIsPublishedForEverybody(t *testing.T) {
+func TestKeySetIsPublic(t *testing.T) {
 	t.Parallel()
 	// The generator of P-384 (SEC 2 section 2.5.1), and its thumbprint.
 	const generator = `{"keys":[{"kty":"EC","kid":"-W6Wzot_wuerYbKBVKfGEks3iY2EALna-hBqObnPuJE","use":"sig",` +
@@ -82,7 +82,7 @@ func TestTheKeySetIsPublishedForEverybody(t *testing.T) {
 	}
 }
 
-func TestTheKeySetIsOnlyRead(t *testing.T) {
+func TestKeySetRefusesOtherMethods(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]int{"HEAD": 200, "OPTIONS": 204, "POST": 405, "PUT": 405, "DELETE": 405} {
 		if w := get(vault{}, method, ""); w.Code != want {

@@ -1,6 +1,6 @@
-// Package listevents serves GET /bridge/events (docs/guide/webhooks.md, "Reading events"): the organisation's events of the
-// last 15 days (package eventlog), for those who cannot receive webhooks or have missed some. Called by the
-// organisation's backend with its key; it changes nothing.
+// Package listevents serves GET /bridge/events (docs/guide/webhooks.md, "Reading events"): the organisation's events of
+// the last 15 days (package eventlog), for organisations that cannot receive webhooks or have missed some. The
+// organisation's backend calls it with its private key; it changes nothing.
 package listevents
 
 import (
@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/events"
 
 const (
@@ -25,7 +25,7 @@ const (
 	maxLimit     = 500
 )
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API    *httpapi.API
 	Auth   httpapi.KeyAuth
@@ -44,7 +44,7 @@ type response struct {
 	HasMore bool              `json:"has_more"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Keyed(d.Auth, d.list)})
 }
@@ -73,7 +73,7 @@ func parseLimit(text string) (int, error) {
 	return limit, nil
 }
 
-// parseTypes returns what ?types= asks for; nothing when it is empty.
+// parseTypes parses ?types=; empty text gives nil.
 func parseTypes(text string) ([]webhook.Type, error) {
 	if text == "" {
 		return nil, nil

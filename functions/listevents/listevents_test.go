@@ -21,14 +21,14 @@ const (
 	day    = 24 * time.Hour
 )
 
-// ago is a time before the moment of these tests.
+// ago returns a time before these tests' current time.
 func ago(d time.Duration) time.Time { return keyedtest.Moment().Add(-d) }
 
 func success(events, after string, hasMore bool) string {
 	return fmt.Sprintf(`{"success":true,"data":{"events":[%s],"after":"%s","has_more":%v}}`, events, after, hasMore)
 }
 
-// few are an event of each time, and two of another organisation and the other mode.
+// few returns a log with events of several ages, and two of another organisation and the other mode.
 func few() *log {
 	l := &log{}
 	l.add(5, webhook.TestEvent, ago(15*second-time.Microsecond)) // too new
@@ -42,7 +42,7 @@ func few() *log {
 	return l
 }
 
-func TestListEventsAnswers(t *testing.T) {
+func TestListEventsResponds(t *testing.T) {
 	t.Parallel()
 	end := plainCursor(ago(15*second+time.Microsecond), 4)
 	hour := plainCursor(ago(time.Hour), 3)
@@ -127,7 +127,7 @@ func TestListEventsAnswers(t *testing.T) {
 
 func esc(cursor string) string { return url.QueryEscape(cursor) }
 
-func TestListEventsHidesOurOwnFailures(t *testing.T) {
+func TestListEventsHidesInternalErrors(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]http.Handler{
 		"the store":        handler(&log{fails: true}, plain{}, keyedtest.Moment),
@@ -149,15 +149,15 @@ func TestListEventsHidesOurOwnFailures(t *testing.T) {
 	})
 }
 
-func TestListEventsKnowsItsCallersAndItsMethods(t *testing.T) {
+func TestListEventsRequiresKeyAndMethod(t *testing.T) {
 	t.Parallel()
 	keyedtest.CheckReader(t, listevents.Route, listevents.Route, http.MethodPost, func() http.Handler {
 		return handler(few(), plain{}, keyedtest.Moment)
 	})
 }
 
-// A reader that begins before anything has happened gets a cursor all the same, and goes on with it.
-func TestAnEmptyListHasACursorToo(t *testing.T) {
+// A reader of an empty list gets a cursor and can continue from it.
+func TestEmptyListReturnsCursor(t *testing.T) {
 	t.Parallel()
 	l := &log{}
 	h := handler(l, plain{}, keyedtest.Moment)
@@ -175,9 +175,9 @@ func TestAnEmptyListHasACursorToo(t *testing.T) {
 	}
 }
 
-// Everybody gets each type of docs/guide/webhook-reference.md but for the extensions, which are asked for by their
-// names.
-func TestExtensionsAreServedOnlyWhenTheyAreNamed(t *testing.T) {
+// The default list contains every type of docs/guide/webhook-reference.md except extensions, which must be requested by
+// name.
+func TestExtensionsAreListedOnlyWhenRequested(t *testing.T) {
 	t.Parallel()
 	for kind, isServed := range map[webhook.Type]bool{
 		webhook.ExportSucceeded: true, webhook.ExportFailed: true, webhook.TestEvent: true,
@@ -200,8 +200,8 @@ func TestExtensionsAreServedOnlyWhenTheyAreNamed(t *testing.T) {
 	}
 }
 
-// The real cursors, over many pages.
-func TestAReaderGoesThroughTheListWithSealedCursors(t *testing.T) {
+// Uses the real cursors over many pages.
+func TestReaderPagesThroughListWithSealedCursors(t *testing.T) {
 	t.Parallel()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	if err != nil {
@@ -209,7 +209,7 @@ func TestAReaderGoesThroughTheListWithSealedCursors(t *testing.T) {
 	}
 	l, want := &log{}, make([]string, 0, 230)
 	for n := range 230 {
-		l.add(n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n/3)*time.Microsecond)) // three at one time
+		l.add(n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n/3)*time.Microsecond)) // three at the same time
 		want = append(want, bodyOf(n))
 	}
 	h := handler(l, cursor.Sealer{Keys: ring}, keyedtest.Moment)
@@ -229,8 +229,8 @@ func TestAReaderGoesThroughTheListWithSealedCursors(t *testing.T) {
 	}
 }
 
-// An answer ends before Lambda's would, and one event is always served.
-func TestAnAnswerIsBounded(t *testing.T) {
+// A response ends before Lambda's limit, and contains at least one event.
+func TestResponseSizeIsLimited(t *testing.T) {
 	t.Parallel()
 	l, want := &log{}, make([]string, 0, 41)
 	for n := range 40 {
@@ -238,7 +238,7 @@ func TestAnAnswerIsBounded(t *testing.T) {
 		l.addOf(tenantA(), n, webhook.TestEvent, ago(time.Hour).Add(time.Duration(n)*second), body)
 		want = append(want, body)
 	}
-	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // more than a row can hold
+	huge := `"` + strings.Repeat("y", 4_100_000) + `"` // larger than a row can be
 	l.addOf(tenantA(), 41, webhook.TestEvent, ago(time.Minute), huge)
 	h := handler(l, plain{}, keyedtest.Moment)
 	got, _, requests := readAll(t, h, "", nil)
@@ -251,8 +251,8 @@ func TestAnAnswerIsBounded(t *testing.T) {
 	}
 }
 
-// What is not asked for costs a request no more than a bounded number of reads, and the cursor gets past it.
-func TestAReaderGetsPastWhatItDoesNotAskFor(t *testing.T) {
+// Skipping events that were not requested takes a limited number of reads per request, and the cursor moves past them.
+func TestReaderSkipsUnrequestedTypes(t *testing.T) {
 	t.Parallel()
 	l := &log{}
 	for n := range 2500 {

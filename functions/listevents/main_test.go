@@ -24,15 +24,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// tenantA is whose key PublicA is.
+// tenantA returns the tenant of PublicA.
 func tenantA() org.Tenant { return keyedtest.Tenants()[keyedtest.PublicA] }
 
-// log is the list of events in memory. An entry shows when its time has come by the log's own clock.
+// log is an in-memory list of events. An entry becomes visible at a time of the log's own clock.
 type log struct {
 	entries []entry
 	now     time.Time
 	fails   bool
-	asked   []int // the limits
+	asked   []int // requested limits
 }
 
 type entry struct {
@@ -63,7 +63,7 @@ func (l *log) EventsAfter(_ context.Context, last webhook.Event, before time.Tim
 	return found[:min(limit, len(found))], len(found) > limit, nil
 }
 
-// add makes event number n of tenant A, visible at once, with a body of its own.
+// add creates event number n of tenant A, visible at once, with its own body.
 func (l *log) add(n int, t webhook.Type, created time.Time) webhook.Event {
 	return l.addOf(tenantA(), n, t, created, bodyOf(n))
 }
@@ -76,12 +76,12 @@ func (l *log) addOf(tenant org.Tenant, n int, t webhook.Type, created time.Time,
 
 func eventID(n int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", n) }
 
-// bodyOf has what an encoder would change: escapes, and members in no order.
+// bodyOf returns a body that re-encoding would change: it has escapes, and members in no order.
 func bodyOf(n int) string {
 	return `{"id":"` + strconv.Itoa(n) + `","data":{"z":1,"a":"\u0026\u003cb\u003e é &<>\u2028"},"n":1.0}`
 }
 
-// plain are cursors that a test can read and write.
+// plain is a Sealer whose cursors a test can read and write.
 type plain struct{ fails bool }
 
 // Seal implements eventlog.Cursors.
@@ -104,12 +104,12 @@ func (p plain) Open(tenant org.Tenant, use, text string) (string, error) {
 	return position, nil
 }
 
-// plainCursor is the cursor behind an event of tenant A.
+// plainCursor returns the cursor after an event of tenant A.
 func plainCursor(created time.Time, n int) string {
 	return tenantA().Key() + "|events|" + created.UTC().Format(time.RFC3339Nano) + "#" + eventID(n)
 }
 
-// start is the cursor before all events of tenant A.
+// start returns the cursor before all events of tenant A.
 func start() string { return tenantA().Key() + "|events|" }
 
 func handler(l *log, cursors eventlog.Cursors, now func() time.Time) http.Handler {
@@ -119,7 +119,7 @@ func handler(l *log, cursors eventlog.Cursors, now func() time.Time) http.Handle
 	})
 }
 
-// answer is what a reader gets.
+// answer is a reader's response.
 type answer struct {
 	status int
 	size   int
@@ -130,7 +130,7 @@ type answer struct {
 	} `json:"data"`
 }
 
-// get asks as a reader does.
+// get sends a reader's request.
 func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answer {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodGet, listevents.Route+"?"+query.Encode(), nil)
@@ -144,8 +144,8 @@ func get(tb testing.TB, h http.Handler, publicID string, query url.Values) answe
 	return a
 }
 
-// readAll reads from a cursor to the end of the list, as clients are told to, and returns the bodies, the last cursor
-// and the number of requests.
+// readAll reads from a cursor to the end of the list, as the documentation tells clients to. It returns the bodies, the
+// last cursor and the number of requests.
 func readAll(tb testing.TB, h http.Handler, after string,
 	query url.Values,
 ) (bodies []string, last string, requests int) {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// reading is a reader beside writers, in a time of its own.
+// reading simulates a reader and concurrent writers with virtual time.
 type reading struct {
 	log   *log
 	http  http.Handler
@@ -28,14 +28,14 @@ func newReading() *reading {
 	return r
 }
 
-// write makes an event of the present, which the list shows only after a lag.
+// write creates an event now that becomes visible after a delay.
 func (r *reading) write(lag time.Duration) {
 	n := len(r.log.entries)
-	r.log.addOf(tenantA(), (n*7919)%10_007, webhook.TestEvent, r.log.now, bodyOf(n)) // ids come in no order
+	r.log.addOf(tenantA(), (n*7919)%10_007, webhook.TestEvent, r.log.now, bodyOf(n)) // ids are not in order
 	r.log.entries[n].visibleAt = r.log.now.Add(lag)
 }
 
-// poll asks once and goes on with the cursor.
+// poll sends one request and continues from the cursor.
 func (r *reading) poll(tb testing.TB, limit int) {
 	tb.Helper()
 	got := get(tb, r.http, keyedtest.PublicA, url.Values{"after": {r.after}, "limit": {strconv.Itoa(limit)}})
@@ -45,7 +45,7 @@ func (r *reading) poll(tb testing.TB, limit int) {
 	r.after = got.Data.After
 }
 
-// due are the bodies of all events of an age, in the order of the list.
+// due returns the bodies of all events of a minimum age, in list order.
 func (r *reading) due(age time.Duration) []string {
 	var events []webhook.Event
 	for _, e := range r.log.entries {
@@ -61,10 +61,10 @@ func (r *reading) due(age time.Duration) []string {
 	return bodies
 }
 
-// TestAReaderMissesNothingThatIsOldEnough: events are written, and shown up to 15 seconds later in whatever order,
-// while a reader asks at whatever times. What it has got is at every moment a beginning of the list, each event once,
-// and when it has asked until there was no more, it is all that is 15 seconds old.
-func TestAReaderMissesNothingThatIsOldEnough(t *testing.T) {
+// TestReaderMissesNoEventOlderThanDelay writes events that become visible up to 15 seconds later in any order, while
+// a reader polls at random times. At every time the reader has received a prefix of the list, each event once. Once it
+// has polled until there was nothing more, it has every event that is 15 seconds old.
+func TestReaderMissesNoEventOlderThanDelay(t *testing.T) {
 	t.Parallel()
 	script := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) [2]int {
 		return [2]int{rapid.IntRange(0, 3).Draw(t, "move"), rapid.IntRange(0, 15_000).Draw(t, "much")}
@@ -95,8 +95,8 @@ func TestAReaderMissesNothingThatIsOldEnough(t *testing.T) {
 	})
 }
 
-// The reader above can miss an event, and would be caught: one that shows later than 15 seconds is passed over.
-func TestAnEventThatShowsTooLateIsPassedOver(t *testing.T) {
+// Proves that the test above can detect a missed event: one that becomes visible after more than 15 seconds is missed.
+func TestReaderMissesEventVisibleAfterDelay(t *testing.T) {
 	t.Parallel()
 	r := newReading()
 	r.write(20 * time.Second)

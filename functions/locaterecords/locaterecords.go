@@ -1,7 +1,7 @@
-// Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml): a page of ours
-// asks which facilities have records of the person whose identity was verified, and what has become of those that were
-// chosen, with the token that it got when it made the attempt. It changes nothing. Without the right token, and for
-// attempts of others, the answer is that of an attempt that does not exist.
+// Package locaterecords serves GET /bridge/tefca/records/{attemptId}?public_id= (docs/openapi.yaml): one of the
+// service's pages requests the facilities that have records of the verified person, and the status of those chosen,
+// with the token that it got when it created the attempt. It changes nothing. Without the right token, and for another
+// organisation's attempt, the response is the same as for an attempt that does not exist.
 package locaterecords
 
 import (
@@ -15,17 +15,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/tefca/records/{attemptId}"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API   *httpapi.API
 	Auth  httpapi.PublicAuth
 	Flows Watcher
 }
 
-// Watcher tells how attempts stand (attempt.Watcher).
+// Watcher reports the status of attempts (attempt.Watcher).
 type Watcher interface {
 	Progress(ctx context.Context, tenant org.Tenant, id string, token secret.Text) (attempt.Progress, error)
 }
@@ -36,7 +36,7 @@ type request struct {
 	Authorization string `header:"Authorization"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.Browser(d.Auth, d.get)})
 }

@@ -30,7 +30,7 @@ const (
 	missing   = "There is no such attempt."
 )
 
-// world is the endpoint over the tables that template.yaml declares.
+// world is the endpoint with the tables declared in template.yaml.
 type world struct {
 	rows    rows
 	now     time.Time
@@ -49,7 +49,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) time() time.Time { return w.now }
 
-// put keeps an attempt of organisation A in test mode, with what is the same in all tests, and its facilities.
+// put stores an attempt of organisation A in test mode with common test data, and its facilities.
 func (w *world) put(t *testing.T, a attempt.Attempt, facilities ...attempt.Facility) {
 	t.Helper()
 	a.ID, a.Tenant, a.TokenHash = attemptID, keyedtest.Tenants()[keyedtest.PublicA], binding.Hash("token-1")
@@ -88,7 +88,7 @@ func (w *world) send(t *testing.T, method, id, query string, authorization ...st
 	return answer
 }
 
-// checkHidden says that no secret is told or logged, and that logged is no patient's word either.
+// checkHidden checks that no secret is in the response or the log, and no patient data in the log.
 func (w *world) checkHidden(t *testing.T, body string) {
 	t.Helper()
 	line := w.log.String()
@@ -102,12 +102,12 @@ func (w *world) checkHidden(t *testing.T, body string) {
 	}
 }
 
-// rows are the tables, which may fail.
+// rows is the tables with injected failures.
 type rows struct {
 	store.TEFCA
 
 	failing  error
-	unlisted error // what listing facilities fails of
+	unlisted error // returned when facilities are listed
 }
 
 // Attempt implements attempt.Attempts.
@@ -126,7 +126,7 @@ func (r rows) Facilities(ctx context.Context, tenant org.Tenant, id string) ([]a
 	return r.TEFCA.Facilities(ctx, tenant, id)
 }
 
-// fullBuckets refuse every request.
+// fullBuckets refuses every request.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.
@@ -141,20 +141,20 @@ func clinic(id string, match tefca.Match) attempt.Facility {
 	}
 }
 
-// chosen is a clinic that the person has chosen.
+// chosen returns a clinic that the person has chosen.
 func chosen(id string, outcome attempt.Outcome, reason attempt.Reason) attempt.Facility {
 	f := clinic(id, tefca.Found)
 	f.Outcome, f.Reason = outcome, reason
 	return f
 }
 
-// shown is a clinic as a page sees it, with what has become of it.
+// shown returns a clinic in the response, with its outcome.
 func shown(id, match, outcome string) string {
 	return `{"tefca_directory_id":"` + id + `","name":"Clinic ` + id[len(id)-1:] +
 		`","city":"Madison","state":"WI","match":"` + match + `"` + outcome + `}`
 }
 
-// told is the whole answer.
+// told returns the complete response.
 func told(status, ends string, facilities ...string) string {
 	if ends != "" {
 		ends = `,"identity_expires_at":"` + ends + `"`
@@ -163,7 +163,7 @@ func told(status, ends string, facilities ...string) string {
 		`,"facilities":[` + strings.Join(facilities, ",") + `]}}`
 }
 
-func TestAPageSeesHowItsAttemptStands(t *testing.T) {
+func TestLocateRecordsReturnsProgress(t *testing.T) {
 	t.Parallel()
 	const f1, f2, f3, f4 = "urn:oid:2.999.1.1", "urn:oid:2.999.1.2", "urn:oid:2.999.1.3", "urn:oid:2.999.1.4"
 	const ends = "2026-03-04T05:21:07Z"
@@ -250,8 +250,9 @@ func TestAPageSeesHowItsAttemptStands(t *testing.T) {
 	}
 }
 
-// TestAPageSeesWhatItsAttemptFailedOf, with what to do about it, for as long as the row is there; and no facility.
-func TestAPageSeesWhatItsAttemptFailedOf(t *testing.T) {
+// TestLocateRecordsReturnsFailureOfAttempt checks the cause and the remedy for as long as the row exists, and that no
+// facility is shown.
+func TestLocateRecordsReturnsFailureOfAttempt(t *testing.T) {
 	t.Parallel()
 	for cause, action := range map[string]string{
 		"level_too_low": "The provider vouches for less than identity assurance level 2. Let the patient complete " +
@@ -273,8 +274,8 @@ func TestAPageSeesWhatItsAttemptFailedOf(t *testing.T) {
 	}
 }
 
-// TestAnIdMayBeInEitherCase, and so may the scheme of the token.
-func TestAnIdMayBeInEitherCase(t *testing.T) {
+// TestLocateRecordsAcceptsIDInEitherCase also covers the case of the authorization scheme.
+func TestLocateRecordsAcceptsIDInEitherCase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, attempt.Attempt{Status: attempt.Open})
@@ -284,8 +285,9 @@ func TestAnIdMayBeInEitherCase(t *testing.T) {
 	}
 }
 
-// TestWithoutTheRightTokenThereIsNoAttempt: what is unknown, another's and asked for with a wrong token answers alike.
-func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
+// TestLocateRecordsHidesAttemptWithoutItsToken checks that an unknown attempt, another organisation's attempt and a
+// wrong token get the same response.
+func TestLocateRecordsHidesAttemptWithoutItsToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, attempt.Attempt{Status: attempt.Open})
@@ -319,7 +321,7 @@ func TestWithoutTheRightTokenThereIsNoAttempt(t *testing.T) {
 	w.checkHidden(t, "")
 }
 
-func TestWhatIsNoQuestionIsRefused(t *testing.T) {
+func TestLocateRecordsRefusesMalformedRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put(t, attempt.Attempt{Status: attempt.Located})

@@ -1,7 +1,7 @@
-// Package reconnect serves GET /bridge/reconnect: a browser comes with the organisation's public id and one of its
-// connections, and leaves for the portal that the connection was made at. Errors go back by redirect once the redirect
-// URI is proven, before that they are a page. Every call begins a new attempt; the connection changes only when the
-// same patient comes back.
+// Package reconnect serves GET /bridge/reconnect: a browser sends the organisation's public id and one of its
+// connections, and is redirected to the connection's portal. Errors are redirected once the redirect URI is verified,
+// and shown on a page before that. Every call begins a new attempt; the connection changes only if the same patient
+// signs in.
 package reconnect
 
 import (
@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/reconnect"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API   *httpapi.API
 	Auth  httpapi.PublicAuth
@@ -37,7 +37,7 @@ type request struct {
 	RequestID     string `query:"request_id"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get)})
 }

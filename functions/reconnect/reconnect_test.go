@@ -45,7 +45,7 @@ func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
 	return caller, nil
 }
 
-// starter remembers what was asked for, and answers err or an attempt.
+// starter records requests, and returns err or an attempt.
 type starter struct {
 	asked []flow.Request
 	err   error
@@ -85,7 +85,7 @@ func whole() url.Values {
 	}
 }
 
-func TestReconnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
+func TestReconnectRedirectsToPortalAndSetsCookie(t *testing.T) {
 	t.Parallel()
 	var s starter
 	w := s.visit(t, http.MethodGet, whole())
@@ -110,7 +110,7 @@ func TestReconnectSendsTheBrowserToThePortalWithItsCookie(t *testing.T) {
 	}
 }
 
-func TestABrowserThatComesWithManyCookiesGivesTheOldestUp(t *testing.T) {
+func TestReconnectExpiresOldestCookies(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, reconnect.Route+"?"+whole().Encode(), http.NoBody)
 	for i := range 20 {
@@ -124,7 +124,7 @@ func TestABrowserThatComesWithManyCookiesGivesTheOldestUp(t *testing.T) {
 	}
 }
 
-func TestReconnectMakesARequestIDAndIgnoresAnEndpoint(t *testing.T) {
+func TestReconnectDefaultsRequestIDAndIgnoresEndpoint(t *testing.T) {
 	t.Parallel()
 	var s starter
 	query := whole()
@@ -136,7 +136,7 @@ func TestReconnectMakesARequestIDAndIgnoresAnEndpoint(t *testing.T) {
 	}
 }
 
-func TestErrorsOfAReconnectGoBackByRedirect(t *testing.T) {
+func TestReconnectRedirectsErrors(t *testing.T) {
 	t.Parallel()
 	unknown := fault.BadRequest("reconnect_org_connection_id is not known.")
 	for name, c := range map[string]struct {
@@ -171,7 +171,7 @@ func TestErrorsOfAReconnectGoBackByRedirect(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAParameterGoesBackByRedirect(t *testing.T) {
+func TestReconnectRedirectsInvalidParameterError(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(url.Values){
 		"two connections":     func(q url.Values) { q.Add("reconnect_org_connection_id", connID) },
@@ -188,7 +188,7 @@ func TestWhatIsWrongWithAParameterGoesBackByRedirect(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
+func TestReconnectShowsErrorPageWithoutVerifiedRedirect(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(url.Values){
 		"no public id":         func(q url.Values) { q.Del("public_id") },
@@ -229,7 +229,7 @@ func TestWhatIsNotProvenEndsAsAPageAndNeverAsARedirect(t *testing.T) {
 	}
 }
 
-func TestReconnectHasOneMethod(t *testing.T) {
+func TestReconnectRefusesOtherMethods(t *testing.T) {
 	t.Parallel()
 	for method, want := range map[string]int{http.MethodPost: 405, http.MethodOptions: 204, http.MethodHead: 302} {
 		var s starter

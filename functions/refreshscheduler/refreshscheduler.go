@@ -1,5 +1,5 @@
-// Package refreshscheduler runs every minute: it finds the connections whose tokens somebody has to look after and
-// tells the refresh worker, spread over the coming minute. It decides nothing about a connection.
+// Package refreshscheduler runs every minute. It finds connections whose tokens are due and sends messages about them
+// to the refresh worker, spread over the coming minute. It decides nothing about a connection.
 package refreshscheduler
 
 import (
@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// nextLook is how long a row that was sent is left to its worker. It outlives the wait in the queue and the calls to
-	// a slow token endpoint.
+	// nextLook is the time after which a row whose message was sent is due again. It is longer than the wait in the queue
+	// plus the calls to a slow token endpoint.
 	nextLook = 10 * time.Minute
-	// spreadOver is the time until the next run, over which the messages of this one are spread.
+	// spreadOver is the time until the next run, over which this run's messages are spread.
 	spreadOver = time.Minute
 )
 

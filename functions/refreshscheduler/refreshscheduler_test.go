@@ -20,9 +20,9 @@ type world struct {
 	rows  [][]due.Item // by shard
 
 	mu      sync.Mutex
-	before  []time.Duration          // until when what is due was asked for
-	claimed map[string]time.Duration // until when, by id
-	sent    map[string]time.Duration // with which delay, by id
+	before  []time.Duration          // requested time limits of due rows
+	claimed map[string]time.Duration // end of the claim, by id
+	sent    map[string]time.Duration // delay of the message, by id
 }
 
 func (w *world) Due(_ context.Context, shard int, before time.Time) ([]due.Item, error) {
@@ -46,9 +46,9 @@ func (w *world) Send(_ context.Context, i due.Item, delay time.Duration) error {
 	return nil
 }
 
-// A run finds what is due now, leaves it to its worker for ten minutes, and spreads the messages
-// evenly over the next one.
-func TestWhatIsDueIsSpreadOverTheComingMinute(t *testing.T) {
+// A run finds the rows that are due now, claims each for ten minutes, and spreads the messages evenly over the next
+// minute.
+func TestSchedulerSpreadsMessagesOverNextMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{

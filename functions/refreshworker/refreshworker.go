@@ -1,6 +1,6 @@
-// Package refreshworker takes the messages of the refresh queue: each tells it to look at a connection, whose tokens it
-// refreshes, or takes back upstream, if that is due. Duplicate, late and forged messages find nothing that is due and
-// change nothing.
+// Package refreshworker handles the messages of the refresh queue. Each one names a connection whose tokens the worker
+// refreshes, or revokes upstream, if that is due. Duplicate, late and forged messages find nothing due and change
+// nothing.
 package refreshworker
 
 import (
@@ -13,20 +13,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections looks after connections (refresh.Worker).
+// Connections refreshes and revokes connections' tokens (refresh.Worker).
 type Connections interface {
 	Look(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// New returns the handler of one message. Messages about the same connection, of which a batch can hold
-// several, wait for one another: the second finds what the first has left. Between processes the lease of the
-// tokens keeps them apart.
+// New returns the message handler. Messages about the same connection, of which a batch can hold several, are processed
+// in turn, so that each sees the previous one's result. Across processes, the lease on the tokens separates them.
 func New(connections Connections) func(context.Context, due.Item) error {
 	inHand := &turns{taken: map[due.Item]chan struct{}{}}
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
 		if i.Kind != due.Connection {
-			return nil // sent to the wrong queue by hand; who is in charge of it knows where it belongs
+			return nil // sent to the wrong queue by hand; its own scheduler re-sends it
 		}
 		leave, err := inHand.enter(ctx, i)
 		if err != nil {
@@ -37,13 +36,13 @@ func New(connections Connections) func(context.Context, due.Item) error {
 	}
 }
 
-// turns lets one at a time look at a connection.
+// turns serialises the work on a connection.
 type turns struct {
 	mu    sync.Mutex
-	taken map[due.Item]chan struct{} // closed when it is free again
+	taken map[due.Item]chan struct{} // closed when the item is free again
 }
 
-// enter waits for its turn. The error is that the time of the call is over.
+// enter waits for the item to be free. It returns an error if ctx ends first.
 func (t *turns) enter(ctx context.Context, i due.Item) (leave func(), err error) {
 	for {
 		t.mu.Lock()

@@ -29,9 +29,9 @@ const (
 
 var errTrouble = errors.New("trouble on our side")
 
-// connections remembers what it looked at.
+// connections records the connections that it processed.
 type connections struct {
-	failing string // id whose look fails
+	failing string // id that fails
 
 	mu    sync.Mutex
 	looks []string
@@ -47,7 +47,7 @@ func (c *connections) Look(_ context.Context, tenant org.Tenant, id string) erro
 	return nil
 }
 
-// receive hands the bodies over as one batch, as Lambda does, and returns the numbers of those that come back.
+// receive delivers the bodies as one batch, like Lambda, and returns the numbers of those to be retried.
 func receive(t *testing.T, c refreshworker.Connections, bodies ...string) []string {
 	t.Helper()
 	var batch events.SQSEvent
@@ -74,7 +74,7 @@ func message(mode, orgID string, kind due.Kind, id string) string {
 	return `{"mode":"` + mode + `","org":"` + orgID + `","kind":"` + string(kind) + `","id":"` + id + `"}`
 }
 
-func TestAMessageMakesTheWorkerLookAtItsConnection(t *testing.T) {
+func TestWorkerProcessesConnectionOfMessage(t *testing.T) {
 	t.Parallel()
 	var c connections
 	const other = "c0000000-0000-4000-8000-000000000002"
@@ -88,8 +88,8 @@ func TestAMessageMakesTheWorkerLookAtItsConnection(t *testing.T) {
 	}
 }
 
-// That the second look finds nothing to do is the connection's to know, not the message's.
-func TestADuplicateMessageIsALookOfItsOwn(t *testing.T) {
+// The connection, not the message, determines that a second run has nothing to do.
+func TestWorkerProcessesDuplicateMessage(t *testing.T) {
 	t.Parallel()
 	var c connections
 	body := message("live", orgID, due.Connection, connID)
@@ -98,7 +98,7 @@ func TestADuplicateMessageIsALookOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAMessageOfAnotherKindIsDropped(t *testing.T) {
+func TestWorkerDropsMessageOfOtherKind(t *testing.T) {
 	t.Parallel()
 	var c connections
 	back := receive(t, &c,
@@ -109,7 +109,7 @@ func TestAMessageOfAnotherKindIsDropped(t *testing.T) {
 	}
 }
 
-func TestAForgedMessageIsDroppedAndHarmsNoOther(t *testing.T) {
+func TestWorkerDropsForgedMessageAlone(t *testing.T) {
 	t.Parallel()
 	var c connections
 	back := receive(t, &c,
@@ -126,7 +126,7 @@ func TestAForgedMessageIsDroppedAndHarmsNoOther(t *testing.T) {
 	}
 }
 
-func TestAFailureOfOurOwnBringsBackItsMessageAlone(t *testing.T) {
+func TestWorkerRetriesOnlyFailedMessage(t *testing.T) {
 	t.Parallel()
 	const bad = "c0000000-0000-4000-8000-00000000000b"
 	c := connections{failing: bad}
@@ -141,7 +141,7 @@ func TestAFailureOfOurOwnBringsBackItsMessageAlone(t *testing.T) {
 	}
 }
 
-// slow takes its time for every look.
+// slow takes a long time for each connection.
 type slow struct{}
 
 func (slow) Look(context.Context, org.Tenant, string) error {
@@ -149,7 +149,7 @@ func (slow) Look(context.Context, org.Tenant, string) error {
 	return nil
 }
 
-func TestTheConnectionsOfABatchDoNotWaitForOneAnother(t *testing.T) {
+func TestWorkerProcessesConnectionsConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		started := time.Now()
@@ -163,7 +163,7 @@ func TestTheConnectionsOfABatchDoNotWaitForOneAnother(t *testing.T) {
 	})
 }
 
-// patient looks for a while, and remembers how many looked at once.
+// patient takes some time for each connection, and records how many are processed concurrently.
 type patient struct {
 	mu        sync.Mutex
 	now, most map[string]int
@@ -171,7 +171,7 @@ type patient struct {
 
 func (s *patient) Look(_ context.Context, _ org.Tenant, id string) error {
 	s.count(id, 1)
-	<-time.After(time.Second) // virtual: the test runs inside testing/synctest
+	<-time.After(time.Second) // virtual time: the test runs in testing/synctest
 	s.count(id, -1)
 	return nil
 }
@@ -184,7 +184,7 @@ func (s *patient) count(id string, by int) {
 	s.most[id], s.most["all"] = max(s.most[id], s.now[id]), max(s.most["all"], s.now["all"])
 }
 
-func TestMessagesAboutOneConnectionWaitForOneAnother(t *testing.T) {
+func TestWorkerSerialisesMessagesOfOneConnection(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &patient{now: map[string]int{}, most: map[string]int{}}

@@ -1,6 +1,6 @@
 // Package requesthealthsystem serves POST /support/healthsystem?public_id= (docs/openapi.yaml): a patient asks the
-// organisation for a health system that is missing. It becomes the event patient.request_health_system. The same
-// request again changes nothing.
+// organisation to add a missing health system. The request creates the event patient.request_health_system. Repeating
+// the same request changes nothing.
 package requesthealthsystem
 
 import (
@@ -13,17 +13,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/support/healthsystem"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API       *httpapi.API
 	Auth      httpapi.PublicAuth
 	Inquiries Recorder
 }
 
-// Recorder takes inquiries (inquiry.Recorder).
+// Recorder stores inquiries (inquiry.Recorder).
 type Recorder interface {
 	AskHealthSystem(ctx context.Context, from inquiry.From, h inquiry.HealthSystem) error
 }
@@ -37,7 +37,7 @@ type request struct {
 	RequestKey    string `json:"request_key"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
 }

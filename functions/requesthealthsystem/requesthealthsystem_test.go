@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// recorder remembers what was asked, and answers err.
+// recorder records requests, and returns err.
 type recorder struct {
 	from  []inquiry.From
 	asked []inquiry.HealthSystem
@@ -31,7 +31,7 @@ func (r *recorder) handler() http.Handler {
 	})
 }
 
-func TestWhatAPatientAsksIsTakenDown(t *testing.T) {
+func TestRequestHealthSystemRecordsInquiry(t *testing.T) {
 	t.Parallel()
 	var r recorder
 	browsertest.CheckAnswer(t, browsertest.Send(t, r.handler(), http.MethodPost,
@@ -47,7 +47,7 @@ func TestWhatAPatientAsksIsTakenDown(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsTold(t *testing.T) {
+func TestRequestHealthSystemReturnsErrors(t *testing.T) {
 	t.Parallel()
 	browsertest.CheckRefusals(t, requesthealthsystem.Route, `{"email":"ada@example.com","name":"x"}`,
 		map[string]browsertest.Refusal{

@@ -1,5 +1,6 @@
-// Package requestsupport serves POST /support/request?public_id= (docs/openapi.yaml): a patient who is connecting asks
-// the organisation for help. It becomes the event patient.request_support. The same request again changes nothing.
+// Package requestsupport serves POST /support/request?public_id= (docs/openapi.yaml): a connecting patient asks the
+// organisation for help. The request creates the event patient.request_support. Repeating the same request changes
+// nothing.
 package requestsupport
 
 import (
@@ -12,17 +13,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/support/request"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API       *httpapi.API
 	Auth      httpapi.PublicAuth
 	Inquiries Recorder
 }
 
-// Recorder takes inquiries (inquiry.Recorder).
+// Recorder stores inquiries (inquiry.Recorder).
 type Recorder interface {
 	AskSupport(ctx context.Context, from inquiry.From, s inquiry.Support) error
 }
@@ -37,7 +38,7 @@ type request struct {
 	RequestKey   string `json:"request_key"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
 }

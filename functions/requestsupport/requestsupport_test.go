@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// recorder remembers what was asked, and answers err.
+// recorder records requests, and returns err.
 type recorder struct {
 	from  []inquiry.From
 	asked []inquiry.Support
@@ -28,7 +28,7 @@ func (r *recorder) handler() http.Handler {
 	return requestsupport.New(requestsupport.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Inquiries: r})
 }
 
-func TestWhatAPatientAsksIsTakenDown(t *testing.T) {
+func TestRequestSupportRecordsInquiry(t *testing.T) {
 	t.Parallel()
 	var r recorder
 	browsertest.CheckAnswer(t, browsertest.Send(t, r.handler(), http.MethodPost, requestsupport.Route+browsertest.Page,
@@ -43,7 +43,7 @@ func TestWhatAPatientAsksIsTakenDown(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsTold(t *testing.T) {
+func TestRequestSupportReturnsErrors(t *testing.T) {
 	t.Parallel()
 	browsertest.CheckRefusals(t, requestsupport.Route, `{"email":"ada@example.com","name":"x"}`,
 		map[string]browsertest.Refusal{

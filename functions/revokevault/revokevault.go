@@ -1,6 +1,6 @@
-// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), a help for tests: all current
-// connections of a synthetic patient of TEFCA mode are disconnected, as DELETE /bridge/org_connection/{orgConnectionId}
-// does. Called by the organisation's backend with a key of test mode; it may be repeated.
+// Package revokevault serves POST /bridge/vault_connection/revoke (docs/openapi.yaml), a helper for tests. It
+// disconnects all current connections of a synthetic TEFCA patient, as DELETE /bridge/org_connection/{orgConnectionId}
+// does. The organisation's backend calls it with a test mode key. The request is idempotent.
 package revokevault
 
 import (
@@ -12,10 +12,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/vault_connection/revoke"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API     *httpapi.API
 	Auth    httpapi.KeyAuth
@@ -36,7 +36,7 @@ type response struct {
 	Revoked   []string `json:"revoked"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Keyed(d.Auth, d.post)})
 }

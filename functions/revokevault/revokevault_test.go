@@ -27,16 +27,16 @@ const (
 	second  = "c0000000-0000-4000-8000-00000000000b"
 	third   = "c0000000-0000-4000-8000-00000000000c"
 	maple   = `{"email":"maple.aster@tefca.example"}`
-	subject = "p01" // Maple's
+	subject = "p01" // Maple's subject
 )
 
-// world are the connections of a person in a tenant, which the endpoint ends.
+// world holds a person's connections in a tenant, which the endpoint ends.
 type world struct {
-	statuses map[string]connection.Status // by id; of one that is listed and not here nothing is left
+	statuses map[string]connection.Status // by id; a listed connection that is missing here no longer exists
 	listed   []string
 	unlisted error
 	unread   error
-	unended  map[string]error // by id
+	unended  map[string]error // errors of ending, by id
 	ended    []string
 	limiter  httpapi.Limiter
 }
@@ -80,7 +80,7 @@ func (w *world) Disconnect(ctx context.Context, tenant org.Tenant, id string) (c
 	return w.Connection(ctx, tenant, id)
 }
 
-// check sends the request, by PublicA where nobody else is named.
+// check sends the request, by default with the credential PublicA.
 func (w *world) check(t *testing.T, e keyedtest.Exchange) {
 	t.Helper()
 	if e.Method == "" {
@@ -93,7 +93,7 @@ func (w *world) check(t *testing.T, e keyedtest.Exchange) {
 	}))
 }
 
-// revoked is the answer that names connections.
+// revoked returns the response that lists connections.
 func revoked(ids ...string) string {
 	list := ""
 	if len(ids) > 0 {
@@ -102,8 +102,9 @@ func revoked(ids ...string) string {
 	return `{"success":true,"data":{"request_id":"` + keyedtest.RequestID + `","revoked":[` + list + `]}}`
 }
 
-// TestTheCurrentConnectionsOfAPatientAreRevoked: those that are revoked or gone are not told; once more, there is none.
-func TestTheCurrentConnectionsOfAPatientAreRevoked(t *testing.T) {
+// TestRevokeVaultEndsCurrentConnections checks that revoked and deleted connections are not listed, and that a
+// repeated request returns none.
+func TestRevokeVaultEndsCurrentConnections(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{maple, `{"email":"Maple.ASTER@tefca.example","org_id":"other"}`} {
 		w := newWorld()
@@ -116,8 +117,8 @@ func TestTheCurrentConnectionsOfAPatientAreRevoked(t *testing.T) {
 	}
 }
 
-// TestNobodyElsesConnectionsAreRevoked: no other patient's, and of no other organisation.
-func TestNobodyElsesConnectionsAreRevoked(t *testing.T) {
+// TestRevokeVaultSparesOtherPatientsAndTenants covers other patients and other organisations.
+func TestRevokeVaultSparesOtherPatientsAndTenants(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.check(t, keyedtest.Exchange{
@@ -130,8 +131,8 @@ func TestNobodyElsesConnectionsAreRevoked(t *testing.T) {
 	}
 }
 
-// TestRevokingIsAHelpForTestsAlone: a live key is refused, whoever it asks for.
-func TestRevokingIsAHelpForTestsAlone(t *testing.T) {
+// TestRevokeVaultRefusesLiveKey checks that a live key is always refused.
+func TestRevokeVaultRefusesLiveKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	want := keyedtest.FailureBody("svc_forbidden_mode", "This works with test credentials only.")
@@ -143,8 +144,9 @@ func TestRevokingIsAHelpForTestsAlone(t *testing.T) {
 	}
 }
 
-// TestRevokingRefuses what is no address of a synthetic patient, and repeats none.
-func TestRevokingRefuses(t *testing.T) {
+// TestRevokeVaultRefusesInvalidAddress covers texts that are not a synthetic patient's address; none is repeated in the
+// response.
+func TestRevokeVaultRefusesInvalidAddress(t *testing.T) {
 	t.Parallel()
 	nobody := keyedtest.FailureBody("svc_invalid_request",
 		"email must be the address of one of the synthetic patients of TEFCA mode.")
@@ -189,7 +191,7 @@ func TestRevokingRefuses(t *testing.T) {
 	}
 }
 
-func TestRevokingKnowsItsCallers(t *testing.T) {
+func TestRevokeVaultRequiresKey(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]keyedtest.Exchange{
 		"no key":      {},
@@ -208,8 +210,9 @@ func TestRevokingKnowsItsCallers(t *testing.T) {
 	}
 }
 
-// TestAPatientThatIsHalfRevokedIsNoSuccess: the call may be repeated, and ends what is left.
-func TestAPatientThatIsHalfRevokedIsNoSuccess(t *testing.T) {
+// TestRevokeVaultFailsWhenPartlyRevoked checks that the call can be repeated and then ends the remaining
+// connections.
+func TestRevokeVaultFailsWhenPartlyRevoked(t *testing.T) {
 	t.Parallel()
 	lost := keyedtest.FailureBody("svc_unavailable", "The record was changed at the same time. Please try again.")
 	for name, c := range map[string]struct {
@@ -239,7 +242,7 @@ func TestAPatientThatIsHalfRevokedIsNoSuccess(t *testing.T) {
 	}
 }
 
-// left are the ids of connections that are authorized.
+// left returns the ids of authorised connections.
 func (w *world) left() func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for id, status := range w.statuses {
@@ -250,7 +253,7 @@ func (w *world) left() func(yield func(string) bool) {
 	}
 }
 
-// fullBuckets refuse every request.
+// fullBuckets refuses every request.
 type fullBuckets struct{}
 
 // Take implements httpapi.Buckets.
@@ -258,7 +261,7 @@ func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ra
 	return ratelimit.Decision{RetryAfter: 2 * time.Second}, nil
 }
 
-func TestWhoRevokesTooOftenWaits(t *testing.T) {
+func TestRevokeVaultIsRateLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.limiter = httpapi.Limiter{

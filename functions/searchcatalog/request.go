@@ -14,9 +14,9 @@ import (
 
 const (
 	defaultSize = 25
-	maxQuery    = 300 // characters
-	maxValues   = 60  // of a list: there are fewer states
-	maxValue    = 64  // characters of one of them
+	maxQuery    = 300 // in characters
+	maxValues   = 60  // per list; there are fewer states
+	maxValue    = 64  // in characters
 )
 
 // request is the CatalogSearch of docs/openapi.yaml.
@@ -26,7 +26,7 @@ type request struct {
 	SearchAfter   []json.RawMessage `json:"searchAfter"`
 	Size          *int              `json:"size"`
 	PlatformTypes []string          `json:"platformTypes"`
-	Locations     []string          `json:"locations"` // states of the United States: two letters
+	Locations     []string          `json:"locations"` // US states as two-letter codes
 	SortBy        string            `json:"sortBy"`
 	SortByOpts    struct {
 		LocationZIPCodes []string `json:"locationZipcodes"`
@@ -35,7 +35,7 @@ type request struct {
 
 const byLocation = "location"
 
-// check makes a query of what was asked for, with a credential of a mode.
+// check validates the request for a mode and converts it to a query.
 func (r request) check(mode org.Mode) (search.Query, error) {
 	q := search.Query{Text: r.Query, Size: defaultSize, Platforms: r.PlatformTypes, ByLocation: r.SortBy == byLocation}
 	if r.Size != nil {
@@ -73,7 +73,7 @@ func (r request) check(mode org.Mode) (search.Query, error) {
 	return q, nil
 }
 
-// maxZIPs is how many places a person can be at.
+// maxZIPs is the maximum number of ZIP codes in a search.
 const maxZIPs = 10
 
 func badZIPs() error {
@@ -82,7 +82,7 @@ func badZIPs() error {
 		About("sortByOpts.locationZipcodes")
 }
 
-// asked names the search, apart from the page: a cursor of one is none of another.
+// asked identifies the search independently of the page, so that a cursor is valid only for its own search.
 func (r request) asked() string {
 	return fmt.Sprintf("%q %q %q %q %q", r.Query, slices.Sorted(slices.Values(r.PlatformTypes)),
 		slices.Sorted(slices.Values(r.Locations)), r.SortBy,

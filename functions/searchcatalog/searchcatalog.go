@@ -1,6 +1,6 @@
-// Package searchcatalog serves POST /bridge/catalog/search?public_id= (docs/openapi.yaml): institutions by what a
-// person types. Browsers call it with the public id alone; it changes nothing. All pages of one search come from what
-// its first page was found in.
+// Package searchcatalog serves POST /bridge/catalog/search?public_id= (docs/openapi.yaml): a text search for
+// institutions. Browsers call it with the public id alone; it changes nothing. All pages of a search come from the same
+// edition of the catalogue as its first page.
 package searchcatalog
 
 import (
@@ -19,22 +19,22 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/catalog/search"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API       *httpapi.API
 	Auth      httpapi.PublicAuth
 	Catalogue Catalogue
 	Cursors   serve.Cursors
-	Own       weburl.Own // whose URLs are not shown
+	Own       weburl.Own // its URLs are not shown
 }
 
-// Catalogue is what is searched in (serve.Catalogue).
+// Catalogue is the searchable catalogue (serve.Catalogue).
 type Catalogue interface {
 	Live(ctx context.Context, mode string) (serve.Edition, serve.Searchable, error)
-	// At answers fault.Gone for what is not kept any more.
+	// At returns fault.Gone for an edition that is no longer stored.
 	At(ctx context.Context, mode string, e serve.Edition) (serve.Searchable, error)
 }
 
@@ -44,7 +44,7 @@ type response struct {
 
 type hits struct {
 	Total    total   `json:"total"`
-	MaxScore float64 `json:"max_score"` // of all pages; 0 without hits
+	MaxScore float64 `json:"max_score"` // over all pages; 0 without hits
 	Hits     []hit   `json:"hits"`
 }
 
@@ -61,7 +61,7 @@ type hit struct {
 	Source json.RawMessage `json:"_source"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.search)})
 }
@@ -104,8 +104,8 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 	return out, nil
 }
 
-// searched is what a search is made in: what is live, or what its first page was found in, with
-// the place to go on from.
+// searched returns the catalogue to search, either the live one or the edition of the search's first page, and the
+// position from which to continue.
 func (d Deps) searched(ctx context.Context, tenant org.Tenant, asked string, after []json.RawMessage,
 	query *search.Query,
 ) (serve.Edition, serve.Searchable, error) {

@@ -32,7 +32,7 @@ const (
 	alderLive = keyedtest.LiveA
 )
 
-// catalogue has editions by mode, the live one last; nothing of a mode without any.
+// catalogue has editions by mode, the live one last; a mode may have none.
 type catalogue struct {
 	t        testing.TB
 	editions map[string][]edition
@@ -122,7 +122,7 @@ func (c *catalogue) handler() http.Handler {
 	})
 }
 
-// answer is what a search comes to.
+// answer is the result of a search.
 type answer struct {
 	status int
 	text   string
@@ -170,7 +170,7 @@ func (a answer) names() string {
 	return strings.Join(all, ", ")
 }
 
-func TestASearchAnswersWithHits(t *testing.T) {
+func TestSearchReturnsHits(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t)
 	for body, want := range map[string]string{
@@ -207,7 +207,7 @@ func TestASearchAnswersWithHits(t *testing.T) {
 	}
 }
 
-func TestAllPagesHaveEachHitOnceAlsoWhileAnotherCatalogueIsPublished(t *testing.T) {
+func TestSearchPagesHitsOnceDuringPublication(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		`{"query":"maple","size":7%s}`, `{"query":"","size":100%s}`,
@@ -231,7 +231,7 @@ func TestAllPagesHaveEachHitOnceAlsoWhileAnotherCatalogueIsPublished(t *testing.
 				break
 			}
 			last := got.Data.Hits.Hits[len(got.Data.Hits.Hits)-1].Sort
-			if page%2 == 1 { // numbers may have become texts
+			if page%2 == 1 { // numbers may be sent as strings
 				last[0] = json.RawMessage(`"` + string(last[0]) + `"`)
 			}
 			after = `,"searchAfter":[` + string(bytes.Join([][]byte{last[0], last[1], last[2], last[3]}, []byte{','})) + `]`
@@ -244,7 +244,7 @@ func TestAllPagesHaveEachHitOnceAlsoWhileAnotherCatalogueIsPublished(t *testing.
 	}
 }
 
-func TestWhatCannotBeSearchedForIsRefusedClearly(t *testing.T) {
+func TestSearchRefusesInvalidRequest(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t)
 	first := c.post("?public_id="+alder, `{"query":"maple"}`)
@@ -315,7 +315,7 @@ func TestWhatCannotBeSearchedForIsRefusedClearly(t *testing.T) {
 	}
 }
 
-func TestACursorEndsWithItsCatalogue(t *testing.T) {
+func TestSearchCursorExpiresWithCatalogue(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t)
 	sort, err := json.Marshal(c.post("?public_id="+alder, `{"query":"maple"}`).Data.Hits.Hits[0].Sort)

@@ -1,6 +1,6 @@
-// Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml): a page of ours has six digits sent
-// to the e-mail address that a patient has typed. Whoever the address belongs to, the answer is the same. Every call
-// sends another code, as far as the limits go.
+// Package sendcode serves POST /bridge/email/codes?public_id= (docs/openapi.yaml): one of the service's pages requests
+// six digits for the e-mail address that a patient has typed. The response is the same for every address. Every call
+// sends another code, within the limits.
 package sendcode
 
 import (
@@ -14,10 +14,10 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/email/codes"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.PublicAuth
@@ -42,14 +42,14 @@ type request struct {
 	Language string `json:"lang"`
 }
 
-// response has times as RFC 3339.
+// response is the response to a sent code. Times are RFC 3339.
 type response struct {
 	VerificationID string `json:"verification_id"`
 	ExpiresAt      string `json:"expires_at"`
 	ResendAfter    string `json:"resend_after"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
 }

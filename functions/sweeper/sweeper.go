@@ -1,5 +1,5 @@
-// Package sweeper runs every minute: it re-sends what was lost, late, deferred or crashed, and deletes the files of
-// exports whose time is over.
+// Package sweeper runs every minute. It re-sends messages that were lost, late or deferred or whose worker crashed, and
+// deletes the files of expired exports.
 package sweeper
 
 import (
@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// lookAhead covers the time until the run after the next one; the message waits for the rest of it in the queue.
+	// lookAhead reaches to the run after the next one. Messages due later than now are sent with a delay.
 	lookAhead = 90 * time.Second
-	// nextLook is how long a row that was sent is left to its worker.
+	// nextLook is the time after which a row whose message was sent is due again.
 	nextLook = 2 * time.Minute
 )
 
-// Tasks reads tasks and ends the care for their files (store.Tasks).
+// Tasks reads tasks and records that their files are deleted (store.Tasks).
 type Tasks interface {
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
 	ForgetFile(ctx context.Context, task export.Task) error
@@ -45,7 +45,7 @@ type sweeper struct {
 	now   func() time.Time
 }
 
-// act deals with one due row.
+// act processes one due row.
 func (s sweeper) act(ctx context.Context, i due.Item, _ due.Place) (sent bool, err error) {
 	if i.Kind == due.Task {
 		task, err := s.tasks.Task(ctx, i.Tenant, i.ID)
@@ -57,7 +57,7 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Place) (sent bool, e
 		}
 	}
 	now := s.now()
-	// A second later than due: a lease that ends at that moment has then ended.
+	// One second after the due time, so that a lease that ends then has ended.
 	delay := max(i.At.Sub(now)+time.Second, 0)
 	if i.At.Before(now) {
 		delay = 0
@@ -65,10 +65,10 @@ func (s sweeper) act(ctx context.Context, i due.Item, _ due.Place) (sent bool, e
 	return s.work.Send(ctx, i, latest(i.At, now).Add(nextLook), delay)
 }
 
-// expire deletes what a finished or failed export has left in the bucket, once its time is over.
+// expire deletes the remaining files of a finished or failed export once they have expired.
 func (s sweeper) expire(ctx context.Context, task export.Task) error {
 	if s.now().Before(task.FilesUntil) {
-		return nil // looked at a little ahead of its time
+		return nil // the row was read slightly before its due time
 	}
 	for _, key := range task.Objects() {
 		if err := s.files.Delete(ctx, key); err != nil {

@@ -29,14 +29,14 @@ func tenant() org.Tenant {
 	return org.Tenant{Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"}
 }
 
-// world is the database, the queue and the files. What is named in failing fails.
+// world is the database, the queue and the files. Calls listed in failing fail.
 type world struct {
 	mu      sync.Mutex
 	rows    map[int][]due.Item // by shard
 	tasks   map[string]export.Task
 	failing map[string]error // by method, or by method and id
 	asked   []string
-	done    []string // what was done, in order
+	done    []string // performed actions, in order
 }
 
 func (w *world) Due(_ context.Context, shard int, before time.Time) ([]due.Item, error) {
@@ -111,7 +111,7 @@ func item(kind due.Kind, id string, at time.Duration) due.Item {
 	return due.Item{Tenant: tenant(), Kind: kind, ID: id, At: now().Add(at)}
 }
 
-// finished is a successful task whose file lives until a moment.
+// finished returns a successful task with a file that expires at a given time.
 func finished(id string, until time.Duration) export.Task {
 	return export.Task{
 		ID: id, Tenant: tenant(), Status: export.Success, Files: []export.File{{Key: "file of " + id}},
@@ -119,7 +119,7 @@ func finished(id string, until time.Duration) export.Task {
 	}
 }
 
-func TestEveryShardIsAskedForWhatIsDueSoon(t *testing.T) {
+func TestSweeperReadsDueRowsOfEveryShard(t *testing.T) {
 	t.Parallel()
 	var w world
 	if err := w.sweep(t); err != nil {
@@ -131,7 +131,7 @@ func TestEveryShardIsAskedForWhatIsDueSoon(t *testing.T) {
 	}
 }
 
-func TestWhatADueRowBrings(t *testing.T) {
+func TestSweeperHandlesEachKindOfRow(t *testing.T) {
 	t.Parallel()
 	pending := export.Task{ID: "x", Status: export.Pending}
 	failed := export.Task{ID: "x", Tenant: tenant(), Status: export.Failed, Generation: 2, FilesUntil: now()}
@@ -199,7 +199,7 @@ func TestWhatADueRowBrings(t *testing.T) {
 	}
 }
 
-func TestARowThatSomebodyElseDealtWithIsLeft(t *testing.T) {
+func TestSweeperSkipsRowHandledElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		row    due.Item
@@ -225,7 +225,7 @@ func TestARowThatSomebodyElseDealtWithIsLeft(t *testing.T) {
 	}
 }
 
-func TestOneRowsFailureStopsNoOther(t *testing.T) {
+func TestSweeperContinuesAfterFailedRow(t *testing.T) {
 	t.Parallel()
 	for _, failing := range []string{
 		"Due 1", "Task bad", "Postpone bad", "Send bad", "Delete file of bad",

@@ -15,7 +15,7 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// attempts remembers what it was told to look at.
+// attempts records the attempts that it processed.
 type attempts struct {
 	looked []string
 	err    error
@@ -26,9 +26,9 @@ func (a *attempts) Look(_ context.Context, tenant org.Tenant, id string) error {
 	return a.err
 }
 
-// TestAMessageOfAnAttemptHasItLookedAt, and is kept where that fails; every other one is dropped.
-// Either is found in the log.
-func TestAMessageOfAnAttemptHasItLookedAt(t *testing.T) {
+// TestWorkerProcessesAttemptOfMessage checks that the message is retried if the attempt fails, and that messages of
+// other kinds are dropped. Both are logged.
+func TestWorkerProcessesAttemptOfMessage(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []org.Mode{org.Test, org.Live} {
 		for _, kind := range []due.Kind{

@@ -1,5 +1,5 @@
-// Package usagecounter runs once a day: it counts what each organisation has used in the days that are over, from the
-// log of events, and makes up for days that it has missed.
+// Package usagecounter runs once a day. It counts each organisation's usage of past days from the event log, and
+// catches up on missed days.
 package usagecounter
 
 import (

@@ -1,5 +1,5 @@
-// Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml): a page of ours takes the
-// digits that a patient was sent, and gets the token that vouches for the address. A code works once.
+// Package verifyemail serves POST /bridge/email/verification?public_id= (docs/openapi.yaml): one of the service's pages
+// sends the digits that a patient received, and gets a token that proves the e-mail address. A code is valid once.
 package verifyemail
 
 import (
@@ -12,17 +12,17 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Route is the declared path.
+// Route is the endpoint's path.
 const Route = "/bridge/email/verification"
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API   *httpapi.API
 	Auth  httpapi.PublicAuth
 	Codes Checker
 }
 
-// Checker takes codes (verification.Checker).
+// Checker verifies codes (verification.Checker).
 type Checker interface {
 	Check(ctx context.Context, tenant org.Tenant, id, digits string) (verification.Verified, error)
 }
@@ -37,7 +37,7 @@ type response struct {
 	ExpiresAt  string `json:"expires_at"` // RFC 3339
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
 }

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// checker takes one code, of the one tenant.
+// checker accepts one code, for one tenant.
 type checker struct{}
 
 func (checker) Check(_ context.Context, of org.Tenant, id, digits string) (verification.Verified, error) {
@@ -32,7 +32,7 @@ func (checker) Check(_ context.Context, of org.Tenant, id, digits string) (verif
 	}, nil
 }
 
-func TestACodeIsTaken(t *testing.T) {
+func TestVerifyEmailChecksCode(t *testing.T) {
 	t.Parallel()
 	handler := verifyemail.New(verifyemail.Deps{API: keyedtest.NewAPI(), Auth: browsertest.Auth(), Codes: checker{}})
 	for name, c := range map[string]struct {

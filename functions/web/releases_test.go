@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// kept are the files of other releases, and which of them were asked for.
+// kept holds the files of other releases, and records the requested paths.
 type kept struct {
 	files map[string]string
 	fails error
@@ -42,9 +42,9 @@ func keeping(t *testing.T, k *kept) web.Deps {
 	return d
 }
 
-// TestAFileOfAnotherReleaseIsServedAsOnesOwn: a page that the version before or after this one has made asks whichever
-// answers, and a customer has pinned what is long gone from the build.
-func TestAFileOfAnotherReleaseIsServedAsOnesOwn(t *testing.T) {
+// TestFileOfOtherReleaseIsServed covers pages of the previous or next version, which may reach either
+// release, and SDK versions that a customer has pinned and the build no longer contains.
+func TestFileOfOtherReleaseIsServed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pattern, name, key, own, kind string }{
 		{
@@ -70,7 +70,7 @@ func TestAFileOfAnotherReleaseIsServedAsOnesOwn(t *testing.T) {
 			tag := got.Header().Get("ETag")
 			for _, h := range []http.Header{got.Header(), own.Header()} {
 				h.Del("ETag")
-				h.Del("Content-Type") // the fixture's have no charset
+				h.Del("Content-Type") // the fixture's types have no charset
 			}
 			if !reflect.DeepEqual(got.Header(), own.Header()) {
 				t.Errorf("%s, %s: %v, one's own has %v", c.name, accept, got.Header(), own.Header())
@@ -83,7 +83,7 @@ func TestAFileOfAnotherReleaseIsServedAsOnesOwn(t *testing.T) {
 	}
 }
 
-func TestOtherReleasesAreAskedForNothingButImmutableFiles(t *testing.T) {
+func TestOtherReleasesServeOnlyImmutableFiles(t *testing.T) {
 	t.Parallel()
 	k := &kept{files: map[string]string{}}
 	d := keeping(t, k)
@@ -109,7 +109,7 @@ func TestOtherReleasesAreAskedForNothingButImmutableFiles(t *testing.T) {
 	}
 }
 
-func TestABucketThatFailsIsNoMissingFile(t *testing.T) {
+func TestBucketFailureIsServerError(t *testing.T) {
 	t.Parallel()
 	const name = "embed-AB12CD34.js"
 	for cause, k := range map[string]*kept{

@@ -1,9 +1,9 @@
-// Package web serves what browsers get of the widget and of our own pages: GET /widget/embed (the frame on a customer's
-// page), /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file},
-// /sdk/{version}/{file} (the element) with /sdk/manifest.json, /demo (the playground) and /dashboard, which says
-// nothing of anybody until its visitor has signed in. Whoever has a public id may open the others; nothing here changes
-// anything. Files come from the build beside the function, and from the bucket of all releases where another has made
-// them (docs/adr/0035-the-widget.md).
+// Package web serves the widget and the service's own pages: GET /widget/embed (the frame on a customer's page),
+// /widget/connect (the page of redirect mode and of the older element's window), /widget/assets/{file},
+// /sdk/{version}/{file} (the element) with /sdk/manifest.json, /demo (the playground) and /dashboard, which shows
+// nothing before sign-in. Widget pages need only a public id; nothing here changes anything. Files come from the build
+// deployed with the function, and files of other releases from the bucket of all releases
+// (docs/adr/0035-the-widget.md).
 package web
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// The declared paths.
+// The endpoints' paths.
 const (
 	embedRoute   = "/widget/embed"
 	connectRoute = flow.PagePath
@@ -31,15 +31,15 @@ const (
 	dashRoute    = "/dashboard"
 )
 
-// Deps are what the endpoint works with.
+// Deps holds the endpoint's dependencies.
 type Deps struct {
 	API           *httpapi.API
 	Auth          httpapi.PublicAuth
 	Organisations Organisations
-	Pages         *pages.Bundle // nil: the service was built without
+	Pages         *pages.Bundle // nil: the service was built without pages
 	Releases      pages.Releases
-	BaseURL       string // of the service, with the version
-	DashboardURL  string // empty: below the base URL
+	BaseURL       string // the service's URL including the version
+	DashboardURL  string // empty: a path below the base URL
 	Own           weburl.Own
 }
 
@@ -48,8 +48,9 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// framed are the parameters of a frame. All else travels over its channel. Clients written for the same contract send
-// alias and, as further parameters, the element's attributes, which the page reads itself (docs/reference/compatibility.md).
+// framed holds a frame's query parameters; everything else is sent over its message channel. Clients written for the
+// same contract send alias and, as further parameters, the element's attributes, which the page reads itself
+// (docs/reference/compatibility.md).
 type framed struct {
 	PublicID string `query:"public_id"`
 	Alias    string `query:"public-id"`
@@ -58,7 +59,8 @@ type framed struct {
 
 const alias = "public-id"
 
-// connecting are those of the hosted page, which takes them to connect or to an attempt. It proves none of them.
+// connecting holds the query parameters of the hosted page, which passes them to connect or to an attempt. They are not
+// validated here.
 type connecting struct {
 	PublicID      string `query:"public_id"`
 	Lang          string `query:"lang"`
@@ -80,7 +82,7 @@ type released struct {
 	Name    string `path:"file"`
 }
 
-// New returns the endpoint.
+// New returns the endpoint's handler.
 func New(d Deps) http.Handler {
 	get := func(e httpapi.Endpoint) httpapi.Methods { return httpapi.Methods{http.MethodGet: e} }
 	embedAuth := d.Auth
@@ -97,7 +99,7 @@ func New(d Deps) http.Handler {
 		releaseRoute: get(httpapi.Files(func(ctx context.Context, _ struct{}, takes func(string) bool) (httpapi.File, error) {
 			return d.file(ctx, "sdk/manifest.json", takes)
 		})),
-		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // without a limit, as a file
+		demoRoute: get(httpapi.Page(httpapi.Limiter{}, d.demo)), // not rate-limited, like a file
 		dashRoute: get(httpapi.Page(httpapi.Limiter{}, d.dashboard)),
 	})
 }
@@ -113,14 +115,14 @@ func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (
 		"request_id", in.RequestID,
 		"reconnect_org_connection_id", in.ConnectionID, "brand_id", in.BrandID, "portal_id", in.PortalID,
 	)}
-	if in.RedirectURI != "" { // connect has put it there; a window ends where it was opened
+	if in.RedirectURI != "" { // added by connect; a window instead ends where it was opened
 		boot.Shell = pages.Page
 	}
 	return d.application(ctx, visit, pages.Connect, in.PublicID, boot)
 }
 
-// application shows a page for the organisation of a public id. One that is unknown or suspended is
-// told of nothing but that.
+// application shows a page for the organisation of a public id. For an unknown or suspended organisation, the page gets
+// no details besides that.
 func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, publicID string,
 	boot pages.Boot,
 ) (httpapi.Answer, error) {
@@ -138,7 +140,7 @@ func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, public
 	return d.draw(visit, name, boot)
 }
 
-// demo shows the playground, which makes its elements for whatever public id it is given.
+// demo shows the playground, which creates its elements for any public id.
 func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {
 	id, mode := spelled(in.PublicID, "")
 	return d.draw(visit, pages.Demo, pages.Boot{
@@ -147,7 +149,7 @@ func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.A
 	})
 }
 
-// dashboard shows the page of developers. It is in English, and the same for all.
+// dashboard shows the dashboard's page. It is in English and the same for everyone.
 func (d Deps) dashboard(_ context.Context, visit httpapi.Visit, _ struct{}) (httpapi.Answer, error) {
 	return d.draw(visit, pages.Dashboard, pages.Boot{
 		Shell: pages.Page, DashboardURL: d.DashboardURL,
@@ -161,7 +163,7 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	}
 	boot.BaseURL, boot.Own = d.BaseURL, d.Own
 	language := visit.Language()
-	// By its first part, as the page itself chooses: the words of another language would be one more request.
+	// Compares the primary language only, as the page does: loading another language's texts would need one more request.
 	if asked, _, _ := strings.Cut(strings.ToLower(boot.Query["lang"]), "-"); asked == httpapi.English ||
 		asked == httpapi.Spanish {
 		language = asked
@@ -176,7 +178,7 @@ func (d Deps) draw(visit httpapi.Visit, name string, boot pages.Boot) (httpapi.A
 	return httpapi.Drawn(drawn.HTML, drawn.Policy, drawn.Referrer), nil
 }
 
-// title is what a tab and a history show.
+// title returns the page title for the browser's tab and history.
 func title(name, language string, of *pages.Branding) string {
 	text := "Connect your health records"
 	switch {
@@ -193,12 +195,13 @@ func title(name, language string, of *pages.Branding) string {
 	return text + " \u00b7 " + of.Name
 }
 
-// spelled is a public id as it was asked with, if it is one at all, and its mode: that of its
-// credential, or what it says itself.
+// spelled returns the requested public id if it is well-formed, and its mode: the credential's, or else the one in the
+// id.
 func spelled(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
-	case !ok: // a page's own mistake, which the widget explains in test mode (docs/reference/deviations.md, "Elements")
+	// an error of the embedding page, which the widget explains in test mode (docs/reference/deviations.md, "Elements")
+	case !ok:
 		return "", org.Test
 	case known != "":
 		return publicID, known
@@ -208,10 +211,10 @@ func spelled(publicID string, known org.Mode) (id string, mode org.Mode) {
 	return publicID, org.Live
 }
 
-// maxGiven is longer than any parameter that connect takes.
+// maxGiven is longer than any parameter that connect accepts.
 const maxGiven = 2048
 
-// given are those parameters that have a value.
+// given returns the parameters that have a value of at most maxGiven bytes.
 func given(pairs ...string) map[string]string {
 	query := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {

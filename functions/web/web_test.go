@@ -31,7 +31,7 @@ const (
 	baseURL   = "https://api.example/v1"
 )
 
-// directory knows one credential with an origin and one without.
+// directory has one credential with an origin and one without.
 type directory struct{}
 
 func (directory) ByPublicID(_ context.Context, id string) (org.Caller, error) {
@@ -80,7 +80,7 @@ func deps(t *testing.T) web.Deps {
 	}
 }
 
-// get asks as Lambda's adapter does: with the declared path as the pattern, and its parameters.
+// get sends a request as Lambda's adapter does, with the declared path as the pattern and its parameters.
 func get(d web.Deps, pattern, value, query string, header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "/v1/x?"+query, http.NoBody)
 	r.Pattern, r.Header = pattern, header
@@ -111,7 +111,7 @@ func bootOf(t *testing.T, w *httptest.ResponseRecorder) pages.Boot {
 	return boot
 }
 
-func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
+func TestFrameIsBrandedAndRestrictedToOrigins(t *testing.T) {
 	t.Parallel()
 	w := get(deps(t), "/widget/embed", "", "public_id="+known+"&external_id=p7&email=a@b.example",
 		http.Header{"Accept-Language": {"es"}})
@@ -136,7 +136,7 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 		"Cache-Control": "no-store", "Referrer-Policy": "strict-origin", "X-Content-Type-Options": "nosniff",
 		"Content-Type": "text/html; charset=utf-8",
 		"X-Request-Id": requestID, "Set-Cookie": "",
-		// a page that isolates itself holds no other frame
+		// An isolated page can only embed frames with these headers.
 		"Cross-Origin-Embedder-Policy": "credentialless", "Cross-Origin-Resource-Policy": "cross-origin",
 	} {
 		if got := w.Header().Get(name); got != want {
@@ -168,7 +168,7 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 			t.Errorf("%s?%s: %d", at, query, refused.Code)
 		}
 	}
-	// as the page itself chooses
+	// chosen as by the page itself
 	for asked, want := range map[string]string{"es-MX": "es", "EN-us": "en", "fr": "es", "": "es"} {
 		w = get(deps(t), "/widget/embed", "", "public_id="+open+"&lang="+asked, http.Header{"Accept-Language": {"es"}})
 		if !strings.Contains(w.Body.String(), `<html lang="`+want+`">`) {
@@ -177,7 +177,7 @@ func TestAFrameIsTheOrganisationsAndForItsPages(t *testing.T) {
 	}
 }
 
-func TestWhoIsNobodyLearnsNothingButThat(t *testing.T) {
+func TestPageOfUnknownOrganisationShowsNoDetails(t *testing.T) {
 	t.Parallel()
 	for id, shown := range map[string]string{
 		suspended: suspended, "": "", "public_test_x": "", "</script><b>": "",
@@ -204,7 +204,7 @@ func TestWhoIsNobodyLearnsNothingButThat(t *testing.T) {
 	}
 }
 
-func TestWhoComesTooOftenIsToldOnThePage(t *testing.T) {
+func TestPageShowsRateLimitError(t *testing.T) {
 	t.Parallel()
 	d := deps(t)
 	d.Auth.Limiter = httpapi.Limiter{
@@ -221,7 +221,7 @@ func TestWhoComesTooOftenIsToldOnThePage(t *testing.T) {
 	}
 }
 
-func TestTheHostedPageTakesItsParametersAlong(t *testing.T) {
+func TestHostedPagePassesOnParameters(t *testing.T) {
 	t.Parallel()
 	const back = "&external_id=p7&external_state=s%269&request_id=r1&reconnect_org_connection_id=c1&brand_id=b1&" +
 		"portal_id=q1&lang=es"
@@ -229,7 +229,7 @@ func TestTheHostedPageTakesItsParametersAlong(t *testing.T) {
 		"public_id="+known+"&redirect_uri=https%3A%2F%2Fevil.example%2F"+back+"&email=a@b.example", nil)
 	boot := bootOf(t, w)
 	want := map[string]string{
-		// connect proves it, later
+		// connect verifies it later
 		"redirect_uri": "https://evil.example/", "external_id": "p7", "external_state": "s&9", "request_id": "r1",
 		"reconnect_org_connection_id": "c1", "brand_id": "b1", "portal_id": "q1", "lang": "es",
 	}
@@ -251,7 +251,7 @@ func TestTheHostedPageTakesItsParametersAlong(t *testing.T) {
 	}
 }
 
-func TestThePlaygroundBelongsToNobody(t *testing.T) {
+func TestPlaygroundServesAnyPublicID(t *testing.T) {
 	t.Parallel()
 	w := get(deps(t), "/demo", "", "public_id="+known, nil)
 	boot := bootOf(t, w)
@@ -260,7 +260,7 @@ func TestThePlaygroundBelongsToNobody(t *testing.T) {
 	}
 }
 
-func TestTheDashboardIsOneEnglishPageForAll(t *testing.T) {
+func TestDashboardIsEnglishPageForEveryone(t *testing.T) {
 	t.Parallel()
 	first := get(deps(t), "/dashboard", "", "", http.Header{"Accept-Language": {"es"}})
 	other := get(deps(t), "/dashboard", "", "public_id="+known+"&lang=es",
@@ -287,7 +287,7 @@ func TestTheDashboardIsOneEnglishPageForAll(t *testing.T) {
 	}
 }
 
-func TestFilesAreKeptAsLongAsTheirNamesSay(t *testing.T) {
+func TestFilesAreCachedByName(t *testing.T) {
 	t.Parallel()
 	const forever, minutes = "public, max-age=31536000, immutable", "public, max-age=300"
 	for _, c := range []struct{ pattern, name, cache, policy, cors string }{
@@ -314,7 +314,7 @@ func TestFilesAreKeptAsLongAsTheirNamesSay(t *testing.T) {
 	}
 }
 
-func TestNothingButTheBuildIsServed(t *testing.T) {
+func TestOnlyFilesOfBuildAreServed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
 		"", ".", "..", "../manifest.json", "../../pages/embed.en.html", "..%2f..%2fmanifest.json", "/etc/passwd",
@@ -331,7 +331,7 @@ func TestNothingButTheBuildIsServed(t *testing.T) {
 	}
 }
 
-func TestWithoutPagesTheServiceSaysWhatIsMissing(t *testing.T) {
+func TestMissingPagesAreReported(t *testing.T) {
 	t.Parallel()
 	d := deps(t)
 	d.Pages = nil

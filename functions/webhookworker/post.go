@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// postTimeout is what a receiver gets to answer (docs/reference/deviations.md, Webhooks).
+	// postTimeout is the time that a receiver has to respond (docs/reference/deviations.md, Webhooks).
 	postTimeout = 30 * time.Second
-	// keptBody is how much of an answer the delivery log shows.
+	// keptBody is the number of bytes of a response body that the delivery log shows.
 	keptBody = 2 << 10
-	// keptHeaders, keptName and keptValue bound how much of an answer's headers it shows.
+	// keptHeaders, keptName and keptValue limit the response headers that the delivery log shows.
 	keptHeaders = 40
 	keptName    = 64
 	keptValue   = 256
@@ -33,12 +33,12 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Poster sends webhooks over HTTP. It follows no redirect: one is an answer like any other.
+// Poster sends webhooks over HTTP. It does not follow redirects: a redirect counts as an ordinary response.
 type Poster struct {
 	Client Doer
 }
 
-// Post implements webhook.Poster. Its error is that ctx has ended: then nothing is known of the receiver.
+// Post implements webhook.Poster. It returns an error only if ctx has ended; then the receiver's result is unknown.
 func (p Poster) Post(ctx context.Context, url string, header map[string]string, body []byte) (webhook.Answer, error) {
 	stop := lambdarun.Waits(ctx)
 	answer := p.post(ctx, url, header, body)
@@ -54,7 +54,7 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		// The address passed its check when it was registered; what no request can be made of is never reached.
+		// The URL passed its check at registration; one that no longer makes a valid request is treated as blocked.
 		return webhook.Answer{Failure: webhook.FailedBlocked}
 	}
 	for name, value := range header {
@@ -75,8 +75,8 @@ func (p Poster) post(ctx context.Context, url string, header map[string]string, 
 	}
 }
 
-// shownHeader is as much of an answer's headers as the delivery log shows: the first by name, each cut short.
-// Cookies are nobody's business.
+// shownHeader returns the response headers for the delivery log: the first ones by name, each truncated. Cookies are
+// omitted.
 func shownHeader(header http.Header) map[string]string {
 	shown := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
@@ -87,7 +87,7 @@ func shownHeader(header http.Header) map[string]string {
 		if name == "Set-Cookie" || len(name) > keptName {
 			continue
 		}
-		// What is cut in the middle of a letter is no text any more.
+		// Truncating in the middle of a character leaves invalid UTF-8.
 		shown[name] = strings.ToValidUTF8(value[:min(len(value), keptValue)], "")
 	}
 	if len(shown) == 0 {

@@ -27,7 +27,7 @@ type doer func(r *http.Request) (*http.Response, error)
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d(r) }
 
-// content is the body of an answer that counts what is read of it.
+// content is a response body that counts the bytes read from it.
 type content struct {
 	io.Reader
 
@@ -46,7 +46,7 @@ func (c *content) Close() error {
 	return nil
 }
 
-// zeros never ends.
+// zeros is an endless body.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -54,7 +54,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hanging answers when its context ends, as the real client's bodies do.
+// hanging is a body that returns only when its context ends, like the real client's.
 type hanging struct{ end <-chan struct{} }
 
 func (h hanging) Read([]byte) (int, error) {
@@ -78,7 +78,7 @@ func post(ctx context.Context, t *testing.T, client webhookworker.Doer, url stri
 	return answer
 }
 
-func TestPostSendsTheBodyAndTheHeadersAsTheyAre(t *testing.T) {
+func TestPostSendsBodyAndHeadersUnchanged(t *testing.T) {
 	t.Parallel()
 	client := doer(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
@@ -98,7 +98,7 @@ func TestPostSendsTheBodyAndTheHeadersAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestEveryStatusIsAnAnswer(t *testing.T) {
+func TestPostReturnsEveryStatus(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 204, 301, 302, 307, 400, 404, 410, 429, 500, 503} {
 		body := &content{Reader: strings.NewReader("why")}
@@ -109,7 +109,7 @@ func TestEveryStatusIsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestOfALongAnswerTwoKibibytesAreRead(t *testing.T) {
+func TestPostReadsTwoKibibytesOfResponse(t *testing.T) {
 	t.Parallel()
 	body := &content{Reader: io.LimitReader(zeros{}, 10<<20)}
 	got := post(t.Context(), t, answering(200, body), receiver)
@@ -118,7 +118,7 @@ func TestOfALongAnswerTwoKibibytesAreRead(t *testing.T) {
 	}
 }
 
-func TestABodyThatBreaksOffDoesNotChangeTheStatus(t *testing.T) {
+func TestPostReturnsStatusWhenBodyBreaksOff(t *testing.T) {
 	t.Parallel()
 	broken := io.MultiReader(strings.NewReader("half"), brokenReader{})
 	got := post(t.Context(), t, answering(200, &content{Reader: broken}), receiver)
@@ -131,7 +131,7 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, errTrouble }
 
-func TestAReceiverGetsThirtySeconds(t *testing.T) {
+func TestPostTimesOutAfterThirtySeconds(t *testing.T) {
 	t.Parallel()
 	for name, client := range map[string]doer{
 		"before its answer": func(r *http.Request) (*http.Response, error) {
@@ -155,7 +155,7 @@ func TestAReceiverGetsThirtySeconds(t *testing.T) {
 	}
 }
 
-func TestWhatEndsTheWorkerIsNotTheReceiversFailure(t *testing.T) {
+func TestPostReturnsErrorWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := doer(func(r *http.Request) (*http.Response, error) {
@@ -171,7 +171,7 @@ func TestWhatEndsTheWorkerIsNotTheReceiversFailure(t *testing.T) {
 	})
 }
 
-func TestEachFailureHasItsClass(t *testing.T) {
+func TestPostClassifiesFailures(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[safehttp.Class]webhook.Failure{
 		safehttp.BlockedAddress: webhook.FailedBlocked, safehttp.BadURL: webhook.FailedBlocked,
@@ -194,7 +194,7 @@ func TestEachFailureHasItsClass(t *testing.T) {
 	}
 }
 
-func TestARedirectIsAnAnswerAndIsNotFollowed(t *testing.T) {
+func TestPostDoesNotFollowRedirect(t *testing.T) {
 	t.Parallel()
 	var followed atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -212,7 +212,7 @@ func TestARedirectIsAnAnswerAndIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestAnAddressInsideTheNetworkIsNotReached(t *testing.T) {
+func TestPostBlocksPrivateAddress(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// listen serves connections by hand at a loopback address.
+// listen serves raw connections on a loopback address.
 func listen(t *testing.T, serve func(c net.Conn)) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -45,7 +45,7 @@ func loopback() *safehttp.Client {
 	return safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 }
 
-// writing reads a request and writes what it is given, over and over until the other side has enough.
+// writing returns a server that reads a request, writes head, and repeats again until the client disconnects.
 func writing(head, again string) func(c net.Conn) {
 	more := []byte(again)
 	return func(c net.Conn) {
@@ -59,8 +59,8 @@ func writing(head, again string) func(c net.Conn) {
 	}
 }
 
-// Receivers of all sorts cost bounded time and memory, and say nothing about the next one.
-func TestNoReceiverHarmsTheWorker(t *testing.T) {
+// Misbehaving receivers of all kinds cost limited time and memory, and do not affect the next delivery.
+func TestPostSurvivesMisbehavingReceivers(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 1<<16)
 	tests := map[string]struct {
@@ -103,7 +103,7 @@ func TestNoReceiverHarmsTheWorker(t *testing.T) {
 }
 
 //nolint:paralleltest // it measures what the process allocates
-func TestManyEndlessAnswersTakeLittleMemory(t *testing.T) {
+func TestPostLimitsMemoryOfEndlessResponses(t *testing.T) {
 	address := listen(t, writing("HTTP/1.1 200 OK\r\n\r\n", strings.Repeat("x", 1<<16)))
 	client := loopback()
 	var before, after runtime.MemStats
@@ -118,7 +118,7 @@ func TestManyEndlessAnswersTakeLittleMemory(t *testing.T) {
 	}
 }
 
-func TestTheHeadersOfAnAnswerAreKeptWithinBounds(t *testing.T) {
+func TestPostLimitsResponseHeaders(t *testing.T) {
 	t.Parallel()
 	header := http.Header{
 		"Retry-After": {"7"}, "Webhook-Delivery": {"disable"}, "Set-Cookie": {"a=b"}, "Zz": {"one", "two"},

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// planner plans all events but one.
+// planner plans all events except one.
 type planner struct {
 	unplanned string
 	asked     []webhook.Reference
@@ -78,7 +78,7 @@ func TestTogetherReturnsErrorOfDelivery(t *testing.T) {
 	}
 }
 
-func TestTogetherReturnsMessagesOfEventsThatCannotBeRead(t *testing.T) {
+func TestTogetherRetriesMessagesOfUnreadableEvents(t *testing.T) {
 	t.Parallel()
 	tenant := org.Tenant{Mode: org.Test, OrgID: "o1"}
 	batch := []due.Item{{Tenant: tenant, Kind: due.Event, ID: "a"}, {Tenant: tenant, Kind: due.Delivery, ID: "b"}}

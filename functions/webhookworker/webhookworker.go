@@ -1,6 +1,6 @@
-// Package webhookworker takes the messages of the delivery queue: each tells it to look at an event, which it fans out
-// to the subscriptions, at a delivery that is due, which it attempts, or at a notice, which it sends as an e-mail.
-// Duplicate, late and forged messages find nothing to claim and change nothing.
+// Package webhookworker handles the messages of the delivery queue. Each one names an event to fan out to the
+// subscriptions, a due delivery to attempt, or a notice to send by e-mail. Duplicate, late and forged messages find
+// nothing to claim and change nothing.
 package webhookworker
 
 import (
@@ -24,7 +24,7 @@ type Notices interface {
 	SendNotice(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// New returns the handler of one message.
+// New returns the message handler.
 func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) error {
 	return func(ctx context.Context, i due.Item) error {
 		logx.Add(ctx, i.LogAttrs()...)
@@ -37,7 +37,7 @@ func New(webhooks Webhooks, notices Notices) func(context.Context, due.Item) err
 			return notices.SendNotice(ctx, i.Tenant, i.ID)
 		case due.Task, due.Share, due.Connection, due.Attempt:
 		}
-		return nil // sent to the wrong queue by hand; the sweeper knows where it belongs
+		return nil // sent to the wrong queue by hand; the sweeper re-sends it to the right one
 	}
 }
 
@@ -47,8 +47,8 @@ type Planner interface {
 	Deliver(ctx context.Context, plan webhook.Plan) error
 }
 
-// Together returns what prepares the messages of one batch: their events are planned together, and single handles the
-// messages without a plan. If the events cannot be read, all messages about events come back.
+// Together returns a function that prepares the messages of one batch: it plans their events together, and single
+// handles the messages without a plan. If the events cannot be read, all messages about events are retried.
 func Together(
 	planner Planner, single func(context.Context, due.Item) error,
 ) func(context.Context, []due.Item) func(context.Context, due.Item) error {
@@ -69,7 +69,7 @@ func Together(
 	}
 }
 
-// references returns the events that the messages of a batch name, without duplicates.
+// references returns the distinct events that a batch's messages name.
 func references(batch []due.Item) []webhook.Reference {
 	var all []webhook.Reference
 	known := map[webhook.Reference]bool{}

@@ -12,7 +12,7 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// webhooks remembers which of its methods were called, and for what.
+// webhooks records its method calls and their arguments.
 type webhooks struct {
 	calls []string
 	err   error
@@ -33,7 +33,7 @@ func (w *webhooks) SendNotice(_ context.Context, tenant org.Tenant, id string) e
 	return w.err
 }
 
-func TestAMessageGoesToTheMethodOfItsKind(t *testing.T) {
+func TestWorkerDispatchesMessageByKind(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[due.Kind]string{
 		due.Event: "event test#o1 x", due.Delivery: "delivery test#o1 x", due.Notice: "notice test#o1 x",

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// ClassOf is the class of a network's error for a log line: what its cause tells (fault.ClassOf), or which of the
-// errors of this package it wraps.
+// ClassOf returns the class of a network's error for a log line: its cause's (fault.ClassOf), or else one for the error
+// of this package that it wraps.
 func ClassOf(err error) string {
 	if class := fault.ClassOf(err); class != "" {
 		return class

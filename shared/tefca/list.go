@@ -5,12 +5,12 @@ type ListError struct{ Lost []Loss }
 
 // Loss counts entries missing from a list for one reason.
 type Loss struct {
-	Err       error  // one of the errors of this package
-	Attribute string // of the document entry, as IHE names it, such as repositoryUniqueId; empty if none is at fault
+	Err       error  // one of this package's errors
+	Attribute string // IHE name of the faulty attribute, such as repositoryUniqueId, or empty
 	Count     int
 }
 
-// Error returns a text without ids.
+// Error implements error. The text contains no ids.
 func (*ListError) Error() string { return "tefca: the list of documents is not complete" }
 
 // Unwrap returns the reasons.

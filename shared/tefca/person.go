@@ -7,23 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// Is compares the person with a facility's patient before anything of the patient is taken. Family name, first given
-// name and the whole birth date (YYYY-MM-DD) have to agree (RCE, SOP "Exchange Purpose Implementation: Individual
-// Access Services" v3.0, 4.7 (a)). Further given names and sex must not contradict where both sides state them: twins
-// may differ in nothing else. The argument given holds all given names, in order. Case, marks and accents do not count.
+// Is compares the person with a facility's patient before any of the patient's data is used. Family name, first given
+// name and the complete birth date (YYYY-MM-DD) must agree (RCE, SOP "Exchange Purpose Implementation: Individual
+// Access Services" v3.0, 4.7 (a)). Further given names and sex must not contradict each other if both sides state them,
+// because twins may differ in nothing else. The argument given holds all given names, in order. Case, punctuation and
+// accents are ignored.
 func (p Person) Is(given, family, birthDate, sex string) bool {
 	return p.BirthDate != "" && p.BirthDate == birthDate && sameName(p.Family, family) &&
 		sameGiven(p.Given+" "+p.Middle, given) && !isOtherSex(p.Sex, sex)
 }
 
-// isOtherSex reports whether of two words for a sex one means female and the other male. No
-// other word excludes anybody.
+// isOtherSex reports whether one of two values means female and the other male. No other value rules out a match.
 func isOtherSex(a, b string) bool {
 	a, b = sexOf(a), sexOf(b)
 	return a != "" && b != "" && a != b
 }
 
-// sexOf reads a word of OpenID Connect, FHIR or HL7's AdministrativeGender. It returns "" for all but female and male.
+// sexOf parses a value of OpenID Connect, FHIR or HL7's AdministrativeGender. It returns "" for all values except
+// female and male.
 func sexOf(word string) string {
 	switch strings.ToLower(strings.TrimSpace(word)) {
 	case "f", "female":
@@ -34,7 +35,7 @@ func sexOf(word string) string {
 	return ""
 }
 
-// sameGiven reports whether the first given names agree and the others do not contradict. A hyphenated name
+// sameGiven reports whether the first given names agree and the others do not contradict each other. A hyphenated name
 // equals its parts in order.
 func sameGiven(a, b string) bool {
 	if sameName(a, b) {
@@ -51,7 +52,7 @@ func firstWord(name string) string {
 	return first
 }
 
-// parts splits given names at spaces and hyphens, as letters.
+// parts splits given names at spaces and hyphens and normalises them.
 func parts(names string) []string {
 	var list []string
 	for part := range strings.FieldsFuncSeq(names,
@@ -63,7 +64,7 @@ func parts(names string) []string {
 	return list
 }
 
-// isWithin reports whether each name of the shorter list is one of the other, in any order. An initial stands for any
+// isWithin reports whether each name of the shorter list matches one in the other, in any order. An initial matches any
 // name that begins with it.
 func isWithin(a, b []string) bool {
 	if len(a) > len(b) {
@@ -79,7 +80,7 @@ func isWithin(a, b []string) bool {
 	}
 	rest := slices.DeleteFunc(slices.Clone(a),
 		func(name string) bool { return take(func(other string) bool { return other == name }) })
-	for _, name := range rest { // names that are equal are gone
+	for _, name := range rest { // equal names have been removed
 		if !take(func(other string) bool { return isInitial(name, other) || isInitial(other, name) }) {
 			return false
 		}
@@ -96,7 +97,7 @@ func sameName(a, b string) bool {
 	return a != "" && a == b
 }
 
-// letters leaves the letters of a name in lower case, Latin ones without their accents, which many records leave out.
+// letters returns only the letters of a name, in lower case and without accents on Latin ones, which many records omit.
 func letters(name string) string {
 	plain := strings.Fields("aàáâãäåāăą cçćč dďđ eèéêëēęě gğ iìíîïī lł nñńň oòóôõöøōő rř sśšş tťţ uùúûüūůű yýÿ zźżž")
 	return strings.Map(func(r rune) rune {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-func TestAPersonIsThePatientOfTheSameNamesAndBirthDate(t *testing.T) {
+func TestPersonIsPatientWithSameNamesAndBirthDate(t *testing.T) {
 	t.Parallel()
 	who := tefca.Person{Given: "José Luis", Family: "O'Brien-Núñez", BirthDate: "1984-03-12"}
 	for name, test := range map[string]struct {

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the callback function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the callback function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.Env
 	portal.ClientEnv
@@ -36,7 +36,7 @@ type Environment struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// Build makes the function. It reads secrets and a parameter, once per cold start.
+// Build returns the function's handler. It reads secrets and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.New(ctx, env.Env, p.Process, "callback", env.KeyHashingSecret)
 	if err != nil {

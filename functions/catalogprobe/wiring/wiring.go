@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the catalogprobe function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the catalogprobe function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	outbound.Env
 
@@ -30,7 +30,7 @@ type Environment struct {
 	EndpointProbes   string `env:"ENDPOINT_PROBES,required"`
 }
 
-// Build makes the function. It reads a parameter, once per cold start.
+// Build returns the function's handler. It reads a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.ScheduleHandler, error) {
 	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// within is what the largest list takes on a slow day.
+// within is the time that the largest list takes on a slow day.
 const within = 8 * time.Minute
 
 func main() { outbound.RunWithin(within, wiring.Build) }

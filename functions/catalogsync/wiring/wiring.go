@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the catalogsync function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the catalogsync function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/wiring/ownurls"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	outbound.Env
 	ownurls.URLEnv
@@ -33,7 +33,7 @@ type Environment struct {
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 }
 
-// Build makes the function.
+// Build returns the function's handler.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.ScheduleHandler, error) {
 	baseURL, own, err := ownurls.Read(ctx, p.Process, env.URLEnv)
 	if err != nil {

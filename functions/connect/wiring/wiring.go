@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the connect function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the connect function to its adapters. The function links only those imported here. Production
+// and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -17,14 +17,14 @@ import (
 	"recordbridge/shared/wiring/starter"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	starter.Env
 
 	SecretsKey string `env:"SECRETS_KEY,required"`
 }
 
-// Build makes the function. It reads secrets and a parameter, once per cold start.
+// Build returns the function's handler. It reads secrets and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p.Process, "connect")
 	if err != nil {

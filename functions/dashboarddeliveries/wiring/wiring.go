@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the dashboarddeliveries function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the dashboarddeliveries function to its adapters. The function links only those imported
+// here. Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/wiring/manage"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	manage.Env
 
@@ -29,7 +29,7 @@ type Environment struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// Build makes the function. It reads a secret, once per cold start.
+// Build returns the function's handler. It reads a secret, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewMember(ctx, env.MemberEnv, p)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the dashboardmembers function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the dashboardmembers function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -16,14 +16,14 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	dashboard.Env
 
 	AuditTable string `env:"AUDIT_TABLE,required"`
 }
 
-// Build makes the function. It reads a secret and a parameter, once per cold start.
+// Build returns the function's handler. It reads a secret and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := dashboard.New(ctx, env.Env, p)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the dashboardorg function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the dashboardorg function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -27,17 +27,17 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	manage.Env
 	ownurls.URLEnv
 
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 	MailFrom        string `env:"MAIL_FROM"`               // empty: no e-mails are sent
-	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // to one mailbox
+	CodesPerHour    int    `env:"CODES_PER_HOUR,required"` // limit per mailbox
 }
 
-// Build makes the function. It reads a secret and a parameter, once per cold start.
+// Build returns the function's handler. It reads a secret and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewMember(ctx, env.MemberEnv, p)
 	if err != nil {
@@ -58,10 +58,10 @@ func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun
 	inquiries := store.Inquiries(work)
 	keys := e.Limiter.Hashing
 	limits := maillimit.Limiter{Buckets: e.Flow, Keys: keys, Now: p.Now}
-	// No member answers as the operator, so there is no support address.
+	// Members don't reply as the operator, so there is no support address.
 	inbox := inquiry.Inbox{Rows: inquiries, Mailer: answers, Limits: limits, Support: "", Now: p.Now}
 	audited := audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}
-	// It invites nobody, and its mails lead nowhere.
+	// It sends no invitations, so it needs no dashboard URL.
 	founder := members.Service{
 		Rows: e.Accounts, Audit: audited, Mailer: mailer, Limits: limits, Dashboard: "", Random: rand.Reader,
 		NewID: ids.Random, Now: p.Now,

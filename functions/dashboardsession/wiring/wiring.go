@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the dashboardsession function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the dashboardsession function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -23,18 +23,18 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	dashboard.Env
 
 	AuditTable       string `env:"AUDIT_TABLE,required"`
 	SecretsKey       string `env:"SECRETS_KEY,required"`
-	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"` // of recovery codes, which last as long as private keys
-	RequestsPerHour  int    `env:"REQUESTS_PER_HOUR,required"`  // for codes, of one client address
-	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`     // to one mailbox
+	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"` // hashes recovery codes, as long-lived as private keys
+	RequestsPerHour  int    `env:"REQUESTS_PER_HOUR,required"`  // limit on code requests per client address
+	CodesPerHour     int    `env:"CODES_PER_HOUR,required"`     // limit per mailbox
 }
 
-// Build makes the function. It reads secrets and a parameter, once per cold start.
+// Build returns the function's handler. It reads secrets and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := dashboard.New(ctx, env.Env, p)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the dashboardwebhooks function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the dashboardwebhooks function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -25,7 +25,7 @@ import (
 	"recordbridge/shared/wiring/ownurls"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	manage.Env
 	ownurls.URLEnv
@@ -35,7 +35,7 @@ type Environment struct {
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"`
 }
 
-// Build makes the function. It reads a secret and a parameter, once per cold start.
+// Build returns the function's handler. It reads a secret and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewMember(ctx, env.MemberEnv, p)
 	if err != nil {

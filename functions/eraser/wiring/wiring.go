@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the eraser function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the eraser function to its adapters. The function links only those imported here. Production
+// and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -24,7 +24,7 @@ import (
 	"recordbridge/shared/tefca/records"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	ControlTable     string `env:"CONTROL_TABLE,required"`
 	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
@@ -37,7 +37,7 @@ type Environment struct {
 	ExportsBucket    string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build makes the function.
+// Build returns the function's handler.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	db, keys := store.NewClient(p.AWS), awskms.NewFromConfig(p.AWS)
 	connections, work := store.Connections{DB: db, Table: env.ConnectionTable}, store.Work{DB: db, Table: env.WorkTable}

@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// memoryLimit is how much memory the Go runtime aims to stay below, in bytes: what an export keeps at most
-// (docs/develop/architecture.md, Bounds) with room for the collector to work in. The function has far more; a
-// record must not need it.
+// memoryLimit is the Go runtime's soft memory limit in bytes: the most that an export holds
+// (docs/develop/architecture.md, Bounds) plus room for the garbage collector. The function has far more memory, but no
+// record may need it.
 const memoryLimit = 72 << 20
 
 func main() {

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the exportworker function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the exportworker function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -32,10 +32,10 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxWait is how long a refresh waits for a place at its token endpoint before the task comes again later.
+// maxWait is the time that a refresh waits for a slot at its token endpoint before the task is deferred.
 const maxWait = 15 * time.Second
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	portal.ClientEnv
 
@@ -58,7 +58,7 @@ type Environment struct {
 	AddMetaSource    bool          `env:"ADD_META_SOURCE,required"`
 }
 
-// Build makes the function. It reads a secret and a parameter, once per cold start.
+// Build returns the function's handler. It reads a secret and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db := store.NewClient(p.AWS)
 	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the identity function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the identity function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.Env
 	portal.ClientEnv
@@ -33,7 +33,7 @@ type Environment struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// Build makes the function. It reads secrets and a parameter, once per cold start.
+// Build returns the function's handler. It reads secrets and a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, edge.PublicEnv{
 		Env: env.Env, ControlTable: env.ControlTable,

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the identitycallback function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the identitycallback function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/wiring/portal"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.Env
 	portal.ClientEnv
@@ -31,7 +31,7 @@ type Environment struct {
 	TEFCAQueueURL string `env:"TEFCA_QUEUE_URL,required"`
 }
 
-// Build makes the function. It reads secrets, once per cold start.
+// Build returns the function's handler. It reads secrets, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.New(ctx, env.Env, p.Process, "identitycallback", env.LimitSecret)
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// nobody is a network without servers.
+// nobody is an HTTP client without servers.
 type nobody struct{}
 
-// Do answers nothing.
+// Do always fails.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// TestReturnsAreLimitedByThemselves: who leaves for a provider takes nothing of what returns have
+// TestReturnsHaveTheirOwnRateLimit checks that leaving for a provider does not count against the limit on returns
 // (docs/reference/deviations.md, "HTTP").
-func TestReturnsAreLimitedByThemselves(t *testing.T) {
+func TestReturnsHaveTheirOwnRateLimit(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)
 	name, value := "limits", `{"current":"1","1":"`+strings.Repeat("k", 43)+`"}`

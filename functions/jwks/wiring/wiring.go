@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the jwks function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the jwks function to its adapters. The function links only those imported here. Production
+// and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -14,16 +14,15 @@ import (
 	"recordbridge/shared/wiring/edge"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.Env
 
-	ClientKeys  []string `env:"CLIENT_KEYS"` // ARNs, the signing ones first; none: the set is empty
+	ClientKeys  []string `env:"CLIENT_KEYS"` // ARNs, the signing keys first; if empty, the set is empty
 	LimitSecret string   `env:"LIMIT_SECRET,required"`
 }
 
-// Build makes the function. It reads secrets, once per cold start; for the keys it asks with the
-// first request, and only then.
+// Build returns the function's handler. It reads secrets once per cold start, and the keys only with the first request.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.New(ctx, env.Env, p, "jwks", env.LimitSecret)
 	if err != nil {

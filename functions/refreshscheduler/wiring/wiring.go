@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the refreshscheduler function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the refreshscheduler function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -14,13 +14,13 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	ConnectionTable string `env:"CONNECTION_TABLE,required"`
 	RefreshQueueURL string `env:"REFRESH_QUEUE_URL,required"`
 }
 
-// Build makes the function.
+// Build returns the function's handler.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	connections := due.NewSweep(
 		store.Timers{DB: store.NewClient(p.AWS), Table: env.ConnectionTable},

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the refreshworker function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the refreshworker function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -27,13 +27,13 @@ import (
 )
 
 const (
-	// maxWait is how long a refresh waits for a slot at its token endpoint before it comes again later.
+	// maxWait is the time that a refresh waits for a slot at its token endpoint before it is deferred.
 	maxWait = 10 * time.Second
-	// concurrency covers a batch, so that a slow token endpoint does not hold up the others.
+	// concurrency equals the batch size, so that a slow token endpoint does not delay the other messages.
 	concurrency = 10
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	portal.ClientEnv
 
@@ -42,7 +42,7 @@ type Environment struct {
 	FlowTable string `env:"FLOW_TABLE,required"`
 }
 
-// Build makes the function.
+// Build returns the function's handler.
 func Build(_ context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	db, keys := store.NewClient(p.AWS), awskms.NewFromConfig(p.AWS)
 	portals, state := portal.New(env.ClientEnv, p, db, keys), store.EndpointState{DB: db, Table: env.FlowTable}

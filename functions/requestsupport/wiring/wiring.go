@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the requestsupport function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the requestsupport function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/wiring/recorder"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	recorder.Env
 }
 
-// Build makes the function. It reads secrets, once per cold start.
+// Build returns the function's handler. It reads secrets, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, inquiries, err := recorder.New(ctx, env.Env, p, "requestsupport")
 	if err != nil {

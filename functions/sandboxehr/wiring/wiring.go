@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the sandboxehr function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the sandboxehr function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -18,14 +18,14 @@ import (
 	"recordbridge/shared/tefca/identity"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	SandboxTable     string `env:"SANDBOX_TABLE,required"`
 	SandboxDataDir   string `env:"SANDBOX_DATA_DIR"`
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 }
 
-// Build makes the function. It reads a parameter, once per cold start.
+// Build returns the function's handler. It reads a parameter, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	baseURL, err := awsparam.Read(ctx, p.AWS, p.Now, env.BaseURLParameter)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the searchcatalog function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the searchcatalog function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/cursor"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.PublicEnv
 	ownurls.URLEnv
@@ -27,7 +27,7 @@ type Environment struct {
 	CursorSecret  string `env:"CURSOR_SECRET,required"`
 }
 
-// Build makes the function. It reads secrets and loads what is live, once per cold start.
+// Build returns the function's handler. It reads secrets and loads the live catalogue, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewPublic(ctx, env.PublicEnv, p, "searchcatalog")
 	if err != nil {

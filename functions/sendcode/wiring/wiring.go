@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the sendcode function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the sendcode function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -18,15 +18,15 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.HourlyEnv
 
-	CodesPerHour int    `env:"CODES_PER_HOUR,required"` // to one mailbox
+	CodesPerHour int    `env:"CODES_PER_HOUR,required"` // limit per mailbox
 	MailFrom     string `env:"MAIL_FROM"`               // empty: no e-mails are sent
 }
 
-// Build makes the function. It reads secrets, once per cold start.
+// Build returns the function's handler. It reads secrets, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	e, err := edge.NewHourly(ctx, env.HourlyEnv, p, "sendcode")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the sweeper function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the sweeper function to its adapters. The function links only those imported here. Production
+// and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	WorkTable        string `env:"WORK_TABLE,required"`
 	ExportQueueURL   string `env:"EXPORT_QUEUE_URL,required"`
@@ -25,7 +25,7 @@ type Environment struct {
 	ExportsBucket    string `env:"EXPORTS_BUCKET,required"`
 }
 
-// Build makes the function.
+// Build returns the function's handler.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	db := store.NewClient(p.AWS)
 	client := sqs.NewFromConfig(p.AWS)

@@ -22,16 +22,16 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// membership is what makes us a member of a network: our certificate with those above it, its key, and whom the
-// network trusts; all PEM.
+// membership holds the credentials for a network: the service's certificate with its chain, its private key, and the
+// network's trust anchors, all PEM.
 type membership struct {
 	Certificate string `json:"certificate"`
 	Key         string `json:"key"`
 	Anchors     string `json:"anchors"`
 }
 
-// networks makes those of each mode: the configured ones, and the simulated one of test mode where the sandbox is
-// deployed. The secret is read only where there is a configured one. Errors quote nothing of it.
+// networks returns the networks of each mode: the configured ones, and in test mode the simulated one if the sandbox is
+// deployed. The secret is read only if a network is configured. Errors quote nothing from it.
 func networks(ctx context.Context, env Environment, p outbound.Process) (map[org.Mode]tefca.Network, error) {
 	members := map[org.Mode][]joint.Member{org.Test: nil, org.Live: nil}
 	if env.EnableSandbox {
@@ -65,7 +65,7 @@ func networks(ctx context.Context, env Environment, p outbound.Process) (map[org
 	return made, nil
 }
 
-// memberships reads the secret, by network.
+// memberships reads the secret and returns the memberships by network.
 func memberships(ctx context.Context, env Environment, p outbound.Process,
 	configured int,
 ) (map[string]membership, error) {
@@ -86,7 +86,7 @@ func memberships(ctx context.Context, env Environment, p outbound.Process,
 	return held, nil
 }
 
-// live makes a configured network.
+// live returns a configured network.
 func live(c setting.Network, as membership, env Environment, p outbound.Process) (joint.Member, error) {
 	if c.Name == setting.IHE {
 		return gateways(c, as, env, p)
@@ -94,7 +94,7 @@ func live(c setting.Network, as membership, env Environment, p outbound.Process)
 	return servers(c, as, p)
 }
 
-// gateways makes the network of XCPD and XCA.
+// gateways returns the network of XCPD and XCA gateways.
 func gateways(c setting.Network, as membership, env Environment, p outbound.Process) (joint.Member, error) {
 	var config ihe.Config
 	if json.Unmarshal(c.Config, &config) != nil {
@@ -117,7 +117,7 @@ func gateways(c setting.Network, as membership, env Environment, p outbound.Proc
 	return joint.Member{Name: c.Name, Network: network, Places: led}, nil
 }
 
-// servers makes the network of facilities with FHIR.
+// servers returns the network of facilities with FHIR servers.
 func servers(c setting.Network, as membership, p outbound.Process) (joint.Member, error) {
 	var config facilitated.Config
 	if json.Unmarshal(c.Config, &config) != nil {
@@ -125,7 +125,7 @@ func servers(c setting.Network, as membership, p outbound.Process) (joint.Member
 	}
 	config.Certificates, config.Anchors = as.Certificate, as.Anchors
 	network, err := facilitated.New(config, secret.New(as.Key), facilitated.Deps{
-		// it refreshes no tokens, and so needs no client
+		// it refreshes no tokens, so it needs no client
 		Doer: p.HTTP, Portals: smart.NewPortal(p.HTTP, nil, nil, p.Now), Now: p.Now, NewID: ids.Random,
 	})
 	if err != nil {

@@ -28,14 +28,15 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// nobody is a network without servers.
+// nobody is an HTTP client without servers.
 type nobody struct{}
 
-// Do answers nothing.
+// Do always fails.
 func (nobody) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-// TestANetworkThatIsNotWholeIsAnErrorAtTheStart, which names it and quotes neither the configuration nor the secret.
-func TestANetworkThatIsNotWholeIsAnErrorAtTheStart(t *testing.T) {
+// TestBuildRefusesIncompleteNetwork checks that the error names the network and quotes neither the
+// configuration nor the secret.
+func TestBuildRefusesIncompleteNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ config, held, secret, want string }{
 		"no configuration":   {"", "", "", ""},
@@ -61,12 +62,12 @@ func TestANetworkThatIsNotWholeIsAnErrorAtTheStart(t *testing.T) {
 	}
 }
 
-// text is a member that holds one, or a list of one.
+// text matches a member whose value is a string or a list that begins with one.
 var text = regexp.MustCompile(`"(\w+)":(\[?)"[^"]*"`)
 
-// TestAnErrorAtTheStartQuotesNoMember that holds a text, whatever stands there: also a key that was put
-// into the wrong document.
-func TestAnErrorAtTheStartQuotesNoMember(t *testing.T) {
+// TestBuildErrorQuotesNoMember checks every member with a text value, because a key could have been put in the
+// wrong document.
+func TestBuildErrorQuotesNoMember(t *testing.T) {
 	t.Parallel()
 	const (
 		place = `"name":"Example","city":"Madison","state":"WI"`
@@ -83,9 +84,9 @@ func TestAnErrorAtTheStartQuotesNoMember(t *testing.T) {
 	damaged := `{"ihe":{"certificate":"SENTINEL","key":"SENTINEL","anchors":"SENTINEL"}}`
 	for _, c := range []struct {
 		config, held string
-		free         []string // members that may hold any text
+		free         []string // members that accept any text
 	}{
-		{ihe, damaged, nil}, // the certificate is wrong in any case
+		{ihe, damaged, nil}, // the certificate is wrong in either case
 		{facilitated, membership(t), []string{"client_name", "organization_name", "name", "city", "state"}},
 	} {
 		if err := build(t, c.config, c.held, "held"); (err == nil) != (c.free != nil) {
@@ -101,7 +102,7 @@ func TestAnErrorAtTheStartQuotesNoMember(t *testing.T) {
 	}
 }
 
-// build makes the worker of a configuration, with a secret of the name "held" where there is one.
+// build builds the worker with a configuration, and with a secret named "held" if there is one.
 func build(t *testing.T, document, held, secret string) error {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
@@ -136,10 +137,10 @@ func build(t *testing.T, document, held, secret string) error {
 	return err
 }
 
-// memberURI is whom the certificate of membership is of.
+// memberURI is the URI in the certificate of membership.
 const memberURI = "https://us.example/udap#T-IAS"
 
-// membership is the secret of a member of a trust community of one.
+// membership returns the secret of a member of a trust community of one.
 func membership(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the tefcaworker function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the tefcaworker function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -28,7 +28,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	outbound.Env
 	setting.TEFCAEnv
@@ -41,11 +41,11 @@ type Environment struct {
 	TokensKey        string `env:"TOKENS_KEY,required"`
 	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
-	// keys and certificates of the configured networks; empty where there are none
+	// keys and certificates of the configured networks; empty if there are none
 	TEFCASecret string `env:"TEFCA_SECRET"`
 }
 
-// Build makes the function. It reads secrets, once per cold start.
+// Build returns the function's handler. It reads secrets, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	hashing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.KeyHashingSecret)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the usagecounter function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the usagecounter function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -11,13 +11,13 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	ControlTable string `env:"CONTROL_TABLE,required"`
 	WorkTable    string `env:"WORK_TABLE,required"`
 }
 
-// Build makes the function.
+// Build returns the function's handler.
 func Build(_ context.Context, env Environment, p lambdarun.Process) (lambdarun.ScheduleHandler, error) {
 	db := store.NewClient(p.AWS)
 	meter := usage.Meter{

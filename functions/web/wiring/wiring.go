@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the web function, and no others: what is not wired here is not linked.
-// Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the web function to its adapters. The function links only those imported here. Production and
+// tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -19,20 +19,20 @@ import (
 	"recordbridge/shared/wiring/ownurls"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	edge.PublicEnv
 	ownurls.URLEnv
 
 	DashboardURL string `env:"DASHBOARD_URL"`
-	UIDir        string `env:"UI_DIR,required"` // folder of the pages, beside the binary
+	UIDir        string `env:"UI_DIR,required"` // folder of the pages, deployed with the binary
 	WidgetBucket string `env:"WIDGET_BUCKET,required"`
 }
 
-// Build makes the function. It reads secrets, a parameter and the pages, once per cold start.
+// Build returns the function's handler. It reads secrets, a parameter and the pages, once per cold start.
 func Build(ctx context.Context, env Environment, p lambdarun.Process) (lambdarun.HTTPHandler, error) {
 	built, err := pages.Load(os.DirFS(filepath.Join(p.Root, env.UIDir)))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // without pages the service says so
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // without pages, the service responds with an error
 		return nil, err
 	}
 	baseURL, own, err := ownurls.Read(ctx, p, env.URLEnv)

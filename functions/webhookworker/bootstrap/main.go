@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// garbage is how much of it may lie about beside what is in use, in percent. A delivery leaves half a megabyte and
-// keeps nothing: collecting it at Go's usual 100 was an eighth of the work, and the function has far more memory than
-// the few megabytes in use.
+// garbage is the GOGC value in percent. A delivery allocates half a megabyte and retains nothing. At Go's default of
+// 100, garbage collection was an eighth of the work, and the function has far more memory than the few megabytes in
+// use.
 const garbage = 400
 
 func main() {

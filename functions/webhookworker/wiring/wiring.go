@@ -1,5 +1,5 @@
-// Package wiring chooses the adapters of the webhookworker function, and no others: what is not wired here is not
-// linked. Production and tests run the same wiring; only the Process around it differs.
+// Package wiring connects the webhookworker function to its adapters. The function links only those imported here.
+// Production and tests run the same wiring; only the Process differs.
 package wiring
 
 import (
@@ -26,7 +26,7 @@ import (
 	"recordbridge/shared/wiring/outbound"
 )
 
-// Environment is the part of template.yaml that the function reads.
+// Environment holds the function's environment variables, as set in template.yaml.
 type Environment struct {
 	outbound.Env
 
@@ -39,11 +39,11 @@ type Environment struct {
 	DeliveryQueueURL string        `env:"DELIVERY_QUEUE_URL,required"`
 	WorkerLease      time.Duration `env:"WORKER_LEASE,required"`
 	MailFrom         string        `env:"MAIL_FROM"`    // empty: no e-mails are sent
-	SupportMail      string        `env:"SUPPORT_MAIL"` // the operator's; empty: support tickets are only listed
+	SupportMail      string        `env:"SUPPORT_MAIL"` // if empty, support tickets are only listed
 	DashboardURL     string        `env:"DASHBOARD_URL,required"`
 }
 
-// Build makes the function. It reads secrets, once per cold start.
+// Build returns the function's handler. It reads secrets, once per cold start.
 func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.SQSHandler, error) {
 	signing, err := awssecret.Keyring(ctx, p.AWS, p.Now, env.DownloadSecret)
 	if err != nil {

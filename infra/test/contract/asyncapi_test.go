@@ -309,8 +309,8 @@ func lookUp(document map[string]any, reference string) any {
 	return at
 }
 
-// TestLossReasonsMatchInCodeAndDocuments: why something of a type may be missing is one closed set of words in both
-// descriptions and in docs/guide/incomplete-records.md, and the set that the code has.
+// TestLossReasonsMatchInCodeAndDocuments proves that both descriptions, docs/guide/incomplete-records.md and the code
+// define the same closed set of reasons why data of a type may be missing.
 func TestLossReasonsMatchInCodeAndDocuments(t *testing.T) {
 	t.Parallel()
 	var api map[string]any

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// mostAtOnce refreshes may be under way at a token endpoint (docs/develop/lifecycles.md, "The life of a connection").
+	// mostAtOnce is the limit of concurrent refreshes at a token endpoint (docs/develop/lifecycles.md, "The life of a
+	// connection").
 	mostAtOnce = 4
 	// The surge guard engages after surgeFrom refreshes within surgeWindow if nearly all were refused. From then on only a
 	// second refusal counts, at least secondAfter later.

@@ -133,7 +133,8 @@ func checkDeleted(s *stack, orgID string, connections []string) {
 	}
 }
 
-// checkWhatStays looks at every row and object for the ids: only what docs/develop/lifecycles.md names may be left.
+// checkWhatStays searches every row and object for the ids. Only those that docs/develop/lifecycles.md names may
+// remain.
 func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {

@@ -68,7 +68,8 @@ func isOfTheLanguage(word string) bool {
 	}, word)
 }
 
-// documentedQueries returns the Logs Insights queries of docs/operate and its runbooks, in blocks and in lines.
+// documentedQueries returns the Logs Insights queries of docs/operate and its runbooks, from code blocks and inline
+// code.
 func documentedQueries(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../../docs/operate/*.md")

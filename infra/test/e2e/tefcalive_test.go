@@ -96,7 +96,7 @@ func newLive(t *testing.T) *live {
 	return l
 }
 
-// configure sets up both networks and the provider, as docs/operate/tefca.md has it.
+// configure configures both networks and the provider as docs/operate/tefca.md describes.
 func (l *live) configure() {
 	l.t.Helper()
 	gateways, err := ihe.NewAuthority("gateways")

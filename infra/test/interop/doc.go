@@ -1,4 +1,4 @@
-// Package interop has nothing of its own: oidc has an authorization server that others wrote judge the SMART client,
-// webhooks has the libraries of others verify our signatures, and npm installs both. recipes holds the scripts of
+// Package interop is the parent of tests with third-party code: oidc tests the SMART client against an authorization
+// server, webhooks verifies our signatures with other libraries, and npm installs both. recipes holds the scripts of
 // docs/develop/interop.md.
 package interop

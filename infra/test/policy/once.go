@@ -16,8 +16,8 @@ var (
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows finds alarms that the section Alarms of docs/operate/monitoring.md does not name in exactly one row, and
-// names there or in any other table of the document that are no alarm's or out of place.
+// AlarmRows reports alarms without exactly one row in the section Alarms of docs/operate/monitoring.md. It also reports
+// names in any of the document's tables that are not an alarm's or are in the wrong section.
 func AlarmRows(s *Stack, document []byte) []Finding {
 	const where = "docs/operate/monitoring.md"
 	var found findings
@@ -92,8 +92,9 @@ func Version(version, changelog []byte) []Finding {
 	return found.sorted()
 }
 
-// Decisions finds decisions (docs/adr) whose title does not have their file's number, that lack a date or a status, or
-// that the folder's README does not list; and numbers that are used twice, or neither used nor named as unused there.
+// Decisions reports decisions (docs/adr) whose title lacks their file's number, that lack a date or a status, or that
+// the folder's README does not list. It also reports numbers that are used twice, or neither used nor listed as unused
+// there.
 func Decisions(t *Tree) []Finding {
 	const readme = "docs/adr/README.md"
 	index := string(t.Text(readme))

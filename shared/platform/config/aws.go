@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// The limits of an AWS call. They are for calls inside one region: an address that does not answer within them has
-// gone, and a function that waits for it longer than this only loses the time to try another.
+// Time-outs of AWS calls, chosen for calls within one region. An address that does not respond within them is gone, and
+// waiting longer only delays the attempt on another address.
 const (
 	dialTimeout = time.Second
 	tlsTimeout  = 2 * time.Second
@@ -27,11 +27,11 @@ const (
 	maxBackoff  = 500 * time.Millisecond
 )
 
-// AWS returns the configuration that every SDK client of a function is made from; call it once, so that they share
-// their connections. It reads what Lambda sets (region, credentials of the role) and AWS_ENDPOINT_URL with its siblings
-// for one service, which alone decide where calls go (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The
-// SDK's own loader would also look for profiles, single sign-on and instance metadata, none of which is in a function,
-// and links four more service clients: 1.2 to 1.5 MB.
+// AWS returns the configuration for all SDK clients of a function. Call it once, so that they share connections. It
+// reads the variables that Lambda sets (region, role credentials), and AWS_ENDPOINT_URL with its per-service variants,
+// which alone determine the endpoints (docs/adr/0009-environment-instead-of-the-sdks-loader.md). The SDK's own loader
+// would also look for profiles, single sign-on and instance metadata, none of which exist in a function, and links four
+// more service clients: 1.2 to 1.5 MB.
 func AWS() (aws.Config, error) {
 	env, err := Load[environment]()
 	if err != nil {
@@ -51,7 +51,7 @@ func AWS() (aws.Config, error) {
 				o.MaxBackoff = maxBackoff
 			})
 		},
-		// The loader's defaults, which are not the zero values.
+		// The SDK loader's defaults, which differ from the zero values.
 		AccountIDEndpointMode:      aws.AccountIDEndpointModePreferred,
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
@@ -63,7 +63,7 @@ func AWS() (aws.Config, error) {
 	return cfg, nil
 }
 
-// environment is what Lambda sets for every function, and where calls go instead of AWS.
+// environment holds the variables that Lambda sets for every function, and the endpoints to call instead of AWS's.
 type environment struct {
 	Region       string `env:"AWS_REGION"`
 	KeyID        string `env:"AWS_ACCESS_KEY_ID"`
@@ -72,11 +72,11 @@ type environment struct {
 	Endpoint     string `env:"AWS_ENDPOINT_URL"`
 }
 
-// serviceEndpoints answers each client that asks for an endpoint of its own: AWS_ENDPOINT_URL_S3,
-// AWS_ENDPOINT_URL_SECRETS_MANAGER and so on (AWS SDKs and Tools Reference Guide, service-specific endpoints).
+// serviceEndpoints returns per-service endpoints: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_SECRETS_MANAGER and so on (AWS
+// SDKs and Tools Reference Guide, service-specific endpoints).
 type serviceEndpoints struct{}
 
-// GetServiceBaseEndpoint has the name that the SDK looks for in ConfigSources.
+// GetServiceBaseEndpoint implements the interface that the SDK looks for in ConfigSources.
 func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
 	sdkID string,
 ) (endpoint string, found bool, err error) {
@@ -85,18 +85,18 @@ func (serviceEndpoints) GetServiceBaseEndpoint(_ context.Context,
 	return endpoint, endpoint != "", nil
 }
 
-// wholeBody is the length up to which a request's body is copied, so that it leaves together with the headers.
+// wholeBody is the maximum length of a request body that is copied, so that it is sent together with the headers.
 const wholeBody = 64 << 10
 
-// plainBodies replaces the SDK's request bodies, whose types net/http treats badly in two ways.
+// plainBodies replaces the SDK's request bodies, which net/http handles badly in two ways.
 //
-// The SDK's body returns io.EOF from WriteTo once it is closed, although WriterTo has to return nil; net/http takes
-// that for a failed upload and closes the connection while the answer is still being read. About one answer in a
-// hundred of more than 4 KB was lost to it on a fast network ("use of closed network connection"), and a lost
-// ReceiveMessage hides its messages for minutes.
+// The SDK's body returns io.EOF from WriteTo once it is closed, although WriterTo must return nil. net/http treats that
+// as a failed upload and closes the connection while the response is still being read. On a fast network this lost
+// about one in a hundred responses of more than 4 KB ("use of closed network connection"), and a lost ReceiveMessage
+// hides its messages for minutes.
 //
-// Unless a body is known to be in memory, net/http sends the headers ahead of it: two writes, packets and TLS records
-// for one call.
+// Unless a body is known to be in memory, net/http sends the headers before it: two writes, packets and TLS records for
+// one call.
 type plainBodies struct {
 	next aws.HTTPClient
 }
@@ -115,7 +115,7 @@ func (c plainBodies) Do(r *http.Request) (*http.Response, error) {
 	return c.next.Do(r) //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// inMemory returns r with a copy of its body, of a type that net/http knows to be in memory.
+// inMemory returns r with a copy of its body in a type that net/http knows to be in memory.
 func inMemory(r *http.Request) (*http.Request, error) {
 	body := make([]byte, r.ContentLength)
 	_, err := io.ReadFull(r.Body, body)

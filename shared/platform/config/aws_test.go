@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/platform/config"
 )
 
-// loaded is the configuration under test, pointed at a server.
+// loaded returns the configuration under test, with calls directed to a test server.
 func loaded(tb testing.TB, endpoint string) aws.Config {
 	tb.Helper()
 	cfg, err := config.AWS()
@@ -33,8 +33,8 @@ func loaded(tb testing.TB, endpoint string) aws.Config {
 	return cfg
 }
 
-// Lambda sets these variables for every function, and AWS_ENDPOINT_URL decides where a laptop's calls go.
-func TestTheEnvironmentDecidesWhoCallsAndWhere(t *testing.T) {
+// Lambda sets these variables for every function, and AWS_ENDPOINT_URL redirects the calls of a local run.
+func TestAWSReadsCredentialsAndEndpointFromEnvironment(t *testing.T) {
 	var got http.Header
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header
@@ -77,7 +77,7 @@ func TestTheEnvironmentDecidesWhoCallsAndWhere(t *testing.T) {
 	}
 }
 
-// writerTo is a request body like the SDK's: it offers io.WriterTo, and fails the test when net/http uses it.
+// writerTo is a request body like the SDK's. It implements io.WriterTo, and fails the test if net/http uses that.
 type writerTo struct {
 	*bytes.Reader
 
@@ -91,7 +91,7 @@ func (b writerTo) WriteTo(w io.Writer) (int64, error) {
 	return b.Reader.WriteTo(w)
 }
 
-func TestTheBodyHandedToNetHTTPIsNoWriterTo(t *testing.T) {
+func TestPlainBodiesHideWriterTo(t *testing.T) {
 	t.Parallel()
 	var received string
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -119,7 +119,7 @@ func TestTheBodyHandedToNetHTTPIsNoWriterTo(t *testing.T) {
 	}
 }
 
-func TestNoBodyStaysNoBody(t *testing.T) {
+func TestPlainBodiesKeepNoBody(t *testing.T) {
 	t.Parallel()
 	var length atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(
@@ -141,21 +141,21 @@ func TestNoBodyStaysNoBody(t *testing.T) {
 	}
 }
 
-// onceOnly makes a lost answer visible: with the SDK's retries it would only be slow.
+// onceOnly makes a lost response visible, because with the SDK's retries it would only be slow.
 type onceOnly struct{ aws.Retryer }
 
 func (onceOnly) MaxAttempts() int { return 1 }
 
-// large answers every call as DynamoDB would, with more than 4 KB.
+// large responds to every call as DynamoDB would, with more than 4 KB.
 func large(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	_, _ = io.WriteString(w, `{"Item":{"text":{"S":"`+strings.Repeat("x", 16<<10)+`"}}}`)
 }
 
-// TestFiveHundredLargeAnswersArriveWhole is the regression test of the connections that the SDK's request body used
-// to break; BenchmarkLostAnswers shows how often.
-func TestFiveHundredLargeAnswersArriveWhole(t *testing.T) {
+// TestFiveHundredLargeResponsesArriveComplete is the regression test for connections broken by the SDK's request body;
+// BenchmarkLostResponses measures how often that happens.
+func TestFiveHundredLargeResponsesArriveComplete(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(large))
 	t.Cleanup(server.Close)
@@ -167,9 +167,9 @@ func TestFiveHundredLargeAnswersArriveWhole(t *testing.T) {
 	}
 }
 
-// BenchmarkLostAnswers counts answers lost per 1,000 calls, with the SDK's own request bodies and with ours. It is a
-// race inside the SDK, so the first number varies; the second must be zero.
-func BenchmarkLostAnswers(b *testing.B) {
+// BenchmarkLostResponses counts lost responses per 1,000 calls, with the SDK's own request bodies and with plainBodies.
+// The loss is a race inside the SDK, so the first number varies; the second must be zero.
+func BenchmarkLostResponses(b *testing.B) {
 	for _, name := range []string{"sdk", "ours"} {
 		b.Run(name, func(b *testing.B) {
 			server := httptest.NewServer(http.HandlerFunc(large))
@@ -190,7 +190,7 @@ func BenchmarkLostAnswers(b *testing.B) {
 	}
 }
 
-// getter returns a call whose answer is large and which is tried once.
+// getter returns a call with a large response that is tried only once.
 func getter(tb testing.TB, cfg aws.Config) func(context.Context) error {
 	tb.Helper()
 	standard := cfg.Retryer
@@ -203,7 +203,7 @@ func getter(tb testing.TB, cfg aws.Config) func(context.Context) error {
 	}
 }
 
-func TestAnAddressThatDoesNotAnswerIsGivenUpSoon(t *testing.T) {
+func TestAWSClientTimesOutOnUnresponsiveAddress(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -40,7 +40,7 @@ func TestPlainBodiesSendHeadersAndSmallBodyInOneWrite(t *testing.T) {
 			return countedWrites{c, &writes}, err
 		},
 	}})
-	// A type that net/http does not know, as the SDK's.
+	// Like the SDK's, a type that net/http does not know.
 	body := struct{ io.Reader }{strings.NewReader(strings.Repeat("x", 1000))}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, body)
 	expect.NoError(t, err)

@@ -1,7 +1,7 @@
-// Package config is the only reader of the process environment: it fills a function's settings struct from it and
-// makes the AWS configuration that all SDK clients share. It holds no settings itself, and no secret value ever
-// stands in the environment; those are read by the sub-packages awssecret and awsparam, which are apart so that a
-// function links only the clients that it uses.
+// Package config is the only reader of the process environment. It fills a function's settings struct and creates the
+// AWS configuration that all SDK clients share. It holds no settings itself. The environment never contains a secret
+// value; the sub-packages awssecret and awsparam read those, and are separate so that a function links only the clients
+// that it uses.
 package config
 
 import (
@@ -19,17 +19,17 @@ import (
 // Load fills a T from the environment. T is a struct whose exported fields are all tagged:
 //
 //	WorkTable string        `env:"WORK_TABLE,required"` // "required" is the only option
-//	FileLife  time.Duration `env:"FILE_LIFE"`           // as time.ParseDuration reads it
+//	FileLife  time.Duration `env:"FILE_LIFE"`           // in time.ParseDuration's format
 //	Allowed   []netip.Prefix `env:"ALLOWED_RANGES"`     // lists are separated by commas
 //
-// Types are string, int, bool, time.Duration, []string and []netip.Prefix. An embedded struct adds its own fields, so
-// that functions can share a part of their environment. A variable that is empty counts as missing; a missing one
-// leaves the zero value. The error names every fault of the struct and the environment.
+// Field types are string, int, bool, time.Duration, []string and []netip.Prefix. An embedded struct adds its own
+// fields, so that functions can share part of their environment. An empty variable counts as missing; a missing
+// optional one leaves the zero value. The error lists every fault of the struct and the environment.
 func Load[T any]() (T, error) {
 	return LoadFrom[T](os.LookupEnv) //nolint:forbidigo // this is the one reader
 }
 
-// LoadFrom is Load with any source of variables.
+// LoadFrom is like Load but takes the variables from lookup.
 func LoadFrom[T any](lookup func(string) (string, bool)) (T, error) {
 	var settings T
 	variables, err := variablesOf(reflect.TypeFor[T]())
@@ -60,7 +60,7 @@ type variable struct {
 	required bool
 }
 
-// variablesOf reads the tags of a settings struct. Its error lists all that is wrong with the struct.
+// variablesOf reads the tags of a settings struct. The error lists every fault of the struct.
 func variablesOf(settings reflect.Type) ([]variable, error) {
 	if settings.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("configuration: %v is not a struct", settings)
@@ -83,8 +83,8 @@ func variablesOf(settings reflect.Type) ([]variable, error) {
 	return variables, nil
 }
 
-// fieldsOf lists the fields of a struct, each with its Index from the outermost one. Of an embedded struct it lists the
-// fields, also those that a field of the same name hides.
+// fieldsOf lists the fields of a struct, each with its Index from the outermost struct. Embedded structs are replaced
+// by their fields, including those hidden by a field of the same name.
 func fieldsOf(settings reflect.Type, outer []int) []reflect.StructField {
 	var all []reflect.StructField
 	for i := range settings.NumField() {
@@ -114,7 +114,7 @@ func variableOf(field reflect.StructField) (variable, error) {
 	return variable{}, fmt.Errorf("field %s has the unknown type %v", field.Name, field.Type)
 }
 
-// set parses text into a field. Its errors name the variable and not the value.
+// set parses text into a field. Its errors name the variable but never contain the value.
 func (v variable) set(target reflect.Value, text string) error {
 	value, err := parse(target.Interface(), text)
 	if err != nil {
@@ -124,7 +124,7 @@ func (v variable) set(target reflect.Value, text string) error {
 	return nil
 }
 
-// parse reads text as the type of like; variableOf has let no other types through.
+// parse parses text as the type of like; variableOf has already rejected all other types.
 func parse(like any, text string) (value any, err error) {
 	switch like.(type) {
 	case int:

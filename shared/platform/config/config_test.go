@@ -27,7 +27,7 @@ func from(variables map[string]string) func(string) (string, bool) {
 	}
 }
 
-func TestAStructIsFilledFromTheEnvironment(t *testing.T) {
+func TestLoadFromFillsStruct(t *testing.T) {
 	t.Parallel()
 	got, err := config.LoadFrom[settings](from(map[string]string{
 		"WORK_TABLE": "work", "QUOTA": "600", "DEPRECATE": "true", "FILE_LIFE": "192h",
@@ -45,7 +45,7 @@ func TestAStructIsFilledFromTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotRequiredMayBeMissingOrEmpty(t *testing.T) {
+func TestLoadFromAllowsMissingOptionalVariables(t *testing.T) {
 	t.Parallel()
 	got, err := config.LoadFrom[settings](from(
 		map[string]string{"WORK_TABLE": "w", "FILE_LIFE": "1h", "ALLOWED_RANGES": "", "QUOTA": " "}))
@@ -54,20 +54,20 @@ func TestWhatIsNotRequiredMayBeMissingOrEmpty(t *testing.T) {
 	}
 }
 
-// Limits is a part of an environment that functions share.
+// Limits is a part of the environment that functions share.
 type Limits struct {
 	FlowTable string `env:"FLOW_TABLE,required"`
 	Quota     int    `env:"QUOTA"`
 }
 
-// Keyed is a part of which another is one.
+// Keyed is a shared part that embeds another one.
 type Keyed struct {
 	Limits
 
 	Secret string `env:"SECRET,required"`
 }
 
-func TestAnEmbeddedPartIsFilledToo(t *testing.T) {
+func TestLoadFromFillsEmbeddedStruct(t *testing.T) {
 	t.Parallel()
 	type environment struct {
 		Keyed
@@ -86,7 +86,7 @@ func TestAnEmbeddedPartIsFilledToo(t *testing.T) {
 	}
 }
 
-func TestOneErrorNamesEverythingAndNoValue(t *testing.T) {
+func TestLoadFromErrorListsAllFaultsWithoutValues(t *testing.T) {
 	t.Parallel()
 	_, err := config.LoadFrom[settings](from(map[string]string{
 		"WORK_TABLE": "", "QUOTA": "SENTINEL", "DEPRECATE": "SENTINEL", "FILE_LIFE": "8 SENTINEL days",
@@ -105,7 +105,7 @@ func TestOneErrorNamesEverythingAndNoValue(t *testing.T) {
 	}
 }
 
-func TestAStructThatIsNotFullyTaggedIsRefused(t *testing.T) {
+func TestLoadFromRefusesUntaggedField(t *testing.T) {
 	t.Parallel()
 	nothing := from(nil)
 	load := map[string]func() error{
@@ -171,7 +171,7 @@ func TestAStructThatIsNotFullyTaggedIsRefused(t *testing.T) {
 	}
 }
 
-func TestLoadReadsTheProcessEnvironment(t *testing.T) {
+func TestLoadReadsProcessEnvironment(t *testing.T) {
 	t.Setenv("WORK_TABLE", "work")
 	t.Setenv("FILE_LIFE", "1h")
 	got, err := config.Load[settings]()

@@ -2,5 +2,5 @@ package config
 
 import "github.com/aws/aws-sdk-go-v2/aws"
 
-// PlainBodies makes the client that stands between the SDK and net/http.
+// PlainBodies returns the HTTP client that is placed between the SDK and net/http.
 func PlainBodies(next aws.HTTPClient) aws.HTTPClient { return plainBodies{next} }

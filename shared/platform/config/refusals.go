@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// countRefusals has every client count what a service of AWS refused because of the number of calls, or failed at. It
-// looks at each try of a call: those after which another one worked are the first sign, and nobody else tells of them.
-// AWS itself counts some of it only for the account as a whole.
+// countRefusals makes every client count the calls that an AWS service throttled or failed. It counts each try of a
+// call: a failed try followed by a successful one is the first sign of trouble, and nothing else reports it. AWS itself
+// counts some of these, but only for the account as a whole.
 func countRefusals(stack *middleware.Stack) error {
 	if _, tried := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !tried {
-		return nil // an address that is only signed, and asked for by somebody else
+		return nil // presigned URL: another client makes the request
 	}
 	//nolint:wrapcheck // fails when the SDK has no retries any more
 	return stack.Finalize.Insert(counting{}, "Retry", middleware.After)
@@ -41,8 +41,8 @@ func (counting) HandleFinalize(
 	return out, metadata, err //nolint:wrapcheck // the SDK reads the error's type to decide on a retry
 }
 
-// refusal is the metric that counts a failure, if there is one: what we asked wrongly, or gave up
-// ourselves, is no failure of AWS.
+// refusal returns the metric that counts a failure, if any. Invalid requests and calls that this service cancelled are
+// not failures of AWS.
 func refusal(ctx context.Context, err error) (metric.Name, bool) {
 	if err == nil || ctx.Err() != nil {
 		return "", false
@@ -50,7 +50,7 @@ func refusal(ctx context.Context, err error) (metric.Name, bool) {
 	if (retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}).IsErrorThrottle(err) == aws.TrueTernary {
 		return metric.Throttled, true
 	}
-	status := 0 // of no answer
+	status := 0 // 0 if there was no response
 	if answer, ok := errors.AsType[interface {
 		error
 		HTTPStatusCode() int

@@ -1,6 +1,6 @@
-// Package due owns the reference to a row that somebody has to act on, what a queue message carries, and the sweep that
-// finds such rows. A row is its own timer and outbox (docs/develop/architecture.md, "Data"); a message is only a hint to look
-// at it, so it may be lost, late, doubled or forged without harm. It holds ids, never content.
+// Package due owns references to rows that need work, the bodies of queue messages, and the sweep that finds such rows.
+// A row is its own timer and outbox (docs/develop/architecture.md, "Data"). A message is only a hint to look at a row,
+// so losing, delaying, duplicating or forging it does no harm. It holds ids, never content.
 package due
 
 import (
@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// LongestDelay is the longest delay of a message (SQS's limit for DelaySeconds). The sweeper sends messages that are
-// due later.
+// LongestDelay is the maximum delay of a message (SQS's limit for DelaySeconds). Messages due later are sent by the
+// sweeper.
 const LongestDelay = 15 * time.Minute
 
-// Kind says which row an Item refers to.
+// Kind is the kind of row that an Item refers to.
 type Kind string
 
 // The kinds.
@@ -25,14 +25,14 @@ const (
 	Task     Kind = "task"
 	Event    Kind = "event"
 	Delivery Kind = "delivery"
-	// Connection: its tokens are to be refreshed, or taken back upstream.
+	// Connection means that a connection's tokens need to be refreshed, or revoked upstream.
 	Connection Kind = "connection"
-	// Notice: an e-mail to an organisation is to be sent.
+	// Notice means that an e-mail to an organisation needs to be sent.
 	Notice Kind = "notice"
-	// Share: places of a tenant's share of the export workers may be free for exports in line. Its
-	// id is the organisation's.
+	// Share means that slots in a tenant's share of the export workers may be free for queued exports. The item's id is
+	// the organisation's.
 	Share Kind = "share"
-	// Attempt: an attempt of TEFCA mode goes on, or its identity is to be forgotten.
+	// Attempt means that a TEFCA attempt needs to continue, or that its identity data needs to be deleted.
 	Attempt Kind = "tefca"
 )
 
@@ -41,7 +41,7 @@ type Item struct {
 	Tenant org.Tenant
 	Kind   Kind
 	ID     string
-	At     time.Time // when somebody has to act; zero in a message
+	At     time.Time // due time; zero in a message
 }
 
 type message struct {
@@ -51,7 +51,7 @@ type message struct {
 	ID    string   `json:"id"`
 }
 
-// Encode writes the body of the queue message that refers to the item.
+// Encode returns the body of the queue message that refers to the item.
 func (i Item) Encode() (string, error) {
 	body, err := json.Marshal(message{Mode: i.Tenant.Mode, OrgID: i.Tenant.OrgID, Kind: i.Kind, ID: i.ID})
 	if err != nil {
@@ -60,7 +60,7 @@ func (i Item) Encode() (string, error) {
 	return string(body), nil
 }
 
-// Decode reads the body of a queue message. An error means that it will never be readable.
+// Decode parses the body of a queue message. An error is permanent: retrying cannot help.
 func Decode(body string) (Item, error) {
 	var m message
 	if err := json.Unmarshal([]byte(body), &m); err != nil {
@@ -75,7 +75,7 @@ func Decode(body string) (Item, error) {
 	return Item{Tenant: org.Tenant{Mode: mode, OrgID: orgID}, Kind: m.Kind, ID: id}, nil
 }
 
-// LogAttrs tell on a log line whose row it is, and which.
+// LogAttrs returns log attributes that name the row and its tenant.
 func (i Item) LogAttrs() []slog.Attr {
 	return []slog.Attr{
 		slog.String("org_id", i.Tenant.OrgID), slog.String("mode", string(i.Tenant.Mode)),
@@ -83,7 +83,7 @@ func (i Item) LogAttrs() []slog.Attr {
 	}
 }
 
-// parseID reads an id in the spelling that rows of the kind have in their keys.
+// parseID parses an id in the spelling used in row keys of this kind.
 func (k Kind) parseID(text string) (id string, ok bool) {
 	switch k {
 	case Task:

@@ -26,7 +26,7 @@ func items() []due.Item {
 	}
 }
 
-func TestAMessageRefersToItsRow(t *testing.T) {
+func TestDecodeReturnsEncodedItem(t *testing.T) {
 	t.Parallel()
 	for _, want := range items() {
 		body, err := want.Encode()
@@ -43,8 +43,8 @@ func TestAMessageRefersToItsRow(t *testing.T) {
 	}
 }
 
-// Messages of an older or newer version of the service may be in the queue while it is deployed.
-func TestTheFormOfAMessageStays(t *testing.T) {
+// During a deployment the queue may contain messages of an older or newer version of the service.
+func TestEncodeFormatIsStable(t *testing.T) {
 	t.Parallel()
 	const want = `{"mode":"test","org":"` + orgID + `","kind":"task","id":"` + taskID + `"}`
 	if got, err := items()[0].Encode(); err != nil || got != want {
@@ -56,7 +56,7 @@ func TestTheFormOfAMessageStays(t *testing.T) {
 	}
 }
 
-func TestIDsAreReadInTheSpellingOfTheirRows(t *testing.T) {
+func TestDecodeReturnsIDsInRowSpelling(t *testing.T) {
 	t.Parallel()
 	got, err := due.Decode(`{"mode":"live","org":"` + strings.ToUpper(orgID) + `","kind":"event","id":"` +
 		strings.ToUpper(uuidID) + `"}`)
@@ -82,7 +82,7 @@ func garbage() []string {
 	}
 }
 
-func TestGarbageIsRefused(t *testing.T) {
+func TestDecodeRefusesGarbage(t *testing.T) {
 	t.Parallel()
 	for _, body := range garbage() {
 		if got, err := due.Decode(body); err == nil {
@@ -91,7 +91,7 @@ func TestGarbageIsRefused(t *testing.T) {
 	}
 }
 
-// Whatever a message holds, what comes out of it is a row's own key, and says the same when it is sent again.
+// Every accepted message gives a valid row key, and encodes to the same message again.
 func FuzzDecode(f *testing.F) {
 	for _, body := range garbage() {
 		f.Add(body)

@@ -8,29 +8,29 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// stepsLease is the lease of a run on its row, longer than the timeout of a function.
+// stepsLease is a run's lease on its row. It is longer than a function's time-out.
 const stepsLease = 6 * time.Minute
 
-// Steps takes a row through steps that may need many runs. One run at a time has the row: its time to be due is that
-// run's lease, and its revision the fence, since whoever takes the lease saves a newer one. What a run has left, the
-// next one repeats. All fields are needed.
+// Steps advances a row through steps that may need several runs. Only one run at a time holds the row. Its due time
+// serves as the lease and its revision as the fence, because a run that takes the lease saves a newer revision. Steps
+// that a run did not finish are repeated by the next one. All fields are required.
 type Steps[R any] struct {
 	DueAt  func(*R) *time.Time
 	IsOpen func(*R) bool
-	// Save stores the row over the revision that was read, and counts that; fault.Conflict.
+	// Save stores the row if its revision is unchanged, and increments the revision; otherwise it returns fault.Conflict.
 	Save func(context.Context, *R) error
-	// Step takes a step, which may happen again, and returns how long the next one has to wait.
+	// Step performs one repeatable step and returns the delay before the next one.
 	Step   func(context.Context, *R) (time.Duration, error)
-	Margin time.Duration // what is left of a run's time when it begins no further step
+	Margin time.Duration // minimum remaining time of a run to begin another step
 	Now    func() time.Time
 }
 
-// Run takes the row's steps until one has to wait, or the run's time is nearly over. It does nothing if the row is
-// not due, or another run has it.
+// Run performs the row's steps until one has to wait or the run's time is nearly over. It does nothing if the row is
+// not due or another run holds it.
 func (s Steps[R]) Run(ctx context.Context, row *R) error {
 	at := s.DueAt(row)
 	if !s.IsOpen(row) || at.After(s.Now()) {
-		return nil // the index was behind
+		return nil // the index was out of date
 	}
 	*at = s.Now().Add(stepsLease)
 	if err := s.Save(ctx, row); err != nil {
@@ -45,7 +45,7 @@ func (s Steps[R]) Run(ctx context.Context, row *R) error {
 			return err
 		}
 		if wait == 0 && s.IsLate(ctx) {
-			wait = time.Nanosecond // as soon as the next run comes
+			wait = time.Nanosecond // due as soon as possible
 		}
 		if wait > 0 {
 			*at = s.Now().Add(wait)

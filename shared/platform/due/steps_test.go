@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// journey is a row with five steps, of which the third waits an hour for the next.
+// journey is a row with five steps; after the third it waits for an hour.
 type journey struct {
 	rev   int
 	steps int
@@ -23,8 +23,8 @@ const journeyEnds = 5
 type journeys struct {
 	stored journey
 	now    time.Time
-	took   time.Duration // each step
-	err    error         // of the next step
+	took   time.Duration // duration of each step
+	err    error         // returned by the next step
 }
 
 func (j *journeys) steps() due.Steps[journey] {
@@ -54,7 +54,7 @@ func (j *journeys) steps() due.Steps[journey] {
 	}
 }
 
-// run has a run of so many seconds begin with the row as it was read.
+// run starts a run with a time limit from the row as it was read.
 func (j *journeys) run(t *testing.T, row journey, within time.Duration) error {
 	t.Helper()
 	ctx, cancel := context.WithDeadline(t.Context(), j.now.Add(within))
@@ -62,7 +62,7 @@ func (j *journeys) run(t *testing.T, row journey, within time.Duration) error {
 	return j.steps().Run(ctx, &row)
 }
 
-func TestStepsAreTakenByOneRunAtATimeUntilOneWaits(t *testing.T) {
+func TestStepsRunUntilWaitUnderLease(t *testing.T) {
 	t.Parallel()
 	j := &journeys{now: time.Now(), took: time.Second}
 	want := func(when string, steps int, dueIn time.Duration) {

@@ -18,33 +18,34 @@ import (
 )
 
 const (
-	// parallel is how many shards are read, and then how many rows are dealt with, at the same time.
+	// parallel is the number of shards that are read concurrently, and then of rows that are processed concurrently.
 	parallel = 8
-	// reserve is kept of a run's time: no row is begun in it, so that those under way can end. What is left is as due a
-	// minute later.
+	// reserve is the end of a run in which no further row is begun, so that running ones can finish. Remaining rows are
+	// still due a minute later.
 	reserve = 5 * time.Second
-	// abandon is when the rows under way are given up, so that the run ends by itself whatever hangs.
+	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if
+	// something hangs.
 	abandon = time.Second
-	// toldFailures bounds the failures that a run's error tells; the log line counts them all.
+	// toldFailures limits the failures listed in a run's error; the log line counts all of them.
 	toldFailures = 10
 )
 
-// Rows finds what is due (store.Timers).
+// Rows finds rows that are due (store.Timers).
 type Rows interface {
-	// Due lists rows of a shard that are due before a time, oldest first.
+	// Due lists a shard's rows that are due before a time, oldest first.
 	Due(ctx context.Context, shard int, before time.Time) ([]Item, error)
-	// Postpone claims a due row for the caller: the next look at it is at a later time. fault.Conflict when it was dealt
-	// with since it was listed.
+	// Postpone claims a due row for the caller by moving its due time to until. It returns fault.Conflict if the row was
+	// handled since it was listed.
 	Postpone(ctx context.Context, i Item, until time.Time) error
 }
 
-// Queue tells workers to look at a row (queue.Queue).
+// Queue notifies workers of a row (queue.Queue).
 type Queue interface {
 	Send(ctx context.Context, i Item, delay time.Duration) error
 }
 
-// Sweep deals with what is due in one table. Rows are their own timers (docs/develop/architecture.md, "Data"): running twice at
-// once, or after a long pause, does no harm.
+// Sweep processes the due rows of one table. Rows are their own timers (docs/develop/architecture.md, "Data"), so
+// running twice at once or after a long pause does no harm.
 type Sweep struct {
 	rows   Rows
 	queue  Queue
@@ -52,23 +53,23 @@ type Sweep struct {
 	now    func() time.Time
 }
 
-// NewSweep makes a Sweep over so many shards; all of it is needed.
+// NewSweep returns a Sweep over the given number of shards. All arguments are required.
 func NewSweep(rows Rows, queue Queue, shards int, now func() time.Time) Sweep {
 	return Sweep{rows: rows, queue: queue, shards: shards, now: now}
 }
 
-// Place is the place of a row among those that one run has found, from 0.
+// Place is the position of a row among those that one run has found, counted from 0.
 type Place struct{ Index, Total int }
 
-// Of is the place's share of a span of time, so that what is found at once comes spread over it.
+// Of returns the position's share of a time span, to spread rows found together over the span.
 func (p Place) Of(span time.Duration) time.Duration {
 	return span * time.Duration(p.Index) / time.Duration(p.Total)
 }
 
-// Run has act deal with every row that is due before a time, several at once. The rows of a shard come oldest first,
-// and all shards in turn, so that a run that is cut short has served each of them. act reports whether it sent a
-// message. One row's failure stops no other; the error tells the first of them, the log line counts them. A run ends by
-// itself, and without an error, before the deadline of ctx.
+// Run calls act for every row that is due before a time, several concurrently. Rows of a shard are ordered oldest first
+// and shards are interleaved, so that a run that is cut short has served every shard. act reports whether it sent a
+// message. A failed row does not stop the others; the error lists the first failures and the log line counts all of
+// them. A run ends by itself, without an error, before the deadline of ctx.
 func (s Sweep) Run(ctx context.Context, before time.Time,
 	act func(ctx context.Context, i Item, place Place) (sent bool, err error),
 ) error {
@@ -93,7 +94,7 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 			return nil
 		})
 	}
-	_ = group.Wait() // the failures are the run's own
+	_ = group.Wait() // failures are recorded in the run
 	logx.Add(ctx, slog.Int("sent", r.sent), slog.Int("failed", r.failed),
 		slog.Int64("oldest_ms", r.oldest.Milliseconds()), slog.Bool("cut_short", r.cutShort))
 	for _, kind := range slices.Sorted(maps.Keys(r.oldestOf)) {
@@ -102,8 +103,8 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 	return errors.Join(r.failures...)
 }
 
-// Send claims a row until a later time and tells its worker of it. A row that somebody else has claimed or dealt with
-// is left, and one that is claimed but was not sent is due again at that time.
+// Send claims a row until a later time and sends a message about it to its worker. It skips a row that was claimed or
+// handled elsewhere. A claimed row whose message was not sent is due again at until.
 func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Duration) (sent bool, err error) {
 	err = s.rows.Postpone(ctx, i, until)
 	if errors.Is(err, fault.Conflict) {
@@ -118,7 +119,7 @@ func (s Sweep) Send(ctx context.Context, i Item, until time.Time, delay time.Dur
 	return true, nil
 }
 
-// bound ends ctx a little before its deadline.
+// bound returns a context that ends shortly before ctx's deadline.
 func (s Sweep) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -130,24 +131,24 @@ func (s Sweep) bound(ctx context.Context) (context.Context, context.CancelFunc) 
 // run is one run of a Sweep.
 type run struct {
 	sweep    Sweep
-	oldest   time.Duration          // how late the row is that has been due for longest
-	oldestOf map[Kind]time.Duration // the same by kind of row
+	oldest   time.Duration          // delay of the most overdue row
+	oldestOf map[Kind]time.Duration // the same, by kind of row
 	cutShort bool
 
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // guards the fields below
 	sent     int
 	failed   int
-	failures []error // the first of them
+	failures []error // the first toldFailures failures
 }
 
-// late reports that no more may be begun, and remembers it.
+// late reports whether it is too late to begin another row, and records that.
 func (r *run) late(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	r.cutShort = r.cutShort || ok && deadline.Sub(r.sweep.now()) < reserve-abandon
 	return r.cutShort
 }
 
-// list finds what is due: of every shard one row in turn.
+// list returns the due rows, taking one row of each shard in turn.
 func (r *run) list(ctx context.Context, before time.Time) []Item {
 	var group errgroup.Group
 	group.SetLimit(parallel)
@@ -178,13 +179,13 @@ func (r *run) list(ctx context.Context, before time.Time) []Item {
 	return all
 }
 
-// tell writes a log line about a row that could not be dealt with.
+// tell logs a row that could not be processed.
 func tell(ctx context.Context, i Item, err error) {
 	line := append(i.LogAttrs(), logx.Failed(), slog.Any("cause", err))
 	logx.Note(ctx, "sweep.row", append(line, logx.Spot(fault.SpotOf(err))...)...)
 }
 
-// done counts what came of a row or a shard, and reports whether its failure is one of the first.
+// done records the result of a row or a shard, and reports whether its failure is among the first.
 func (r *run) done(sent bool, err error) (isTold bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

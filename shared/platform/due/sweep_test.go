@@ -24,22 +24,22 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// world is the database and the queue. What is named in failing fails.
+// world is the database and the queue. Calls listed in failing fail.
 type world struct {
-	told []map[string]any // lines about rows of the last run
-	// measured are its metrics.
+	told []map[string]any // log lines about rows, of the last run
+	// measured holds the last run's metrics.
 	measured map[string]int
 	start    time.Time
 	rows     [][]due.Item             // by shard
 	failing  map[string]error         // by method and shard or id
-	takes    map[string]time.Duration // what a call takes, by method
+	takes    map[string]time.Duration // duration of a call, by method
 
 	mu       sync.Mutex
 	asked    map[string]int // by shard and time
 	claimed  map[string]time.Duration
 	sent     map[string]due.Place
-	busy     map[string]int // calls under way, by method
-	together map[string]int // the most of them at once
+	busy     map[string]int // calls in progress, by method
+	together map[string]int // maximum of concurrent calls, by method
 }
 
 func (w *world) Due(ctx context.Context, shard int, before time.Time) ([]due.Item, error) {
@@ -69,7 +69,7 @@ func (w *world) Send(ctx context.Context, i due.Item, delay time.Duration) error
 	return w.call(ctx, "Send", i.ID)
 }
 
-// call is a call under way.
+// call simulates a call in progress.
 func (w *world) call(ctx context.Context, method, id string) error {
 	w.mu.Lock()
 	w.busy[method]++
@@ -88,7 +88,7 @@ func (w *world) call(ctx context.Context, method, id string) error {
 	}
 }
 
-// sweep runs once, in a bubble of time, with a deadline, and returns the log line. Each row is claimed for an hour.
+// sweep runs once with virtual time and a deadline, and returns the log line. Each row is claimed for an hour.
 func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, error) {
 	t.Helper()
 	w.start, w.asked, w.claimed, w.sent = time.Now(), map[string]int{}, map[string]time.Duration{}, map[string]due.Place{}
@@ -133,7 +133,7 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 	return fields, err
 }
 
-// row is due a while after the start of the run; before it when negative. sweep adds the start.
+// row is due at an offset from the start of the run, which may be negative. sweep adds the start.
 func row(id string, after time.Duration) due.Item {
 	return due.Item{
 		Tenant: org.Tenant{Mode: org.Test, OrgID: orgID}, Kind: due.Connection, ID: id,
@@ -141,7 +141,7 @@ func row(id string, after time.Duration) due.Item {
 	}
 }
 
-// full is a number of shards with as many rows each.
+// full returns a number of shards, each with the given number of rows.
 func full(shards, rows int) [][]due.Item {
 	all := make([][]due.Item, shards)
 	for shard := range all {
@@ -167,7 +167,7 @@ func wantLine(t *testing.T, line map[string]any, sent, failed int, oldest time.D
 	}
 }
 
-func TestEveryRowThatIsDueIsClaimedAndSentTheShardsInTurn(t *testing.T) {
+func TestSweepSendsDueRowsOfShardsInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: [][]due.Item{
@@ -198,7 +198,7 @@ func TestEveryRowThatIsDueIsClaimedAndSentTheShardsInTurn(t *testing.T) {
 	})
 }
 
-func TestARunWithNothingDueSendsNothing(t *testing.T) {
+func TestSweepSendsNothingWhenNothingIsDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: make([][]due.Item, 16)}
@@ -210,8 +210,9 @@ func TestARunWithNothingDueSendsNothing(t *testing.T) {
 	})
 }
 
-// The most that one run finds is dealt with within its time: shards are read, and rows sent, eight at a time.
-func TestShardsAndRowsAreDealtWithAtTheSameTime(t *testing.T) {
+// One run can process the largest possible number of due rows in time: eight shards are read, and eight rows sent,
+// concurrently.
+func TestSweepProcessesShardsAndRowsConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: full(16, 200), takes: map[string]time.Duration{"Due": time.Second, "Send": 100 * time.Millisecond}}
@@ -230,8 +231,8 @@ func TestShardsAndRowsAreDealtWithAtTheSameTime(t *testing.T) {
 	})
 }
 
-// A run that is cut short ends before its deadline without an error, and has served each shard alike.
-func TestARunEndsByItselfAndIsFairToTheShards(t *testing.T) {
+// A run that is cut short ends before its deadline without an error, and has served all shards equally.
+func TestSweepEndsBeforeDeadlineAndServesAllShards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: full(16, 200), takes: map[string]time.Duration{"Send": time.Second}}
@@ -259,8 +260,8 @@ func TestARunEndsByItselfAndIsFairToTheShards(t *testing.T) {
 	})
 }
 
-// A call that hangs is given up a moment before the deadline, and told.
-func TestARunEndsBeforeItsDeadlineWhateverHangs(t *testing.T) {
+// A hanging call is cancelled shortly before the deadline and reported.
+func TestSweepAbandonsHangingCalls(t *testing.T) {
 	t.Parallel()
 	for _, hanging := range []string{"Due", "Postpone", "Send"} {
 		t.Run(hanging, func(t *testing.T) {
@@ -279,7 +280,7 @@ func TestARunEndsBeforeItsDeadlineWhateverHangs(t *testing.T) {
 	}
 }
 
-func TestARunWithoutTimeClaimsNothing(t *testing.T) {
+func TestSweepClaimsNothingWithoutTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: full(2, 2)}
@@ -291,7 +292,7 @@ func TestARunWithoutTimeClaimsNothing(t *testing.T) {
 	})
 }
 
-func TestARowThatAnotherRunHasIsLeft(t *testing.T) {
+func TestSweepSkipsRowClaimedElsewhere(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: [][]due.Item{{row("a", 0), row("b", 0)}}, failing: map[string]error{"Postpone a": fault.Stale()}}
@@ -306,7 +307,7 @@ func TestARowThatAnotherRunHasIsLeft(t *testing.T) {
 	})
 }
 
-func TestOneFailureStopsNoOtherRow(t *testing.T) {
+func TestSweepContinuesAfterFailedRow(t *testing.T) {
 	t.Parallel()
 	for _, failing := range []string{"Due 1", "Postpone bad", "Send bad"} {
 		t.Run(failing, func(t *testing.T) {
@@ -338,8 +339,8 @@ func TestOneFailureStopsNoOtherRow(t *testing.T) {
 	}
 }
 
-// A queue that is down must not make a log line of thousands of errors.
-func TestFailuresAreCountedAndTheFirstAreTold(t *testing.T) {
+// If the queue is down, the log line must not contain thousands of errors.
+func TestSweepCountsFailuresAndReportsFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := world{rows: full(16, 20), failing: map[string]error{}}

@@ -21,9 +21,9 @@ import (
 // HTTPHandler serves REST proxy events (payload version 1.0).
 type HTTPHandler func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 
-// HTTP adapts a handler. The request it sees has the declared resource as its Pattern and the path parameters as its
-// PathValues ({proxy+} is "proxy"), the stage in front of its path, API Gateway's request id in its context
-// (logx.RequestID) and the caller's address as the gateway saw it in RemoteAddr.
+// HTTP adapts a handler to Lambda. The request's Pattern is the declared resource, and its PathValues are the path
+// parameters ({proxy+} is "proxy"). Its path begins with the stage, its context holds API Gateway's request id
+// (logx.RequestID), and its RemoteAddr is the client's address as reported by the gateway.
 func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		ctx = logx.WithRequestID(traced(ctx), event.RequestContext.RequestID)
@@ -37,7 +37,7 @@ func HTTP(logger *slog.Logger, handler http.Handler) HTTPHandler {
 			handler.ServeHTTP(answer, request)
 			return nil
 		})
-		if err != nil { // the handler logs its own line in all other cases
+		if err != nil { // in all other cases the handler logs its own line
 			logx.Fail(ctx, err)
 			line.Emit(ctx, logger, "http.failed")
 			return events.APIGatewayProxyResponse{}, err
@@ -73,16 +73,16 @@ func requestOf(ctx context.Context, event events.APIGatewayProxyRequest) (*http.
 	if request.Host == "" {
 		request.Host = event.RequestContext.DomainName
 	}
-	request.Pattern = strings.ReplaceAll(event.Resource, "+}", "...}") // as net/http writes it
+	request.Pattern = strings.ReplaceAll(event.Resource, "+}", "...}") // in net/http's syntax
 	for name, value := range event.PathParameters {
 		request.SetPathValue(name, value)
 	}
 	return request, nil
 }
 
-// pathOf is the path as the client wrote it, stage included: a custom domain changes the event's other path. That
-// is the one to take where an emulator has put the pattern of the declared resource in the place of the first, as
-// sam local start-api does.
+// pathOf returns the path as the client sent it, including the stage. The event has two paths. The other one is changed
+// by a custom domain, so it is used only if an emulator such as sam local start-api has put the resource pattern in the
+// first.
 func pathOf(event events.APIGatewayProxyRequest) string {
 	path := event.RequestContext.Path
 	if path == "" || strings.Contains(event.Resource, "{") && strings.HasSuffix(path, event.Resource) {
@@ -120,10 +120,10 @@ func queryOf(event events.APIGatewayProxyRequest) string {
 	return query.Encode()
 }
 
-// recorder keeps an answer until it can be handed over as one event.
+// recorder buffers a response until it can be returned as one event.
 type recorder struct {
 	header http.Header
-	sent   http.Header // as they were when the status was written; later changes do not count
+	sent   http.Header // copied when the status is written; later changes have no effect
 	status int
 	body   bytes.Buffer
 }
@@ -145,8 +145,8 @@ func (w *recorder) Write(data []byte) (int, error) {
 	return w.body.Write(data) //nolint:wrapcheck // a bytes.Buffer does not fail
 }
 
-// response gives text as it is and everything else as base64. The API declares all media types as binary, by which API
-// Gateway decodes what says that it is base64, and passes on the rest; emulators do not all decode.
+// response returns text unchanged and everything else as base64. The API declares all media types as binary: API
+// Gateway then decodes bodies marked as base64 and passes on the rest. Not all emulators decode.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
 func (w *recorder) response(method string) events.APIGatewayProxyResponse {
 	w.WriteHeader(http.StatusOK)

@@ -32,7 +32,7 @@ func proxyEvent(t *testing.T) events.APIGatewayProxyRequest {
 
 func silent() *bytes.Buffer { return &bytes.Buffer{} }
 
-func TestAProxyEventBecomesARequest(t *testing.T) {
+func TestHTTPConvertsEventToRequest(t *testing.T) {
 	t.Parallel()
 	type seen struct {
 		Method, Path, Host, Remote, Pattern, Proxy, ID, Body, RequestURI, RequestID string
@@ -66,7 +66,7 @@ func TestAProxyEventBecomesARequest(t *testing.T) {
 	}
 }
 
-func TestAnEventWithSingleValuesOnlyIsReadToo(t *testing.T) {
+func TestHTTPAcceptsEventWithSingleValues(t *testing.T) {
 	t.Parallel()
 	event := events.APIGatewayProxyRequest{
 		HTTPMethod: "GET", Path: "/plain", Headers: map[string]string{"accept": "a/b"},
@@ -86,8 +86,8 @@ func TestAnEventWithSingleValuesOnlyIsReadToo(t *testing.T) {
 	}
 }
 
-// A pattern in place of the path is an emulator's; a brace may be the client's own.
-func TestThePatternOfAResourceIsNoPath(t *testing.T) {
+// An emulator puts the resource pattern in place of the path. A path with a brace may also come from the client.
+func TestHTTPIgnoresResourcePatternAsPath(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ inContext, path, want string }{
 		"the client's path":                   {"/v1/sandbox/s/fhir", "/mapped/s/fhir", "/v1/sandbox/s/fhir"},
@@ -112,8 +112,8 @@ func TestThePatternOfAResourceIsNoPath(t *testing.T) {
 	}
 }
 
-// Whatever is UTF-8 arrives the same from a gateway that decodes base64 and from one that does not.
-func TestTextIsNotEncodedAndEverythingElseIs(t *testing.T) {
+// UTF-8 text arrives unchanged whether or not the gateway decodes base64.
+func TestHTTPEncodesOnlyBinaryBody(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{
 		"JSON":                        {`{"name":"Zoë <&>"}`, `{"name":"Zoë <&>"}`},
@@ -138,7 +138,7 @@ func TestTextIsNotEncodedAndEverythingElseIs(t *testing.T) {
 	}
 }
 
-func TestAnAnswerBecomesAnEvent(t *testing.T) {
+func TestHTTPConvertsResponseToEvent(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "a", Value: "1"})
@@ -165,7 +165,7 @@ func TestAnAnswerBecomesAnEvent(t *testing.T) {
 	}
 }
 
-func TestAnswersWithoutABody(t *testing.T) {
+func TestHTTPOmitsBodyWhenNotAllowed(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		method string
@@ -192,7 +192,7 @@ func TestAnswersWithoutABody(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatWritesNothingAnswers200(t *testing.T) {
+func TestHTTPReturns200WhenHandlerWritesNothing(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	got, err := lambdarun.HTTP(logx.New(silent()), handler)(t.Context(), proxyEvent(t))
@@ -201,7 +201,7 @@ func TestAHandlerThatWritesNothingAnswers200(t *testing.T) {
 	}
 }
 
-func TestAPanicFailsTheInvocationAndIsLogged(t *testing.T) {
+func TestHTTPLogsPanicAndFailsInvocation(t *testing.T) {
 	t.Parallel()
 	log := silent()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -219,7 +219,7 @@ func TestAPanicFailsTheInvocationAndIsLogged(t *testing.T) {
 	}
 }
 
-func TestABodyThatIsNotBase64FailsTheInvocation(t *testing.T) {
+func TestHTTPFailsInvocationOnInvalidBase64(t *testing.T) {
 	t.Parallel()
 	event := proxyEvent(t)
 	event.Body = "%%%"
@@ -229,7 +229,7 @@ func TestABodyThatIsNotBase64FailsTheInvocation(t *testing.T) {
 	}
 }
 
-// FuzzProxyEvent looks for an event that panics outside of the handler.
+// FuzzProxyEvent searches for an event that causes a panic outside the handler.
 func FuzzProxyEvent(f *testing.F) {
 	document, err := os.ReadFile("testdata/proxy_event.json")
 	if err != nil {

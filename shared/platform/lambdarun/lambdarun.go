@@ -1,7 +1,7 @@
-// Package lambdarun is the one adapter between AWS Lambda and our code: it is the main of every function (Run); REST
-// proxy events become requests of an http.Handler, SQS batches become single messages with a result each, schedules
-// become calls. It guards all three against panics. It knows no business rule and writes no error envelope: an event
-// that it cannot serve fails the invocation, and API Gateway's gateway response carries the envelope then.
+// Package lambdarun adapts AWS Lambda to the service's code. It provides the main of every function (Run) and converts
+// REST proxy events to requests of an http.Handler, SQS batches to single messages with separate results, and schedules
+// to calls. It recovers from panics in all three. It has no business rules and writes no error envelope: an event that
+// cannot be served fails the invocation, and API Gateway's gateway response then contains the envelope.
 package lambdarun
 
 import (
@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/trace"
 )
 
-// guarded calls f and turns a panic into an error. The panic's value is shown only when the runtime made it, since
-// any other may repeat what a client sent.
+// guarded calls f and turns a panic into an error. The panic value is shown only if it is a runtime error, because any
+// other may quote a client.
 func guarded(ctx context.Context, f func(context.Context) error) (err error) {
 	defer func() {
 		value := recover()
@@ -34,7 +34,7 @@ func guarded(ctx context.Context, f func(context.Context) error) (err error) {
 	return f(ctx)
 }
 
-// traced puts the trace header of the invocation into ctx, which aws-lambda-go has put there under a name of its own.
+// traced adds the invocation's trace header to ctx. aws-lambda-go stores it there under its own key.
 func traced(ctx context.Context) context.Context {
 	header, _ := ctx.Value("x-amzn-trace-id").(string)
 	return trace.With(ctx, header)

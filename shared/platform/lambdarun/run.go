@@ -16,27 +16,27 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// Process is what a function is wired to: production's is made by Run, a test's by the test, and everything in
-// between is the same code.
+// Process is a function's surroundings. Run creates production's and each test its own; all code in between is the
+// same.
 type Process struct {
-	AWS    aws.Config // for every client of the SDK
+	AWS    aws.Config // shared by all SDK clients
 	Logger *slog.Logger
 	Now    func() time.Time
-	Dir    string // where the process may keep files for itself; need not exist
-	Root   string // folder of the binary and of what was deployed beside it
+	Dir    string // folder for the process's own files; need not exist
+	Root   string // folder of the binary and the files deployed with it
 }
 
-// Handler is what a function can be: the result of HTTP, SQS or Schedule.
+// Handler is the result of HTTP, SQS or Schedule.
 type Handler interface {
 	HTTPHandler | SQSHandler | ScheduleHandler
 }
 
-// Run is the main of a function, and does not return: it fills the function's environment, builds it and serves its
-// events. build runs once per cold start; when it fails, the process logs why and ends, and Lambda tries again with a
-// new one. Only bootstrap/main.go calls it, or what stands between (package outbound).
+// Run is the main of a function and does not return. It loads the function's environment, builds the function and
+// serves its events. build runs once per cold start. If it fails, the process logs the reason and exits, and Lambda
+// starts a new one. Only bootstrap/main.go calls Run, directly or through package outbound.
 func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	ctx, logger := context.Background(), logx.New(os.Stdout)
-	if own, err := config.Load[environment](); err == nil { // start reads it again and tells what is wrong with it
+	if own, err := config.Load[environment](); err == nil { // on an error, start loads it again and reports it
 		logger = logger.With(slog.String(metric.Stack, own.Service))
 	}
 	handler, err := start(ctx, logger, build)
@@ -47,7 +47,7 @@ func Run[E any, H Handler](build func(context.Context, E, Process) (H, error)) {
 	lambda.Start(handler)
 }
 
-// environment is what every function reads, whatever it does: the name of its stack.
+// environment holds the variables common to all functions: the stack's name.
 type environment struct {
 	Service string `env:"SERVICE,required"`
 }

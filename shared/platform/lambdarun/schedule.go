@@ -10,17 +10,17 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Tick is the event of a schedule, as far as it is used: EventBridge's "id" and "time".
+// Tick is a schedule's event, reduced to EventBridge's "id" and "time".
 type Tick struct {
 	ID   string    `json:"id"`
 	Time time.Time `json:"time"`
 }
 
-// ScheduleHandler serves the events of a schedule.
+// ScheduleHandler handles the events of a schedule.
 type ScheduleHandler func(context.Context, Tick) error
 
-// Schedule adapts a scheduled function; its log lines are "<name>.run". It passes the time that the run was scheduled
-// for, or the present one when the event has none. An error or a panic fails the invocation.
+// Schedule adapts a scheduled function; its log lines are named "<name>.run". handle gets the scheduled time of the
+// run, or the current time if the event has none. An error or a panic fails the invocation.
 func Schedule(p Process, name string, handle func(context.Context, time.Time) error) ScheduleHandler {
 	return func(ctx context.Context, tick Tick) error {
 		started := p.Now()
@@ -38,7 +38,7 @@ func Schedule(p Process, name string, handle func(context.Context, time.Time) er
 	}
 }
 
-// invocationID is Lambda's request id, which a retry of the same event keeps, or else the event's.
+// invocationID returns Lambda's request id, which is the same in a retry of the event, or else the event's id.
 func invocationID(ctx context.Context, tick Tick) string {
 	if invocation, ok := lambdacontext.FromContext(ctx); ok {
 		return invocation.AwsRequestID

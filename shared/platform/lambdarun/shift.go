@@ -12,41 +12,41 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Lambda gives an invocation no further messages before the last one of its batch is done. A message that waits,
-// such as for a receiver that does not answer, would so hold a whole invocation, and as many of them as there
-// may be would hold up everyone (docs/adr/0014-who-waits-works-on.md). So an invocation that waits takes
-// messages out of the queue by itself.
+// Lambda gives an invocation no further messages until its batch is finished. One waiting message, such as for a
+// receiver that does not respond, would therefore occupy a whole invocation, and at the concurrency limit such messages
+// would block everyone (docs/adr/0014-who-waits-works-on.md). So an invocation with waiting messages takes further
+// messages from the queue itself.
 
-// Backlog is the queue of a worker, as an invocation that waits reads it.
+// Backlog is a worker's queue, as read by an invocation with waiting messages.
 type Backlog interface {
-	// Receive takes up to ten messages; where there are none, it waits up to a second for one.
+	// Receive returns up to ten messages. If there are none, it waits up to a second for one.
 	Receive(ctx context.Context) ([]events.SQSMessage, error)
-	// Delete ends a message that Receive has returned.
+	// Delete deletes a message returned by Receive.
 	Delete(ctx context.Context, message events.SQSMessage) error
 }
 
 const (
-	// longestWait is how long a message may wait for somebody without making room for another one.
+	// longestWait is the time that a message may wait for an external party before it frees its slot for another.
 	longestWait = 500 * time.Millisecond
-	// mostHeld bounds the messages of an invocation, waiting ones included: each may have a connection open, of which a
-	// process of Lambda can have 1,024.
+	// mostHeld limits the messages of an invocation, including waiting ones. Each may have a connection open, and a Lambda
+	// process can have 1,024.
 	mostHeld = 500
-	// longestMessage is what has to be left of an invocation's time for a message to be begun: twice
-	// what a receiver may take.
+	// longestMessage is the minimum remaining time of an invocation to begin a message: twice the time that a receiver may
+	// take.
 	longestMessage = time.Minute
-	// stopsWithin is how far apart invocations stop taking that began together: those that do so at once
-	// would leave nobody to take.
+	// stopsWithin is the range over which invocations that began together stop taking messages. If all stopped at once,
+	// none would be left to take any.
 	stopsWithin = 2 * time.Minute
-	// afterTrouble is how long a queue that could not be read is left alone.
+	// afterTrouble is the delay after a failed read of the queue.
 	afterTrouble = time.Second
 )
 
-// shift is what one invocation works on.
+// shift holds the messages that one invocation is processing.
 type shift struct {
-	slots   chan struct{} // of messages that are worked on
-	places  chan struct{} // of all that have begun and have not ended
-	waiting atomic.Int64  // those that have begun, have not ended, and have made room
-	changed chan struct{} // tells that one makes room or ends
+	slots   chan struct{} // one for each message being processed, not counting waiting ones
+	places  chan struct{} // one for each message that has begun and not ended
+	waiting atomic.Int64  // unfinished messages that have freed their slot
+	changed chan struct{} // signals that a message has freed its slot or ended
 	running sync.WaitGroup
 }
 
@@ -57,7 +57,7 @@ func newShift(concurrency int) *shift {
 	}
 }
 
-// begin waits for room and starts with a message.
+// begin waits for a free slot and starts processing a message.
 func (s *shift) begin(ctx context.Context, work func(context.Context)) {
 	s.places <- struct{}{}
 	s.slots <- struct{}{}
@@ -85,9 +85,9 @@ func (s *shift) begin(ctx context.Context, work func(context.Context)) {
 
 type shiftKey struct{}
 
-// Waits tells that the message of ctx waits for somebody outside until stop is called. When that takes long, its
-// invocation works on others meanwhile, if it has a Backlog. What is merely slow, on a busy machine, makes no room:
-// more of it would be slower still.
+// Waits marks the message of ctx as waiting for an external party until stop is called. If the wait is long, the
+// invocation processes other messages meanwhile, if it has a Backlog. Work that is merely slow on a busy machine frees
+// no slot: more of it would be even slower.
 func Waits(ctx context.Context) (stop func()) {
 	makeRoom, ok := ctx.Value(shiftKey{}).(func())
 	if !ok {
@@ -100,11 +100,11 @@ func Waits(ctx context.Context) (stop func()) {
 func (s *shift) tell() {
 	select {
 	case s.changed <- struct{}{}:
-	default: // it is told already
+	default: // a signal is already pending
 	}
 }
 
-// someoneWaits returns as soon as a message waits, or with false when none is left.
+// someoneWaits blocks until a message is waiting. It returns false if no message remains.
 func (s *shift) someoneWaits() bool {
 	for len(s.places) > 0 {
 		if s.waiting.Load() > 0 {
@@ -115,13 +115,13 @@ func (s *shift) someoneWaits() bool {
 	return false
 }
 
-// takeMore works on what else is in the queue for as long as messages of the batch that begins with first wait. No poll
-// is broken off: what SQS had handed to it would be hidden for a time.
+// takeMore processes further messages from the queue while messages of the batch that begins with first are waiting. It
+// never cancels a receive call: messages that SQS has handed to it would be hidden for a time.
 func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *shift, first events.SQSMessage) {
 	taking, cancel := untilLate(ctx, first.MessageId)
 	defer cancel()
 	for s.someoneWaits() && taking.Err() == nil {
-		s.slots <- struct{}{} // nothing is taken that would only lie about
+		s.slots <- struct{}{} // wait for a free slot before receiving
 		<-s.slots
 		records, err := w.Backlog.Receive(ctx)
 		if err != nil {
@@ -141,8 +141,8 @@ func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *shift, firs
 	}
 }
 
-// untilLate ends when an invocation has to stop taking. Ids of messages are random, and so is
-// what they put it forward by.
+// untilLate returns a context that ends when the invocation must stop taking messages. The end is brought forward by an
+// amount derived from id; message ids are random, so the ends are spread.
 func untilLate(ctx context.Context, id string) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -152,7 +152,7 @@ func untilLate(ctx context.Context, id string) (context.Context, context.CancelF
 	return context.WithDeadline(ctx, deadline.Add(-longestMessage-early))
 }
 
-// note logs a failure that costs nothing but time: messages come again, and rows are looked after by the sweeper.
+// note logs a failure that only costs time: messages are redelivered, and the sweeper finds overdue rows.
 func note(ctx context.Context, p Process, what string, err error) {
 	ctx, line := logx.Begin(ctx)
 	logx.Fail(ctx, err)

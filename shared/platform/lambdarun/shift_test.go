@@ -18,9 +18,9 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// backlog is a queue that gives what next says, and waits a second where that is nothing.
+// backlog is a queue that returns the results of next, and waits a second if there are none.
 type backlog struct {
-	next func(nth int) ([]string, error) // bodies, which are ids as well
+	next func(nth int) ([]string, error) // message bodies, which also serve as ids
 
 	mu       sync.Mutex
 	receives int
@@ -52,7 +52,7 @@ func (b *backlog) Delete(_ context.Context, message events.SQSMessage) error {
 	return nil
 }
 
-// patient is a worker with a backlog.
+// patient returns a worker with a backlog.
 func patient(log *bytes.Buffer, concurrency int, b *backlog,
 	handle func(context.Context, string) error,
 ) lambdarun.SQSHandler {
@@ -68,9 +68,9 @@ func wait(ctx context.Context, d time.Duration) {
 	<-time.After(d)
 }
 
-// A message that waits for half a minute holds up nothing: the invocation takes what else is in its queue, and answers
-// for it there; of its own batch it tells Lambda.
-func TestAnInvocationThatWaitsTakesMore(t *testing.T) {
+// A message that waits for half a minute delays no other. The invocation takes further messages from its queue and
+// deletes them there; for its own batch it reports the results to Lambda.
+func TestWaitingInvocationReceivesMoreMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -117,7 +117,7 @@ func TestAnInvocationThatWaitsTakesMore(t *testing.T) {
 	})
 }
 
-func TestAnInvocationThatDoesNotWaitTakesNothing(t *testing.T) {
+func TestBusyInvocationReceivesNoMoreMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &backlog{next: func(int) ([]string, error) { return nil, nil }}
@@ -138,8 +138,9 @@ func TestAnInvocationThatDoesNotWaitTakesNothing(t *testing.T) {
 	})
 }
 
-// What waits does not count, and what is worked on is bounded as in any batch, however much there is in the queue.
-func TestNoMoreIsWorkedOnWhereMuchWaits(t *testing.T) {
+// Waiting messages are not counted. The number of messages in progress is limited as in any batch, however many are in
+// the queue.
+func TestWaitingMessagesDoNotRaiseConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -172,8 +173,8 @@ func TestNoMoreIsWorkedOnWhereMuchWaits(t *testing.T) {
 	})
 }
 
-// An invocation takes nothing that Lambda would end in the middle, and not all of them stop at the same time.
-func TestInvocationsStopTakingInTimeAndOneByOne(t *testing.T) {
+// An invocation takes no message that Lambda would cut off, and invocations stop taking at different times.
+func TestInvocationsStopReceivingAtDifferentTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const timeout, longest = 5 * time.Minute, 30 * time.Second

@@ -15,26 +15,26 @@ import (
 // SQSHandler serves batches of an event source mapping with ReportBatchItemFailures.
 type SQSHandler func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
 
-// Worker is what handles a queue's messages of type M.
+// Worker describes the processing of a queue's messages of type M.
 type Worker[M any] struct {
-	Name        string // its log lines are "<name>.message"
-	Concurrency int    // how many messages of one batch are processed at the same time
+	Name        string // its log lines are named "<name>.message"
+	Concurrency int    // number of messages of one batch that are processed concurrently
 	Decode      func(body string) (M, error)
 	Handle      func(ctx context.Context, message M) error
-	// Together prepares for the messages of one batch and returns what handles each of them instead of Handle, which
-	// still handles those that a Backlog adds. It is nil if messages have nothing in common.
+	// Together prepares the messages of one batch and returns a handler for them that replaces Handle. Messages that a
+	// Backlog adds still go to Handle. It is nil if messages share no preparation.
 	Together func(ctx context.Context, batch []M) func(ctx context.Context, message M) error
-	Backlog  Backlog // its queue, if its messages may wait long for others; else nil
+	Backlog  Backlog // the worker's queue if messages may wait long for external parties; else nil
 }
 
-// SQS adapts a worker. Each message is decoded, handled and answered for on its own, at most w.Concurrency at the
-// same time, and leaves one log line:
-//   - decode fails: the message can never succeed. It is logged with outcome "poison" and acknowledged.
-//   - handle returns an error or panics: only this message comes back. A business failure is not such an error; the
+// SQS adapts a worker. Each message is decoded, handled and acknowledged separately, at most w.Concurrency
+// concurrently, and writes one log line:
+//   - If decode fails, the message can never succeed. It is logged with outcome "poison" and acknowledged.
+//   - If handle returns an error or panics, only this message is retried. A business failure is not such an error; the
 //     worker records it and returns nil.
-//   - the invocation's deadline has passed: messages not yet begun come back.
+//   - If the invocation's deadline has passed, messages not yet begun are retried.
 //
-// With a Backlog, an invocation of whose messages one Waits takes further ones.
+// With a Backlog, an invocation whose messages wait (Waits) takes further ones.
 func SQS[M any](p Process, w Worker[M]) SQSHandler {
 	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 		ctx = traced(ctx)
@@ -59,8 +59,8 @@ func SQS[M any](p Process, w Worker[M]) SQSHandler {
 	}
 }
 
-// prepared returns a worker for the messages of one batch. Its preparation fails no message, and leaves a line only if
-// there is something to tell.
+// prepared returns a worker for the messages of one batch. A failed preparation fails no message. It logs a line only
+// if there is something to report.
 func (w Worker[M]) prepared(ctx context.Context, p Process, batch []events.SQSMessage) Worker[M] {
 	if w.Together == nil {
 		return w
@@ -85,10 +85,10 @@ func (w Worker[M]) prepared(ctx context.Context, p Process, batch []events.SQSMe
 	return w
 }
 
-// process handles one message and reports whether it is done with.
+// process handles one message and reports whether it is finished.
 func process[M any](ctx context.Context, p Process, w Worker[M], record events.SQSMessage) bool {
 	started := p.Now()
-	ctx = trace.With(ctx, record.Attributes["AWSTraceHeader"]) // that of the request which the message goes back to
+	ctx = trace.With(ctx, record.Attributes["AWSTraceHeader"]) // the trace of the originating request
 	ctx, line := logx.Begin(logx.WithRequestID(ctx, record.MessageId))
 	receives, _ := strconv.Atoi(record.Attributes["ApproximateReceiveCount"])
 	logx.Add(ctx, slog.String("queue", record.EventSourceARN[strings.LastIndex(record.EventSourceARN, ":")+1:]),

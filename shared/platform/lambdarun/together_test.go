@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// handled collects messages by who handled them.
+// handled collects messages by their handler.
 type handled struct {
 	mu sync.Mutex
 	by map[string][]string
@@ -89,7 +89,7 @@ func TestHandleServesMessagesWhenTogetherPanics(t *testing.T) {
 	}
 }
 
-func TestTogetherLogsWhatItMeasures(t *testing.T) {
+func TestTogetherLogsItsMetrics(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var got handled

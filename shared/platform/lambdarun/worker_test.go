@@ -60,7 +60,7 @@ func failures(response events.SQSEventResponse) []string {
 	return ids
 }
 
-func TestEveryMessageHasItsOwnResult(t *testing.T) {
+func TestSQSReportsResultPerMessage(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	var mu sync.Mutex
@@ -104,7 +104,7 @@ func TestEveryMessageHasItsOwnResult(t *testing.T) {
 	}
 }
 
-func TestASuccessfulBatchListsNoFailures(t *testing.T) {
+func TestSQSListsNoFailuresOnSuccess(t *testing.T) {
 	t.Parallel()
 	worker := serve(&bytes.Buffer{}, 2, func(context.Context, string) error { return nil })
 	response, err := worker(t.Context(), batch("one", "two"))
@@ -113,7 +113,7 @@ func TestASuccessfulBatchListsNoFailures(t *testing.T) {
 	}
 }
 
-func TestMessagesAreProcessedAtTheSameTimeWithinABound(t *testing.T) {
+func TestSQSLimitsConcurrency(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -132,7 +132,7 @@ func TestMessagesAreProcessedAtTheSameTimeWithinABound(t *testing.T) {
 	})
 }
 
-func TestMessagesNotBegunByTheDeadlineComeBack(t *testing.T) {
+func TestSQSReturnsMessagesNotBegunByDeadline(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	handle := func(context.Context, string) error {
@@ -149,7 +149,7 @@ func TestMessagesNotBegunByTheDeadlineComeBack(t *testing.T) {
 	}
 }
 
-func TestAScheduleGivesItsTime(t *testing.T) {
+func TestSchedulePassesScheduledTime(t *testing.T) {
 	t.Parallel()
 	planned := time.Date(2026, 11, 21, 8, 59, 0, 0, time.UTC)
 	for name, c := range map[string]struct{ sent, want time.Time }{
@@ -176,7 +176,7 @@ func TestAScheduleGivesItsTime(t *testing.T) {
 	}
 }
 
-func TestAFailedScheduleFailsTheInvocation(t *testing.T) {
+func TestScheduleFailsInvocationOnError(t *testing.T) {
 	t.Parallel()
 	errSweep := errors.New("sweep failed")
 	for name, handle := range map[string]func(context.Context, time.Time) error{

@@ -1,6 +1,6 @@
-// Package maillimit owns how many e-mails leave the service: by who causes them, by the mailbox they go to over all
-// organisations, and by day (docs/adr/0042-mail-is-not-a-relay.md). It keeps only keyed hashes of addresses, and
-// depends on no HTTP, AWS or store.
+// Package maillimit limits the e-mails that the service sends: by the sender that causes them, by the recipient's
+// mailbox across all organisations, and by day (docs/adr/0042-mail-is-not-a-relay.md). It stores only keyed hashes of
+// addresses, and does not depend on HTTP, AWS or a store.
 package maillimit
 
 import (
@@ -18,19 +18,19 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Limiter counts e-mails before they are sent. Every field is needed.
+// Limiter counts e-mails before they are sent. All fields are required.
 type Limiter struct {
 	Buckets Buckets
 	Keys    secret.Keyring
 	Now     func() time.Time
 }
 
-// Buckets keeps the counts (store.Flow).
+// Buckets stores the counts (store.Flow).
 type Buckets interface {
 	Take(ctx context.Context, bucket string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
 
-// From names who causes an e-mail. An empty field is not counted.
+// From identifies the sender that causes an e-mail. Empty fields are not counted.
 type From struct {
 	Account      string // id of the member
 	Organisation string // org.Organisation.MailSender
@@ -43,8 +43,8 @@ type Mail struct {
 	To      string
 }
 
-// Take counts an e-mail against its limits; fault.Limited if one of them is reached. The mailbox's own limit comes
-// last, so that an e-mail refused for its sender leaves the mailbox's budget to others.
+// Take counts an e-mail against its limits, and returns fault.Limited if one of them is reached. It checks the
+// mailbox's own limit last, so that an e-mail refused because of its sender does not use up the mailbox's budget.
 func (l Limiter) Take(ctx context.Context, m Mail) error {
 	limits, mailbox := m.Purpose.limits(), Mailbox(m.To)
 	senders := m.From.senders()
@@ -61,7 +61,7 @@ func (l Limiter) Take(ctx context.Context, m Mail) error {
 	return l.take(ctx, m.Purpose, limits.mailbox, "", mailbox)
 }
 
-// senders returns the ids to count, each once: the founder's organisations are counted as the founder.
+// senders returns the distinct ids to count. Organisations that count as their founder share the founder's id.
 func (f From) senders() []string {
 	all := make([]string, 0, 2)
 	for _, id := range []string{f.Account, f.Organisation} {
@@ -72,7 +72,7 @@ func (f From) senders() []string {
 	return all
 }
 
-// take counts an e-mail in the bucket of a sender, of a mailbox, or of a sender's e-mails to a mailbox.
+// take counts an e-mail in the bucket of a sender, of a mailbox, or of a sender and mailbox pair.
 func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbox string) error {
 	if perDay == 0 {
 		return nil
@@ -94,8 +94,8 @@ func (l Limiter) take(ctx context.Context, p Purpose, perDay int, sender, mailbo
 	return fault.New(fault.Limited, fault.CodeRateLimited, public).After(decision.RetryAfter)
 }
 
-// Mailbox returns a text that is equal for all addresses whose mail arrives in one mailbox, as far as an address shows
-// it: case does not count, nor does what follows a plus (RFC 5233).
+// Mailbox returns a text that is equal for all addresses that deliver to the same mailbox, as far as the address shows
+// it. It ignores case and any part after a plus sign (RFC 5233).
 func Mailbox(address string) string {
 	address = strings.ToLower(address)
 	at := strings.LastIndexByte(address, '@')

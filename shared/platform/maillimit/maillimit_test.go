@@ -41,7 +41,7 @@ func newLimiter(t *testing.T, buckets maillimit.Buckets) maillimit.Limiter {
 	return maillimit.Limiter{Buckets: buckets, Keys: keys, Now: time.Now}
 }
 
-// admitted counts how many of n e-mails may be sent. Errors other than fault.Limited fail the test.
+// admitted returns the number of e-mails out of n that may be sent. Errors other than fault.Limited fail the test.
 func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillimit.Mail) (sent int) {
 	t.Helper()
 	for i := range n {
@@ -56,8 +56,8 @@ func admitted(t *testing.T, l maillimit.Limiter, n int, mail func(n int) maillim
 	return sent
 }
 
-// TestTakeBoundsEachPurpose compares each purpose with its row of
-// docs/adr/0042-mail-is-not-a-relay.md. Zero is no limit.
+// TestTakeBoundsEachPurpose compares each purpose with its row in docs/adr/0042-mail-is-not-a-relay.md. Zero means no
+// limit.
 func TestTakeBoundsEachPurpose(t *testing.T) {
 	t.Parallel()
 	for purpose, want := range map[maillimit.Purpose]struct{ sender, share, mailbox int }{
@@ -157,8 +157,7 @@ func TestTakeKeepsPurposesApart(t *testing.T) {
 	})
 }
 
-// However an attacker spreads e-mails over addresses and times, an honest sender that stays
-// within its share loses none.
+// However an attacker spreads e-mails over addresses and times, an honest sender within its share loses none.
 func TestTakeNeverRefusesHonestSenderBesideHostileOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -210,7 +209,7 @@ func TestTakeStoresKeyedHashesOnly(t *testing.T) {
 	}
 }
 
-func TestTakeAdmitsNoMoreWhenManyAskAtOnce(t *testing.T) {
+func TestTakeHoldsLimitUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)
 	l := newLimiter(t, store.Flow{DB: made.DB, Table: made.Name("FlowTable")})
@@ -235,7 +234,7 @@ func TestTakeAdmitsNoMoreWhenManyAskAtOnce(t *testing.T) {
 	}
 }
 
-// broken is a table that does not answer.
+// broken is a table that does not respond.
 type broken struct{}
 
 func (broken) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {

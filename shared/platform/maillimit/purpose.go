@@ -4,7 +4,7 @@ import "time"
 
 const day = 24 * time.Hour
 
-// Purpose is a kind of e-mail. Each has budgets of its own, so that none uses up another's.
+// Purpose is a kind of e-mail. Each has its own budgets, so that none uses up another's.
 type Purpose string
 
 // The purposes.
@@ -15,21 +15,21 @@ const (
 	NoticeAddress  Purpose = "notice_address"  // code that verifies an organisation's notice address
 	AccountAddress Purpose = "account_address" // code that verifies an account's new address
 	Account        Purpose = "account"         // to an account's own address, about its security
-	PatientCode    Purpose = "patient_code"    // for an organisation that is not approved for live mode
-	ApprovedCode   Purpose = "approved_code"   // for one that is
+	PatientCode    Purpose = "patient_code"    // sign-in code of an organisation not approved for live mode
+	ApprovedCode   Purpose = "approved_code"   // sign-in code of an approved organisation
 	SupportTicket  Purpose = "support_ticket"  // to the operator
 )
 
-// limits are e-mails a day. That many can leave at once; after that, each becomes possible again after its part of
-// a day. Zero is no limit.
+// limits holds e-mails per day. The full number can be sent at once; after that the budget refills evenly over the day.
+// Zero means no limit.
 type limits struct {
-	sender  int // of one account, and of one organisation
-	share   int // of one sender to one mailbox
+	sender  int // by one account, or by one organisation
+	share   int // by one sender to one mailbox
 	mailbox int // to one mailbox from all senders
 }
 
-// limits returns the purpose's row of the table in docs/adr/0042-mail-is-not-a-relay.md. An unknown purpose
-// has the tightest limits.
+// limits returns the purpose's row of the table in docs/adr/0042-mail-is-not-a-relay.md. An unknown purpose gets the
+// strictest limits.
 func (p Purpose) limits() limits {
 	switch p {
 	case Invitation:

@@ -1,5 +1,5 @@
-// Package mailtext owns how the service's e-mails look: one form, as plain text and as HTML, in which nothing that
-// others have named becomes markup. What a mail says and to whom it goes is its caller's matter.
+// Package mailtext lays out the service's e-mails as plain text and as HTML, in one uniform style. Text from outside
+// never becomes markup. Callers decide the content and the recipient.
 package mailtext
 
 import (
@@ -8,36 +8,36 @@ import (
 	"unicode"
 )
 
-// Message is an e-mail to one reader. Its parts come in this order; those that are empty are left out.
+// Message is an e-mail to one reader. Its parts appear in this order; empty ones are omitted.
 type Message struct {
 	Language string // BCP 47
-	Subject  string // one line; no secret, which a locked telephone would show
+	Subject  string // one line; no secret, because a locked phone would show it
 	Opening  []string
 	Code     Code
 	Facts    []Fact
 	Link     Link
 	Closing  []string
-	Reason   string // why its reader gets it
+	Reason   string // why the reader receives it
 }
 
-// Code is digits that the reader has to type.
+// Code holds digits for the reader to type.
 type Code struct {
 	Label  string
 	Digits string
 }
 
-// Fact is a name with its value.
+// Fact is a name and its value.
 type Fact struct {
 	Name, Value string
 }
 
-// Link leads to a page.
+// Link is a link to a page.
 type Link struct {
 	Label   string
 	Address string
 }
 
-// Text is the mail as plain text, a paragraph for each part.
+// Text returns the message as plain text, with a paragraph for each part.
 func (l Message) Text() string {
 	parts := make([]string, 0, len(l.Opening)+len(l.Closing)+4)
 	parts = append(parts, l.Opening...)
@@ -61,9 +61,9 @@ func (l Message) Text() string {
 	return strings.Join(parts, "\n\n") + "\n"
 }
 
-// HTML is the mail for readers that show it: at most 600 pixels wide, and readable at 375. Styles stand at the
-// elements, since many drop a sheet. No colours but the link's are set, so that a dark reader turns the others by
-// itself; nothing is loaded from anywhere.
+// HTML returns the message as HTML: at most 600 pixels wide, and readable at 375. Styles are inline, because many mail
+// programs drop style sheets. Only the link sets colours, so that a mail program in dark mode can adapt the others.
+// Nothing is loaded from outside.
 func (l Message) HTML() string {
 	var b strings.Builder
 	title := html.EscapeString(l.Subject)
@@ -106,7 +106,7 @@ func paragraphs(b *strings.Builder, texts []string) {
 	}
 }
 
-// Plain keeps a name that others have chosen on one line.
+// Plain puts a user-supplied name on one line.
 func Plain(name string) string {
 	return strings.Join(strings.FieldsFunc(name,
 		func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")

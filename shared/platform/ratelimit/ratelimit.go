@@ -1,5 +1,5 @@
-// Package ratelimit owns the arithmetic of rate limits: what a limit is and how a bucket decides. It keeps no bucket
-// and knows no request; the HTTP edge names the buckets and a store keeps them.
+// Package ratelimit implements the arithmetic of rate limits: the definition of a limit and the decision of a bucket.
+// It stores no buckets and handles no requests; the HTTP edge names the buckets and a store keeps them.
 package ratelimit
 
 import (
@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// Limit is a rate: Quota requests in Window, all of which may come at once. A Quota or Window of zero or less means
-// no limit.
+// Limit is a rate of Quota requests per Window, all of which may arrive at once. A Quota or Window of zero or less
+// means no limit.
 type Limit struct {
-	Name   string // route class as clients see it in the RateLimit headers: lower-case letters
+	Name   string // route class in the RateLimit response headers: lower-case letters
 	Quota  int
 	Window time.Duration
 }
 
-// Unlimited reports whether the limit lets everything through.
+// Unlimited reports whether the limit allows every request.
 func (l Limit) Unlimited() bool { return l.Quota <= 0 || l.Interval() <= 0 }
 
-// Interval is the time that one request takes up.
+// Interval returns the time that one request uses up.
 func (l Limit) Interval() time.Duration { return l.Window / time.Duration(max(l.Quota, 1)) }
 
-// Decision is what a bucket says about one request.
+// Decision is a bucket's decision about one request.
 type Decision struct {
 	Allowed    bool
-	Remaining  int           // requests that could follow at once
-	RetryAfter time.Duration // how long to wait; zero when allowed
+	Remaining  int           // requests still possible at once
+	RetryAfter time.Duration // delay before a retry; zero if allowed
 	Reset      time.Duration // until the bucket is full again
 }
 
-// GCRA is the generic cell rate algorithm (ITU-T I.371 annex A), the form of a token bucket that needs to store one
-// time only, the theoretical arrival time. tat is the stored one, zero when there is none; next is the one to store,
-// equal to tat when refused.
+// GCRA applies the generic cell rate algorithm (ITU-T I.371 annex A), a form of token bucket that stores only one time,
+// the theoretical arrival time. tat is the stored time, or zero if there is none; next is the time to store, equal to
+// tat if the request is refused.
 func GCRA(tat, now time.Time, limit Limit) (next time.Time, decision Decision) {
 	if limit.Unlimited() {
 		return tat, Decision{Allowed: true, Remaining: math.MaxInt32}

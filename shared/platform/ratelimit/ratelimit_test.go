@@ -11,7 +11,7 @@ import (
 
 var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-func TestABucketTellsWhatIsLeftAndWhenToComeBack(t *testing.T) {
+func TestGCRAReportsRemainingAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	limit := ratelimit.Limit{Name: "search", Quota: 3, Window: time.Minute}
 	tests := []struct {
@@ -41,7 +41,7 @@ func TestABucketTellsWhatIsLeftAndWhenToComeBack(t *testing.T) {
 	}
 }
 
-func TestALimitOfNothingIsNoLimit(t *testing.T) {
+func TestLimitOfZeroIsUnlimited(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []ratelimit.Limit{
 		{},
@@ -61,9 +61,9 @@ func TestALimitOfNothingIsNoLimit(t *testing.T) {
 	}
 }
 
-// A bucket lets the quota through at once and its rate in the long run, never more; a refused request that waits as
-// long as it was told gets through.
-func TestABucketNeverExceedsItsRate(t *testing.T) {
+// A bucket allows its quota at once and its rate in the long run, never more. A refused request that waits for
+// RetryAfter is allowed.
+func TestGCRANeverExceedsRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		limit := ratelimit.Limit{

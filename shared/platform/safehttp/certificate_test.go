@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// shown makes a certificate of its own for a client.
+// shown creates a self-signed client certificate.
 func shown(t *testing.T, name string) *tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -36,7 +36,7 @@ func shown(t *testing.T, name string) *tls.Certificate {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// asking starts a server that asks for a certificate and answers with whose it was shown.
+// asking starts a server that requests a client certificate and responds with the name in it.
 func asking(t *testing.T, need tls.ClientAuthType) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	s := server(t, func(s *httptest.Server) { s.TLS = &tls.Config{ClientAuth: need}; s.StartTLS() },
@@ -50,7 +50,7 @@ func asking(t *testing.T, need tls.ClientAuthType) (*httptest.Server, *x509.Cert
 	return s, roots
 }
 
-func TestAClientShowsItsCertificateToAServerThatAsks(t *testing.T) {
+func TestClientPresentsCertificateOnRequest(t *testing.T) {
 	t.Parallel()
 	s, roots := asking(t, tls.RequireAnyClientCert)
 	options := loopback()
@@ -65,7 +65,7 @@ func TestAClientShowsItsCertificateToAServerThatAsks(t *testing.T) {
 	}
 }
 
-func TestACertificateIsNoOtherClients(t *testing.T) {
+func TestClientsDoNotShareCertificate(t *testing.T) {
 	t.Parallel()
 	s, roots := asking(t, tls.RequestClientCert)
 	with, without := loopback(), loopback()
@@ -78,7 +78,7 @@ func TestACertificateIsNoOtherClients(t *testing.T) {
 	}
 }
 
-func TestAServerIsBelievedByTheGivenRootsAlone(t *testing.T) {
+func TestClientTrustsOnlyGivenRoots(t *testing.T) {
 	t.Parallel()
 	s, roots := asking(t, tls.NoClientCert)
 	trusting, doubting := loopback(), loopback()
@@ -90,7 +90,7 @@ func TestAServerIsBelievedByTheGivenRootsAlone(t *testing.T) {
 	wantClass(t, err, safehttp.TLS)
 }
 
-func TestACertificateOpensNoOtherAddresses(t *testing.T) {
+func TestCertificateDoesNotBypassGuard(t *testing.T) {
 	t.Parallel()
 	s, roots := asking(t, tls.RequestClientCert)
 	client := safehttp.New(safehttp.Options{Certificate: shown(t, "ours"), Roots: roots})

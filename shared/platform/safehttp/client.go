@@ -1,7 +1,7 @@
-// Package safehttp is the only HTTP client that leaves the service, for webhooks (addresses from customers) and health
-// systems (addresses from a catalog and from their own answers). It owns where a request may go, how long it may take
-// and how much may come back. It owns no retries, no credentials but a client certificate that it is given, and no
-// redirects: who may follow one knows what it carries, and asks again.
+// Package safehttp is the service's only outbound HTTP client, for webhooks (URLs from customers) and health systems
+// (URLs from a catalogue and from their own responses). It restricts the destination, duration and response size of
+// requests. It does not retry, holds no credentials except an optional client certificate, and follows no redirects:
+// only the caller knows whether its request may follow one.
 package safehttp
 
 import (
@@ -26,43 +26,43 @@ const (
 	tlsTimeout    = 5 * time.Second
 	headerTimeout = 30 * time.Second
 	maxHeader     = 32 << 10
-	totalTimeout  = 60 * time.Second // from looking the name up to the last byte of the body
+	totalTimeout  = 60 * time.Second // from DNS lookup to the last byte of the body
 	idleTimeout   = 30 * time.Second
 	idlePool      = 64
-	idlePerHost   = 8 // the export asks one host four times at once
+	idlePerHost   = 8 // the export sends four concurrent requests to a host
 )
 
-// Options of a Client.
+// Options configures a Client.
 type Options struct {
-	// Allow lists address ranges that may be reached besides public ones, at any port and without TLS. It is empty in
+	// Allow lists address ranges that may be reached besides public ones, on any port and without TLS. It is empty in
 	// production; the local runner sets loopback.
 	Allow []netip.Prefix
-	// Within is how long a whole exchange may take; a minute when it is zero. Lists of all
-	// institutions of a vendor need more.
+	// Within is the time limit of a complete exchange; zero means one minute. A vendor's list of all its institutions
+	// needs more.
 	Within time.Duration
-	// Certificate is what the client shows a server that asks for one, over TLS only; it shows none when it is nil. Who
-	// sets it keeps the Client for the servers that may know it.
+	// Certificate is the client certificate for servers that request one, over TLS only; nil means none. A Client with a
+	// certificate must be used only for servers that may see it.
 	Certificate *tls.Certificate
-	// Roots are the authorities by which servers are believed instead of the system's; nil means the system's.
+	// Roots replaces the system's certificate authorities; nil means the system's.
 	Roots *x509.CertPool
 }
 
-// Client sends requests to public addresses at port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
-// proxy, since a proxy would resolve names behind the guard's back. A whole exchange ends after Options.Within, sooner
-// if the request's context does. It is safe for concurrent use.
+// Client sends requests to public addresses on port 443 over TLS 1.2 or later, and to the allowed ranges. It uses no
+// proxy, because a proxy would resolve names outside the guard's control. A complete exchange ends after
+// Options.Within, or sooner if the request's context does. It is safe for concurrent use.
 type Client struct {
 	secure *http.Client
-	plain  *http.Client // for http URLs: reaches the allowed ranges only, so nothing at all in production
+	plain  *http.Client // for http URLs: only the allowed ranges, so nothing in production
 }
 
-// seams are what tests replace.
+// seams holds the parts that tests replace.
 type seams struct {
-	resolver *net.Resolver  // nil: the system's
-	roots    *x509.CertPool // nil: the system's
+	resolver *net.Resolver  // nil means the system's
+	roots    *x509.CertPool // nil means the system's
 	timeout  time.Duration
 }
 
-// New makes a Client. Keep it: it pools connections.
+// New returns a Client. Reuse it, because it pools connections.
 func New(options Options) *Client {
 	return newClient(options, seams{roots: options.Roots, timeout: cmp.Or(options.Within, totalTimeout)})
 }
@@ -98,9 +98,9 @@ func guarded(guard *guard, shown *tls.Certificate, test seams) *http.Client {
 	}
 }
 
-// Do sends one request and returns the answer, whatever its status; redirects are answers. URLs with user information
-// or a fragment and hosts that are not plain ASCII names or addresses are refused. The error is always *Error. The
-// caller closes the body, best through ReadAll.
+// Do sends one request and returns the response, whatever its status. Redirects are returned, not followed. URLs with
+// user information or a fragment are refused, as are hosts other than plain ASCII names and addresses. The error is
+// always *Error. The caller must close the body, preferably through ReadAll.
 func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	if !acceptable(request.URL) {
 		if request.Body != nil {
@@ -124,8 +124,8 @@ func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// ReadAll reads the body of an answer and closes it. The limit counts bytes after decompression. A longer body gives
-// its first limit bytes together with an *Error of class TooLarge; every other error is *Error, too.
+// ReadAll reads the body of a response and closes it. The limit counts bytes after decompression. For a longer body it
+// returns the first limit bytes and an *Error of class TooLarge. All other errors are also *Error.
 func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	defer func() { _ = response.Body.Close() }()
 	var body bytes.Buffer
@@ -148,11 +148,11 @@ func ReadAll(response *http.Response, limit int64) ([]byte, error) {
 	return whole, nil
 }
 
-// largeBody is the length from which on a body gets all the room that it may take at once: a buffer that doubles would
-// hold three times as much for a moment.
+// largeBody is the length from which a buffer of the full limit is allocated at once. A buffer that grows by doubling
+// would temporarily use three times as much memory.
 const largeBody = 8 << 20
 
-// readLarge reads the rest of a body that begins with head.
+// readLarge reads the rest of a body whose beginning is head.
 func readLarge(head []byte, rest io.Reader, limit int64) ([]byte, error) {
 	whole := make([]byte, limit+1)
 	length := copy(whole, head)
@@ -162,7 +162,7 @@ func readLarge(head []byte, rest io.Reader, limit int64) ([]byte, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // among them a body that ends too early
+		if err != nil { // includes a truncated body
 			return nil, fmt.Errorf("read body: %w", err)
 		}
 	}

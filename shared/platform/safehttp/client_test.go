@@ -25,7 +25,7 @@ func loopback() safehttp.Options {
 	return safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 }
 
-// server starts a server on loopback that is silent about the connections that tests break.
+// server starts a loopback server that does not log connections broken by tests.
 func server(t *testing.T, start func(*httptest.Server), handler http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)
@@ -35,7 +35,7 @@ func server(t *testing.T, start func(*httptest.Server), handler http.HandlerFunc
 	return s
 }
 
-// get sends a GET and returns status, body and the error of either step.
+// get sends a GET and returns the status, the body and the error of either step.
 func get(t *testing.T, client *safehttp.Client, address string, limit int64) (int, string, error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
@@ -54,7 +54,7 @@ func send(client *safehttp.Client, request *http.Request, limit int64) (int, str
 	return response.StatusCode, string(body), err
 }
 
-// wantClass checks the class of an error and that its text gives nothing away.
+// wantClass checks the class of an error, and that its text reveals nothing.
 func wantClass(t *testing.T, err error, class safehttp.Class) {
 	t.Helper()
 	failure, ok := errors.AsType[*safehttp.Error](err)
@@ -67,7 +67,7 @@ func wantClass(t *testing.T, err error, class safehttp.Class) {
 	}
 }
 
-func TestAllowedRangesAreReachedWithoutTLSAtAnyPort(t *testing.T) {
+func TestClientReachesAllowedRangesWithoutTLS(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start,
 		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
@@ -77,7 +77,7 @@ func TestAllowedRangesAreReachedWithoutTLSAtAnyPort(t *testing.T) {
 	}
 }
 
-func TestNothingOnThisMachineIsReachedByDefault(t *testing.T) {
+func TestClientBlocksLoopbackByDefault(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int32
 	handler := func(http.ResponseWriter, *http.Request) { reached.Add(1) }
@@ -99,7 +99,7 @@ func TestNothingOnThisMachineIsReachedByDefault(t *testing.T) {
 	}
 }
 
-func TestMisleadingURLsAreRefused(t *testing.T) {
+func TestDoRefusesMisleadingURLs(t *testing.T) {
 	t.Parallel()
 	client := safehttp.New(loopback())
 	for _, address := range []string{
@@ -137,7 +137,7 @@ func (c *closing) Close() error {
 	return nil
 }
 
-func TestANameThatMovesToAForbiddenAddressIsRefused(t *testing.T) {
+func TestDoRefusesNameReboundToForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start,
 		func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
@@ -157,7 +157,7 @@ func TestANameThatMovesToAForbiddenAddressIsRefused(t *testing.T) {
 	wantClass(t, err, safehttp.BlockedAddress)
 }
 
-func TestFailuresAreClassified(t *testing.T) {
+func TestDoClassifiesFailures(t *testing.T) {
 	t.Parallel()
 	resolver := fakeDNS(func(string) net.IP { return nil })
 	silent := server(t, (*httptest.Server).Start, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
@@ -174,7 +174,7 @@ func TestFailuresAreClassified(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	roots := x509.NewCertPool()
-	roots.AddCert(old.Certificate()) // so that nothing but its version speaks against it
+	roots.AddCert(old.Certificate()) // so that only its TLS version is wrong
 	for name, test := range map[string]struct {
 		address string
 		timeout time.Duration
@@ -198,7 +198,7 @@ func TestFailuresAreClassified(t *testing.T) {
 	}
 }
 
-func TestAnExchangeEndsWithinItsTime(t *testing.T) {
+func TestDoEndsWithinTimeLimit(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	options := loopback()
@@ -207,7 +207,7 @@ func TestAnExchangeEndsWithinItsTime(t *testing.T) {
 	wantClass(t, err, safehttp.Timeout)
 }
 
-func TestTheCallersContextEndsARequest(t *testing.T) {
+func TestDoEndsWithContext(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -223,7 +223,7 @@ func TestTheCallersContextEndsARequest(t *testing.T) {
 	}
 }
 
-func TestATrustedServerIsReachedOverTLS(t *testing.T) {
+func TestClientReachesTrustedServerOverTLS(t *testing.T) {
 	t.Parallel()
 	s := server(t, func(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() },
 		func(w http.ResponseWriter, r *http.Request) {
@@ -237,7 +237,7 @@ func TestATrustedServerIsReachedOverTLS(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreAnswers(t *testing.T) {
+func TestDoReturnsRedirects(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int32
 	target := server(t, (*httptest.Server).Start, func(http.ResponseWriter, *http.Request) { reached.Add(1) })
@@ -250,7 +250,7 @@ func TestRedirectsAreAnswers(t *testing.T) {
 	}
 }
 
-// hijack answers with raw bytes and hangs up.
+// hijack responds with raw bytes and closes the connection.
 func hijack(raw string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		connection, _, err := http.NewResponseController(w).Hijack()
@@ -262,7 +262,7 @@ func hijack(raw string) http.HandlerFunc {
 	}
 }
 
-// fakeDNS answers every lookup of an IPv4 address with what answer returns; nil means that there is no such name.
+// fakeDNS answers every IPv4 lookup with the result of answer; nil means that the name does not exist.
 func fakeDNS(answer func(name string) net.IP) *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, end := net.Pipe()
@@ -271,7 +271,7 @@ func fakeDNS(answer func(name string) net.IP) *net.Resolver {
 	}}
 }
 
-// serveDNS answers queries in the stream form of RFC 1035 section 4.2.2.
+// serveDNS answers queries in the TCP format of RFC 1035 section 4.2.2.
 func serveDNS(connection net.Conn, answer func(string) net.IP) {
 	defer func() { _ = connection.Close() }()
 	for {
@@ -293,7 +293,7 @@ func serveDNS(connection net.Conn, answer func(string) net.IP) {
 		address := net.IP(nil)
 		if isIPv4 {
 			address = answer(string(query[13:end])).To4()
-			reply[3] |= map[bool]byte{true: 3}[address == nil] // no such name
+			reply[3] |= map[bool]byte{true: 3}[address == nil] // NXDOMAIN
 		}
 		if address != nil {
 			reply[7] = 1

@@ -7,24 +7,24 @@ import (
 	"os"
 )
 
-// Class says in one word how a request failed. It is fit for logs, delivery records and support.
+// Class is the class of a request's failure, in one word. It is safe for logs, delivery records and support.
 type Class string
 
 // The classes.
 const (
-	BlockedAddress Class = "blocked_address" // the name leads to an address that is not allowed
+	BlockedAddress Class = "blocked_address" // the name resolves to a forbidden address
 	DNS            Class = "dns"
 	Connect        Class = "connect"
 	TLS            Class = "tls"
 	Timeout        Class = "timeout"
-	BadURL         Class = "bad_url"    // refused before anything was looked up
-	BadAnswer      Class = "bad_answer" // the connection broke, or what came was not HTTP
-	TooLarge       Class = "too_large"  // more body than the caller allows
+	BadURL         Class = "bad_url"    // refused before the DNS lookup
+	BadAnswer      Class = "bad_answer" // the connection broke, or the response was not HTTP
+	TooLarge       Class = "too_large"  // the body exceeds the caller's limit
 	Canceled       Class = "canceled"   // by the caller's context
 )
 
-// Error is a request that brought no usable answer. It deliberately drops the error of net/http, whose text names
-// the whole URL and the resolved address.
+// Error is a request without a usable response. It deliberately omits the net/http error, whose text contains the full
+// URL and the resolved address.
 type Error struct {
 	Class Class
 	cause error
@@ -33,17 +33,17 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return "outbound request: " + string(e.Class) }
 
-// Failure tells the class for a log line (fault.Spot).
+// Failure returns the class for a log line (fault.Spot).
 func (e *Error) Failure() (class string, status int) { return string(e.Class), 0 }
 
 // Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// errBlocked is what the guard answers to the dialler.
+// errBlocked is the guard's error to the dialler.
 var errBlocked = errors.New("safehttp: address not allowed")
 
-// failed makes the Error for what net/http returned. handshake tells that a TLS handshake failed, which many errors
-// of crypto/tls do not show.
+// failed returns the Error for an error of net/http. handshake reports whether a TLS handshake failed, which many
+// errors of crypto/tls do not show.
 func failed(err error, handshake bool) *Error {
 	var network net.Error
 	switch {

@@ -10,28 +10,28 @@ import (
 	"syscall"
 )
 
-// guard decides at dial time whether an address may be connected to. It sees the address of the connection itself,
-// so a name that changes its mind between a check and the connection (DNS rebinding) gains nothing.
+// guard decides at dial time whether an address may be connected to. It checks the address of the connection itself, so
+// that DNS rebinding between a check and the connection has no effect.
 type guard struct {
 	allow      []netip.Prefix // any port
-	public     bool           // public addresses, too, at port 443
+	public     bool           // whether public addresses are also allowed, on port 443
 	forbidden4 []netip.Prefix
 	global6    netip.Prefix
 	forbidden6 []netip.Prefix
 }
 
-// newGuard makes a guard for the allowed ranges, and for public addresses if public is set.
+// newGuard returns a guard for the allowed ranges, and also for public addresses if public is set.
 func newGuard(allow []netip.Prefix, public bool) *guard {
 	return &guard{
 		allow:      slices.Clone(allow),
 		public:     public,
 		forbidden4: special4(),
-		global6:    netip.MustParsePrefix("2000::/3"), // all that IANA has opened for global unicast
+		global6:    netip.MustParsePrefix("2000::/3"), // all that IANA has allocated for global unicast
 		forbidden6: special6(),
 	}
 }
 
-// control is a net.Dialer.ControlContext.
+// control implements net.Dialer.ControlContext.
 func (g *guard) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil || (network != "tcp4" && network != "tcp6") || !g.permits(target) {
@@ -40,8 +40,8 @@ func (g *guard) control(_ context.Context, network, address string, _ syscall.Ra
 	return nil
 }
 
-// permits reports whether target may be connected to. Addresses with a zone and IPv4 addresses written as IPv6 never
-// may: the dialler unmaps the latter before it asks, so one that arrives here was made up.
+// permits reports whether target may be connected to. Addresses with a zone and IPv4-mapped IPv6 addresses are never
+// allowed. The dialler unmaps the latter before the check, so one that arrives here is forged.
 func (g *guard) permits(target netip.AddrPort) bool {
 	address := target.Addr()
 	if address.Zone() != "" {
@@ -50,8 +50,8 @@ func (g *guard) permits(target netip.AddrPort) bool {
 	return within(g.allow, address) || g.public && target.Port() == 443 && g.isPublic(address)
 }
 
-// MayReach reports whether a client with these options would try target: it is one that Do takes, and an address in it
-// is one that the guard permits. A name is judged whenever it has been looked up, so nothing is said of it here.
+// MayReach reports whether a client with these options would try target: Do accepts the URL, and the guard permits a
+// literal address in it. Host names are checked when they are resolved, so this function does not check them.
 func (o Options) MayReach(target *url.URL) bool {
 	if !acceptable(target) {
 		return false
@@ -62,7 +62,7 @@ func (o Options) MayReach(target *url.URL) bool {
 		return g.public || len(g.allow) > 0
 	}
 	port, err := strconv.ParseUint(cmp.Or(target.Port(), defaultPort(target.Scheme)), 10, 16)
-	return err == nil && g.permits(netip.AddrPortFrom(address.Unmap(), uint16(port))) // unmapped, as the dialler does it
+	return err == nil && g.permits(netip.AddrPortFrom(address.Unmap(), uint16(port))) // unmapped, as in the dialler
 }
 
 func defaultPort(scheme string) string {
@@ -84,13 +84,13 @@ func within(ranges []netip.Prefix, address netip.Addr) bool {
 	return slices.ContainsFunc(ranges, func(r netip.Prefix) bool { return r.Contains(address) })
 }
 
-// special4 lists what is not globally reachable unicast in IPv4: the IANA Special-Purpose Address Registry (RFC 6890)
-// with multicast. Loopback matters in Lambda, too: the Runtime API listens there.
+// special4 lists the IPv4 ranges that are not globally reachable unicast: the IANA Special-Purpose Address Registry
+// (RFC 6890) and multicast. Loopback also matters in Lambda, because the Runtime API listens there.
 func special4() []netip.Prefix {
 	return prefixes(
 		"0.0.0.0/8",       // this network
 		"10.0.0.0/8",      // private
-		"100.64.0.0/10",   // shared with carriers
+		"100.64.0.0/10",   // carrier-grade NAT
 		"127.0.0.0/8",     // loopback
 		"169.254.0.0/16",  // link local, instance metadata
 		"172.16.0.0/12",   // private
@@ -109,8 +109,8 @@ func special4() []netip.Prefix {
 	)
 }
 
-// special6 lists the exceptions within 2000::/3. Everything outside it, such as NAT64 (64:ff9b::/96), unique local
-// (fd00::/8) and IPv4-mapped addresses, is not public to begin with.
+// special6 lists the exceptions within 2000::/3. Everything outside that range, such as NAT64 (64:ff9b::/96), unique
+// local (fd00::/8) and IPv4-mapped addresses, is never public.
 func special6() []netip.Prefix {
 	return prefixes(
 		"2001::/23",         // protocol assignments, Teredo

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-func TestGuardAgreesWithTheSSRFLibrary(t *testing.T) {
+func TestGuardAgreesWithSSRFLibrary(t *testing.T) {
 	t.Parallel()
 	judge := ssrf.New()
 	edges := []netip.Prefix{ssrf.IPv6GlobalUnicast, ssrf.IPv6NAT64Prefix, netip.MustParsePrefix("::ffff:0:0/96")}
@@ -28,7 +28,7 @@ func TestGuardAgreesWithTheSSRFLibrary(t *testing.T) {
 		v6 := [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "v6"))
 		compare(t, judge, netip.AddrFrom4(v4))
 		compare(t, judge, netip.AddrFrom16(v6))
-		v6[0] = 0x20 | v6[0]&0x1f // most of IPv6 is forbidden, so half the cases are drawn from what is not
+		v6[0] = 0x20 | v6[0]&0x1f // most of IPv6 is forbidden, so half the cases come from the rest
 		compare(t, judge, netip.AddrFrom16(v6))
 		edge := rapid.SampledFrom(edges).Draw(t, "edge")
 		inside := edge.Masked().Addr().AsSlice()
@@ -118,8 +118,9 @@ func TestGuardPermitsPublicAddressesOnlyAtPort443OverTLS(t *testing.T) {
 	}
 }
 
-// What a guard refuses to dial is refused beforehand, however it is written; of a name nothing is known yet.
-func TestAnAddressThatNobodyMayDialIsKnownBeforehand(t *testing.T) {
+// An address that the guard would refuse to dial is refused before, in any spelling. Names are not decided until they
+// are resolved.
+func TestMayReachAgreesWithGuard(t *testing.T) {
 	t.Parallel()
 	local := safehttp.Options{Allow: []netip.Prefix{
 		netip.MustParsePrefix("127.0.0.0/8"),
@@ -127,7 +128,7 @@ func TestAnAddressThatNobodyMayDialIsKnownBeforehand(t *testing.T) {
 	}}
 	for address, want := range map[string]struct{ anywhere, onALaptop bool }{
 		"https://hooks.example/in":        {true, true},
-		"https://hooks.example:8443/in":   {true, true}, // the guard sees the port only when it dials
+		"https://hooks.example:8443/in":   {true, true}, // the guard checks the port only when it dials
 		"https://8.8.8.8/":                {true, true},
 		"https://8.8.8.8:8443/":           {false, false},
 		"https://[2606:4700::1111]/":      {true, true},

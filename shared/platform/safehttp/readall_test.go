@@ -28,7 +28,7 @@ func TestReadAllStopsAtItsLimit(t *testing.T) {
 	}
 }
 
-func TestReadAllCountsAGzipBombAfterDecompression(t *testing.T) {
+func TestReadAllCountsGzipBombAfterDecompression(t *testing.T) {
 	t.Parallel()
 	s := server(t, (*httptest.Server).Start, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -48,7 +48,7 @@ func TestReadAllCountsAGzipBombAfterDecompression(t *testing.T) {
 	}
 }
 
-func TestReadAllClassifiesABrokenBody(t *testing.T) {
+func TestReadAllClassifiesBrokenBody(t *testing.T) {
 	t.Parallel()
 	short := server(t, (*httptest.Server).Start, hijack("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nsecret"))
 	noGzip := server(t, (*httptest.Server).Start,
@@ -70,7 +70,7 @@ func TestReadAllClassifiesABrokenBody(t *testing.T) {
 	}
 }
 
-// broken is a body that ends in the middle.
+// broken is a body that ends prematurely.
 type broken struct{ left int }
 
 func (b *broken) Read(p []byte) (int, error) {
@@ -84,7 +84,7 @@ func (b *broken) Read(p []byte) (int, error) {
 
 func (*broken) Close() error { return nil }
 
-func TestABodyIsReadWholeWhateverItsSize(t *testing.T) {
+func TestReadAllReturnsCompleteBodyOfAnySize(t *testing.T) {
 	t.Parallel()
 	const large = 8 << 20
 	for _, size := range []int{0, 1, large - 1, large, large + 1, 2*large + 5} {

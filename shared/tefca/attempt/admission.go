@@ -14,21 +14,21 @@ type Organisations interface {
 	Organisation(ctx context.Context, publicID string) (org.Organisation, error)
 }
 
-// Setting is what there is for a mode: who verifies identities, and whether the network, and with it
-// all records, is simulated.
+// Setting holds the configuration of a mode: its identity providers, and whether the network and all its records are
+// simulated.
 type Setting struct {
 	Providers []identity.Provider
 	Simulated bool
 }
 
-// Admission decides who may use TEFCA mode. Both fields are needed.
+// Admission decides which organisations may use TEFCA mode. Both fields are required.
 type Admission struct {
 	Organisations Organisations
-	Settings      map[org.Mode]Setting // none for a mode without a network
+	Settings      map[org.Mode]Setting // no entry for a mode without a network
 }
 
-// Offer tells the setting of the mode of a public id. The error is fault.Forbidden where the plan does not include it,
-// and fault.Invalid where there is nothing to verify or ask with.
+// Offer returns the setting for the mode of a public id. The error is fault.Forbidden if the plan does not include
+// TEFCA mode, and fault.Invalid if no identity provider or network is configured.
 func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (Setting, error) {
 	if mode == org.Live {
 		o, err := d.Organisations.Organisation(ctx, publicID)
@@ -47,7 +47,7 @@ func (d Admission) Offer(ctx context.Context, mode org.Mode, publicID string) (S
 	return setting, nil
 }
 
-// provider finds a provider by its id.
+// provider returns the provider with an id.
 func (s Setting) provider(id string) (identity.Provider, bool) {
 	at := slices.IndexFunc(s.Providers, func(p identity.Provider) bool { return p.ID == id })
 	if at < 0 {

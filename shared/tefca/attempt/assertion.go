@@ -25,14 +25,15 @@ type document struct {
 	ExpiresAt time.Time    `json:"expires_at"`
 }
 
-// sealAssertion hides an assertion in its attempt. What is moved to another attempt does not open.
+// sealAssertion encrypts an assertion, bound to its attempt. A sealed assertion copied to another attempt cannot be
+// opened.
 func sealAssertion(ctx context.Context, sealer tokens.Sealer, a Attempt, who tefca.Assertion) ([]byte, error) {
 	plain, err := json.Marshal(document{
 		Provider: who.Provider, Issuer: who.Issuer, Subject: who.Subject, Level: who.Level, Person: who.Person,
 		Token: who.Token.Reveal(), IssuedAt: who.IssuedAt, ExpiresAt: who.ExpiresAt,
 	})
 	if err != nil {
-		return nil, errors.New("encode the assertion") // the error's text could quote it
+		return nil, errors.New("encode the assertion") // the underlying error could quote it
 	}
 	sealed, err := sealer.Seal(ctx, a.Tenant, assertionBinding(a), plain)
 	if err != nil {
@@ -57,7 +58,7 @@ func openAssertion(ctx context.Context, sealer tokens.Sealer, a Attempt) (tefca.
 	}, nil
 }
 
-// sealLocal hides how a facility knows the person.
+// sealLocal encrypts a facility's local identifiers of the person.
 func sealLocal(ctx context.Context, sealer tokens.Sealer, a Attempt, f tefca.Facility) ([]byte, error) {
 	if f.Local.Empty() {
 		return nil, nil
@@ -69,7 +70,7 @@ func sealLocal(ctx context.Context, sealer tokens.Sealer, a Attempt, f tefca.Fac
 	return sealed, nil
 }
 
-// located is a facility as its network has told of it.
+// located returns a facility as its network reported it.
 func located(ctx context.Context, sealer tokens.Sealer, a Attempt, f Facility) (tefca.Facility, error) {
 	var local []byte
 	if len(f.Local) > 0 {

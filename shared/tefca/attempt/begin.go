@@ -19,14 +19,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// CreateStore keeps attempts that are made.
+// CreateStore stores new attempts.
 type CreateStore interface {
-	// CreateAttempt stores an attempt, created, and its ticket in one transaction; fault.Conflict
-	// when there is one of its id.
+	// CreateAttempt stores a created attempt and its ticket in one transaction; fault.Conflict if the id already exists.
 	CreateAttempt(ctx context.Context, a Attempt, ticket binding.Ticket) error
 }
 
-// Creator makes attempts whose browsers leave later. Every field is needed.
+// Creator creates attempts whose browsers leave later. All fields are required.
 type Creator struct {
 	Admission
 
@@ -36,7 +35,7 @@ type Creator struct {
 	Random io.Reader
 }
 
-// Request asks for an attempt.
+// Request is a request to create an attempt.
 type Request struct {
 	Tenant        org.Tenant
 	PublicID      string
@@ -49,12 +48,12 @@ type Request struct {
 // Prepared is an attempt whose browser has not left yet.
 type Prepared struct {
 	AttemptID string
-	Token     secret.Text // what the page asks after the attempt with
-	Start     secret.Text // what a browser of our own pages leaves with, once
+	Token     secret.Text // the page's polling token
+	Start     secret.Text // single-use start value for the browser
 	ExpiresAt time.Time
 }
 
-// Create makes an attempt, which one browser can leave with. Errors are those of Admission.Offer, and fault.Invalid.
+// Create creates an attempt that one browser can start. Errors are those of Admission.Offer, and fault.Invalid.
 func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	setting, err := c.Offer(ctx, r.Tenant.Mode, r.PublicID)
 	if err != nil {
@@ -87,32 +86,32 @@ func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	return Prepared{AttemptID: a.ID, Token: secret.New(token), Start: start, ExpiresAt: a.ExpiresAt}, nil
 }
 
-// StartStore keeps attempts that begin.
+// StartStore stores starting attempts.
 type StartStore interface {
 	Attempts
-	// Ticket reads a ticket that is not expired at now, consistently; fault.NotFound.
+	// Ticket returns a ticket that has not expired at now, with a consistent read; fault.NotFound if there is none.
 	Ticket(ctx context.Context, hash string, now time.Time) (binding.Ticket, error)
-	// OpenAttempt uses a ticket up, replaces revision a.Rev of its attempt and creates the state, in one transaction;
-	// fault.Conflict when the ticket is gone or the attempt has changed.
+	// OpenAttempt deletes a ticket, replaces revision a.Rev of its attempt and creates the state, in one transaction;
+	// fault.Conflict if the ticket is gone or the attempt has changed.
 	OpenAttempt(ctx context.Context, ticket binding.Ticket, a Attempt, state binding.State) error
 }
 
-// Starter sends browsers to identity providers. Every field is needed.
+// Starter sends browsers to identity providers. All fields are required.
 type Starter struct {
 	Admission
 
 	Store   StartStore
 	Party   Party
-	Sealer  tokens.Sealer // of VerifierPurpose
-	BaseURL string        // of our own API
+	Sealer  tokens.Sealer // for VerifierPurpose
+	BaseURL string        // URL of the service's API
 	Now     func() time.Time
 	Random  io.Reader
 }
 
-// Leave sends the browser that brings a start value to the identity provider. The value works once, and stays
-// good when Leave fails. The error is fault.Invalid for one that is unknown, used or expired, or package
-// identity's. Who calls it has made sure that the browser comes from our own page, since whoever leaves is the
-// one that the callback will believe.
+// Leave returns the redirect to the identity provider for the browser that sends a start value. The value is valid
+// once, and stays valid if Leave fails. The error is fault.Invalid if the value is unknown, used or expired, or one of
+// package identity. The caller must have verified that the request comes from the service's own page, because the
+// callback trusts the browser that left.
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
@@ -123,7 +122,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		return binding.Started{}, binding.Spent(err)
 	}
 	note(ctx, a)
-	if a.Status != Created { // whoever left before is the one that the attempt is about
+	if a.Status != Created { // only the first browser to leave may continue the attempt
 		return binding.Started{}, binding.Spent(fault.NotFound)
 	}
 	provider, ok := s.Settings[a.Tenant.Mode].provider(a.Provider)
@@ -161,7 +160,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	return started, nil
 }
 
-// note puts on the log line whose attempt it is.
+// note adds the attempt and its owner to the log line.
 func note(ctx context.Context, a Attempt) {
 	logx.Add(ctx, slog.String("org_id", a.Tenant.OrgID), slog.String("mode", string(a.Tenant.Mode)),
 		slog.String("attempt_id", a.ID))

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// refused wants a failure of a kind, about a field.
+// refused checks that an error has a kind and names a field.
 func refused(t *testing.T, what string, err error, kind fault.Kind, field string) {
 	t.Helper()
 	if err == nil || !errors.Is(err, kind) || fault.Of(err).Field != field {
@@ -26,7 +26,7 @@ func refused(t *testing.T, what string, err error, kind fault.Kind, field string
 	}
 }
 
-func TestWhoMayNotUseTheModeOrAsksForWhatIsNotThereGetsNoAttempt(t *testing.T) {
+func TestCreateRefusesForbiddenOrInvalidRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, c := range map[string]struct {
@@ -56,7 +56,7 @@ func TestWhoMayNotUseTheModeOrAsksForWhatIsNotThereGetsNoAttempt(t *testing.T) {
 	}
 }
 
-func TestAnAttemptIsKeptAsItWasAskedForUnderAnIDAndATokenOfItsOwn(t *testing.T) {
+func TestCreateStoresRequestWithNewIDAndToken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made, err := w.create(t.Context(), attemptID, wanted("x"))
@@ -72,7 +72,7 @@ func TestAnAttemptIsKeptAsItWasAskedForUnderAnIDAndATokenOfItsOwn(t *testing.T) 
 	refused(t, "an id that is taken", err, fault.Conflict, "")
 }
 
-func TestAStartValueWorksOnceForAnAttemptThatCanBegin(t *testing.T) {
+func TestLeaveAcceptsStartValueOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	made, err := w.create(t.Context(), attemptID, wanted("x"))
@@ -108,7 +108,7 @@ func TestAStartValueWorksOnceForAnAttemptThatCanBegin(t *testing.T) {
 	}
 }
 
-// between does something while a provider is asked.
+// between runs a function while a provider is being called.
 type between struct {
 	attempt.Party
 
@@ -123,7 +123,7 @@ func (b between) Begin(ctx context.Context, provider identity.Provider,
 	return b.Party.Begin(ctx, provider, request)
 }
 
-func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
+func TestCompleteFailsAttemptOnInvalidReturn(t *testing.T) {
 	t.Parallel()
 	declined := func(_ context.Context, back identity.Return) error {
 		if back.Error != "access_denied" || back.Issuer != "https://id.example" {
@@ -182,7 +182,7 @@ func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
 				!a.DueAt.IsZero() || len(w.enqueued) != 0 {
 				t.Errorf("known: %t, %v; the attempt is %+v", known, err, a)
 			}
-			w.pass(time.Hour) // what has failed does not expire
+			w.pass(time.Hour) // a failed attempt does not expire
 			p, err := w.watcher().Progress(t.Context(), tenant, attemptID, pageToken())
 			expect.NoError(t, err)
 			if f := p.Failure; p.Status != attempt.Failed || f == nil || f.Error != string(c.code) || f.Cause != c.cause ||
@@ -195,8 +195,9 @@ func TestWhatAReturnFailsOfEndsTheAttempt(t *testing.T) {
 	}
 }
 
-// TestAnIdentityIsKeptForAsLongAsItsTokenAndItsAttempt, sealed for that attempt, and the network is asked at once.
-func TestAnIdentityIsKeptForAsLongAsItsTokenAndItsAttempt(t *testing.T) {
+// TestIdentityExpiresWithTokenOrAttempt checks that the identity is sealed for the attempt and that the
+// network query is queued at once.
+func TestIdentityExpiresWithTokenOrAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ lasts, ends time.Duration }{
 		{15 * time.Minute, 15 * time.Minute},
@@ -206,7 +207,7 @@ func TestAnIdentityIsKeptForAsLongAsItsTokenAndItsAttempt(t *testing.T) {
 		w.lasts = c.lasts
 		w.exchange = func(ctx context.Context, _ identity.Return) error {
 			if _, ok := ctx.Deadline(); !ok {
-				return errTrouble // the function has to answer the browser
+				return errTrouble // the function must still respond to the browser
 			}
 			return nil
 		}
@@ -226,21 +227,21 @@ func TestAnIdentityIsKeptForAsLongAsItsTokenAndItsAttempt(t *testing.T) {
 	}
 }
 
-// TestAnIdentityThatCannotBeStoredIsNobodys: the browser is not told that it was verified.
-func TestAnIdentityThatCannotBeStoredIsNobodys(t *testing.T) {
+// TestCompleteFailsWhenIdentityCannotBeStored checks that the browser does not get a success.
+func TestCompleteFailsWhenIdentityCannotBeStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	back := w.left(t, attemptID, "x")
 	before := w.attempt(t, attemptID)
 	w.exchange = func(ctx context.Context, _ identity.Return) error {
-		return w.rows.SaveAttempt(ctx, before) // somebody else changes it
+		return w.rows.SaveAttempt(ctx, before) // a concurrent change
 	}
 	if known, err := w.completer().Complete(t.Context(), back); known || err == nil || len(w.enqueued) != 0 {
 		t.Errorf("known: %t, %v; enqueued are %v", known, err, w.enqueued)
 	}
 }
 
-// brokenSealer is a key that cannot be used.
+// brokenSealer always fails.
 type brokenSealer struct {
 	tokens.Sealer
 

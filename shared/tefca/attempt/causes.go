@@ -9,14 +9,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The causes beside those of package identity.
+// The failure causes in addition to those of package identity.
 const (
 	causeRefused  = "identity_refused"
 	causeNetwork  = "network_unavailable"
 	causeInternal = "internal"
 )
 
-// causes is the table of what an attempt can fail of once the provider has answered. Causes are stable words.
+// causes returns the table of failure causes of an attempt after the provider has responded. Causes are stable words.
 func causes() fault.Causes {
 	return fault.Causes{
 		causeRefused: {
@@ -39,18 +39,18 @@ func causes() fault.Causes {
 	}
 }
 
-// failed makes the error of a cause that is in the table.
+// failed returns the error of a cause that is in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// causeOf tells why an attempt failed; whatever is in neither table is our own fault.
+// causeOf returns the cause of an attempt's failure. An error in neither table is internal.
 func causeOf(err error) string { return cmp.Or(identity.CauseOf(err), causeInternal) }
 
-// actionOf tells what to do about a cause, which may be another release's.
+// actionOf returns the remedy for a cause, which may come from another release.
 func actionOf(cause string) string {
 	return cmp.Or(causes()[cause].Action, identity.ActionOf(cause), causes()[causeInternal].Action)
 }
 
-// Reason is why a chosen facility could not be connected, as a stable word (docs/openapi.yaml).
+// Reason is a stable word for why a chosen facility could not be connected (docs/openapi.yaml).
 type Reason string
 
 // The reasons.
@@ -64,8 +64,8 @@ const (
 	ReasonInternal    Reason = "internal"
 )
 
-// reasonOf reads what a network, or a facility of it, has answered with. Only what passes may be our own
-// failure: known is false then.
+// reasonOf returns the reason for an error of a network or facility. known is false for any other error, which is an
+// internal failure.
 func reasonOf(err error) (reason Reason, known bool) {
 	for _, of := range []struct {
 		err    error
@@ -75,7 +75,7 @@ func reasonOf(err error) (reason Reason, known bool) {
 		{tefca.ErrRefused, ReasonRefused},
 		{tefca.ErrNotFound, ReasonUnavailable},
 		{tefca.ErrTooLarge, ReasonTooLarge},
-		{tefca.ErrOtherPerson, ReasonOther}, // which is an ErrContent
+		{tefca.ErrOtherPerson, ReasonOther}, // also an ErrContent
 		{tefca.ErrContent, ReasonContent},
 		{tefca.ErrUnavailable, ReasonUnavailable},
 	} {

@@ -13,18 +13,18 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxChosen bounds what is chosen at once, which is one transaction.
+// maxChosen limits the facilities chosen at once, because they are stored in one transaction.
 const maxChosen = 50
 
-// ChoiceStore keeps what is chosen.
+// ChoiceStore stores choices.
 type ChoiceStore interface {
 	Facilities
-	// Choose replaces revision a.Rev of an attempt, and the revisions of the facilities, in one transaction;
-	// fault.Conflict when one of them has changed.
+	// Choose replaces revision a.Rev of an attempt and the facilities' revisions, in one transaction; fault.Conflict if
+	// one of them has changed.
 	Choose(ctx context.Context, a Attempt, chosen []Facility) error
 }
 
-// Chooser takes the facilities that a person chooses. Every field is needed.
+// Chooser records the facilities that a person chooses. All fields are required.
 type Chooser struct {
 	Watcher
 
@@ -32,10 +32,10 @@ type Chooser struct {
 	Enqueuer Enqueuer
 }
 
-// Choose has facilities connected and tells how the attempt stands then. Those that are being connected, or
-// are connected, stay as they are, so that it may be repeated. Errors are those of Progress, fault.Invalid for
-// what cannot be chosen, and fault.Conflict when the attempt takes no choice, because nothing is located yet
-// or the identity has run out.
+// Choose starts connecting facilities and returns the attempt's progress. It is idempotent: facilities that are
+// connected or being connected stay unchanged. Errors are those of Progress, fault.Invalid for facilities that cannot
+// be chosen, and fault.Conflict if the attempt accepts no choice because nothing is located yet or the identity has
+// expired.
 func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) (Progress, error) {

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// crowd are ids of facilities.
+// crowd returns n facility ids.
 func crowd(n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -29,7 +29,7 @@ func crowd(n int) []string {
 	return all
 }
 
-func TestOnlyWhatMayBeConnectedCanBeChosen(t *testing.T) {
+func TestChooseAcceptsOnlyFoundFacilities(t *testing.T) {
 	t.Parallel()
 	w, token := newWorld(t), pageToken()
 	chosen := func(what, public string, kind fault.Kind, field string, wanted ...string) {
@@ -67,8 +67,9 @@ func TestOnlyWhatMayBeConnectedCanBeChosen(t *testing.T) {
 	chosen("after the identity has run out", "has run out", fault.Conflict, "attempt_id", "f00")
 }
 
-// TestAChoiceIsTakenOnce: what is being connected, or is connected, is left alone; what has failed begins anew.
-func TestAChoiceIsTakenOnce(t *testing.T) {
+// TestChooseIsIdempotent checks that facilities that are connected or being connected stay unchanged, and that failed
+// ones start again.
+func TestChooseIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "connected", "connecting", "failed")
@@ -94,12 +95,12 @@ func TestAChoiceIsTakenOnce(t *testing.T) {
 	}
 }
 
-// racing loses against other writers.
+// racing is a store that loses against other writers.
 type racing struct {
 	attempt.ChoiceStore
 
 	err   error
-	lost  int // how often it still loses
+	lost  int // remaining lost writes
 	tries int
 	reads int
 }
@@ -119,7 +120,7 @@ func (r *racing) Choose(ctx context.Context, a attempt.Attempt, chosen []attempt
 	return r.ChoiceStore.Choose(ctx, a, chosen)
 }
 
-func TestAChoiceThatLosesARaceIsMadeAgainAFewTimes(t *testing.T) {
+func TestChooseRetriesLostWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a")
@@ -149,7 +150,7 @@ func TestAChoiceThatLosesARaceIsMadeAgainAFewTimes(t *testing.T) {
 	}
 }
 
-// reversed lists facilities in another order, since a store may.
+// reversed lists facilities in reverse order, because a store may use any order.
 type reversed struct{ attempt.WorkStore }
 
 // Facilities implements attempt.Facilities.
@@ -159,7 +160,7 @@ func (r reversed) Facilities(ctx context.Context, of org.Tenant, id string) ([]a
 	return all, err
 }
 
-func TestAPageIsToldOfItsOwnAttemptWhatCanBeDoneFirst(t *testing.T) {
+func TestProgressRequiresTokenAndSortsFoundFirst(t *testing.T) {
 	t.Parallel()
 	w, token := newWorld(t), pageToken()
 	w.left(t, attemptID, "x")
@@ -211,7 +212,7 @@ func TestAPageIsToldOfItsOwnAttemptWhatCanBeDoneFirst(t *testing.T) {
 	w.pass(30*time.Minute - time.Nanosecond)
 	status(attempt.Authorizing)
 	w.pass(time.Nanosecond)
-	status(attempt.Authorizing) // what was chosen in time is told to its end
+	status(attempt.Authorizing) // facilities chosen in time are reported until they finish
 	w.look(t, other)
 	if listed := status(attempt.Expired); listed[1].Reason != attempt.ReasonIdentity || len(w.asked) != 0 {
 		t.Errorf("after the identity has ended it is told of %+v; asked are %v", listed, w.asked)

@@ -25,16 +25,15 @@ import (
 )
 
 const (
-	// facilityTime is what a facility gets to hand over a record, keepTime what converting, sealing and storing it
-	// may take, and facilityLease how long nobody else asks for the same: a record whose keeping outlived its lease
-	// would be read over and over.
+	// facilityTime is the time that a facility has to return a record. keepTime is the time to convert, seal and store it.
+	// facilityLease covers both: if storing outlived the lease, the record would be read over and over.
 	facilityTime  = 2 * time.Minute
 	keepTime      = time.Minute
 	facilityLease = facilityTime + keepTime
 )
 
-// authorize reads the records of the chosen facilities, a few at the same time. What fails with one
-// changes nothing for the others.
+// authorize reads the records of the chosen facilities, a few concurrently. A failure with one does not affect the
+// others.
 func (w Worker) authorize(ctx context.Context, a Attempt) error {
 	known, err := w.Store.Facilities(ctx, a.Tenant, a.ID)
 	if err != nil {
@@ -52,7 +51,7 @@ func (w Worker) authorize(ctx context.Context, a Attempt) error {
 		}
 		group.Go(func() error {
 			if w.isLate(ctx) {
-				return nil // for the next run
+				return nil // left to the next run
 			}
 			if err := w.connect(ctx, a, f); err != nil {
 				mu.Lock()
@@ -62,18 +61,18 @@ func (w Worker) authorize(ctx context.Context, a Attempt) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // the failures are the run's own
+	_ = group.Wait() // failures are collected separately
 	return errors.Join(append(failures, w.reschedule(ctx, a.Tenant, a.ID))...)
 }
 
-// isLate reports that no further facility may be begun.
+// isLate reports whether it is too late to begin another facility.
 func (w Worker) isLate(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && deadline.Sub(w.Now()) < facilityLease
 }
 
-// connect reads one facility's record and makes a connection of it, unless somebody else does. The error is our own
-// failure; then the person is told that it was.
+// connect reads one facility's record and creates a connection from it, unless another worker does. An error is an
+// internal failure, which the person also sees.
 func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	began := w.Now()
 	f.LeaseUntil = began.Add(facilityLease)
@@ -115,15 +114,15 @@ func (w Worker) connect(ctx context.Context, a Attempt, f Facility) error {
 	return err
 }
 
-// source is what was read of a facility: a record to be kept, or tokens to read it with.
+// source is the data read from a facility: a record to store, or tokens to read it with.
 type source struct {
 	records.Content
 
 	who tefca.Assertion
-	set tokens.Set // without an expiry where there is a record
+	set tokens.Set // without an expiry if there is a record
 }
 
-// read asks a facility for its record. What it refuses is written into f.
+// read fetches a facility's record. A refusal is recorded in f.
 func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error) {
 	fail := func(reason Reason) (source, error) {
 		f.Outcome, f.Reason = HasFailed, reason
@@ -164,11 +163,11 @@ func (w Worker) read(ctx context.Context, a Attempt, f *Facility) (source, error
 	return found, nil
 }
 
-// errTaken says that somebody else has dealt with a facility.
+// errTaken means that another worker has handled a facility.
 var errTaken = errors.New("the facility was dealt with")
 
-// conclude makes the connection. Whoever else connects the same person at the same facility meanwhile has made the one
-// that is then authorised again.
+// conclude creates the connection. If another attempt has connected the same person at the same facility meanwhile, it
+// authorises that connection again.
 func (w Worker) conclude(ctx context.Context, a Attempt, f *Facility, from source) error {
 	isAgain := false
 	return retry.OnConflict(ctx, retry.Tries, func() error {
@@ -200,7 +199,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if erased.After(a.CreatedAt) || conn.Refresh.Ended == connection.Disconnected &&
 		conn.Refresh.EndedAt.After(a.CreatedAt) {
-		f.Outcome, f.Reason = HasFailed, ReasonRefused // what the organisation has ended or erased since, stays so
+		f.Outcome, f.Reason = HasFailed, ReasonRefused // ended or erased by the organisation since, and stays so
 		return nil
 	}
 	conn.Generation++
@@ -214,7 +213,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	}
 	if err != nil {
 		if held != nil {
-			// what is left goes with the connection, or by the bucket's rule
+			// any remainder is deleted with the connection, or by the bucket's lifecycle rule
 			_ = w.Remover.Delete(context.WithoutCancel(ctx), conn.Tenant, conn.ID, *held)
 		}
 		return fmt.Errorf("conclude: %w", err)
@@ -227,7 +226,7 @@ func (w Worker) concludeOnce(ctx context.Context, a Attempt, f *Facility, from s
 	return nil
 }
 
-// connectionOf is the connection that is authorised, new or once more, and the version of its tokens.
+// connectionOf returns the connection to authorise, new or existing, and the version of its tokens.
 func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	known string,
 ) (connection.Connection, int64, error) {
@@ -251,7 +250,7 @@ func (w Worker) connectionOf(ctx context.Context, a Attempt, f Facility,
 	return conn, version, nil
 }
 
-// keep makes the token set of a connection, with the record behind it.
+// keep builds a connection's token set and stores the record behind it.
 func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	from source,
 ) (tokens.Set, *tokens.Records, error) {
@@ -270,7 +269,7 @@ func (w Worker) keep(ctx context.Context, conn connection.Connection,
 	return tokens.Set{Scope: tefca.Scope, AskedScope: tefca.Scope, ExpiresAt: held.Until, Records: &held}, &held, nil
 }
 
-// complete fills what is stored of an authorisation.
+// complete fills in the rows that an authorisation stores.
 func (w Worker) complete(ctx context.Context, a Attempt, f Facility, end *Conclusion, conn connection.Connection,
 	set tokens.Set, version int64,
 ) error {

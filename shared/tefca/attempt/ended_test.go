@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestAConnectionEndsWithWhatIsKeptOfTheRecord(t *testing.T) {
+func TestConnectionExpiresWithCachedRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a", "not chosen")
@@ -53,17 +53,17 @@ func TestAConnectionEndsWithWhatIsKeptOfTheRecord(t *testing.T) {
 	if len(a.Assertion)+len(left["not chosen"].Local) != 0 || !a.DueAt.IsZero() || left["a"].Rev != f.Rev {
 		t.Errorf("the identity is still there: %+v, %+v", a, left)
 	}
-	w.look(t, attemptID) // a message that comes twice
+	w.look(t, attemptID) // a duplicate message
 	if again := w.attempt(t, attemptID); again.Rev != a.Rev {
 		t.Errorf("with nothing to do it becomes %+v", again)
 	}
-	w.look(t, "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32") // and one of an attempt that is gone
-	w.pass(-time.Second)                              // for a function whose clock is slow it is gone, too
+	w.look(t, "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32") // and one about a deleted attempt
+	w.pass(-time.Second)                              // also for a function whose clock is slow
 	_, err = w.chooser().Choose(t.Context(), tenant, attemptID, pageToken(), []string{"a"})
 	refused(t, "a choice without an identity", err, fault.Conflict, "attempt_id")
 }
 
-func TestWhatTheOrganisationHasEndedMeanwhileStaysEnded(t *testing.T) {
+func TestConclusionDoesNotRestoreEndedConnection(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a")
@@ -82,7 +82,7 @@ func TestWhatTheOrganisationHasEndedMeanwhileStaysEnded(t *testing.T) {
 		w.connection(t, id).Status != connection.Revoked {
 		t.Errorf("it is %+v", f)
 	}
-	w.located(t, last, "x", "a") // who signs in afterwards means it
+	w.located(t, last, "x", "a") // a later sign-in is a new decision
 	w.choose(t, last, "a")
 	w.look(t, last)
 	if c = w.connection(t, id); c.Status != connection.Authorized || c.Generation != 2 || c.Refresh.Ended != "" {
@@ -93,7 +93,7 @@ func TestWhatTheOrganisationHasEndedMeanwhileStaysEnded(t *testing.T) {
 	w.choose(t, more, "a")
 	w.pass(time.Second)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.AccessEnded, EndedAt: w.time()}
-	expect.NoError(t, w.save(t, c)) // which nobody has asked for
+	expect.NoError(t, w.save(t, c)) // not at anyone's request
 	w.look(t, more)
 	if c = w.connection(t, id); c.Status != connection.Authorized || c.Generation != 3 {
 		t.Errorf("after its record has ended meanwhile it is %+v", c)

@@ -14,19 +14,19 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// erase removes a connection whose organisation has asked for it, as the eraser does.
+// erase removes a connection at its organisation's request, as the eraser does.
 func (w *world) erase(t *testing.T, id string) {
 	t.Helper()
 	c := w.connection(t, id)
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: connection.Disconnected, EndedAt: w.time()}
 	expect.NoError(t, w.save(t, c))
-	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // which lists nothing
+	erasures := store.NewErasures(w.conns, w.rows.Work, w.tokens, nil) // lists nothing
 	expect.NoError(t, erasures.RemoveConnection(t.Context(), tenant, id, w.time()))
 }
 
-// TestWhatTheOrganisationHasErasedMeanwhileStaysErased, whether that was before a worker looks, or
-// while it keeps the record.
-func TestWhatTheOrganisationHasErasedMeanwhileStaysErased(t *testing.T) {
+// TestConclusionDoesNotRestoreErasedConnection covers an erasure before a worker runs and one while it stores
+// the record.
+func TestConclusionDoesNotRestoreErasedConnection(t *testing.T) {
 	t.Parallel()
 	for name, isLate := range map[string]bool{"before": false, "while": true} {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestWhatTheOrganisationHasErasedMeanwhileStaysErased(t *testing.T) {
 				t.Errorf("it is %+v", f)
 			}
 			w.pass(time.Second)
-			w.located(t, last, "x", "a") // who signs in afterwards means it
+			w.located(t, last, "x", "a") // a later sign-in is a new decision
 			w.choose(t, last, "a")
 			w.look(t, last)
 			if f := w.facilities(t, last)["a"]; f.Outcome != attempt.IsConnected || f.Connected.ConnectionID == id {
@@ -62,7 +62,7 @@ func TestWhatTheOrganisationHasErasedMeanwhileStaysErased(t *testing.T) {
 	}
 }
 
-// meanwhile is a cache that something happens beside, once.
+// meanwhile is a cache that runs a function once during a call.
 type meanwhile struct {
 	attempt.Cache
 

@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/tefca/records"
 )
 
-// TestWhoIsSilentIsNotWaitedForLongerThanTheirTime: who is asked knows when it is over, and what it then says
-// of itself does not count.
-func TestWhoIsSilentIsNotWaitedForLongerThanTheirTime(t *testing.T) {
+// TestTimeLimitsEndSilentProviderNetworkAndFacility checks that the call's context ends, and that an error returned
+// after that is ignored.
+func TestTimeLimitsEndSilentProviderNetworkAndFacility(t *testing.T) {
 	t.Parallel()
 	silent := func(ctx context.Context) error {
 		<-ctx.Done()
@@ -41,7 +41,7 @@ func TestWhoIsSilentIsNotWaitedForLongerThanTheirTime(t *testing.T) {
 		w.verified(t, second, "x")
 		w.locate = func(ctx context.Context, found func(tefca.Facility) error) error {
 			err := silent(ctx)
-			expect.NoError(t, found(facility("late", tefca.Unanswered))) // it is stored all the same
+			expect.NoError(t, found(facility("late", tefca.Unanswered))) // it is still stored
 			return err
 		}
 		waited("a network", 75*time.Second, func() { w.look(t, second) })
@@ -59,8 +59,9 @@ func TestWhoIsSilentIsNotWaitedForLongerThanTheirTime(t *testing.T) {
 	})
 }
 
-// TestARunThatHasNoTimeLeftBeginsNoFacility: it would be cut off while others wait for its lease to end.
-func TestARunThatHasNoTimeLeftBeginsNoFacility(t *testing.T) {
+// TestWorkerBeginsNoFacilityWithoutTime checks that a run near its deadline skips facilities, which would be cut
+// off while their leases block other runs.
+func TestWorkerBeginsNoFacilityWithoutTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -80,7 +81,7 @@ func TestARunThatHasNoTimeLeftBeginsNoFacility(t *testing.T) {
 	})
 }
 
-func TestFourFacilitiesAreReadSideBySide(t *testing.T) {
+func TestWorkerReadsFourFacilitiesConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, all := newWorld(t), crowd(8)
@@ -97,9 +98,9 @@ func TestFourFacilitiesAreReadSideBySide(t *testing.T) {
 	})
 }
 
-// TestARecordThatIsLongInComingAndInKeepingIsReadOnce: whoever looks meanwhile, as the sweeper's next
-// worker does, leaves it alone.
-func TestARecordThatIsLongInComingAndInKeepingIsReadOnce(t *testing.T) {
+// TestWorkerReadsSlowRecordOnce checks that other workers, such as the sweeper's next one, skip
+// the facility meanwhile.
+func TestWorkerReadsSlowRecordOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a")

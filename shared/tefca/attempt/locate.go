@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	// locateTime is what the network gets to say who has records. Facilities that have not answered
-	// by then are told as such.
+	// locateTime is the time that the network has to report facilities. Those that have not responded by then are shown as
+	// such.
 	locateTime = 75 * time.Second
-	// locateLease is how long nobody else asks: longer than the network gets.
+	// locateLease is the lease on querying the network. It is longer than locateTime.
 	locateLease = 90 * time.Second
-	// maxFacilityID bounds what becomes part of a row's key.
+	// maxFacilityID limits ids because they become part of a row's key.
 	maxFacilityID = 256
 )
 
-// locating is one run of asking the network.
+// locating is one query of the network.
 type locating struct {
 	worker  Worker
 	attempt Attempt
 	known   map[string]Facility
-	failure error // our own
+	failure error // internal failure
 }
 
-// locate asks the network who has records, and stores what it tells as it comes.
+// locate asks the network which facilities have records, and stores each as it is reported.
 func (w Worker) locate(ctx context.Context, a Attempt) error {
 	now := w.Now()
 	if now.Before(a.LeaseUntil) {
-		return nil // somebody is at it; the sweeper comes back when they should be done
+		return nil // another worker holds the lease; the sweeper checks again when it ends
 	}
 	a.LeaseUntil, a.DueAt = now.Add(locateLease), now.Add(locateLease)
 	if err := w.Store.SaveAttempt(ctx, a); err != nil {
 		if errors.Is(err, fault.Conflict) {
-			return nil // somebody else was faster
+			return nil // another worker was faster
 		}
 		return fmt.Errorf("claim attempt: %w", err)
 	}
@@ -67,7 +67,7 @@ func (w Worker) locate(ctx context.Context, a Attempt) error {
 	return nil
 }
 
-// ask has the network tell of facilities. failure is why the attempt has failed; err is our own.
+// ask queries the network for facilities. failure is the reason why the attempt failed; err is an internal failure.
 func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	if !a.isVerified(w.Now()) {
 		return identity.Expired(), nil
@@ -91,7 +91,7 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	asking, cancel := context.WithTimeout(ctx, locateTime)
 	defer cancel()
 	err = network.Locate(asking, who, func(f tefca.Facility) error {
-		// Our own writes have their own time: what comes at the end of the network's is stored, too.
+		// Writes have their own deadline, so that results at the end of the query's time are still stored.
 		l.failure = l.found(context.WithoutCancel(asking), f)
 		return l.failure
 	})
@@ -109,8 +109,8 @@ func (w Worker) ask(ctx context.Context, a Attempt) (failure, err error) {
 	return failed(causeNetwork, err), nil
 }
 
-// found stores what the network tells of a facility. The last word counts, but that of one that has answered in an
-// earlier run, or in this one, it is not forgotten that it has.
+// found stores a facility that the network reports. A later report replaces an earlier one, except that a facility that
+// has responded is never reset to unanswered.
 func (l *locating) found(ctx context.Context, f tefca.Facility) error {
 	was, isKnown := l.known[f.ID]
 	if isKnown && f.Match == tefca.Unanswered {

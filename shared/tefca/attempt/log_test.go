@@ -14,8 +14,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestEachStepOfAnAttemptIsFoundInTheLog by the attempt's id, and nothing of the person is.
-func TestEachStepOfAnAttemptIsFoundInTheLog(t *testing.T) {
+// TestEveryStepIsLoggedWithAttemptID searches by the attempt's id, and checks that the log contains nothing about
+// the person.
+func TestEveryStepIsLoggedWithAttemptID(t *testing.T) {
 	t.Parallel()
 	w, token := newWorld(t), pageToken()
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
@@ -30,7 +31,7 @@ func TestEachStepOfAnAttemptIsFoundInTheLog(t *testing.T) {
 	for _, step := range []struct {
 		name  string
 		act   func(ctx context.Context) error
-		lines []string // parts of what is told beside whose attempt it is
+		lines []string // expected parts of the line besides the attempt and its owner
 	}{
 		{"create", func(ctx context.Context) (err error) {
 			made,

@@ -40,7 +40,7 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// world is an attempt in the tables that template.yaml declares, with a network and a cache that do as a test says.
+// world is an attempt in the tables declared in template.yaml, with a configurable network and cache.
 type world struct {
 	rows   store.TEFCAConnections
 	conns  store.Connections
@@ -51,10 +51,10 @@ type world struct {
 	now      time.Time
 	request  identity.Request // of the last browser that left
 	exchange func(ctx context.Context, back identity.Return) error
-	lasts    time.Duration                   // of an identity
-	wait     func(ctx context.Context) error // of a facility, before it answers; may be nil
+	lasts    time.Duration                   // lifetime of an identity
+	wait     func(ctx context.Context) error // called before a facility responds; may be nil
 	locate   func(ctx context.Context, found func(tefca.Facility) error) error
-	read     map[string]func() (records.Content, error) // by facility; nothing is an empty record
+	read     map[string]func() (records.Content, error) // by facility; a missing entry means an empty record
 	open     func() (tokens.Set, error)
 	kept     map[string]records.Content // by batch
 	batches  int
@@ -97,7 +97,7 @@ func (w *world) Begin(_ context.Context, provider identity.Provider,
 	return "https://id.example/authorize", identity.Authority{Provider: provider, RedirectURI: request.RedirectURI}, nil
 }
 
-// Exchange implements attempt.Exchanger: as a provider that checks what a browser left with.
+// Exchange implements attempt.Exchanger. Like a provider, it checks the return against the browser's request.
 func (w *world) Exchange(ctx context.Context, pinned identity.Authority,
 	back identity.Return,
 ) (tefca.Assertion, error) {
@@ -126,7 +126,7 @@ func (w *world) Locate(ctx context.Context, who tefca.Assertion, found func(tefc
 
 // Documents implements tefca.Network.
 func (*world) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
-	return nil, errTrouble // the reader is the test's
+	return nil, errTrouble // the test's own reader is used instead
 }
 
 // Retrieve implements tefca.Network.
@@ -187,7 +187,7 @@ func (w *world) EnqueueAttempt(_ context.Context, _ org.Tenant, id string) error
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.enqueued = append(w.enqueued, id)
-	return errTrouble // a message that is lost
+	return errTrouble // the message is lost
 }
 
 // EnqueueEvent implements attempt.Events.
@@ -218,7 +218,7 @@ func (w *world) pass(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// admission is that of test mode, and of live mode to who has paid and has a network.
+// admission returns the settings of test mode, and an empty setting of live mode, which requires a paid plan.
 func admission() attempt.Admission {
 	return attempt.Admission{
 		Organisations: plans{"free": org.Free, "paid": org.Paid},
@@ -228,7 +228,7 @@ func admission() attempt.Admission {
 	}
 }
 
-// plans are those of organisations, by public id.
+// plans holds organisations' plans, by public id.
 type plans map[string]org.Plan
 
 // Organisation implements attempt.Organisations.
@@ -247,7 +247,7 @@ func wanted(externalID string) attempt.Request {
 	}
 }
 
-// thirtyTwo is the randomness of the token that every page has.
+// thirtyTwo is the randomness from which every page's token is created.
 const thirtyTwo = "the token of every page is this."
 
 func pageToken() secret.Text {
@@ -281,7 +281,7 @@ func (w *world) completer() attempt.Completer {
 	}
 }
 
-// left makes an attempt whose browser has left, and returns what it brings back.
+// left creates an attempt whose browser has left, and returns the browser's return.
 func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	t.Helper()
 	made, err := w.create(t.Context(), id, wanted(externalID))
@@ -296,7 +296,7 @@ func (w *world) left(t *testing.T, id, externalID string) attempt.Return {
 	}
 }
 
-// verified is left, and has come back with an identity.
+// verified creates an attempt whose browser has returned with an identity.
 func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	t.Helper()
 	known, err := w.completer().Complete(t.Context(), w.left(t, id, externalID))
@@ -307,7 +307,7 @@ func (w *world) verified(t *testing.T, id, externalID string) attempt.Attempt {
 	return w.attempt(t, id)
 }
 
-// located is verified, with facilities that have found the person.
+// located creates a verified attempt with facilities that have found the person.
 func (w *world) located(t *testing.T, id, externalID string, facilities ...string) attempt.Attempt {
 	t.Helper()
 	w.verified(t, id, externalID)
@@ -337,7 +337,7 @@ func (w *world) attempt(t *testing.T, id string) attempt.Attempt {
 	return a
 }
 
-// facilities are those of an attempt, by id.
+// facilities returns an attempt's facilities, by id.
 func (w *world) facilities(t *testing.T, id string) map[string]attempt.Facility {
 	t.Helper()
 	all, err := w.rows.Facilities(t.Context(), tenant, id)
@@ -367,10 +367,10 @@ func (w *world) connection(t *testing.T, id string) connection.Connection {
 	return c
 }
 
-// batchNames are those of what is kept.
+// batchNames returns the names of the stored batches.
 func (w *world) batchNames() []string { return slices.Sorted(maps.Keys(w.kept)) }
 
-// plainSealer hides nothing, but what it makes opens only for the same tenant and binding.
+// plainSealer encrypts nothing, but its output opens only for the same tenant and binding.
 type plainSealer struct{}
 
 // Seal implements tokens.Sealer.

@@ -22,13 +22,13 @@ import (
 type failing struct {
 	attempt.WorkStore
 
-	write string // that fails
-	skip  int    // how many of that kind work before
+	write string // kind of the failing writes
+	skip  int    // number of writes of that kind that work first
 	times int
 	err   error
 
-	erased bool               // all connections, as far as reading goes
-	end    attempt.Conclusion // the last one that was stored
+	erased bool               // reads report all connections as erased
+	end    attempt.Conclusion // the last stored conclusion
 }
 
 // SaveAttempt implements attempt.WorkStore.
@@ -74,8 +74,8 @@ func (f *failing) fails(write string) error {
 	return nil
 }
 
-// TestAPersonHasOneConnectionAtAFacility for each external id, also after one was erased.
-func TestAPersonHasOneConnectionAtAFacility(t *testing.T) {
+// TestPersonHasOneConnectionPerFacility checks that there is one connection per external id, also after an erasure.
+func TestPersonHasOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	connect := func(id, externalID string) string {
@@ -99,8 +99,9 @@ func TestAPersonHasOneConnectionAtAFacility(t *testing.T) {
 	}
 }
 
-// TestWhatIsKeptOfARecordGoesWithTheRun that could not make a connection of it, even where that is cut off.
-func TestWhatIsKeptOfARecordGoesWithTheRun(t *testing.T) {
+// TestFailedRunDeletesCachedRecord checks that a run that could not create a connection deletes the record, even
+// if the run is cut off.
+func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a")
@@ -113,15 +114,15 @@ func TestWhatIsKeptOfARecordGoesWithTheRun(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatLosesARaceLeavesItToTheOther, and tries again where it has something to add; any other trouble is our
-// own failure, and whoever chose the facility is told that it failed.
-func TestAWorkerThatLosesARaceLeavesItToTheOther(t *testing.T) {
+// TestWorkerYieldsAfterLostRace checks that a worker retries if it still has something to store. Any
+// other error is an internal failure, and the facility is shown as failed.
+func TestWorkerYieldsAfterLostRace(t *testing.T) {
 	t.Parallel()
 	most := retry.Tries
 	for name, c := range map[string]struct {
 		broken  failing
 		refused bool  // by the facility
-		err     error // of the run
+		err     error // returned by the run
 		outcome attempt.Outcome
 		reason  attempt.Reason
 		asked   int
@@ -180,7 +181,7 @@ func TestAWorkerThatLosesARaceLeavesItToTheOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.located(t, attemptID, "x", "a", "b") // b stays as it is, and is nobody's rival
+			w.located(t, attemptID, "x", "a", "b") // b stays unchanged and does not compete
 			w.choose(t, attemptID, "a")
 			if c.refused {
 				w.read["a"] = func() (records.Content, error) { return records.Content{}, tefca.ErrRefused }
@@ -201,7 +202,7 @@ func TestAWorkerThatLosesARaceLeavesItToTheOther(t *testing.T) {
 	}
 }
 
-func TestOfTwoRunsOneAsksTheNetwork(t *testing.T) {
+func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		broken failing
@@ -233,7 +234,7 @@ func TestOfTwoRunsOneAsksTheNetwork(t *testing.T) {
 				stopped != (c.broken.write == "facility") || a.Status != attempt.Locating {
 				t.Errorf("the run ends with %v; the network was asked: %t; the attempt is %s", err, asked, a.Status)
 			}
-			w.pass(90 * time.Second) // then the sweeper has it done
+			w.pass(90 * time.Second) // after that the sweeper completes it
 			w.look(t, attemptID)
 			if a := w.attempt(t, attemptID); a.Status != attempt.Located || !a.LeaseUntil.IsZero() ||
 				len(w.facilities(t, attemptID)) != 1 {
@@ -243,8 +244,9 @@ func TestOfTwoRunsOneAsksTheNetwork(t *testing.T) {
 	}
 }
 
-// TestWhatIsSealedOpensNowhereElse: what is moved to another row is our own failure, of which the log tells the place.
-func TestWhatIsSealedOpensNowhereElse(t *testing.T) {
+// TestSealedDataOpensOnlyInItsRow checks that data moved to another row is an internal failure whose location is
+// logged.
+func TestSealedDataOpensOnlyInItsRow(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"
 	w := newWorld(t)

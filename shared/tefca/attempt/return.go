@@ -14,38 +14,39 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// exchangeTime is what a provider gets to answer a code exchange, so that the function can still answer the browser.
+// exchangeTime is the time that a provider has to respond to a code exchange, so that the function can still respond to
+// the browser.
 const exchangeTime = 20 * time.Second
 
-// EndStore keeps attempts whose browser comes back.
+// EndStore stores attempts whose browser has returned.
 type EndStore interface {
 	Saver
 	binding.States
 }
 
-// Completer takes browsers that come back from a provider. Every field is needed.
+// Completer handles browsers that return from a provider. All fields are required.
 type Completer struct {
 	Store      EndStore
 	Party      Exchanger
-	Verifiers  tokens.Sealer // of VerifierPurpose
-	Assertions tokens.Sealer // of AssertionPurpose
+	Verifiers  tokens.Sealer // for VerifierPurpose
+	Assertions tokens.Sealer // for AssertionPurpose
 	Enqueuer   Enqueuer
 	Now        func() time.Time
 }
 
-// Return is what a browser brings back (RFC 6749 section 4.1.2, RFC 9207).
+// Return holds the parameters of a browser's return (RFC 6749 section 4.1.2, RFC 9207).
 type Return struct {
-	Provider  string // whose callback address it was brought to
+	Provider  string // the provider in the callback URL
 	State     string
 	Code      secret.Text
-	Issuer    string                   // iss
-	Error     string                   // error
+	Issuer    string                   // parameter iss
+	Error     string                   // parameter error
 	Cookie    func(name string) string // the browser's cookies
-	RequestID string                   // of this request, which an error of it is found by
+	RequestID string                   // id of this request, to be shown with an error
 }
 
-// Complete verifies the identity that a browser brings back, and has the network asked with it. known says that the
-// attempt was found, and knows of an error; else the error is for a page.
+// Complete verifies the identity of a browser's return and queues the network query. known reports whether the attempt
+// was found and stores the error; otherwise the error is for a page.
 func (c Completer) Complete(ctx context.Context, r Return) (known bool, err error) {
 	state, err := binding.Take(ctx, c.Store, r.State, r.Cookie, c.Now(), func(there binding.State) {
 		if strayed, unread := c.Store.Attempt(ctx, there.Tenant, there.AttemptID); unread == nil {
@@ -66,7 +67,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (known bool, err erro
 		done.Status, done.Ending = Failed, endingOf(err, r.RequestID)
 		logx.Add(ctx, slog.String("ended", done.Ending.Cause))
 		if unstored := c.Store.SaveAttempt(ctx, done); unstored != nil {
-			logx.Add(ctx, slog.Any("unstored", unstored)) // nobody hears of the end but the browser
+			logx.Add(ctx, slog.Any("unstored", unstored)) // only the browser learns of the end
 		}
 		return true, err
 	}
@@ -77,7 +78,7 @@ func (c Completer) Complete(ctx context.Context, r Return) (known bool, err erro
 	return true, nil
 }
 
-// verify puts the identity that a return stands for into done.
+// verify exchanges a return for the identity and stores it in done.
 func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Return) error {
 	verifier, err := c.Verifiers.Open(ctx, a.Tenant, verifierBinding(a), a.Verifier)
 	if err != nil {
@@ -104,7 +105,7 @@ func (c Completer) verify(ctx context.Context, a Attempt, done *Attempt, r Retur
 	return nil
 }
 
-// endingOf is what an error is told as.
+// endingOf converts an error to an Ending.
 func endingOf(err error, requestID string) Ending {
 	shown := fault.Of(err)
 	if shown.Kind == fault.Internal {

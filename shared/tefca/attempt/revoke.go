@@ -14,9 +14,9 @@ import (
 
 // Persons finds the connections of a person (store.Connections).
 type Persons interface {
-	// PersonsConnections lists them all, current or not, by connection.Connection's PersonKey.
+	// PersonsConnections lists all connections of a person, current or not, by connection.Connection's PersonKey.
 	PersonsConnections(ctx context.Context, tenant org.Tenant, person string) ([]string, error)
-	// Connection reads a connection, consistently; fault.NotFound.
+	// Connection returns a connection with a consistent read; fault.NotFound if it does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
@@ -25,16 +25,16 @@ type Disconnector interface {
 	Disconnect(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Revoker ends the connections of a synthetic patient, so that a test begins anew. Every field is needed.
+// Revoker ends the connections of a synthetic patient, so that a test can start over. All fields are required.
 type Revoker struct {
 	Persons      Persons
 	Disconnector Disconnector
-	Issuer       string // of the simulated identity provider
+	Issuer       string // the simulated identity provider's issuer
 }
 
-// Revoke ends all current connections that a tenant has of the synthetic patient of an e-mail address, whatever
-// their external ids, and returns their ids in order. The error is fault.Forbidden in live mode, and fault.Invalid
-// for an address of nobody.
+// Revoke ends all current connections that a tenant has for the synthetic patient with an e-mail address, whatever
+// their external ids, and returns their sorted ids. The error is fault.Forbidden in live mode, and fault.Invalid if no
+// patient has the address.
 func (r Revoker) Revoke(ctx context.Context, tenant org.Tenant, email string) ([]string, error) {
 	if tenant.Mode != org.Test {
 		return nil, fault.New(fault.Forbidden, fault.CodeForbiddenMode, "This works with test credentials only.")

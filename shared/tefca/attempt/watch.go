@@ -16,22 +16,22 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Watcher tells pages how their attempts stand. Every field is needed.
+// Watcher reports the progress of attempts to pages. All fields are required.
 type Watcher struct {
 	Store Facilities
 	Now   func() time.Time
 }
 
-// Progress is how an attempt stands.
+// Progress is an attempt's progress.
 type Progress struct {
 	Attempt    Attempt
 	Status     Status
-	Facilities []Facility       // those that may be chosen first, then by name
-	Failure    *binding.Failure // of a failed one
+	Facilities []Facility       // found ones first, then sorted by name
+	Failure    *binding.Failure // only of a failed attempt
 }
 
-// Progress tells how an attempt stands to whoever brings its token. An attempt that is unknown or another's and a wrong
-// token answer alike: fault.NotFound.
+// Progress returns an attempt's progress to the holder of its token. An unknown attempt, another organisation's attempt
+// and a wrong token all return fault.NotFound.
 func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, token secret.Text) (Progress, error) {
 	a, err := find(ctx, w.Store, tenant, asked, token)
 	if err != nil {
@@ -54,7 +54,7 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 		}
 	case Created, Open, Authorizing, Expired:
 	}
-	if a.hasExpired(w.Now()) && p.Status != Authorizing { // what was chosen in time is told to its end
+	if a.hasExpired(w.Now()) && p.Status != Authorizing { // facilities chosen in time are reported until they finish
 		p.Status = Expired
 	}
 	slices.SortFunc(p.Facilities, func(a, b Facility) int {
@@ -63,7 +63,7 @@ func (w Watcher) Progress(ctx context.Context, tenant org.Tenant, asked string, 
 	return p, nil
 }
 
-// find reads the attempt that a page asks about.
+// find returns the attempt that a page asks for.
 func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, token secret.Text) (Attempt, error) {
 	id, ok := ids.ParseUUID(asked)
 	if !ok {
@@ -82,7 +82,7 @@ func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, 
 
 func isConnecting(f Facility) bool { return f.Outcome == IsConnecting }
 
-// rank orders facilities by what can be done with them.
+// rank orders facilities by match: found, ambiguous, unanswered.
 func rank(m tefca.Match) int {
 	return slices.Index([]tefca.Match{tefca.Found, tefca.Ambiguous, tefca.Unanswered}, m)
 }

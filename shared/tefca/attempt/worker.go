@@ -21,35 +21,35 @@ import (
 // sideBySide is the number of facilities of one attempt that are read concurrently.
 const sideBySide = 4
 
-// WorkStore keeps what the worker does.
+// WorkStore stores the worker's results.
 type WorkStore interface {
 	Facilities
 	Saver
 
-	// SaveFacility creates a facility of an attempt, or replaces revision f.Rev; fault.Conflict when there
-	// is one, or it has changed.
+	// SaveFacility creates a facility of an attempt, or replaces revision f.Rev; fault.Conflict if it already exists or
+	// has changed.
 	SaveFacility(ctx context.Context, tenant org.Tenant, attemptID string, f Facility) error
-	// Known is the connection that a vault key has named for a facility; empty for none. Then erased is when one was
-	// erased, if that is less than the life of an attempt ago.
+	// Known returns the connection stored under a vault key for a facility, or "" if there is none. In that case erased is
+	// the time of an erasure within the last attempt lifetime.
 	Known(ctx context.Context, tenant org.Tenant, vaultKey, facilityID string) (connectionID string,
 		erased time.Time, err error)
-	// Connection reads a connection, consistently; fault.NotFound.
+	// Connection returns a connection with a consistent read; fault.NotFound if it does not exist.
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
-	// TokenVersion reads the version of a connection's token set, also of one that was ended, consistently;
-	// 0 when it never had any.
+	// TokenVersion returns the version of a connection's token set with a consistent read, even if the connection has
+	// ended; 0 if it never had tokens.
 	TokenVersion(ctx context.Context, tenant org.Tenant, connectionID string) (int64, error)
-	// Conclude stores a conclusion in one transaction; fault.Conflict when a row that it replaces has changed since it was
-	// read, or the person has got a connection at the facility since.
+	// Conclude stores a conclusion in one transaction; fault.Conflict if a replaced row has changed since it was read, or
+	// if the person has been connected at the facility since.
 	Conclude(ctx context.Context, c Conclusion) error
 }
 
-// Reader reads what a facility has of a person (fetch.Reader). An error is the network's, or of
-// another kind where it is ours.
+// Reader reads a person's record from a facility (fetch.Reader). Network errors are package tefca's; any other error is
+// internal.
 type Reader interface {
 	Read(ctx context.Context, network tefca.Network, who tefca.Assertion, at tefca.Facility) (records.Content, error)
 }
 
-// Cache keeps records (records.Cache).
+// Cache stores records (records.Cache).
 type Cache interface {
 	Write(ctx context.Context, tenant org.Tenant, connectionID string, content records.Content) (tokens.Records, error)
 }
@@ -59,20 +59,20 @@ type Remover interface {
 	Delete(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records) error
 }
 
-// Events tells the webhook worker about an event.
+// Events sends the webhook worker a message about an event.
 type Events interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Worker does what is due of attempts. Every field is needed.
+// Worker processes due attempts. All fields are required.
 type Worker struct {
 	Store    WorkStore
-	Networks map[org.Mode]tefca.Network // nil for a mode that has no attempts
+	Networks map[org.Mode]tefca.Network // nil for a mode without TEFCA
 	Reader   Reader
 	Cache    Cache
 	Remover  Remover
-	Fixtures map[string]records.Feed // synthetic records that are kept beside those of test mode, by name
-	Sealer   tokens.Sealer           // of AssertionPurpose
+	Fixtures map[string]records.Feed // synthetic records stored with those of test mode, by name
+	Sealer   tokens.Sealer           // for AssertionPurpose
 	Vault    tokens.Vault
 	Hashing  secret.Keyring // for external ids
 	Events   Events
@@ -80,9 +80,9 @@ type Worker struct {
 	NewID    ids.Source
 }
 
-// Look does what is due of an attempt: it asks the network who has records, reads those of the facilities that were
-// chosen, and removes the identity when it has ended. Any number of workers may look at once. An error is our own
-// failure, and says nothing of the person.
+// Look processes an attempt if it is due: it asks the network which facilities have records, reads those of the chosen
+// facilities, and deletes the identity when it has expired. Any number of workers may call it concurrently. An error is
+// an internal failure and contains nothing about the person.
 func (w Worker) Look(ctx context.Context, tenant org.Tenant, id string) error {
 	a, err := w.Store.Attempt(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -103,8 +103,8 @@ func (w Worker) Look(ctx context.Context, tenant org.Tenant, id string) error {
 	return nil
 }
 
-// reschedule writes down when somebody has to look at an attempt again: as soon as a chosen facility is nobody's, else
-// when the identity ends; then it removes the identity. The sweeper looks every minute.
+// reschedule stores when an attempt is next due: as soon as the lease of a chosen facility has ended, or else when the
+// identity expires. An expired identity is deleted. The sweeper runs every minute.
 func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error {
 		a, err := w.Store.Attempt(ctx, tenant, id)
@@ -128,7 +128,7 @@ func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) er
 	})
 }
 
-// dueAt is when somebody has to look at a located attempt next.
+// dueAt returns when a located attempt is next due.
 func dueAt(a Attempt, known []Facility, now time.Time) time.Time {
 	at := a.IdentityEnds
 	for _, f := range known {
@@ -139,7 +139,7 @@ func dueAt(a Attempt, known []Facility, now time.Time) time.Time {
 	return at
 }
 
-// forget removes what facilities know the person by.
+// forget deletes the facilities' identifiers of the person.
 func (w Worker) forget(ctx context.Context, a Attempt, known []Facility) error {
 	for _, f := range known {
 		if len(f.Local) == 0 {

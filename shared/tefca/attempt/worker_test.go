@@ -23,8 +23,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestTheLastWordOfAFacilityCountsButThatItIsSilent: also of one that has answered an earlier run, which crashed.
-func TestTheLastWordOfAFacilityCountsButThatItIsSilent(t *testing.T) {
+// TestLocateStoresLastReportExceptUnanswered also covers a facility that responded in an earlier run that
+// crashed.
+func TestLocateStoresLastReportExceptUnanswered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.verified(t, attemptID, "")
@@ -44,7 +45,7 @@ func TestTheLastWordOfAFacilityCountsButThatItIsSilent(t *testing.T) {
 		_ = w.worker.Look(t.Context(), tenant, attemptID)
 	}()
 	w.pass(75 * time.Second)
-	w.look(t, attemptID) // while the network may still answer the one that crashed, nobody asks
+	w.look(t, attemptID) // the crashed run's lease has not ended, so no other run queries the network
 	if a := w.attempt(t, attemptID); a.Status != attempt.Locating || !a.DueAt.Equal(a.LeaseUntil) {
 		t.Fatalf("the attempt is %+v", a)
 	}
@@ -76,13 +77,13 @@ func TestTheLastWordOfAFacilityCountsButThatItIsSilent(t *testing.T) {
 	}
 }
 
-func TestANetworkThatCannotBeAskedEndsTheAttempt(t *testing.T) {
+func TestLocateFailsAttemptWhenNetworkFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err    error
-		told   bool // of a facility, before
+		told   bool // whether a facility was reported before
 		passes time.Duration
-		gone   bool // the network
+		gone   bool // whether the network is no longer configured
 		status attempt.Status
 		cause  string
 		code   fault.Code
@@ -147,7 +148,7 @@ func TestANetworkThatCannotBeAskedEndsTheAttempt(t *testing.T) {
 	}
 }
 
-func TestWhyAFacilityFailsIsToldByAWord(t *testing.T) {
+func TestFailedFacilityHasReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	reasons := map[string]error{
@@ -186,8 +187,8 @@ func TestWhyAFacilityFailsIsToldByAWord(t *testing.T) {
 	}
 }
 
-// TestAWorkerThatIsLateStoresNothing: another has the facility by then.
-func TestAWorkerThatIsLateStoresNothing(t *testing.T) {
+// TestLateWorkerStoresNothing checks the case that another worker has taken the facility.
+func TestLateWorkerStoresNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "", "a")
@@ -197,7 +198,7 @@ func TestAWorkerThatIsLateStoresNothing(t *testing.T) {
 		delete(w.read, "a")
 		w.mu.Unlock()
 		w.pass(2 * time.Minute)
-		w.look(t, attemptID) // while the facility may still answer, a second message changes nothing
+		w.look(t, attemptID) // the facility may still respond, so a second message changes nothing
 		if f, a := w.facilities(t, attemptID)["a"], w.attempt(t, attemptID); f.Outcome != attempt.IsConnecting ||
 			!a.DueAt.Equal(f.LeaseUntil) {
 			t.Errorf("it is %+v, of %+v", f, a)
@@ -218,8 +219,8 @@ func TestAWorkerThatIsLateStoresNothing(t *testing.T) {
 	}
 }
 
-// TestOfSeveralSignInsAtOnceOneMakesTheConnection, and the others authorise it once more.
-func TestOfSeveralSignInsAtOnceOneMakesTheConnection(t *testing.T) {
+// TestConcurrentSignInsCreateOneConnection checks that the other sign-ins authorise the same connection again.
+func TestConcurrentSignInsCreateOneConnection(t *testing.T) {
 	t.Parallel()
 	const other = "4b2e6da1-3c8f-4d20-9b63-8e1f0a7c5d32"
 	w := newWorld(t)
@@ -229,7 +230,7 @@ func TestOfSeveralSignInsAtOnceOneMakesTheConnection(t *testing.T) {
 	w.choose(t, other, "a")
 	writes := &meddling{Cache: w}
 	w.worker.Cache = writes
-	writes.act = func() { w.look(t, other) } // between what is decided and what is stored
+	writes.act = func() { w.look(t, other) } // between the decision and the write
 	w.look(t, attemptID)
 	one, two := w.facilities(t, attemptID)["a"], w.facilities(t, other)["a"]
 	if one.Connected.ConnectionID == "" || one.Connected.ConnectionID != two.Connected.ConnectionID {
@@ -241,7 +242,7 @@ func TestOfSeveralSignInsAtOnceOneMakesTheConnection(t *testing.T) {
 	}
 }
 
-// meddling does something when a record is kept, once.
+// meddling is a cache that runs a function once during a write.
 type meddling struct {
 	attempt.Cache
 
@@ -263,8 +264,9 @@ func (m *meddling) Write(ctx context.Context, of org.Tenant, id string,
 	return m.Cache.Write(ctx, of, id, content)
 }
 
-// TestWhatWasBegunInTimeIsNotDisturbedByTheEndOfTheIdentity: it is removed once nobody reads any more.
-func TestWhatWasBegunInTimeIsNotDisturbedByTheEndOfTheIdentity(t *testing.T) {
+// TestReadContinuesAfterIdentityExpires checks that the identity is deleted only after the last
+// read.
+func TestReadContinuesAfterIdentityExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.located(t, attemptID, "x", "a")
@@ -282,8 +284,8 @@ func TestWhatWasBegunInTimeIsNotDisturbedByTheEndOfTheIdentity(t *testing.T) {
 	}
 }
 
-// TestSyntheticRecordsAreKeptInTestModeAlone, and nothing is read where there is no network.
-func TestSyntheticRecordsAreKeptInTestModeAlone(t *testing.T) {
+// TestFixturesAreStoredOnlyInTestMode also checks that nothing is read in a mode without a network.
+func TestFixturesAreStoredOnlyInTestMode(t *testing.T) {
 	t.Parallel()
 	w, live := newWorld(t), org.Tenant{Mode: org.Live, OrgID: tenant.OrgID}
 	a := w.located(t, attemptID, "x", "a")
@@ -310,13 +312,13 @@ func TestSyntheticRecordsAreKeptInTestModeAlone(t *testing.T) {
 	}
 }
 
-func TestAFacilityWithAServerOfItsOwnNeedsNoCache(t *testing.T) {
+func TestFHIRFacilityNeedsNoCache(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.verified(t, attemptID, "")
 	w.locate = func(_ context.Context, found func(tefca.Facility) error) error {
 		f := facility("a", tefca.Found)
-		f.Access, f.Local = tefca.FHIR, secret.Text{} // nothing but the server knows the person
+		f.Access, f.Local = tefca.FHIR, secret.Text{} // only the server identifies the person
 		return found(f)
 	}
 	w.open = func() (tokens.Set, error) {
@@ -336,7 +338,7 @@ func TestAFacilityWithAServerOfItsOwnNeedsNoCache(t *testing.T) {
 	}
 }
 
-// save stores a connection as another function does.
+// save stores a connection like another function.
 func (w *world) save(t *testing.T, c connection.Connection) error {
 	t.Helper()
 	return store.NewRefresh(w.conns, store.Tokens{}, store.Events(w.rows.Work)).SaveConnection(t.Context(), c)

@@ -13,36 +13,36 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// believed is how long what a facility's metadata says is taken for true, if it does not end sooner. A facility whose
-// keys have been stolen is asked no longer than that.
+// believed is the maximum time that a facility's metadata is trusted; it may expire sooner. It limits how long a
+// facility with stolen keys is still queried.
 const believed = time.Hour
 
-// Scopes, in the words of SMART App Launch 1 and 2. To locate, the Patient is enough.
+// Scopes in the syntax of SMART App Launch 1 and 2. Locating a person needs only the Patient.
 const (
 	wholeRecord, wholeRecordV2 = "patient/*.read", "patient/*.rs"
 	patientOnly, patientOnlyV2 = "patient/Patient.read", "patient/Patient.rs"
 )
 
-// errScopes says that a facility knows no scope that would open a record.
+// errScopes means that a facility supports no scope that gives access to a record.
 var errScopes = fmt.Errorf("facilitated: no scope of a patient's record: %w", tefca.ErrRefused)
 
-// facility is a place with our registration there, which is made when it is first needed.
+// facility is a Place with the service's client registration there, which is created on first use.
 type facility struct {
 	place Place
 
-	turn  chan struct{} // of one: who has it reads and writes known
+	turn  chan struct{} // capacity one; its holder may access known
 	known registration
 }
 
-// registration is how a facility's authorization server knows our client, beside what its metadata has said.
+// registration is the service's client registration at a facility's authorization server, with the server's metadata.
 type registration struct {
 	server   udap.Server
 	clientID string
 	until    time.Time
 }
 
-// registered returns our registration at a facility, and registers where there is none, or not any more. refused is one
-// that the facility has just not accepted.
+// registered returns the registration at a facility, registering if there is none or it is no longer valid. refused is
+// a registration that the facility has just rejected.
 func (n *Network) registered(ctx context.Context, f *facility, refused registration) (registration, error) {
 	select {
 	case f.turn <- struct{}{}:
@@ -79,8 +79,8 @@ func (n *Network) registered(ctx context.Context, f *facility, refused registrat
 	return f.known, nil
 }
 
-// token gets an access token of a facility for a person. A client that the facility does not know any
-// more registers once more.
+// token returns a facility's access token for a person. If the facility no longer recognises the client, it registers
+// again.
 func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion,
 	toLocate bool,
 ) (udap.Granted, registration, error) {
@@ -106,8 +106,9 @@ func (n *Network) token(ctx context.Context, f *facility, who tefca.Assertion,
 	}
 }
 
-// scopes are what is asked for of what a server says that it knows: a wildcard only where it has one (the guide, "Scope
-// negotiation"), and where it says nothing, what TEFCA mode grants. whole is empty where it knows nothing of use.
+// scopes returns the scopes to request, given those that a server supports: a wildcard only if it is supported (the
+// guide, "Scope negotiation"), and if the server lists none, those that TEFCA mode grants. whole is empty if no usable
+// scope is supported.
 func scopes(known []string) (whole, patient string) {
 	switch {
 	case len(known) == 0, slices.Contains(known, wholeRecord):

@@ -9,12 +9,12 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// The authorization extensions that can be given, and the purpose that they name.
+// The supported authorization extensions and their purpose of use.
 const (
 	extensionB2B = "hl7-b2b"   // the guide, "B2B Authorization Extension Object"
 	extensionIAS = "tefca_ias" // RCE, SOP "Facilitated FHIR Implementation" 2.0 (draft), table 4
 	purpose      = "urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"
-	purposeIAS   = "T-IAS" // the fixed value of tefca_ias
+	purposeIAS   = "T-IAS" // fixed value of tefca_ias
 )
 
 // Versions of the SOP (Place.SOP). Version 1.0 requires purpose_of_use in tefca_ias; version 2.0 has no such member.
@@ -23,11 +23,11 @@ const (
 	sop2 = "2.0"
 )
 
-// errExtensions says that a facility does not know tefca_ias, so that nobody's identity is shown to it, or
-// wants what we do not have.
+// errExtensions means that a facility does not support tefca_ias, so that no identity may be sent to it, or requires an
+// unsupported extension.
 var errExtensions = fmt.Errorf("facilitated: not the authorization extensions that can be given: %w", tefca.ErrRefused)
 
-// satisfies reports whether a server can be given what it wants.
+// satisfies reports whether the extensions that a server requires are supported.
 func (*Network) satisfies(server udap.Server) bool {
 	others := slices.ContainsFunc(server.Required,
 		func(name string) bool { return name != extensionB2B && name != extensionIAS })
@@ -42,7 +42,7 @@ type b2b struct {
 	Purpose          []string `json:"purpose_of_use"`
 }
 
-// ias has no consent_reference, which is optional: there is no place of ours from which others could read a consent.
+// ias omits the optional consent_reference, because the service has no URL where others could read a consent.
 type ias struct {
 	Version       string        `json:"version"`
 	Purpose       string        `json:"purpose_of_use,omitempty"` // only in SOP 1.0
@@ -52,8 +52,8 @@ type ias struct {
 	IDToken       string        `json:"id_token"`
 }
 
-// extensions say for whom and for what a token is asked: the identity as its provider has signed it, and the same
-// person in words of FHIR. hl7-b2b is left out only where the server does not know it.
+// extensions returns the authorization extensions of a token request: the identity as signed by its provider, and the
+// same person as a FHIR resource. hl7-b2b is omitted only if the server does not support it.
 func (n *Network) extensions(at Place, server udap.Server, who tefca.Assertion) map[string]any {
 	stated := ""
 	if at.SOP == sop1 {

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// everybody has all that an identity provider may say.
+// everybody returns a person with every attribute that an identity provider can state.
 func everybody() tefca.Person {
 	return tefca.Person{
 		Given: "Maple", Middle: "Ann Bee", Family: "Aster", BirthDate: "1984-03-12", Sex: "F", Phone: "+15550100",
@@ -29,7 +29,7 @@ func everybody() tefca.Person {
 	}
 }
 
-func TestAFacilityIsToldWhatTheProviderHasVerifiedAndNothingElse(t *testing.T) {
+func TestTokenRequestContainsOnlyVerifiedAttributes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
@@ -74,8 +74,7 @@ func TestAFacilityIsToldWhatTheProviderHasVerifiedAndNothingElse(t *testing.T) {
 	})
 }
 
-// TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1, which requires it, and not otherwise: SOP 2.0 has no such
-// member.
+// TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1 also checks that SOP 2.0, which has no such member, omits it.
 func TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -107,7 +106,7 @@ func TestExtensionStatesPurposeOfUseWhenFacilityFollowsSOP1(t *testing.T) {
 	})
 }
 
-func TestNobodysIdentityIsShownToWhoDoesNotKnowTheExtensionOrWantsAnother(t *testing.T) {
+func TestIdentityIsNotSentWithoutSupportedExtensions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, change := range map[string]func(map[string]any){
@@ -131,7 +130,7 @@ func TestNobodysIdentityIsShownToWhoDoesNotKnowTheExtensionOrWantsAnother(t *tes
 	})
 }
 
-func TestScopesAreThoseThatAFacilityKnows(t *testing.T) {
+func TestScopesAreLimitedToSupportedOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, test := range map[string]struct {
@@ -155,7 +154,7 @@ func TestScopesAreThoseThatAFacilityKnows(t *testing.T) {
 	})
 }
 
-// altered is the sandbox's metadata, with a change to what is not signed.
+// altered serves the sandbox's metadata with a change outside the signed part.
 func (w *world) altered(change func(map[string]any)) http.HandlerFunc {
 	handler := w.wire.handler
 	return func(out http.ResponseWriter, r *http.Request) {
@@ -168,7 +167,7 @@ func (w *world) altered(change func(map[string]any)) http.HandlerFunc {
 	}
 }
 
-func TestAConfigurationIsWholeOrRefused(t *testing.T) {
+func TestNewRefusesIncompleteConfiguration(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")

@@ -1,14 +1,13 @@
-// Package facilitated is a network whose facilities answer with FHIR (docs/develop/tefca.md, "Facilitated FHIR"): each
-// lets us in by UDAP with the person's verified identity, and its FHIR server is then read by the export engine. It
-// owns who is asked with what, what of an answer is believed, and the tokens.Set of a facility; how UDAP is spoken
-// belongs to package udap.
+// Package facilitated is a network of facilities with FHIR servers (docs/develop/tefca.md, "Facilitated FHIR"). Each
+// facility authorises the service by UDAP with the person's verified identity, and the export engine then reads its
+// FHIR server. The package decides the requests to each facility, validates its responses, and owns its tokens.Set;
+// package udap implements UDAP.
 //
-// What is standard: UDAP (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). What is
-// draft: the extension tefca_ias (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026), and above
-// all how a facility says that it knows nobody, or several; there is no standard for it, and ours is in Locate.
-// There is no standard way to ask a record locator for FHIR endpoints either (the operation $rls of networks aligned
-// with CMS has no agreed shape), so that the facilities are a list in the configuration. None of it has been tried
-// with a facility of others.
+// UDAP is a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The extension
+// tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). There is no standard
+// for how a facility reports that it found no person or several; Locate documents this package's choice. There is also
+// no standard way to query a record locator for FHIR endpoints (the operation $rls of networks aligned with CMS has no
+// agreed shape), so the facilities are listed in the configuration. None of this has been tested with a real facility.
 package facilitated
 
 import (
@@ -28,39 +27,39 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Config is the network as an operator configures it.
+// Config is an operator's configuration of the network.
 type Config struct {
-	ClientURI        string   `json:"client_uri"` // a URI of the certificate; TEFCA wants it to end in #T-IAS
+	ClientURI        string   `json:"client_uri"` // a URI in the certificate; for TEFCA it ends in #T-IAS
 	ClientName       string   `json:"client_name"`
 	Contacts         []string `json:"contacts"`          // URIs, one of them a mailto
-	OrganizationID   string   `json:"organization_id"`   // a URI: our home community id
+	OrganizationID   string   `json:"organization_id"`   // a URI: the service's home community id
 	OrganizationName string   `json:"organization_name"` // shown to facilities
 	ConsentPolicy    []string `json:"consent_policy"`    // URIs of the policies that name the level of assurance
-	Certificates     string   `json:"-"`                 // PEM, from the secret: ours, and those between it and the anchor
-	Anchors          string   `json:"-"`                 // PEM, from the secret: whom the trust community trusts
+	Certificates     string   `json:"-"`                 // PEM, from the secret, with intermediates
+	Anchors          string   `json:"-"`                 // PEM, from the secret
 	Places           []Place  `json:"facilities"`
 }
 
-// Place is a facility of the network's directory.
+// Place is a facility in the network's directory.
 type Place struct {
-	ID       string   `json:"id"` // an URN
+	ID       string   `json:"id"` // a URN
 	Name     string   `json:"name"`
 	City     string   `json:"city"`
 	State    string   `json:"state"`
-	FHIRBase string   `json:"fhir_base"` // character by character as the facility's certificate has it
-	Origins  []string `json:"origins"`   // of its authorization server, where that is not at the base's own
+	FHIRBase string   `json:"fhir_base"` // exactly as in the facility's certificate
+	Origins  []string `json:"origins"`   // of its authorization server, if different from the base's
 	SOP      string   `json:"sop"`       // SOP "Facilitated FHIR Implementation": 1.0 or 2.0, the default
 }
 
-// Deps are what a Network works with.
+// Deps holds a Network's dependencies.
 type Deps struct {
 	Doer    udap.Doer
-	Portals source.Portals // reads FHIR with a token, which reaches the base and nothing else
+	Portals source.Portals // reads FHIR with a token; reaches only the base URL
 	Now     func() time.Time
 	NewID   func() string
 }
 
-// Network implements tefca.FHIRNetwork. All its facilities have FHIR as their Access.
+// Network implements tefca.FHIRNetwork. The Access of all its facilities is FHIR.
 type Network struct {
 	config  Config
 	portals source.Portals
@@ -79,7 +78,7 @@ var (
 	errNoDocument = fmt.Errorf("facilitated: facilities with FHIR have no list of documents: %w", tefca.ErrRefused)
 )
 
-// New makes a Network. The key belongs to the first certificate (PKCS #8 in PEM).
+// New returns a Network. The private key belongs to the first certificate (PKCS #8 in PEM).
 func New(config Config, key secret.Text, deps Deps) (*Network, error) {
 	mail := slices.ContainsFunc(config.Contacts, func(c string) bool { return strings.HasPrefix(c, "mailto:") })
 	if !mail || config.ClientName == "" || !isURI(config.OrganizationID) || len(config.ConsentPolicy) == 0 ||
@@ -128,12 +127,12 @@ func isURI(text string) bool {
 	return err == nil && parsed.IsAbs()
 }
 
-// Documents implements tefca.Network: there are none.
+// Documents implements tefca.Network. It always returns none.
 func (*Network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
 	return nil, errNoDocument
 }
 
-// Retrieve implements tefca.Network: there are none.
+// Retrieve implements tefca.Network. There are no documents to retrieve.
 func (*Network) Retrieve(context.Context, tefca.Assertion, tefca.Facility, tefca.Document, int64) ([]byte, error) {
 	return nil, errNoDocument
 }

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// atOnce is how many facilities are asked at once, and maxWait how long one of them may take.
+	// atOnce is the number of facilities queried concurrently, and maxWait the time limit for each.
 	atOnce  = 8
 	maxWait = 20 * time.Second
 )
 
-// Locate implements tefca.Network: every facility of the directory is asked for a token of the person's Patient, which
-// is then read and forgotten. A facility whose token opens no Patient knows nobody, and is not told of; one whose token
-// opens several is ambiguous. All else that is no Patient is Unanswered, invalid_grant among it: servers answer so to a
-// provider that they do not trust, to a token that has ended, to a consent that they miss, and nothing that is written
-// down says by which word they would tell that they know nobody.
+// Locate implements tefca.Network. It requests a token for the person's Patient from every facility in the directory,
+// reads the Patient and discards it. A facility whose token opens no Patient has no match and is not reported; one
+// whose token opens several is ambiguous. Every other failure is Unanswered, including invalid_grant: servers send it
+// for an untrusted identity provider, an expired token or a missing consent, and no specification defines the response
+// for an unknown person.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if !n.now().Before(who.ExpiresAt) {
 		return tefca.ErrIdentity
@@ -56,13 +56,13 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 			continue
 		}
 		if failed = found(facility); failed != nil {
-			cancel() // and the rest is waited for: nobody goes on behind our back
+			cancel() // and wait for the rest, so that no goroutine outlives the call
 		}
 	}
 	return failed
 }
 
-// ask asks one facility. It has no Match where it knows nobody.
+// ask queries one facility. The result has no Match if the person is unknown there.
 func (n *Network) ask(ctx context.Context, place Place, who tefca.Assertion) tefca.Facility {
 	told := tefca.Facility{ID: place.ID, Name: place.Name, City: place.City, State: place.State, Access: tefca.FHIR}
 	within, cancel := context.WithTimeout(ctx, maxWait)

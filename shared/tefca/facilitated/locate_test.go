@@ -16,12 +16,12 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-func TestAFacilityThatKnowsThePersonIsFound(t *testing.T) {
+func TestLocateFindsFacilityWithPerson(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "", "no-patient")
 		told := w.located(t, t.Context(), identityProvider().assertion(t, maple(t)))
-		for _, name := range []string{"Facility 1", "Facility 2"} { // the second names the patient in no token answer
+		for _, name := range []string{"Facility 1", "Facility 2"} { // the second facility's token responses name no patient
 			f := told[name]
 			if f.Match != tefca.Found || f.Access != tefca.FHIR || f.Local.Reveal() != "patient-tefca-p01" ||
 				f.City != "Madison" {
@@ -31,7 +31,7 @@ func TestAFacilityThatKnowsThePersonIsFound(t *testing.T) {
 	})
 }
 
-func TestWhoIsKnownNowhereIsToldOfNowhere(t *testing.T) {
+func TestLocateReportsNothingForUnknownPerson(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "no-patient")
@@ -42,15 +42,15 @@ func TestWhoIsKnownNowhereIsToldOfNowhere(t *testing.T) {
 	})
 }
 
-// TestWhoRefusesTheIdentityIsToldAndLogged: of a refusal nobody knows whether the person is
-// unknown, or we are not trusted.
-func TestWhoRefusesTheIdentityIsToldAndLogged(t *testing.T) {
+// TestLocateReportsAndLogsRefusedIdentity covers refusals, which don't show whether the person is unknown or the
+// service is not trusted.
+func TestLocateReportsAndLogsRefusedIdentity(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		stranger := maple(t)
-		stranger.BirthDate = "1984-03-13" // a day later
+		stranger.BirthDate = "1984-03-13" // one day later
 		for name, test := range map[string]struct {
-			instead http.HandlerFunc // nil for the sandbox, which knows nobody of that day
+			instead http.HandlerFunc // nil means the sandbox, where no patient has that birth date
 			status  int
 		}{
 			"as the sandbox says it": {nil, http.StatusBadRequest},
@@ -81,7 +81,7 @@ func TestWhoRefusesTheIdentityIsToldAndLogged(t *testing.T) {
 	})
 }
 
-// refusing answers everything with a status and a document.
+// refusing responds to every request with a status and a document.
 func refusing(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -89,7 +89,7 @@ func refusing(status int, body string) http.HandlerFunc {
 	}
 }
 
-// answering answers everything with a FHIR document.
+// answering responds to every request with a FHIR document.
 func answering(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/fhir+json")
@@ -97,8 +97,9 @@ func answering(body string) http.HandlerFunc {
 	}
 }
 
-// TestWhoTakesOnePersonForAnotherIsTold: TEFCA wants the facility to hear of it.
-func TestWhoTakesOnePersonForAnotherIsTold(t *testing.T) {
+// TestLocateLogsFacilityThatReturnsOtherPerson checks that the error is logged, because TEFCA requires that the
+// facility be informed.
+func TestLocateLogsFacilityThatReturnsOtherPerson(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "udap:other-patient")
@@ -112,7 +113,7 @@ func TestWhoTakesOnePersonForAnotherIsTold(t *testing.T) {
 	})
 }
 
-func TestOfSeveralPatientsNoneIsTaken(t *testing.T) {
+func TestLocateReportsSeveralPatientsAsAmbiguous(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const one = `{"resource":{"resourceType":"Patient","id":"a"}}`
@@ -133,7 +134,7 @@ func TestOfSeveralPatientsNoneIsTaken(t *testing.T) {
 	})
 }
 
-func TestAFacilityThatDoesNotAnswerIsNeverDropped(t *testing.T) {
+func TestLocateReportsUnresponsiveFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bad := []string{
@@ -157,7 +158,7 @@ func TestAFacilityThatDoesNotAnswerIsNeverDropped(t *testing.T) {
 	})
 }
 
-func TestLocatingEndsWithItsContextAndWithItsCaller(t *testing.T) {
+func TestLocateEndsWithContextAndCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		portals := slices.Repeat([]string{"udap:slow"}, 20)
@@ -182,7 +183,7 @@ func TestLocatingEndsWithItsContextAndWithItsCaller(t *testing.T) {
 	})
 }
 
-func TestNobodyIsAskedWithAnAssertionThatHasEnded(t *testing.T) {
+func TestLocateRefusesExpiredAssertion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
@@ -196,7 +197,7 @@ func TestNobodyIsAskedWithAnAssertionThatHasEnded(t *testing.T) {
 	})
 }
 
-func TestThereAreNoDocuments(t *testing.T) {
+func TestNetworkHasNoDocuments(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
@@ -208,7 +209,7 @@ func TestThereAreNoDocuments(t *testing.T) {
 	})
 }
 
-func TestToLocateOnlyThePatientIsAskedFor(t *testing.T) {
+func TestLocateRequestsOnlyPatientScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Open implements tefca.FHIRNetwork. The token was given by the endpoint that the facility's signed metadata names, and
-// is for its FHIR base alone. The patient has to be the one that the facility was located with.
+// Open implements tefca.FHIRNetwork. The token comes from the endpoint named in the facility's signed metadata, and is
+// for its FHIR base alone. The patient must be the one that the facility was located with.
 func (n *Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facility) (tokens.Set, error) {
 	f := n.known[at.ID]
 	if f == nil {

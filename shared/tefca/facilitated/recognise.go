@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxPatient is the largest Patient, or page of Patients, in bytes.
+// maxPatient is the maximum size of a Patient, or of a page of Patients, in bytes.
 const maxPatient = 1 << 20
 
 var (
@@ -26,9 +26,9 @@ var (
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
-// recognised finds the patient whose record a token opens, and looks whether it is who has been asked for, before
-// anything else of the record is read. Of several patients none is taken, and neither is one who is not the person
-// (tefca.Person.Is): a facility's mistake would give away another's record.
+// recognised returns the patient whose record a token opens, after comparing the patient with the requested person and
+// before reading anything else. It returns an error if there are several patients, or if the patient is not the person
+// (tefca.Person.Is): a facility's mistake would disclose another person's record.
 func (n *Network) recognised(ctx context.Context, base string, granted udap.Granted,
 	who tefca.Person,
 ) (id string, err error) {
@@ -46,7 +46,7 @@ func (n *Network) recognised(ctx context.Context, base string, granted udap.Gran
 	return id, fault.Spot{Step: fault.StepPatient, Host: fault.HostOf(base)}.Failed(err)
 }
 
-// onlyPatient asks who the token opens, where the token endpoint has not said it.
+// onlyPatient reads the patient that the token opens, if the token endpoint has not named it.
 func onlyPatient(ctx context.Context, server source.Server) (id string, err error) {
 	page, err := server.Search(ctx, "Patient", nil, maxPatient)
 	if err != nil {
@@ -98,8 +98,8 @@ func isPerson(ctx context.Context, server source.Server, id string, who tefca.Pe
 	return errOther
 }
 
-// unread makes the error of a Patient that could not be read: a server that shows nobody by this id
-// has said another id before.
+// unread returns the error for a Patient that could not be read. A server that has no Patient with this id has named a
+// different one before.
 func unread(err error) error {
 	failed, ok := errors.AsType[*fhir.RequestError](err)
 	switch {

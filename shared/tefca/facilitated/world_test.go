@@ -45,7 +45,7 @@ const (
 	issuer    = "https://id.example"
 )
 
-// provider is the identity provider whom the sandbox believes.
+// provider is the identity provider that the sandbox trusts.
 type provider struct{ key *rsa.PrivateKey }
 
 var identityProvider = sync.OnceValue(func() provider {
@@ -56,7 +56,7 @@ var identityProvider = sync.OnceValue(func() provider {
 	return provider{key}
 })
 
-// Keys implements udap.Issuers of the sandbox.
+// Keys implements the sandbox's udap.Issuers.
 func (p provider) Keys(_ context.Context, of string) (jose.JSONWebKeySet, error) {
 	if of != issuer {
 		return jose.JSONWebKeySet{}, nil
@@ -64,7 +64,7 @@ func (p provider) Keys(_ context.Context, of string) (jose.JSONWebKeySet, error)
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: "1", Algorithm: "RS256"}}}, nil
 }
 
-// assertion is a verified identity of a person, for a quarter of an hour.
+// assertion returns a person's verified identity, valid for a quarter of an hour.
 func (p provider) assertion(t *testing.T, who tefca.Person) tefca.Assertion {
 	t.Helper()
 	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: p.key},
@@ -86,7 +86,7 @@ func (p provider) assertion(t *testing.T, who tefca.Person) tefca.Assertion {
 	}
 }
 
-// maple is a synthetic patient of TEFCA mode.
+// maple returns a synthetic patient of TEFCA mode.
 func maple(t *testing.T) tefca.Person {
 	t.Helper()
 	found, ok := people.Named("maple.aster@tefca.example")
@@ -96,8 +96,8 @@ func maple(t *testing.T) tefca.Person {
 	return found.Person
 }
 
-// ehr is the sandbox, the same for all tests: each has a label of its own in the addresses that it asks. It is made in
-// a bubble of synctest, all of which begin at the same time.
+// ehr is the sandbox, shared by all tests; each uses its own label in the URLs. It is created in a synctest bubble, and
+// all bubbles begin at the same time.
 var ehr = sync.OnceValues(func() (http.Handler, error) {
 	return sandbox.New(sandbox.Deps{
 		BaseURL: mount, Personas: persona.Builtin(),
@@ -107,11 +107,11 @@ var ehr = sync.OnceValues(func() (http.Handler, error) {
 	})
 })
 
-// wire is everything between us and others, in process.
+// wire is the in-process connection between the service and external servers.
 type wire struct {
 	mu      sync.Mutex
-	asked   []*http.Request             // with their forms parsed
-	instead map[string]http.HandlerFunc // what answers in place of the sandbox, by the end of the path
+	asked   []*http.Request             // received requests, with parsed forms
+	instead map[string]http.HandlerFunc // responses instead of the sandbox's, by path suffix
 	handler http.Handler
 	shown   []string
 }
@@ -147,14 +147,14 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 	return answer.Result(), nil
 }
 
-// recorded is the body of a handler's answer.
+// recorded returns the body of a handler's response.
 func recorded(handler http.Handler, r *http.Request) []byte {
 	answer := httptest.NewRecorder()
 	handler.ServeHTTP(answer, r)
 	return answer.Body.Bytes()
 }
 
-// count says how many requests had this end of their path.
+// count returns the number of requests whose path has this suffix.
 func (w *wire) count(end string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,7 +167,7 @@ func (w *wire) count(end string) int {
 	return n
 }
 
-// hosts are those that were asked with a bearer token, and those that were shown an identity.
+// hosts returns the hosts that received a bearer token, and those that received an identity.
 func (w *wire) hosts() (bearer, identity []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +179,7 @@ func (w *wire) hosts() (bearer, identity []string) {
 	return bearer, w.shown
 }
 
-// world is a network of facilities, each a portal of the sandbox with these switches.
+// world is a network of facilities, each a portal of the sandbox with the given switches.
 type world struct {
 	*facilitated.Network
 
@@ -210,7 +210,7 @@ func newWorld(t *testing.T, portals ...string) *world {
 	return w
 }
 
-// network makes the network, with a certificate that the sandbox has issued.
+// network creates the network, with a certificate issued by the sandbox.
 func (w *world) network(t *testing.T, change func(*facilitated.Config)) (*facilitated.Network, error) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -250,12 +250,12 @@ func (w *world) fetch(t *testing.T, method, path string, body []byte) string {
 	return answer.Body.String()
 }
 
-// facility is one as it is chosen.
+// facility returns a facility as it would be chosen.
 func (w *world) facility(number int) tefca.Facility {
 	return tefca.Facility{ID: w.places[number].ID, Name: w.places[number].Name, Match: tefca.Found, Access: tefca.FHIR}
 }
 
-// located asks the network and returns what was told, by facility.
+// located queries the network and returns the results by facility.
 //
 //nolint:revive // t first, as helpers have it
 func (w *world) located(t *testing.T, ctx context.Context, who tefca.Assertion) map[string]tefca.Facility {
@@ -267,7 +267,7 @@ func (w *world) located(t *testing.T, ctx context.Context, who tefca.Assertion) 
 	return told
 }
 
-// nobody is what reading needs no client for.
+// nobody stands for the client authentication, which reading does not need.
 type nobody struct{}
 
 func (nobody) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

@@ -1,5 +1,5 @@
-// Package fetch reads what a facility of a network has of a person while the person's assertion lives: it lists and
-// retrieves the documents, and converts them into one record in which no fact stands twice. It keeps nothing.
+// Package fetch reads a person's documents from a facility of a network while the person's assertion is valid. It lists
+// and retrieves the documents, and converts them into one record without duplicate facts. It stores nothing.
 package fetch
 
 import (
@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// maxDocuments and maxBytes bound what is had of one facility, retrieved or on its way: what the worker's memory bears
-	// of several facilities at once. The newest documents are read first.
+	// maxDocuments and maxBytes limit the documents of one facility, retrieved or in transit, so that several facilities
+	// fit into the worker's memory at once. The newest documents are read first.
 	maxDocuments = 200
 	maxBytes     = 48 << 20
-	// maxDocument is the largest document in bytes.
+	// maxDocument is the maximum size of a document in bytes.
 	maxDocument = 16 << 20
-	// atOnce is how many documents of a facility are retrieved at the same time, if they are small.
+	// atOnce is the number of a facility's documents that are retrieved concurrently, if they are small.
 	atOnce = 4
 )
 
-// Reader reads facilities that have documents.
+// Reader reads facilities that provide documents.
 type Reader struct{}
 
-// Read makes a record of a facility's documents, of those that are about the person. What cannot be had is counted by
-// reason (export.LossReason); where none can, or they cannot be listed, the error is the network's, or
-// tefca.ErrOtherPerson. None at all is no error, nor are documents that are no CDA by their list: they are left alone,
-// and counted as what cannot be exported.
+// Read builds a record from those of a facility's documents that are about the person. Missing documents are counted by
+// reason (export.LossReason). If the documents cannot be listed, or none can be retrieved, the error is the network's
+// or tefca.ErrOtherPerson. An empty list is not an error. Documents that are not CDA according to the list are skipped
+// and counted as unsupported.
 func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Assertion,
 	at tefca.Facility,
 ) (records.Content, error) {
@@ -63,7 +63,7 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 			return nil
 		})
 	}
-	_ = group.Wait() // what fails is counted
+	_ = group.Wait() // failures are counted
 	r.tellOthers(ctx)
 	if r.taken == 0 && r.last != nil {
 		return records.Content{}, fmt.Errorf("retrieve documents: %w", r.last)
@@ -71,8 +71,8 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 	return records.Content{Resources: r.feed(), Documents: r.taken, Lost: r.lost}, nil
 }
 
-// feed hands out the resources of the documents. It converts them when it is first called, and then counts as lost
-// those of which parts were left out.
+// feed returns the resources of the documents. The first call converts them, and counts documents that were converted
+// only in part as lost.
 func (r *reading) feed() records.Feed {
 	var converted *ccda.Converted
 	var own names
@@ -100,7 +100,7 @@ func (r *reading) feed() records.Feed {
 	}
 }
 
-// Converted is the record that one document makes, converted when it is asked for.
+// Converted returns the record of a single document, converted on use.
 func Converted(document []byte) records.Feed {
 	return func(put func(resource []byte) error) error {
 		if _, err := ccda.Convert(document, func(r ccda.Resource) error { return put(r.JSON) }); err != nil {

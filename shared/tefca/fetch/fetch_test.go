@@ -23,13 +23,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// network lists and retrieves what a test says.
+// network lists and retrieves the documents that a test configures.
 type network struct {
 	tefca.Network
 
 	listed []tefca.Document
 	err    error
-	bodies map[string]any // bytes or an error, by id
+	bodies map[string]any // content or error, by id
 }
 
 func (n network) Documents(context.Context, tefca.Assertion, tefca.Facility) ([]tefca.Document, error) {
@@ -56,7 +56,7 @@ func of(bodies map[string]any) network {
 	return n
 }
 
-// fenn is the person of the document alder.
+// fenn returns the person of the document alder.
 func fenn(t *testing.T) tefca.Assertion {
 	t.Helper()
 	known, ok := people.Named("alder.fenn@tefca.example")
@@ -70,7 +70,7 @@ func alder() []byte { return sim.Fixtures()["alder.xml"] }
 
 func birch() []byte { return sim.Fixtures()["birch.xml"] }
 
-func TestWhatCannotBeHadIsCountedByReason(t *testing.T) {
+func TestReaderCountsLossesByReason(t *testing.T) {
 	t.Parallel()
 	n := of(map[string]any{
 		"good": alder(), "twice": alder(), "no XML": []byte("<html"), "gone": tefca.ErrNotFound, "refused": tefca.ErrRefused,
@@ -94,7 +94,7 @@ func TestWhatCannotBeHadIsCountedByReason(t *testing.T) {
 	if got.Documents != 2 || !maps.Equal(got.Lost, want) {
 		t.Errorf("%d documents, lost %v, want %v", got.Documents, got.Lost, want)
 	}
-	for range 2 { // a conclusion that is made again tells the same
+	for range 2 { // a repeated conclusion gives the same result
 		patients, resources := 0, 0
 		expect.NoError(t, got.Resources(func(resource []byte) error {
 			resources++
@@ -163,7 +163,7 @@ func TestDocumentWithPartsOutsideFHIRIsCountedAsLost(t *testing.T) {
 	}
 }
 
-func TestAFacilityOfWhichNothingCanBeHadHasFailed(t *testing.T) {
+func TestReaderFailsWhenNothingIsRetrieved(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		of   network
@@ -189,7 +189,7 @@ func TestAFacilityOfWhichNothingCanBeHadHasFailed(t *testing.T) {
 	}
 }
 
-func TestOfMoreThanFitsTheNewestAreRead(t *testing.T) {
+func TestReaderPrefersNewestDocuments(t *testing.T) {
 	t.Parallel()
 	bodies := map[string]any{}
 	for i := range 203 {
@@ -209,11 +209,12 @@ func TestOfMoreThanFitsTheNewestAreRead(t *testing.T) {
 	}
 }
 
-// crowded takes a second for each document, and looks how much may come at a time, beside what has come.
+// crowded takes a second for each document, and records the limits of the documents in transit and the size of those
+// retrieved.
 type crowded struct {
 	network
 
-	padded   bool // documents are as large as they may be
+	padded   bool // documents are as large as allowed
 	mu       sync.Mutex
 	had, now int64
 	atOnce   int
@@ -223,7 +224,7 @@ type crowded struct {
 	}
 }
 
-// Retrieve hands out the same document each time.
+// Retrieve returns the same document each time.
 func (c *crowded) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facility, _ tefca.Document,
 	limit int64,
 ) ([]byte, error) {
@@ -246,7 +247,7 @@ func (c *crowded) Retrieve(_ context.Context, _ tefca.Assertion, _ tefca.Facilit
 	return body, nil
 }
 
-func TestWhatIsOnItsWayHasItsRoom(t *testing.T) {
+func TestReaderReservesRoomForDocumentsInTransit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		of                         *crowded
@@ -268,8 +269,8 @@ func TestWhatIsOnItsWayHasItsRoom(t *testing.T) {
 	}
 }
 
-// TestDocumentsOfTheSimulatedFacilitiesAreAboutWhoIsAskedFor: none of them is lost as another person's.
-func TestDocumentsOfTheSimulatedFacilitiesAreAboutWhoIsAskedFor(t *testing.T) {
+// TestSimulatedDocumentsAreAboutRequestedPerson checks that no document is lost as another person's.
+func TestSimulatedDocumentsAreAboutRequestedPerson(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 	n := sim.Network{Now: func() time.Time { return now }, Wait: func(context.Context, time.Duration) error { return nil }}

@@ -8,12 +8,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names has the ids of a facility's own, by the converter's ids and references, which stand alone in a string.
+// names maps the converter's ids and references to facility-specific ids. In a resource, each occurs only as a complete
+// string.
 type names map[string]string
 
-// namesIn derives ids of a facility's own for resources, of which each is named as "Type/id": facilities of one patient
-// state some facts with the same identifiers, and an organisation keeps their exports side by side. The same documents
-// of a facility always get the same ids.
+// namesIn derives facility-specific ids for resources, each named as "Type/id". Several facilities may state the same
+// fact about a patient with the same identifiers, and an organisation stores their exports side by side. The same
+// documents of a facility always get the same ids.
 func namesIn(facility string, resources iter.Seq[string]) names {
 	own := names{}
 	for reference := range resources {
@@ -24,7 +25,7 @@ func namesIn(facility string, resources iter.Seq[string]) names {
 	return own
 }
 
-// replace overwrites the ids in a resource, its own and those of its references.
+// replace overwrites the ids in a resource: its own and those in its references.
 func (own names) replace(resource []byte) {
 	for rest := resource; ; {
 		end := bytes.IndexByte(rest, '"')
@@ -32,7 +33,7 @@ func (own names) replace(resource []byte) {
 			return
 		}
 		if id, known := own[string(rest[:end])]; known {
-			copy(rest[end-len(id):end], id) // a UUID in place of a UUID
+			copy(rest[end-len(id):end], id) // both are UUIDs of equal length
 		}
 		rest = rest[end+1:]
 	}

@@ -14,18 +14,18 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// reading is one facility's documents.
+// reading holds one facility's documents while they are read.
 type reading struct {
 	facility string
 
 	mu    sync.Mutex
-	room  *sync.Cond // some has come free
+	room  *sync.Cond // signals freed room
 	set   ccda.Set
-	bytes int64 // of what is taken
-	asked int64 // how much may come of what is on its way
+	bytes int64 // size of the retrieved documents
+	asked int64 // bytes reserved for documents in transit
 	taken int
 	lost  map[string]int
-	last  error // the last document's that could not be had
+	last  error // error of the last missing document
 }
 
 func newReading(who tefca.Person, facility string) *reading {
@@ -34,8 +34,8 @@ func newReading(who tefca.Person, facility string) *reading {
 	return r
 }
 
-// convertible leaves out the documents that are no CDA by what the facility says, and counts them: a list has scans and
-// pictures as well, and asking for one can make the facility write it.
+// convertible removes and counts documents that are not CDA according to the list. Lists also contain scans and
+// pictures, and retrieving one can make the facility generate it.
 func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	return slices.DeleteFunc(listed, func(d tefca.Document) bool {
 		kind := strings.ToLower(d.Type)
@@ -47,8 +47,8 @@ func (r *reading) convertible(listed []tefca.Document) []tefca.Document {
 	})
 }
 
-// reserve waits until there is room for a document of a listed size, and says how large it may be; nothing where it
-// cannot fit, which is counted.
+// reserve waits until there is room for a document of a listed size, and returns the maximum size to retrieve. If the
+// document cannot fit, it is counted as lost and the result is 0.
 func (r *reading) reserve(listed int64) (room int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *reading) reserve(listed int64) (room int64) {
 	return room
 }
 
-// atMost is how large a document may be that is listed with a size, which may not be known (0) and need not be exact.
+// atMost returns the maximum size of a document given its listed size, which may be unknown (0) or inexact.
 func atMost(listed int64) int64 {
 	const small = 1 << 20
 	if listed <= 0 || listed > maxDocument/4 {
@@ -74,13 +74,14 @@ func atMost(listed int64) int64 {
 	return max(small, 4*listed)
 }
 
-// take adds a document for which there was room, or counts that it could not be had.
+// take adds a document with reserved room, or counts it as lost.
 func (r *reading) take(document tefca.Document, room int64, body []byte, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked -= room
 	r.room.Broadcast()
-	if errors.Is(err, tefca.ErrTooLarge) && room < atMost(document.Size) { // beside the others, and not by itself
+	// too large because of the other documents, not by itself
+	if errors.Is(err, tefca.ErrTooLarge) && room < atMost(document.Size) {
 		r.lost["limit"]++
 		return
 	}
@@ -95,8 +96,8 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 	r.taken++
 }
 
-// loseListed counts what the facility's list lacks; without a tefca.ListError the number of entries is unknown. It logs
-// the attribute at fault, which the facility has to correct, and no id of a document or patient.
+// loseListed counts the entries missing from the facility's list; without a tefca.ListError their number is unknown. It
+// logs the faulty attribute, which the facility has to correct, but no id of a document or patient.
 func (r *reading) loseListed(ctx context.Context, err error) {
 	list, ok := errors.AsType[*tefca.ListError](err)
 	if !ok {
@@ -112,7 +113,7 @@ func (r *reading) loseListed(ctx context.Context, err error) {
 	}
 }
 
-// tellOthers logs how many documents are another person's, by the list or by their own header.
+// tellOthers logs the number of documents that are another person's according to the list or their own header.
 func (r *reading) tellOthers(ctx context.Context) {
 	if others := r.lost["other_person"]; others > 0 {
 		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
@@ -130,7 +131,7 @@ func (r *reading) tell(ctx context.Context, lost tefca.Loss) {
 	logx.Note(ctx, "tefca.document", line...)
 }
 
-// lose counts what could not be had.
+// lose counts a missing document.
 func (r *reading) lose(err error) {
 	switch {
 	case errors.Is(err, ccda.ErrSubject):
@@ -142,7 +143,7 @@ func (r *reading) lose(err error) {
 	r.lost[lossOf(err)]++
 }
 
-// lossOf classes why a document is missing from a record (export.LossReason).
+// lossOf returns the reason why a document is missing from a record (export.LossReason).
 func lossOf(err error) string {
 	for _, of := range []struct {
 		err    error
@@ -158,5 +159,5 @@ func lossOf(err error) string {
 			return of.reason
 		}
 	}
-	return "unavailable" // also where the identity has ended meanwhile, or time is up
+	return "unavailable" // also if the identity has expired meanwhile or the time is up
 }

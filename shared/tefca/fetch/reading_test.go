@@ -21,9 +21,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID reads two simulated hospitals whose documents state the same
+// TestReaderGivesFacilitiesDistinctResourceIDs reads two simulated hospitals whose documents state the same
 // facts.
-func TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID(t *testing.T) {
+func TestReaderGivesFacilitiesDistinctResourceIDs(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
 	n := sim.Network{Now: func() time.Time { return now }, Wait: func(context.Context, time.Duration) error { return nil }}
@@ -34,7 +34,7 @@ func TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID(t *testing.T) {
 		facilities[f.ID] = f
 		return nil
 	}))
-	holder := map[string]string{} // of each id
+	holder := map[string]string{} // by id
 	for _, f := range facilities {
 		first := readIDs(t, n, who, f)
 		if again := readIDs(t, n, who, f); !slices.Equal(again, first) || len(first) < 40 {
@@ -52,8 +52,8 @@ func TestReaderGivesFacilitiesOfOnePatientNoCommonResourceID(t *testing.T) {
 	}
 }
 
-// TestReaderChangesIDsAndReferencesAlone compares a record with what the converter makes of its documents.
-func TestReaderChangesIDsAndReferencesAlone(t *testing.T) {
+// TestReaderChangesOnlyIDsAndReferences compares a record with the converter's output for its documents.
+func TestReaderChangesOnlyIDsAndReferences(t *testing.T) {
 	t.Parallel()
 	var set ccda.Set
 	expect.NoError(t, set.Add(alder()))
@@ -89,7 +89,7 @@ func TestReaderChangesIDsAndReferencesAlone(t *testing.T) {
 	}
 }
 
-// readIDs reads a facility and returns its resources' ids. Each reference has to lead to one of them.
+// readIDs reads a facility and returns its resources' ids. Each reference must lead to one of them.
 func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facility) []string {
 	t.Helper()
 	content, err := fetch.Reader{}.Read(t.Context(), n, who, at)
@@ -111,9 +111,9 @@ func readIDs(t *testing.T, n tefca.Network, who tefca.Assertion, at tefca.Facili
 	return ids
 }
 
-// TestReaderCountsAndLogsWhatAListLacks by reason. Of a list without a single document that can be read it returns the
-// network's error.
-func TestReaderCountsAndLogsWhatAListLacks(t *testing.T) {
+// TestReaderCountsAndLogsListLosses checks the counts by reason. If no listed document is readable, the reader
+// returns the network's error.
+func TestReaderCountsAndLogsListLosses(t *testing.T) {
 	t.Parallel()
 	n := of(map[string]any{"good": alder(), "another person's": birch()})
 	n.err = &tefca.ListError{Lost: []tefca.Loss{

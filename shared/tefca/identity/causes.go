@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The causes that this package asks about by name; the others stand in the table below alone.
+// The causes that code refers to by name; all others are only in the table below.
 const (
 	causeDeclined     = "declined"
 	causeUnavailable  = "provider_unavailable"
@@ -21,14 +21,14 @@ const (
 	causeDemographics = "demographics_missing"
 )
 
-// causes is the one table of what a verification can fail of. Causes are stable words.
+// causes returns the complete table of failure causes of a verification. Causes are stable words.
 func causes() fault.Causes {
 	all := unanswered()
 	maps.Copy(all, unusable())
 	return all
 }
 
-// unanswered returns the part of the table for checks of which the provider confirmed nothing.
+// unanswered returns the causes for which the provider confirmed nothing.
 func unanswered() fault.Causes {
 	const misfit = "The identity service could not be used. Nothing was shared; please tell the application's support, " +
 		"who can have this put right."
@@ -63,7 +63,7 @@ func unanswered() fault.Causes {
 	}
 }
 
-// unusable returns the part of the table for answers that cannot be trusted, or that confirm too little.
+// unusable returns the causes for responses that cannot be trusted or that confirm too little.
 func unusable() fault.Causes {
 	return fault.Causes{
 		causeIssuer: {
@@ -104,37 +104,37 @@ func unusable() fault.Causes {
 	}
 }
 
-// failed makes the error of a cause that is in the table.
+// failed returns the error of a cause that is in the table.
 func failed(cause string, because error) error { return causes().Failed(cause, because) }
 
-// invalid makes the error of an id_token that does not pass a check.
+// invalid returns the error for an id_token that fails a check.
 func invalid(check string) error { return failed(causeToken, checkError(check)) }
 
-// checkError is which check an id_token did not pass; a word for the log, never shown.
+// checkError names the check that an id_token failed; a word for the log, never shown.
 type checkError string
 
 // Error implements error.
 func (e checkError) Error() string { return string(e) }
 
-// Failure tells the class for a log line (fault.Spot).
+// Failure returns the class for a log line (fault.Spot).
 func (e checkError) Failure() (class string, status int) { return "id_token_" + string(e), 0 }
 
-// Unavailable makes the error of a provider that did not answer, or with nothing that can be used.
+// Unavailable returns the error for a provider that did not respond, or not with a usable response.
 func Unavailable(because error) error { return failed(causeUnavailable, because) }
 
-// Unproven makes the error of a client of ours that cannot prove who it is.
+// Unproven returns the error for a client that cannot authenticate itself.
 func Unproven(because error) error { return failed(causeUnproven, because) }
 
-// Expired makes the error of an identity that has run out.
+// Expired returns the error for an expired identity.
 func Expired() error { return failed(causeExpired, nil) }
 
-// Incomplete makes the error of an identity of which less was verified than a network needs.
+// Incomplete returns the error for an identity with fewer verified attributes than a network requires.
 func Incomplete(because error) error { return failed(causeDemographics, because) }
 
-// NoToken makes the error of a token answer without an id_token.
+// NoToken returns the error for a token response without an id_token.
 func NoToken() error { return invalid("missing") }
 
-// Refused makes the error of a code of RFC 6749 or OpenID Connect that a provider answered.
+// Refused returns the error for an RFC 6749 or OpenID Connect error code of a provider.
 func Refused(code string, because error) error {
 	switch code {
 	case "access_denied":
@@ -147,8 +147,8 @@ func Refused(code string, because error) error {
 	return failed(causeRefused, because)
 }
 
-// CauseOf tells why a verification failed, as a stable word, or "" when err does not say.
+// CauseOf returns the stable word for why a verification failed, or "" if err has none.
 func CauseOf(err error) string { return fault.Of(err).Cause }
 
-// ActionOf tells what to do about a cause, for who looks after the integration.
+// ActionOf returns the remedy for a cause, for the operator of the integration.
 func ActionOf(cause string) string { return causes()[cause].Action }

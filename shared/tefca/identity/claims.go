@@ -12,17 +12,16 @@ import (
 )
 
 const (
-	// skew is how far apart the clocks may be.
+	// skew is the maximum difference between clocks.
 	skew = time.Minute
-	// maxLife is the longest that a token may last. Providers let them last for minutes; one of a
-	// month is no proof of today.
+	// maxLife is the maximum lifetime of a token. Providers use minutes; a token valid for a month proves nothing about
+	// today.
 	maxLife = 24 * time.Hour
-	// maxSubject is the longest sub (OpenID Connect Core 1.0 section 2).
+	// maxSubject is the maximum length of sub (OpenID Connect Core 1.0 section 2).
 	maxSubject = 255
 )
 
-// claims are the members of a JSON object. They are read one by one: one of another type than it has to have is
-// as if it were not there.
+// claims holds the members of a JSON object. Members are read individually; one of the wrong type counts as missing.
 type claims map[string]any
 
 func (c claims) has(name string) bool { _, there := c[name]; return there }
@@ -33,7 +32,7 @@ func (c claims) text(name string) string {
 	return text
 }
 
-// objects returns a member that is an object, or those of a list of objects.
+// objects returns a member that is an object or a list of objects.
 func (c claims) objects(name string) []claims {
 	switch member := c[name].(type) {
 	case map[string]any:
@@ -50,7 +49,7 @@ func (c claims) objects(name string) []claims {
 	return nil
 }
 
-// texts returns a member that is a list of strings, or one string; nil when anything else is in it.
+// texts returns a member that is a string or a list of strings; nil if it contains anything else.
 func (c claims) texts(name string) []string {
 	if text := c.text(name); text != "" {
 		return []string{text}
@@ -77,8 +76,8 @@ func (c claims) date(name string) (time.Time, bool) {
 	return time.Unix(int64(whole), int64(part*float64(time.Second))).UTC(), true
 }
 
-// Assert checks an id_token (OpenID Connect Core 1.0 section 3.1.3.7) with the keys of the pinned issuer, and returns
-// whom it vouches for, at identity assurance level 2 or more.
+// Assert verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7) with the keys of the pinned issuer, and returns
+// the person's identity, which has identity assurance level 2 or higher.
 func (a Authority) Assert(token Token, keys jws.Keys, nonceHash string, now time.Time) (tefca.Assertion, error) {
 	said, err := token.verify(keys)
 	if err != nil {
@@ -106,7 +105,7 @@ func (a Authority) Assert(token Token, keys jws.Keys, nonceHash string, now time
 	return made, err
 }
 
-// mismatch names what of a token is somebody else's, or "".
+// mismatch names the claim of a token that does not match the request, or returns "".
 func (p Provider) mismatch(said claims, nonceHash string) string {
 	subject, nonce := said.text("sub"), said.text("nonce")
 	switch {
@@ -124,24 +123,24 @@ func (p Provider) mismatch(said claims, nonceHash string) string {
 	return ""
 }
 
-// addressed reports whether a token is for us. One that is for others besides has to say that it
-// was we who asked for it.
+// addressed reports whether a token is for this service. A token with further audiences must name this service as the
+// authorized party.
 func (p Provider) addressed(said claims) bool {
 	named := said.texts("aud")
 	ours := slices.DeleteFunc(slices.Clone(named), func(one string) bool { return !slices.Contains(p.Audiences, one) })
 	return len(ours) > 0 && (len(ours) == len(named) || said.text("azp") == p.ClientID)
 }
 
-// signedIn reports whether the person has signed in after the browser left, or not longer before than was asked for.
-// Who has been asked for max_age has to say when (OpenID Connect Core 1.0 section 2, auth_time), and not every provider
-// does what it is asked for.
+// signedIn reports whether the person signed in after the browser left, or at most max_age before that. A provider that
+// is sent max_age must return auth_time (OpenID Connect Core 1.0 section 2, auth_time), and not every provider honours
+// max_age.
 func (a Authority) signedIn(said claims, now time.Time) bool {
 	oldest := a.AskedAt.Add(-time.Duration(a.Provider.MaximumAge()) * time.Second)
 	at, ok := said.date("auth_time")
 	return ok && !at.Before(oldest.Add(-skew)) && !at.After(now.Add(skew))
 }
 
-// lifetime returns from when and until when a token is valid, and refuses one that is not valid now.
+// lifetime returns the start and end of a token's validity, and an error if it is not valid now.
 func lifetime(said claims, now time.Time) (issued, expires time.Time, err error) {
 	issued, issuedOK := said.date("iat")
 	expires, expiresOK := said.date("exp")

@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestClaimsAboutTheTokenAreChecked goes through OpenID Connect Core 1.0 section 3.1.3.7.
-func TestClaimsAboutTheTokenAreChecked(t *testing.T) {
+// TestAssertChecksTokenClaims covers OpenID Connect Core 1.0 section 3.1.3.7.
+func TestAssertChecksTokenClaims(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		changes object // nil takes a claim away
-		check   string // "" for a token that is good
+		changes object // nil removes a claim
+		check   string // "" for a valid token
 	}{
 		"as they are":                    {object{}, ""},
 		"the client id":                  {object{"aud": clientID}, ""},
@@ -78,10 +78,10 @@ func TestClaimsAboutTheTokenAreChecked(t *testing.T) {
 	}
 }
 
-// null stands for JSON's null where nil takes a claim away.
+// null stands for JSON's null, because nil removes a claim.
 type null struct{}
 
-func TestATokenOfAnotherSignInIsRefused(t *testing.T) {
+func TestAssertRefusesTokenOfOtherSignIn(t *testing.T) {
 	t.Parallel()
 	parsed, err := identity.Parse(secret.New(token(t, shapes()["CMS-aligned"])))
 	if err != nil {
@@ -93,12 +93,12 @@ func TestATokenOfAnotherSignInIsRefused(t *testing.T) {
 	}
 }
 
-// TestTimesAreBelievedToTheSecond has each limit, and a second on both sides of it.
-func TestTimesAreBelievedToTheSecond(t *testing.T) {
+// TestAssertChecksTimesToSecond tests each limit and a second on either side of it.
+func TestAssertChecksTimesToSecond(t *testing.T) {
 	t.Parallel()
 	const second, skew = time.Second, time.Minute
 	for name, test := range map[string]struct {
-		issued, starts, ends time.Duration // from now; starts 0 is not said
+		issued, starts, ends time.Duration // relative to now; starts is omitted if 0
 		cause, check         string
 	}{
 		"just issued, ahead of us":    {skew, 0, time.Hour, "", ""},
@@ -139,15 +139,15 @@ func TestTimesAreBelievedToTheSecond(t *testing.T) {
 	}
 }
 
-// TestASignInIsNoOlderThanWasAskedFor has each limit, and a second on both sides of it. The browser may be away for
-// long: that is no age of the sign-in.
-func TestASignInIsNoOlderThanWasAskedFor(t *testing.T) {
+// TestAssertRefusesSignInOlderThanMaxAge tests each limit and a second on either side of it. A long stay of the browser
+// at the provider does not make the sign-in older.
+func TestAssertRefusesSignInOlderThanMaxAge(t *testing.T) {
 	t.Parallel()
 	const minute = time.Minute
 	asked := now.Add(-20 * minute)
 	for name, test := range map[string]struct {
 		maxAge int
-		said   any // nil says nothing
+		said   any // nil omits the claim
 		good   bool
 	}{
 		"while the browser was away":  {0, asked.Add(minute).Unix(), true},
@@ -183,7 +183,7 @@ func TestASignInIsNoOlderThanWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestDatesMayHaveFractions(t *testing.T) {
+func TestAssertAcceptsFractionalDates(t *testing.T) {
 	t.Parallel()
 	said := shapes()["CMS-aligned"]
 	said["exp"] = float64(now.Unix()) + 600.5

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FuzzClaims has the issuer sign anything: whatever is believed of it meets every condition of an assertion, and all
-// else is a failure with a cause.
+// FuzzClaims has the issuer sign arbitrary claims. Accepted ones meet every condition of an assertion; all others fail
+// with a cause.
 func FuzzClaims(f *testing.F) {
 	for _, said := range shapes() {
 		raw, err := json.Marshal(said)
@@ -50,7 +50,7 @@ func FuzzClaims(f *testing.F) {
 	})
 }
 
-// FuzzToken has anybody bring anything: nothing but a token that the issuer has signed is believed.
+// FuzzToken tries arbitrary tokens. Only tokens signed by the issuer are accepted.
 func FuzzToken(f *testing.F) {
 	good := token(f, shapes()["CMS-aligned"])
 	f.Add(good)

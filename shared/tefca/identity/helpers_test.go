@@ -35,7 +35,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 type object = map[string]any
 
-// authority is pinned of a provider whose tokens state their level, all but those of the SOP's form.
+// authority returns the pinned data of a provider whose tokens state their level, except those in the SOP's form.
 func authority() identity.Authority {
 	return identity.Authority{Provider: identity.Provider{
 		ID: "example", Name: "Example", Mode: org.Live, Issuer: issuer, ClientID: clientID,
@@ -44,7 +44,7 @@ func authority() identity.Authority {
 	}, AskedAt: now}
 }
 
-// signer is a key pair, with the members of its public key.
+// signer is a key pair with the members of its public JWK.
 type signer struct {
 	crypto.Signer
 
@@ -70,7 +70,7 @@ var signers = sync.OnceValue(func() map[string]signer {
 	return made
 })
 
-// keySet is what the issuer publishes; the other RSA key is not in it.
+// keySet holds the issuer's published keys; the other RSA key is not among them.
 var keySet = sync.OnceValue(func() jws.Keys {
 	var set jose.JSONWebKeySet
 	for _, id := range []string{"rsa", "ec", "p384"} {
@@ -87,7 +87,7 @@ var keySet = sync.OnceValue(func() jws.Keys {
 	return keys
 })
 
-// signed makes a token of raw header and payload, signed by one of the keys.
+// signed returns a token with a raw header and payload, signed by one of the keys.
 func signed(tb testing.TB, by string, header object, payload []byte) string {
 	tb.Helper()
 	head, err := json.Marshal(header)
@@ -114,7 +114,7 @@ func signed(tb testing.TB, by string, header object, payload []byte) string {
 
 func encode(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-// token is a good one of the claims.
+// token returns a valid token with the given claims.
 func token(tb testing.TB, said object) string {
 	tb.Helper()
 	payload, err := json.Marshal(said)
@@ -124,7 +124,7 @@ func token(tb testing.TB, said object) string {
 	return signed(tb, "rsa", object{"alg": "RS256", "kid": "rsa", "typ": "JWT"}, payload)
 }
 
-// assert has a token checked as a Party does.
+// assert verifies a token as a Party does.
 func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, error) {
 	parsed, err := identity.Parse(secret.New(text))
 	if err != nil {
@@ -133,7 +133,7 @@ func assert(a identity.Authority, text string, at time.Time) (tefca.Assertion, e
 	return a.Assert(parsed, keySet(), binding.Hash(nonce), at)
 }
 
-// about are the claims about the token itself, which lasts a quarter of an hour, with others.
+// about returns the claims about the token itself, valid for a quarter of an hour, merged with others.
 func about(others object) object {
 	said := object{
 		"iss": issuer, "sub": "subject-1", "aud": audience, "nonce": nonce, "iat": now.Unix(),
@@ -144,8 +144,7 @@ func about(others object) object {
 	return said
 }
 
-// shapes are the forms that tokens have, each with all that it can say of a person, and that is
-// the same in all of them.
+// shapes returns the forms of tokens, each with every claim about a person that it supports, equal in all forms.
 func shapes() map[string]object {
 	home := object{
 		"street_address": "1 Example Street\nApt 2", "locality": "Madison", "region": "WI",
@@ -179,7 +178,7 @@ func shapes() map[string]object {
 	}
 }
 
-// maple is whom every shape tells of.
+// maple returns the person described by every shape.
 func maple() tefca.Person {
 	return tefca.Person{
 		Given: "Maple", Middle: "Rose", Family: "Aster", BirthDate: "1984-03-12", Sex: "female",
@@ -191,7 +190,7 @@ func maple() tefca.Person {
 	}
 }
 
-// cloned copies claims with all that is in them.
+// cloned returns a deep copy of claims.
 func cloned(tb testing.TB, said object) object {
 	tb.Helper()
 	raw, err := json.Marshal(said)
@@ -205,7 +204,7 @@ func cloned(tb testing.TB, said object) object {
 	return copied
 }
 
-// refused wants a failure of a cause, and of a check where it names one.
+// refused checks that an error has a cause, and names a check if one is given.
 func refused(tb testing.TB, err error, cause, check string) {
 	tb.Helper()
 	class := cause

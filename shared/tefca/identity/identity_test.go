@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestAConfigurationThatBelievesTooMuchIsRefused(t *testing.T) {
+func TestProviderCheckRefusesUnsafeConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(p *identity.Provider)
-		member string // "" for one that is good
+		member string // "" for a valid one
 	}{
 		"as it is": {func(*identity.Provider) {}, ""},
 		"http in test mode": {func(p *identity.Provider) {
@@ -60,7 +60,7 @@ func TestAConfigurationThatBelievesTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnIssuersEndpointsAreAsSafeAsItself(t *testing.T) {
+func TestProviderEndpointMustBeAsSecureAsIssuer(t *testing.T) {
 	t.Parallel()
 	for address, good := range map[string]bool{
 		"https://id.example/a?b=c": true, "https://other.example/": true, "http://id.example/a": false,
@@ -78,7 +78,7 @@ func TestAnIssuersEndpointsAreAsSafeAsItself(t *testing.T) {
 	}
 }
 
-func TestWhatIsPinnedCanBeKept(t *testing.T) {
+func TestAuthorityRoundTripsAsJSON(t *testing.T) {
 	t.Parallel()
 	pinned := authority()
 	pinned.RedirectURI, pinned.TokenEndpoint, pinned.KeySet, pinned.IssRequired = "https://a", "https://b",
@@ -94,7 +94,7 @@ func TestWhatIsPinnedCanBeKept(t *testing.T) {
 	}
 }
 
-func TestAReturnIsTheProvidersOwn(t *testing.T) {
+func TestAuthorityCheckRefusesOtherProvidersReturn(t *testing.T) {
 	t.Parallel()
 	code := secret.New("code")
 	for name, test := range map[string]struct {
@@ -147,9 +147,9 @@ func TestAReturnIsTheProvidersOwn(t *testing.T) {
 	}
 }
 
-// TestEveryCauseIsToldToAPerson: in one or two sentences without a word of the trade, and to who
-// looks after the integration.
-func TestEveryCauseIsToldToAPerson(t *testing.T) {
+// TestEveryCauseHasPublicTextAndAction checks that each cause has a public text of one or two sentences without jargon,
+// and an action for the operator of the integration.
+func TestEveryCauseHasPublicTextAndAction(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
 		identity.Refused("access_denied", nil), identity.Refused("server_error", nil), identity.Refused("invalid_grant", nil),
@@ -181,8 +181,8 @@ func TestEveryCauseIsToldToAPerson(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestNothingOfAPersonIsInAnError has every claim of a token that is refused.
-func TestNothingOfAPersonIsInAnError(t *testing.T) {
+// TestErrorsHidePerson uses a rejected token with every claim.
+func TestErrorsHidePerson(t *testing.T) {
 	t.Parallel()
 	said := shapes()["CMS-aligned"]
 	said["birthdate"] = "1984"

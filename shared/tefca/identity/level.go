@@ -6,21 +6,20 @@ import (
 	"strings"
 )
 
-// requiredLevel is what TEFCA's Individual Access Services take (RCE, SOP "Individual Access Services
+// requiredLevel is the minimum level for TEFCA's Individual Access Services (RCE, SOP "Individual Access Services
 // Provider Requirements").
 const requiredLevel = 2
 
-// nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values), whose
-// level stands beside it or, with ial, behind it. Case does not count.
+// nist is the trust framework of NIST SP 800-63A (OpenID Connect for Identity Assurance 1.0, predefined values). Its
+// level is in a separate member or, with ial, at the end of the name. Case is ignored.
 const (
 	nist = "nist_800_63a"
 	ial  = nist + "_ial_"
 )
 
-// verified returns the claims that a token vouches for and at which level. Where there are verified_claims the others
-// are the person's own word, and nothing of them is used. Of several elements of verified_claims each vouches for its
-// own claims alone: the first that reaches the required level counts, and nothing of the others, so that a low one
-// takes nothing from it and adds nothing.
+// verified returns the verified claims of a token and their level. If there are verified_claims, all other claims are
+// self-asserted and ignored. If verified_claims has several elements, only the first that reaches the required level is
+// used: an element with a lower level neither lowers it nor adds claims.
 func (a Assurance) verified(said claims) (vouched claims, level int) {
 	stated, isStated := a.stated(said)
 	if !said.has("verified_claims") {
@@ -45,14 +44,14 @@ func (a Assurance) verified(said claims) (vouched claims, level int) {
 	return nil, 0
 }
 
-// stated returns the level that the token's own claim states; one that cannot be read is none at all.
+// stated returns the level in the token's own claim; an unreadable level is 0.
 func (a Assurance) stated(said claims) (level int, ok bool) {
 	name := cmp.Or(a.Claim, "identity_assurance_level")
 	return levelOf(said[name]), said.has(name)
 }
 
-// framework returns the level of a verification: what it states, in the framework that has such levels, or what the
-// framework is configured to mean.
+// framework returns the level of a verification: the stated one if its trust framework has levels, or else the level
+// that the framework is configured to mean.
 func (a Assurance) framework(verification claims) int {
 	trust := verification.text("trust_framework")
 	lower, hasLevel := strings.ToLower(trust), verification.has("assurance_level")
@@ -70,7 +69,7 @@ func (a Assurance) framework(verification claims) int {
 	return 0
 }
 
-// levelOf reads a level in the spellings that providers have: 2, "2", and in either case "IAL2", "IAL-2", "IAL_2", "IAL
+// levelOf parses a level in the spellings that providers use: 2, "2", and in either case "IAL2", "IAL-2", "IAL_2", "IAL
 // 2". Anything else is level 0.
 func levelOf(value any) int {
 	switch value := value.(type) {
@@ -90,5 +89,5 @@ func levelOf(value any) int {
 	return 0
 }
 
-// digit reads a level that is written as its digit alone.
+// digit parses a level written as a single digit.
 func digit(text string) int { return max(0, slices.Index([]string{"0", "1", "2", "3"}, text)) }

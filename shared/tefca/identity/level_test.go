@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/tefca/identity"
 )
 
-func TestALevelIsReadInItsSpellings(t *testing.T) {
+func TestAssertAcceptsLevelSpellings(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]int{
 		`2`: 2, `3`: 3, `2.0`: 2, `"2"`: 2, `"3"`: 3, `"IAL2"`: 2, `"ial2"`: 2, `"IAL-2"`: 2, `"ial_2"`: 2, `"IAL 3"`: 3,
@@ -33,7 +33,7 @@ func TestALevelIsReadInItsSpellings(t *testing.T) {
 			if claim == "" {
 				claim = "identity_assurance_level"
 			}
-			claims[claim], claims["acr"] = value, "known" // what is stated counts before what is meant
+			claims[claim], claims["acr"] = value, "known" // a stated level takes precedence over an implied one
 			made, err := assert(a, token(t, claims), now)
 			if want == 0 {
 				refused(t, err, "level_too_low", "")
@@ -44,7 +44,7 @@ func TestALevelIsReadInItsSpellings(t *testing.T) {
 	}
 }
 
-func TestALevelIsNeverAssumed(t *testing.T) {
+func TestAssertNeverAssumesLevel(t *testing.T) {
 	t.Parallel()
 	framework := func(trust string, level any) object {
 		verification := object{"trust_framework": trust}
@@ -227,8 +227,9 @@ func TestALevelIsNeverAssumed(t *testing.T) {
 	}
 }
 
-// TestOfSeveralElementsNothingIsMixed: what a low element vouches for is nobody's word at the level of another.
-func TestOfSeveralElementsNothingIsMixed(t *testing.T) {
+// TestAssertDoesNotMixVerifiedClaims checks that the claims of an element with a low level are not used with another
+// element's level.
+func TestAssertDoesNotMixVerifiedClaims(t *testing.T) {
 	t.Parallel()
 	said := cloned(t, shapes()["OIDC4IDA"])
 	high := said["verified_claims"].(object)

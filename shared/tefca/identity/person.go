@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// maxText is the longest name, street and so on, in bytes.
+	// maxText is the maximum length of a name, street and so on, in bytes.
 	maxText = 200
-	// maxAddresses is how many addresses of a person are kept, the current one among them.
+	// maxAddresses is the maximum number of a person's addresses, including the current one.
 	maxAddresses = 10
-	// oldest is the earliest year of birth that is one.
+	// oldest is the earliest accepted year of birth.
 	oldest = 1850
 )
 
-// person reads the demographics that a network is asked with. Three forms of claims are known, whose members have the
-// same names but for a few: the flat ones of CMS-aligned networks and of the RCE's SOP, and those inside
-// verified_claims (docs/operate/tefca.md). isVouched says that an e-mail address and a telephone number are verified
-// though no claim beside them says so.
+// person reads the demographics for querying a network. It accepts three forms of claims, whose members have mostly the
+// same names: the flat ones of CMS-aligned networks and of the RCE's SOP, and those inside verified_claims
+// (docs/operate/tefca.md). isVouched means that e-mail addresses and telephone numbers are verified even if no claim
+// states it.
 func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),
@@ -35,7 +35,7 @@ func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	return found, nil
 }
 
-// clean returns a text of one line without space around it, or "" for what cannot be one.
+// clean returns a one-line text without surrounding space, or "" if it is not usable.
 func (c claims) clean(name string) string {
 	text := strings.TrimSpace(c.text(name))
 	strange := func(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }
@@ -45,8 +45,8 @@ func (c claims) clean(name string) string {
 	return text
 }
 
-// contact returns a way to reach the person that is verified: all else is the person's own word, and a network may not
-// be asked with it. Some providers write true as a text.
+// contact returns a verified e-mail address or telephone number. Unverified ones are self-asserted and may not be sent
+// to a network. Some providers send true as a string.
 func (c claims) contact(name string, isVouched bool) string {
 	if flag := name + "_verified"; c.has(flag) {
 		isVouched = c[flag] == true || c[flag] == "true"
@@ -57,19 +57,19 @@ func (c claims) contact(name string, isVouched bool) string {
 	return c.clean(name)
 }
 
-// birthDate returns a whole date of birth. OpenID Connect lets providers leave the year out, or all but the year;
-// nobody can be found by that.
+// birthDate returns a complete date of birth. OpenID Connect lets providers omit the year, or everything except the
+// year; such a date cannot identify anyone.
 func birthDate(said claims, now time.Time) string {
 	text := said.clean("birthdate")
 	born, err := time.Parse(time.DateOnly, text)
-	if err != nil || born.Year() < oldest || born.After(now.Add(24*time.Hour)) { // it is tomorrow already somewhere
+	// it is already tomorrow in some time zones
+	if err != nil || born.Year() < oldest || born.After(now.Add(24*time.Hour)) {
 		return ""
 	}
 	return text
 }
 
-// addresses returns the current address and the former ones; none when the current one says
-// neither state nor postal code.
+// addresses returns the current and former addresses; none if the current one has neither a state nor a postal code.
 func addresses(said claims) []tefca.Address {
 	current := said.objects("address")
 	if len(current) == 0 || !isPlace(address(current[0])) {
@@ -87,8 +87,8 @@ func addresses(said claims) []tefca.Address {
 
 func isPlace(a tefca.Address) bool { return a.State != "" || a.PostalCode != "" }
 
-// address reads an address (OpenID Connect Core 1.0 section 5.1.1). The table of the RCE's SOP has region,
-// its example regionality.
+// address parses an address (OpenID Connect Core 1.0 section 5.1.1). The table of the RCE's SOP has region, its example
+// regionality.
 func address(said claims) tefca.Address {
 	street := strings.NewReplacer("\r\n", ", ", "\n", ", ").Replace(strings.TrimSpace(said.text("street_address")))
 	return tefca.Address{
@@ -98,7 +98,7 @@ func address(said claims) tefca.Address {
 	}
 }
 
-// first returns the first text of the members that is there.
+// first returns the first non-empty text among the members.
 func (c claims) first(names ...string) string {
 	for _, name := range names {
 		if text := c.clean(name); text != "" {

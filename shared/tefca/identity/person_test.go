@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/tefca/identity"
 )
 
-func TestEveryShapeTellsTheSame(t *testing.T) {
+func TestAssertReadsEveryShapeAlike(t *testing.T) {
 	t.Parallel()
 	for shape, said := range shapes() {
 		text := token(t, said)
@@ -36,8 +36,7 @@ func TestEveryShapeTellsTheSame(t *testing.T) {
 	}
 }
 
-// members are those of a person, by where they stand in what a shape says of one, with what is
-// left when they say nothing.
+// members returns a person's members by their path in a shape, with the result if they have no usable value.
 func members() []struct {
 	path     string
 	required bool
@@ -65,7 +64,7 @@ func members() []struct {
 	}
 }
 
-// odd are values that no member may have. What is absent is among them.
+// odd returns values that are invalid for every member, including absent.
 func odd() []any {
 	return []any{
 		absent{},
@@ -77,11 +76,11 @@ func odd() []any {
 	}
 }
 
-// absent stands for a member that is not there.
+// absent stands for a missing member.
 type absent struct{}
 
-// TestWhatAMemberCannotSayItDoesNotSay goes through every shape, every member and every odd value.
-func TestWhatAMemberCannotSayItDoesNotSay(t *testing.T) {
+// TestAssertIgnoresInvalidMembers tries every shape, member and odd value.
+func TestAssertIgnoresInvalidMembers(t *testing.T) {
 	t.Parallel()
 	for shape, whole := range shapes() {
 		for _, member := range members() {
@@ -109,13 +108,13 @@ func TestWhatAMemberCannotSayItDoesNotSay(t *testing.T) {
 	}
 }
 
-// change sets a member by the name that the shape has for it.
+// change sets a member by its name in the shape.
 func change(t *testing.T, said object, path string, value any) {
 	t.Helper()
 	if verified, ok := said["verified_claims"].(object); ok {
 		said = verified["claims"].(object)
 	}
-	if path == "historical_address" && said[path] == nil { // in a list behind the current one
+	if path == "historical_address" && said[path] == nil { // in a list after the current address
 		list := said["address"].([]any)
 		if _, gone := value.(absent); gone {
 			said["address"] = list[:1]
@@ -145,7 +144,7 @@ func change(t *testing.T, said object, path string, value any) {
 	said[path] = value
 }
 
-func TestABirthDateIsAWholeOneOfThePast(t *testing.T) {
+func TestAssertRequiresCompletePastBirthDate(t *testing.T) {
 	t.Parallel()
 	for text, good := range map[string]bool{
 		"1984-03-12": true, "1988-02-29": true, "1850-01-01": true, "2026-03-01": true, "2026-03-02": true,
@@ -165,14 +164,14 @@ func TestABirthDateIsAWholeOneOfThePast(t *testing.T) {
 	}
 }
 
-func TestAnAddressNeedsAStateOrAPostalCode(t *testing.T) {
+func TestAssertRequiresStateOrPostalCodeInAddress(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]int{
 		`{"region":"WI"}`: 1, `{"regionality":"WI"}`: 1, `{"postal_code":"53703"}`: 1, `{"region":"","regionality":"WI"}`: 1,
 		`{"locality":"Madison","street_address":"1 Example Street","country":"US"}`: 0,
 		`{"formatted":"1 Example Street, Madison, WI"}`:                             0,
 		`[]`:                                 0,
-		`[{"country":"US"},{"region":"WI"}]`: 0, // a former one is not where the person lives
+		`[{"country":"US"},{"region":"WI"}]`: 0, // a former address alone is not enough
 		`[{"region":"WI"},{"country":"US"}]`: 1,
 		`[{"region":"WI"},{"region":"AZ"}]`:  2,
 		`["text",{"region":"WI"}]`:           1,
@@ -194,7 +193,7 @@ func TestAnAddressNeedsAStateOrAPostalCode(t *testing.T) {
 	}
 }
 
-func TestFormerAddressesComeByBothNames(t *testing.T) {
+func TestAssertReadsFormerAddressesUnderBothNames(t *testing.T) {
 	t.Parallel()
 	said := shapes()["CMS-aligned"]
 	said["historical_addresses"] = []any{object{"region": "TX"}, "text", object{"postal_code": "80202"}}
@@ -208,15 +207,15 @@ func TestFormerAddressesComeByBothNames(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsVerifiedReachesANetwork: a claim that says so decides; where there is none,
-// verified_claims do, or the contract.
-func TestOnlyWhatIsVerifiedReachesANetwork(t *testing.T) {
+// TestAssertReturnsOnlyVerifiedContacts checks that the verified claim decides if there is one, and otherwise
+// verified_claims or the contract.
+func TestAssertReturnsOnlyVerifiedContacts(t *testing.T) {
 	t.Parallel()
 	contract := authority()
 	contract.Provider.Assurance.Contacts = true
 	for name, test := range map[string]struct {
 		flag                     any
-		flat, byContract, nested bool // whether it is used
+		flat, byContract, nested bool // whether the value is used
 	}{
 		"true":             {true, true, true, true},
 		"a text":           {"true", true, true, true},
@@ -263,8 +262,9 @@ func TestOnlyWhatIsVerifiedReachesANetwork(t *testing.T) {
 	}
 }
 
-// TestBesideVerifiedClaimsNothingElseIsUsed: the flat ones are the person's own word then.
-func TestBesideVerifiedClaimsNothingElseIsUsed(t *testing.T) {
+// TestAssertIgnoresClaimsOutsideVerifiedClaims checks that flat claims are ignored, because they are self-asserted if
+// there are verified_claims.
+func TestAssertIgnoresClaimsOutsideVerifiedClaims(t *testing.T) {
 	t.Parallel()
 	said := cloned(t, shapes()["OIDC4IDA"])
 	said["given_name"], said["middle_name"], said["address"] = "Mallory", "M", object{"region": "NY"}

@@ -15,8 +15,8 @@ const (
 	maxMaxAge  = 3600 // seconds
 )
 
-// Check refuses a configuration that cannot work or that would believe too much. The error is
-// fault.Invalid and names the member.
+// Check refuses a configuration that cannot work or that would trust too much. The error is fault.Invalid and names the
+// member.
 func (p Provider) Check() error {
 	for _, member := range []struct {
 		name string
@@ -39,21 +39,21 @@ func (p Provider) Check() error {
 	return nil
 }
 
-// hasIssuer reports whether the issuer is one (OpenID Connect Core 1.0 section 2, "iss"): an https address of scheme,
-// host and path. It may be http in test mode, where the guard of the outbound client decides alone.
+// hasIssuer reports whether the issuer is valid (OpenID Connect Core 1.0 section 2, "iss"): an https URL with scheme,
+// host and path. In test mode it may be http; the outbound client's guard then decides whether it can be reached.
 func (p Provider) hasIssuer() bool {
 	address, ok := parse(p.Issuer)
 	return ok && address.RawQuery == "" && !strings.HasSuffix(p.Issuer, "?") &&
 		(address.Scheme == "https" || address.Scheme == "http" && p.Mode == org.Test)
 }
 
-// Endpoint checks an address that the issuer names for itself: https, or http where the issuer is http, too.
+// Endpoint checks a URL in the issuer's metadata: it must be https, or may be http if the issuer is.
 func (p Provider) Endpoint(text string) bool {
 	address, ok := parse(text)
 	return ok && (address.Scheme == "https" || address.Scheme == "http" && strings.HasPrefix(p.Issuer, "http://"))
 }
 
-// parse takes absolute addresses that mean the same to every reader.
+// parse accepts absolute URLs that every parser interprets alike.
 func parse(text string) (*url.URL, bool) {
 	address, err := url.Parse(text)
 	if err != nil || len(text) > maxAddress {
@@ -63,7 +63,7 @@ func parse(text string) (*url.URL, bool) {
 	return address, plain
 }
 
-// isName takes what may stand in addresses, rows and log lines as it is.
+// isName reports whether text can be used in URLs, rows and log lines without escaping.
 func isName(text string) bool {
 	return text != "" && len(text) <= maxName && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }

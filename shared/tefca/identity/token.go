@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/json" // refuses an object that says a member twice, and tells members apart by case
+	"github.com/go-jose/go-jose/v4/json" // refuses objects with duplicate members and matches names by case
 
 	"recordbridge/shared/words/secret"
 	"recordbridge/shared/words/secret/jws"
 )
 
-// maxToken is the longest id_token in bytes. It stands in a row, and in what networks are asked with.
+// maxToken is the maximum length of an id_token in bytes. Tokens are stored in a row and sent in network queries.
 const maxToken = 16 << 10
 
 func verifier() jws.Verifier {
@@ -21,7 +21,7 @@ func verifier() jws.Verifier {
 
 // Token is an id_token whose signature has not been verified yet.
 type Token struct {
-	KeyID string // of the key that it says it is signed with
+	KeyID string // id of the key that signed it, according to its header
 
 	text   secret.Text
 	signed jws.Token
@@ -40,15 +40,15 @@ func Parse(token secret.Text) (Token, error) {
 	return Token{KeyID: signed.KeyID, text: token, signed: signed}, nil
 }
 
-// checkHeader names the check that a header fails, or "".
+// checkHeader names the check that a header fails, or returns "".
 func checkHeader(token jws.Token) string {
 	header := claims(token.Header)
 	switch {
 	case slices.ContainsFunc([]string{"jwk", "jku", "x5u", "x5c"}, header.has):
-		// keys are the pinned issuer's, and nobody else's
+		// only the pinned issuer's keys are used
 		return "own_key"
 	case header.has("typ") && !strings.EqualFold(header.text("typ"), "JWT"):
-		// such as at+jwt, of the same keys (RFC 8725 section 3.11)
+		// such as at+jwt, signed with the same keys (RFC 8725 section 3.11)
 		return "type"
 	case token.KeyID == "":
 		return string(jws.ErrUnknownKey)
@@ -56,7 +56,7 @@ func checkHeader(token jws.Token) string {
 	return ""
 }
 
-// ParseKeys reads an issuer's key set.
+// ParseKeys parses an issuer's key set.
 func ParseKeys(document []byte) (jws.Keys, error) { return verifier().ParseKeys(document) }
 
 // verify returns the claims of a token signed by the key that it names.
@@ -72,7 +72,7 @@ func (t Token) verify(keys jws.Keys) (claims, error) {
 	return read, nil
 }
 
-// flawed makes the error of an id_token that has a flaw.
+// flawed returns the error for an id_token with a flaw.
 func flawed(err error) error {
 	flaw, _ := errors.AsType[jws.FlawError](err)
 	return invalid(string(flaw))

@@ -28,7 +28,7 @@ func payloadOf(t *testing.T, said object) []byte {
 	return raw
 }
 
-func TestTheKeysOfTheIssuerVouch(t *testing.T) {
+func TestAssertAcceptsIssuersKeys(t *testing.T) {
 	t.Parallel()
 	payload := payloadOf(t, shapes()["CMS-aligned"])
 	for by, header := range map[string]object{
@@ -40,8 +40,8 @@ func TestTheKeysOfTheIssuerVouch(t *testing.T) {
 	}
 }
 
-// TestForgedTokensAreRefused has the attacks of RFC 8725 section 2 that a relying party meets.
-func TestForgedTokensAreRefused(t *testing.T) {
+// TestParseAndAssertRefuseForgedTokens covers the attacks of RFC 8725 section 2 that apply to a relying party.
+func TestParseAndAssertRefuseForgedTokens(t *testing.T) {
 	t.Parallel()
 	payload := payloadOf(t, shapes()["CMS-aligned"])
 	good := object{"alg": "RS256", "kid": "rsa", "typ": "JWT"}
@@ -118,7 +118,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	}
 }
 
-func TestKeysThatAreWeakOrMadeToBeSlowArePassedOver(t *testing.T) {
+func TestParseKeysSkipsWeakAndSlowKeys(t *testing.T) {
 	t.Parallel()
 	modulus := func(size int) string { return encode(bytes.Repeat([]byte{0xff}, size)) }
 	for name, test := range map[string]struct {
@@ -143,13 +143,13 @@ func TestKeysThatAreWeakOrMadeToBeSlowArePassedOver(t *testing.T) {
 	}
 }
 
-// sameBits is another character that most decoders read as the same bits at the end of a signature of 256 bytes.
+// sameBits returns a different last character that most decoders read as the same bits of a 256-byte signature.
 func sameBits(last string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[strings.Index(alphabet, last)^1])
 }
 
-// sharedSecret signs with the text of the public key, which everybody has (RFC 8725 section 2.1).
+// sharedSecret signs with the text of the public key, which anyone can get (RFC 8725 section 2.1).
 func sharedSecret(t *testing.T, payload []byte) string {
 	t.Helper()
 	public, err := x509.MarshalPKIXPublicKey(signers()["rsa"].Public())
@@ -162,12 +162,12 @@ func sharedSecret(t *testing.T, payload []byte) string {
 	return text + "." + encode(mac.Sum(nil))
 }
 
-// twice puts members in front of those of an object.
+// twice inserts members at the beginning of an object.
 func twice(payload []byte, members string) []byte {
 	return append([]byte("{"+members), payload[1:]...)
 }
 
-func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
+func TestKeyVerifiesOnlyForItsUseAlgorithmAndID(t *testing.T) {
 	t.Parallel()
 	parsed, err := identity.Parse(secret.New(token(t, shapes()["CMS-aligned"])))
 	if err != nil {
@@ -190,7 +190,7 @@ func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
 		"of another algorithm": {jose.JSONWebKey{Key: &private.PublicKey, KeyID: "rsa", Algorithm: "PS256"}, false},
 		"under another id":     {jose.JSONWebKey{Key: &private.PublicKey, KeyID: "RSA"}, false},
 		"without an id":        {jose.JSONWebKey{Key: &private.PublicKey}, false},
-		"with its other half":  {jose.JSONWebKey{Key: private, KeyID: "rsa"}, false}, // whoever publishes it has lost it
+		"with its other half":  {jose.JSONWebKey{Key: private, KeyID: "rsa"}, false}, // a published key is compromised
 		"a shared secret":      {jose.JSONWebKey{Key: []byte("hush"), KeyID: "rsa"}, false},
 		"no key":               {"rsa", false},
 	} {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// maxParts bounds an MTOM answer: the message, and the one document that was asked for. Some
-// gateways add an empty part.
+// maxParts limits the parts of an MTOM response: the message and the one requested document. Some gateways add an empty
+// part.
 const maxParts = 4
 
 var (
@@ -22,22 +22,22 @@ var (
 	errRelation = errors.New("the answer to another message")
 )
 
-// answer is what came for a call.
+// answer is the response to a call.
 type answer struct {
-	id          string            // of the message that it answers
-	body        *element          // what stands in soap:Body
+	id          string            // id of the request message
+	body        *element          // content of soap:Body
 	attachments map[string][]byte // by content id
 }
 
-// fault is a SOAP fault. Its texts are not kept: they may quote what was sent.
+// fault is a SOAP fault. Its texts are dropped, because they may quote the request.
 type fault struct {
-	sender   bool // the message is to blame, not the receiver
-	security bool // a code of WS-Security: the assertion was not accepted
+	sender   bool // the sender is at fault, not the receiver
+	security bool // a WS-Security code: the assertion was rejected
 }
 
 func (fault) Error() string { return "a SOAP fault" }
 
-// open reads an answer to the message of an id.
+// open parses a response to the message with the given id.
 func open(contentType string, content []byte, message string) (answer, error) {
 	root, attachments, err := unpack(contentType, content)
 	if err != nil {
@@ -67,7 +67,7 @@ func open(contentType string, content []byte, message string) (answer, error) {
 	return answer{id: message, body: body.children[0], attachments: attachments}, nil
 }
 
-// faulty reads a fault by its codes (W3C, SOAP 1.2 Part 1, 5.4.6; OASIS, WS-Security 1.1, 12).
+// faulty parses a fault by its codes (W3C, SOAP 1.2 Part 1, 5.4.6; OASIS, WS-Security 1.1, 12).
 func faulty(e *element) fault {
 	code := e.only(soapSpace, "Code")
 	_, sub, _ := strings.Cut(code.perhaps(soapSpace, "Subcode").perhaps(soapSpace, "Value").words(), ":")
@@ -78,8 +78,8 @@ func faulty(e *element) fault {
 	return fault{sender: strings.HasSuffix(code.perhaps(soapSpace, "Value").words(), "Sender"), security: security[sub]}
 }
 
-// unpack gives the message and its attachments, from a plain answer or an MTOM package (IHE ITI TF-2, Appendix
-// V.3.6: both are to be read).
+// unpack returns the message and its attachments, from a plain response or an MTOM package (IHE ITI TF-2, Appendix
+// V.3.6 requires support for both).
 func unpack(contentType string, content []byte) (root []byte, attachments map[string][]byte, err error) {
 	media, parameters, err := mime.ParseMediaType(contentType)
 	switch {
@@ -109,7 +109,7 @@ func unpack(contentType string, content []byte) (root []byte, attachments map[st
 		if isRoot := start != "" && id == start || start == "" && first; isRoot && root == nil {
 			root = data
 		} else if _, twice := attachments[id]; twice || isRoot {
-			return nil, nil, errPackage // which of the two is meant is a matter of taste
+			return nil, nil, errPackage // ambiguous: readers would disagree about which one is meant
 		} else {
 			attachments[id] = data
 		}
@@ -127,7 +127,7 @@ func isPackage(parameters map[string]string) bool {
 	return parameters["boundary"] != "" && (kind == "" || strings.EqualFold(kind, xopMedia))
 }
 
-// decoded reads a part in the encoding that it says.
+// decoded decodes a part by its declared transfer encoding.
 func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 	switch strings.ToLower(header.Get("Content-Transfer-Encoding")) {
 	case "", "7bit", "8bit", "binary":
@@ -136,15 +136,15 @@ func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 	default:
 		return nil, errPackage
 	}
-	data, err := io.ReadAll(part) // of an answer that is in memory, and bounded
+	data, err := io.ReadAll(part) // the response is already in memory and limited in size
 	if err != nil {
 		return nil, errPackage
 	}
 	return data, nil
 }
 
-// binary is the content of an element: base64, or an attachment that it includes (W3C, XOP, 2.1). An include of
-// anything that did not come along is refused.
+// binary returns an element's content: base64, or an attachment that it includes (W3C, XOP, 2.1). Including anything
+// that is not attached is an error.
 func (a answer) binary(e *element) ([]byte, error) {
 	if include := e.perhaps(xopSpace, "Include"); include != nil {
 		escaped, isAttached := strings.CutPrefix(include.attribute("href"), "cid:")

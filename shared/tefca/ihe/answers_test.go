@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// answers are written by hand, in forms that gateways use and that the profiles do not have, each with records that
-// follow the profiles.
+// answers holds hand-written responses in forms that gateways use but the profiles do not define, each together with
+// records that follow the profiles.
 //
 //go:embed testdata/answers
 var answers embed.FS
@@ -27,15 +27,15 @@ func answerOf(t *testing.T, name string) []byte {
 	return content
 }
 
-// TestListLosesAtMostTheEntryAtFault: each list has three documents, of which the second departs from the profile.
+// TestListLosesAtMostTheEntryAtFault uses lists with three documents. The second deviates from the profile.
 func TestListLosesAtMostTheEntryAtFault(t *testing.T) {
 	t.Parallel()
 	first, second, third := "2.999.7.1", "2.999.7.2", "2.999.7.3"
 	whole := []string{first, second, third}
 	for name, want := range map[string]struct {
 		documents []string
-		reason    error  // of the loss; nil if nothing is lost
-		attribute string // at fault
+		reason    error  // reason of the loss; nil if nothing is lost
+		attribute string // the faulty attribute
 	}{
 		"list-home-of-subcommunity.xml":        {whole, nil, ""},
 		"list-home-without-scheme.xml":         {whole, nil, ""},
@@ -69,8 +69,8 @@ func TestListLosesAtMostTheEntryAtFault(t *testing.T) {
 	}
 }
 
-// TestDocumentIsReadWhenItsIDsAreSpeltOtherwise than in the list.
-func TestDocumentIsReadWhenItsIDsAreSpeltOtherwise(t *testing.T) {
+// TestDocumentIsReadWhenItsIDsAreSpelledDifferently covers responses that spell ids differently from the list.
+func TestDocumentIsReadWhenItsIDsAreSpelledDifferently(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ media, repository, document string }{
 		"document-ids-with-scheme.xml": {soap, "2.999.8", "2.999.7.2^SUMMARY"},
@@ -80,7 +80,7 @@ func TestDocumentIsReadWhenItsIDsAreSpeltOtherwise(t *testing.T) {
 		},
 	} {
 		content := answerOf(t, name)
-		for _, repository := range []string{c.repository, ""} { // the list may have named none
+		for _, repository := range []string{c.repository, ""} { // the list may omit the repository
 			if data, err := ihe.RetrievedAs(c.media, content, message, home, repository, c.document,
 				100); string(data) != "content" || err != nil {
 				t.Errorf("%s, repository %q: %q, %v", name, repository, data, err)
@@ -117,8 +117,8 @@ func TestDiscoveryLosesAtMostTheRecordAtFault(t *testing.T) {
 	}
 }
 
-// TestCommunityWithAnUnreadableRecordIsUnanswered even if another of its records can be read: which of them is the
-// person's is not known. One of an unknown community is its gateway's fault.
+// TestCommunityWithAnUnreadableRecordIsUnanswered covers a community with another, readable record: it is unknown which
+// one is the person's. An unreadable record of an unknown community is attributed to its gateway.
 func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
 	t.Parallel()
 	const other = "urn:oid:2.999.3"
@@ -128,7 +128,7 @@ func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		record string
 		want   map[string]tefca.Match
-		doubt  string // whose word is doubted
+		doubt  string // community with a doubt
 	}{
 		"beside its own": {
 			subject("", "2", "2.999.3"),
@@ -164,7 +164,8 @@ func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
 	}
 }
 
-// TestListCountsEntriesAtFaultByAttribute: each departs in one attribute, and the one beside it is listed.
+// TestListCountsEntriesAtFaultByAttribute uses entries with one faulty attribute each, next to a valid entry that is
+// listed.
 func TestListCountsEntriesAtFaultByAttribute(t *testing.T) {
 	t.Parallel()
 	odd := listedEntry("6")

@@ -2,9 +2,9 @@ package ihe
 
 import "recordbridge/shared/tefca"
 
-// is compares what a community says of its patient with the verified demographics, before anything of the patient is
-// asked for (RCE, SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.7 (a): the Demographics
-// Double-Check; tefca.Person.Is).
+// is compares a community's patient with the verified demographics before any of the patient's data is requested (RCE,
+// SOP "Exchange Purpose Implementation: Individual Access Services" v3.0, 4.7 (a): the Demographics Double-Check;
+// tefca.Person.Is).
 func (m match) is(who tefca.Person) bool {
 	born := day(m.born)
 	for _, n := range m.names {

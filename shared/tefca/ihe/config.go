@@ -7,43 +7,44 @@ import (
 	"regexp"
 )
 
-// Config says which gateways there are and who we are to them. It is part of what TEFCA mode is configured with
-// (docs/operate/tefca.md): without it there is no live network.
+// Config lists the gateways and the service's identity at them. It is part of TEFCA mode's configuration
+// (docs/operate/tefca.md); without it there is no live network.
 type Config struct {
-	Home         string `json:"home"`         // our home community id (HCID): urn:oid:…
-	Organization string `json:"organization"` // our name in the network's directory
-	// PEM certificates of the authorities that gateways are believed by; no others. From the secret
+	Home         string `json:"home"`         // this service's home community id (HCID): urn:oid:…
+	Organization string `json:"organization"` // name in the network's directory
+	// PEM certificates of the only authorities trusted for gateways, from the secret
 	Anchors  string    `json:"-"`
 	Gateways []Gateway `json:"gateways"`
 }
 
-// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1): that of one community, or of a
-// QHIN with many behind it.
+// Gateway is a Responding Gateway (IHE ITI TF-1, 18.1 and 27.1), either of a single community or of a QHIN with many
+// communities behind it.
 type Gateway struct {
 	Community
 
-	Discovery   string      `json:"discovery"` // where ITI-55 goes: an https address
-	Query       string      `json:"query"`     // ITI-38
-	Retrieve    string      `json:"retrieve"`  // ITI-39
+	Discovery   string      `json:"discovery"` // URL of ITI-55, https
+	Query       string      `json:"query"`     // URL of ITI-38
+	Retrieve    string      `json:"retrieve"`  // URL of ITI-39
 	Communities []Community `json:"communities,omitempty"`
 }
 
-// Community is one whose records a gateway answers for. What an answer says of another one is not believed.
+// Community is a community whose records a gateway serves. The gateway's statements about any other community are not
+// trusted.
 type Community struct {
-	Home  string `json:"home"` // home community id: urn:oid:…, which is the facility's tefca_directory_id
+	Home  string `json:"home"` // home community id, urn:oid:…; the facility's tefca_directory_id
 	Name  string `json:"name"`
 	City  string `json:"city"`
 	State string `json:"state"` // two letters
 
-	// Settings adapt requests to the community. A missing setting is the gateway's, or the default.
+	// Settings adapts requests to the community. A missing setting is the gateway's, or the default.
 	Settings Settings `json:"settings,omitempty"`
 }
 
-// homeID is a home community id (IHE ITI TF-3, 4.2.3.2: homeCommunityId, an OID as an URN).
+// homeID matches a home community id (IHE ITI TF-3, 4.2.3.2: homeCommunityId, an OID as a URN).
 var homeID = regexp.MustCompile(`^urn:oid:[0-2](\.(0|[1-9][0-9]*)){2,30}$`)
 
-// check gives the communities by their ids. No two gateways may answer for one: a facility would be whose word comes
-// last. An error names the member that is wrong and quotes none.
+// check returns the communities by their ids. No two gateways may serve the same community, because the last response
+// would then decide. An error names the invalid member and quotes no value.
 func (c Config) check() (map[string]place, error) {
 	if !homeID.MatchString(c.Home) {
 		return nil, errors.New("ihe: home, our own, is no home community id")

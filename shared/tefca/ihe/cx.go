@@ -5,10 +5,10 @@ import "strings"
 // maxComponents is the number of components of a CX (HL7 v2.5, 2.A.14).
 const maxComponents = 10
 
-// parseCX reads a patient id: ID^^^&authority&ISO (IHE ITI TF-3, table 4.2.3.1.7-2; HL7 v2.5, 2.A.14). It
-// keeps the id and the universal id of its authority, which together identify a patient, and ignores check digits, the
+// parseCX parses a patient id: ID^^^&authority&ISO (IHE ITI TF-3, table 4.2.3.1.7-2; HL7 v2.5, 2.A.14). It retains the
+// id and the universal id of its authority, which together identify a patient, and ignores check digits, the
 // authority's name, the identifier type, the facility and dates. A CX with repetitions, escapes or subcomponents in its
-// id is refused: another reader could take it for another patient's.
+// id is refused, because other software could take it for a different patient's.
 func parseCX(text string) (patient local, ok bool) {
 	if strings.ContainsAny(text, `~\`) {
 		return local{}, false

@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// discoverBody asks a gateway whether it knows a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). All
-// that the identity provider has verified is told, and nothing else (RCE, SOP "Exchange Purpose Implementation:
-// Individual Access Services" v3.0, 4.4 (e)).
+// discoverBody builds a query to a gateway for a person (IHE ITI TF-2, 3.55.4.1.2: demographic query only mode). It
+// contains everything that the identity provider has verified, and nothing else (RCE, SOP "Exchange Purpose
+// Implementation: Individual Access Services" v3.0, 4.4 (e)).
 func (n *Network) discoverBody(message string, who tefca.Person, to place) *etree.Element {
 	ours := to.manner.root(id(n.config.Home))
 	root := etree.NewElement(discoverMessage)
@@ -40,7 +40,7 @@ func (n *Network) discoverBody(message string, who tefca.Person, to place) *etre
 	return root
 }
 
-// demographics are the parameters of a query, in the order of the schema (HL7 v3, PRPA_MT201306UV02).
+// demographics adds the parameters of a query, in the schema's order (HL7 v3, PRPA_MT201306UV02).
 func demographics(list *etree.Element, who tefca.Person) {
 	parameter := func(name, meaning string, values ...func(value *etree.Element)) {
 		p := list.CreateElement(name)
@@ -111,7 +111,7 @@ func device(parent *etree.Element, tag, kind, community, name string) {
 	}
 }
 
-// gender is the code of HL7 AdministrativeGender for what a token says; nothing if it has none.
+// gender returns the code of HL7 AdministrativeGender for a token's value, or "" if it has none.
 func gender(sex string) string {
 	switch strings.ToLower(sex) {
 	case "male", "m":
@@ -124,7 +124,7 @@ func gender(sex string) string {
 	return ""
 }
 
-// digits leaves the digits of a text.
+// digits returns only the digits of a text.
 func digits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {

@@ -15,11 +15,11 @@ var (
 	errForeign = errors.New("an answer of a community that the gateway does not stand for")
 )
 
-// discovery is what a gateway has said of a person.
+// discovery is a gateway's response about a person.
 type discovery struct {
 	matches    []match
-	unreadable []string // communities of unreadable records; empty for one whose community is unreadable as well
-	more       bool     // it wants more attributes: there are people who could be meant
+	unreadable []string // communities of unreadable records; an empty id if that is unreadable too
+	more       bool     // it requests more attributes: several people could match
 }
 
 // match is one record of one community.
@@ -31,10 +31,10 @@ type match struct {
 	sex   string // a code of HL7 AdministrativeGender, or empty
 }
 
-// name is one of a patient's. Given has all given names.
+// name is one of a patient's names. given holds all given names.
 type name struct{ given, family string }
 
-// discovered reads the answer to a discovery (IHE ITI TF-2, 3.55.4.2.3, cases 1 to 5).
+// discovered parses the response to a discovery (IHE ITI TF-2, 3.55.4.2.3, cases 1 to 5).
 func discovered(got answer, ours string) (discovery, error) {
 	root := got.body
 	if !root.is(hl7Space, discoverAnswer) {
@@ -72,12 +72,12 @@ func discovered(got answer, ours string) (discovery, error) {
 		return discovery{}, err
 	}
 	if some := len(found.matches)+len(found.unreadable) > 0; code == "NF" && some || code == "OK" && !some && !found.more {
-		return discovery{}, errShape // it says one thing and tells another
+		return discovery{}, errShape // the response contradicts itself
 	}
 	return found, nil
 }
 
-// wantsMore reports case 3: no match is close enough, and more attributes might make one (3.55.4.2.2.6).
+// wantsMore reports case 3: no match is close enough, but more attributes might give one (3.55.4.2.2.6).
 func wantsMore(act *element) bool {
 	for _, reason := range act.all(hl7Space, "reasonOf") {
 		for _, trigger := range reason.perhaps(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
@@ -90,7 +90,7 @@ func wantsMore(act *element) bool {
 	return false
 }
 
-// matched reads one record: its community (the custodian), the patient's id and demographics there. If the record is
+// matched parses one record: its community (the custodian), the patient's id and demographics there. If the record is
 // unreadable, ok is false and the match has at most the community.
 func matched(event *element) (found match, ok bool) {
 	patient := event.only(hl7Space, "subject1").only(hl7Space, "patient")
@@ -118,16 +118,16 @@ func matched(event *element) (found match, ok bool) {
 	return found, found.local.valid()
 }
 
-// doubt is why something of a gateway's answer cannot be believed, and whose word it is.
+// doubt is the reason why part of a gateway's response is not trusted, and the community concerned.
 type doubt struct {
 	home string // home community id
 	err  error
 }
 
-// believe returns the facilities of a gateway's answer that can be believed, and why the rest cannot. The gateway's own
-// community is among them without a record of its own if the gateway wants more attributes, speaks for a community that
-// it does not stand for, or sends an unreadable record of no known community. A community with an unreadable record is
-// Unanswered, since either of its records could be the person's.
+// believe returns the facilities in a gateway's response that are trusted, and the reasons against the rest. The
+// gateway's own community is included without a record of its own if the gateway requests more attributes, returns
+// records of a community that it does not serve, or sends an unreadable record of no known community. A community with
+// an unreadable record is Unanswered, because any of its records could be the person's.
 func (n *Network) believe(said discovery, from Gateway,
 	who tefca.Person,
 ) (facilities []tefca.Facility, doubts []doubt) {
@@ -172,7 +172,7 @@ func (n *Network) believe(said discovery, from Gateway,
 			one.Match = tefca.Ambiguous
 		case !matches[0].is(who):
 			one.Match = tefca.Unanswered
-			doubts = append(doubts, doubt{home, fmt.Errorf("ihe: %w", tefca.ErrOtherPerson)}) // who runs it has to be told
+			doubts = append(doubts, doubt{home, fmt.Errorf("ihe: %w", tefca.ErrOtherPerson)}) // reported to the operator
 		default:
 			one.Local = matches[0].local.seal()
 		}
@@ -181,13 +181,13 @@ func (n *Network) believe(said discovery, from Gateway,
 	return facilities, doubts
 }
 
-// standsFor reports whether a gateway answers for a community.
+// standsFor reports whether a gateway serves a community.
 func (n *Network) standsFor(g Gateway, home string) bool {
 	known, ok := n.facilities[home]
 	return ok && known.gateway.Home == g.Home
 }
 
-// several reports whether matches are of more than one record.
+// several reports whether matches contain more than one record.
 func several(matches []match) bool {
 	for _, m := range matches[1:] {
 		if !m.local.is(matches[0].local) {
@@ -197,7 +197,7 @@ func several(matches []match) bool {
 	return false
 }
 
-// facility is a community as a facility.
+// facility converts a community to a facility.
 func facility(c Community, match tefca.Match) tefca.Facility {
 	f := tefca.Facility{ID: c.Home, Name: c.Name, City: c.City, State: c.State, Match: match}
 	if match == tefca.Found {

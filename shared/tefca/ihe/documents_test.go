@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// ready is a network with one gateway, its facility and the first document.
+// ready returns a network with one gateway, its facility and the first document.
 func ready(t *testing.T) (*ihe.Network, *peer.Peer, tefca.Facility, tefca.Document) {
 	t.Helper()
 	p := gateway(t, home)
@@ -27,14 +27,14 @@ func ready(t *testing.T) (*ihe.Network, *peer.Peer, tefca.Facility, tefca.Docume
 	return n, p, found, documents[0]
 }
 
-func TestListsThatCannotBeBelieved(t *testing.T) {
+func TestListRefusesInvalidResponses(t *testing.T) {
 	t.Parallel()
 	for _, want := range []struct {
 		answers   peer.Switch
 		err       error
 		documents int
 	}{
-		{peer.Partial, tefca.ErrUnavailable, 2}, // what there is comes along
+		{peer.Partial, tefca.ErrUnavailable, 2}, // the available documents are returned
 		{peer.Failing, tefca.ErrUnavailable, 0},
 		{peer.Denied, tefca.ErrIdentity, 0},
 		{peer.Fault, tefca.ErrUnavailable, 0},
@@ -44,7 +44,7 @@ func TestListsThatCannotBeBelieved(t *testing.T) {
 		{peer.Unrelated, tefca.ErrContent, 0},
 		{peer.Foreign, tefca.ErrContent, 0},
 		{peer.OtherPerson, tefca.ErrContent, 0},
-		{peer.Twice, tefca.ErrContent, 2}, // the first of each id
+		{peer.Twice, tefca.ErrContent, 2}, // the first one of each id
 	} {
 		t.Run(string(want.answers), func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +61,7 @@ func TestListsThatCannotBeBelieved(t *testing.T) {
 	}
 }
 
-func TestDocumentsThatCannotBeBelieved(t *testing.T) {
+func TestRetrieveRefusesInvalidResponses(t *testing.T) {
 	t.Parallel()
 	for _, want := range []struct {
 		answers peer.Switch
@@ -94,7 +94,7 @@ func TestDocumentsThatCannotBeBelieved(t *testing.T) {
 	}
 }
 
-func TestADocumentIsReadUpToItsLimit(t *testing.T) {
+func TestRetrieveReadsDocumentUpToLimit(t *testing.T) {
 	t.Parallel()
 	n, p, found, listed := ready(t)
 	size := int64(len(papers()[0].Content))
@@ -108,14 +108,15 @@ func TestADocumentIsReadUpToItsLimit(t *testing.T) {
 			t.Errorf("%q over the limit: %d bytes, %v", as, len(data), err)
 		}
 	}
-	p.Switch(peer.Retrieve, peer.Large) // more than the answer may have around a document
+	p.Switch(peer.Retrieve, peer.Large) // the message around the document exceeds its limit
 	if _, err := n.Retrieve(t.Context(), asserted(t), found, listed, 10); !errors.Is(err, tefca.ErrTooLarge) {
 		t.Errorf("a large answer: %v", err)
 	}
 }
 
-// Whatever a caller mixes up: what was found at A is asked for at A, as the person that A has named, or not at all.
-func TestADocumentOfOneFacilityIsNoOthers(t *testing.T) {
+// Even if a caller mixes up documents and facilities, a document found at A is requested only from A, for A's patient,
+// or not at all.
+func TestRetrieveRefusesDocumentOfOtherFacility(t *testing.T) {
 	t.Parallel()
 	const here, there = "urn:oid:2.999.2", "urn:oid:2.999.3"
 	a, b := gateway(t, here), gateway(t, there)
@@ -158,12 +159,12 @@ func TestADocumentOfOneFacilityIsNoOthers(t *testing.T) {
 	})
 }
 
-// sameDocument tells whether a document still has the id that its locator is for.
+// sameDocument reports whether a document still has the id that its locator is for.
 func sameDocument(d, other tefca.Document) bool {
 	return d.ID == other.ID && d.Size == other.Size
 }
 
-func TestAForgedPatientIDIsNotSent(t *testing.T) {
+func TestForgedPatientIDIsNotSent(t *testing.T) {
 	t.Parallel()
 	n, p, found, _ := ready(t)
 	before := p.Seen(peer.Query)
@@ -184,7 +185,7 @@ func TestAForgedPatientIDIsNotSent(t *testing.T) {
 	}
 }
 
-func TestAForgedLocatorIsNotSent(t *testing.T) {
+func TestForgedLocatorIsNotSent(t *testing.T) {
 	t.Parallel()
 	n, p, found, listed := ready(t)
 	good := listed.Locator.Reveal()
@@ -208,7 +209,7 @@ func TestAForgedLocatorIsNotSent(t *testing.T) {
 	}
 }
 
-func TestAPersonWhomTheFacilityForgetsIsRefused(t *testing.T) {
+func TestDocumentsRefusesPersonForgottenByFacility(t *testing.T) {
 	t.Parallel()
 	n, _, found, _ := ready(t)
 	found.Local = secret.New(`{"home":"urn:oid:2.999.2","root":"2.999.2","extension":"gone"}`)

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Attributes of a document entry (IHE ITI TF-3, table 4.2.3.2-1), as losses name them.
+// Attributes of a document entry (IHE ITI TF-3, table 4.2.3.2-1), as named in losses.
 const (
 	attributeHome       = "homeCommunityId"
 	attributeType       = "objectType"
@@ -16,26 +16,26 @@ const (
 	attributeRepository = "repositoryUniqueId"
 )
 
-// entry is a document of a list with its locator.
+// entry is a listed document with its locator.
 type entry struct {
 	document tefca.Document
 	at       locator
 }
 
-// isSame reports whether two entries of one document id name the same community and repository.
+// isSame reports whether two entries with the same document id have the same community and repository.
 func (e entry) isSame(other entry) bool {
 	a, b := e.at, other.at
 	return a.Origin.value() == b.Origin.value() && a.Repository.value() == b.Repository.value()
 }
 
-// flaw tells apart entries that are not taken. Its zero value is none.
+// flaw is the reason why an entry is not accepted. The zero value means none.
 type flaw struct {
 	err       error  // tefca.ErrContent or tefca.ErrOtherPerson
-	attribute string // at fault
+	attribute string // the faulty attribute
 }
 
-// entry reads a document entry (IHE ITI TF-3, 4.2.3.2). The patient has to be the one asked for, and the community the
-// one asked or one below it. An entry without a repository is retrieved with its community's id in that place.
+// entry parses a document entry (IHE ITI TF-3, 4.2.3.2). Its patient must be the requested one, and its community the
+// requested one or one below it. An entry without a repository is retrieved with its community's id instead.
 func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	home := id(e.attribute("home"))
 	if !n.isWithin(home, whose.Home) {
@@ -74,7 +74,7 @@ func (n *Network) entry(e *element, whose local) (entry, flaw) {
 	}}, flaw{}
 }
 
-// isWithin reports whether a home community id is a community's own, or below it in the tree of OIDs with no other
+// isWithin reports whether a home community id is a community's own id, or below it in the OID tree with no other
 // configured community in between. The owner of an OID assigns those below it (ITU-T X.660).
 func (n *Network) isWithin(home id, community string) bool {
 	for oid := home.oid(); oid != ""; oid = parent(oid) {
@@ -85,10 +85,10 @@ func (n *Network) isWithin(home id, community string) bool {
 	return false
 }
 
-// parent returns the OID above another, or an empty text.
+// parent returns the OID above another, or "".
 func parent(oid string) string { return oid[:max(0, strings.LastIndexByte(oid, '.'))] }
 
-// externals lists the external identifiers of an entry by their scheme.
+// externals lists an entry's external identifiers of a scheme.
 func externals(e *element, scheme id) []string {
 	var found []string
 	for _, i := range e.all(rimSpace, "ExternalIdentifier") {
@@ -99,7 +99,7 @@ func externals(e *element, scheme id) []string {
 	return found
 }
 
-// slots lists the values of an entry's slots of a name.
+// slots lists the values of an entry's slots with a name.
 func slots(e *element, name string) []string {
 	var found []string
 	for _, s := range e.all(rimSpace, "Slot") {
@@ -117,7 +117,7 @@ func slots(e *element, name string) []string {
 	return found
 }
 
-// only returns the single value, or an empty text if there are none or several.
+// only returns the single value, or "" if there are none or several.
 func only(values []string) string {
 	if len(values) != 1 {
 		return ""
@@ -125,7 +125,7 @@ func only(values []string) string {
 	return values[0]
 }
 
-// size reads a number of bytes; 0 means unknown.
+// size parses a number of bytes; 0 means unknown.
 func size(text string) int64 {
 	bytes, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || bytes < 0 {

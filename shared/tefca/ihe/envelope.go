@@ -18,21 +18,21 @@ type call struct {
 	action, address string
 	manner          manner
 	body            func(messageID string) *etree.Element
-	packaged        bool  // as MTOM, which ITI-39 asks for (IHE ITI TF-2, 3.39 and Appendix V.3.6)
-	limit           int64 // bytes of the answer
-	// asking twice changes nothing at the other side, so that it may be asked again whatever became of the first time
+	packaged        bool  // sent as MTOM, as ITI-39 requires (IHE ITI TF-2, 3.39 and Appendix V.3.6)
+	limit           int64 // maximum size of the response in bytes
+	// whether a repeated request has no effect on the responder, so that it may be retried after any failure
 	repeatable bool
 }
 
-// envelope is a message that is ready to be sent.
+// envelope is a message ready to be sent.
 type envelope struct {
 	id      string // MessageID
 	content []byte
 	media   string // Content-Type
 }
 
-// seal makes the message of a call. Each try has ids and signatures of its own: a gateway may refuse what it has seen
-// before (WS-Addressing 1.0 Core, 3.1).
+// seal builds the message of a call. Each try has its own ids and signatures, because a gateway may refuse a message
+// that it has already seen (WS-Addressing 1.0 Core, 3.1).
 func (n *Network) seal(who tefca.Assertion, c call) (envelope, error) {
 	made := envelope{id: n.deps.NewID(), content: nil, media: ""}
 	says := claims{
@@ -74,7 +74,7 @@ func (n *Network) seal(who tefca.Assertion, c call) (envelope, error) {
 	return made, nil
 }
 
-// packed puts a message into MTOM, with no attachment (W3C, SOAP MTOM, 3.2; XOP, 4).
+// packed wraps a message in MTOM without attachments (W3C, SOAP MTOM, 3.2; XOP, 4).
 func (e envelope) packed(action string) (envelope, error) {
 	const root = "root@message"
 	inner := mime.FormatMediaType(xopMedia, map[string]string{"charset": "UTF-8", "type": soapMedia, "action": action})
@@ -100,12 +100,12 @@ func (e envelope) packed(action string) (envelope, error) {
 	return e, nil
 }
 
-// put adds an element with a text.
+// put adds an element with text content.
 func put(parent *etree.Element, tag, text string) *etree.Element {
 	child := parent.CreateElement(tag)
 	child.SetText(text)
 	return child
 }
 
-// plain is a text on one line: an XML reader would turn other space into something that was not signed.
+// plain returns text on one line, because an XML reader would normalise other white space and so break the signature.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }

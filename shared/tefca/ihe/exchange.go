@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// ask makes a call and reads its answer. It is made once more where that is safe: the three transactions only read, but
-// a document on demand is made at each retrieval (IHE ITI TF-1, 10: On-Demand Documents), so that one is only repeated
-// if it cannot have arrived. Errors wrap those of tefca, and say nothing of what was sent or came.
+// ask sends a call and reads its response, retrying once if that is safe. The three transactions only read, but an
+// on-demand document is created at each retrieval (IHE ITI TF-1, 10: On-Demand Documents), so a retrieval is retried
+// only if the request cannot have arrived. Errors wrap those of tefca, and quote nothing from the request or response.
 func (n *Network) ask(ctx context.Context, who tefca.Assertion, c call) (answer, error) {
 	if err := n.usable(who); err != nil {
 		return answer{}, err
@@ -25,7 +25,7 @@ func (n *Network) ask(ctx context.Context, who tefca.Assertion, c call) (answer,
 	return got, err
 }
 
-// try makes a call once; again tells that it may be made once more.
+// try sends a call once; again reports whether it may be retried.
 func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got answer, again bool, err error) {
 	message, err := n.seal(who, c)
 	if err != nil {
@@ -36,7 +36,7 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 		return answer{}, false, fmt.Errorf("ihe: an address that is none: %w", tefca.ErrUnavailable)
 	}
 	request.Header.Set("Content-Type", message.media)
-	request.GetBody = nil                 // net/http would send it again by itself
+	request.GetBody = nil                 // prevents net/http from retrying by itself
 	response, err := n.client.Do(request) //nolint:bodyclose // ReadAll closes it
 	if err != nil {
 		return answer{}, repeats(c, err), unsent(ctx, err)
@@ -55,7 +55,7 @@ func (n *Network) try(ctx context.Context, who tefca.Assertion, c call) (got ans
 	return answer{}, busy && c.repeatable, judged(status, err)
 }
 
-// repeats reports whether a call that brought no answer may be made again. One that ran into its time has none left.
+// repeats reports whether a call without a response may be retried. A call that timed out has no time left.
 func repeats(c call, err error) bool {
 	failure, ok := errors.AsType[*safehttp.Error](err)
 	if !ok {
@@ -71,7 +71,7 @@ func repeats(c call, err error) bool {
 	return false
 }
 
-// unsent is the error of an exchange that broke.
+// unsent returns the error for a broken exchange.
 func unsent(ctx context.Context, err error) error {
 	if failure, ok := errors.AsType[*safehttp.Error](err); ok && failure.Class == safehttp.TooLarge {
 		return fmt.Errorf("ihe: %w: %w", err, tefca.ErrTooLarge)
@@ -82,7 +82,7 @@ func unsent(ctx context.Context, err error) error {
 	return fmt.Errorf("ihe: %w: %w", err, tefca.ErrUnavailable)
 }
 
-// judged is the error of an answer that is none, by the codes of SOAP and HTTP.
+// judged returns the error for a SOAP fault or HTTP error response, by its codes.
 func judged(status int, err error) error {
 	if failure, ok := errors.AsType[fault](err); ok {
 		switch {
@@ -104,5 +104,6 @@ func judged(status int, err error) error {
 	return fmt.Errorf("ihe: status %d: %w", status, tefca.ErrRefused)
 }
 
-// content is the error of an answer that cannot be believed. Its cause is one of this package's own and quotes nothing.
+// content returns the error for a response that is not trusted. Its cause is one of this package's errors and quotes
+// nothing.
 func content(cause error) error { return fmt.Errorf("ihe: %w: %w", cause, tefca.ErrContent) }

@@ -6,24 +6,24 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Limits makes a network ask so many gateways at once, each for so long.
+// Limits sets the number of concurrent gateways and the time limit of each.
 func (n *Network) Limits(limit time.Duration, atOnce int) {
 	n.gatewayLimit, n.retrieveLimit, n.atOnce = limit, limit, atOnce
 }
 
-// Through makes a network send by something else.
+// Through makes the network send its requests through client.
 func (n *Network) Through(client Sender) { n.client = client }
 
-// Sender is sender.
+// Sender exports sender.
 type Sender = sender
 
-// Parse is parse, without what it gives.
+// Parse exports parse without its result.
 func Parse(document []byte) error {
 	_, err := parse(document)
 	return err
 }
 
-// Discovered reads an answer of a media type to a discovery.
+// Discovered parses a response with a media type to a discovery.
 func Discovered(media string, content []byte, id, ours string) (records, unreadable int, more bool, err error) {
 	got, err := open(media, content, id)
 	if err != nil {
@@ -33,7 +33,7 @@ func Discovered(media string, content []byte, id, ours string) (records, unreada
 	return len(said.matches), len(said.unreadable), said.more, err
 }
 
-// Listed reads an answer to a query of the patient "1" of a community.
+// Listed parses a response to a query for the patient "1" of a community.
 func Listed(content []byte, message, home string) ([]tefca.Document, error) {
 	got, err := open(soapMedia, content, message)
 	if err != nil {
@@ -42,7 +42,7 @@ func Listed(content []byte, message, home string) ([]tefca.Document, error) {
 	return leading(home).listed(got.body, local{Home: home, Root: id(home).oid(), Extension: "1"})
 }
 
-// Retrieved reads an answer of a media type to the retrieval of the document "1" in the repository "2".
+// Retrieved parses a response with a media type to the retrieval of the document "1" in the repository "2".
 func Retrieved(media string, content []byte, message, home string, limit int64) ([]byte, error) {
 	got, err := open(media, content, message)
 	if err != nil {
@@ -51,7 +51,7 @@ func Retrieved(media string, content []byte, message, home string, limit int64) 
 	return leading(home).retrieved(got, locator{Home: home, Patient: "", Repository: "2", Document: "1"}, limit)
 }
 
-// RetrievedAs is Retrieved for a document that the list has named so.
+// RetrievedAs is Retrieved with the ids of repository and document as listed.
 func RetrievedAs(media string, content []byte, message, home, repository, document string,
 	limit int64,
 ) ([]byte, error) {
@@ -65,13 +65,13 @@ func RetrievedAs(media string, content []byte, message, home, repository, docume
 	}, limit)
 }
 
-// Moment is moment.
+// Moment exports moment.
 func Moment(text string) time.Time { return moment(text) }
 
-// SameID is id.is.
+// SameID exports id.is.
 func SameID(a, b string) bool { return id(a).is(id(b)) }
 
-// PatientOne tells whether a CX is of the patient 1 of the authority 2.999.2.
+// PatientOne compares a CX with the patient 1 of the authority 2.999.2.
 func PatientOne(cx string) string {
 	patient, ok := parseCX(cx)
 	switch {
@@ -83,10 +83,10 @@ func PatientOne(cx string) string {
 	return "other"
 }
 
-// IsWithin is isWithin.
+// IsWithin exports isWithin.
 func (n *Network) IsWithin(home, community string) bool { return n.isWithin(id(home), community) }
 
-// Heard reads an answer to a discovery by a gateway, and says what is believed of it and why the rest is not.
+// Heard parses a gateway's response to a discovery, and returns its trusted part and the reasons against the rest.
 func (n *Network) Heard(media string, content []byte, message string, from Gateway,
 	who tefca.Person,
 ) ([]tefca.Facility, map[string]error, error) {
@@ -102,18 +102,18 @@ func (n *Network) Heard(media string, content []byte, message string, from Gatew
 	return facilities, told, err
 }
 
-// leading is a network with one community.
+// leading returns a network with one community.
 func leading(home string) *Network {
 	return &Network{facilities: map[string]place{home: {}}}
 }
 
-// SamePerson compares what a community says of its patient with the verified demographics.
+// SamePerson compares a community's patient with the verified demographics.
 func SamePerson(given, family, born, sex string, who tefca.Person) bool {
 	return match{names: []name{{given: given, family: family}}, born: born, sex: sex}.is(who)
 }
 
-// Believe says what is believed of an answer that has one record of each of some communities, by the family name there,
-// and why the rest is not.
+// Believe returns the trusted part of a response, and the reasons against the rest. The response has one record for
+// each community in the given map, with its family name there.
 func (n *Network) Believe(from Gateway, who tefca.Person, more bool,
 	families map[string]string,
 ) ([]tefca.Facility, map[string]error) {

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// crowd answers for many gateways: some never, the others after a second that they do not know the person.
+// crowd simulates many gateways: some never respond, the others report after a second that the person is unknown.
 type crowd struct {
 	silent             func(host string) bool
 	asked, now, atMost atomic.Int32
@@ -58,8 +58,8 @@ func twenty() []ihe.Gateway {
 	return all
 }
 
-// Of 20 gateways 5 never answer: the search ends at the limit, with a word on each of the five.
-func TestTheSlowestGatewayEndsAtTheLimit(t *testing.T) {
+// Of 20 gateways, 5 never respond. The search ends at the time limit and reports each of them.
+func TestLocateTimesOutSlowGateways(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		silent, atOnce int
@@ -101,8 +101,8 @@ func TestTheSlowestGatewayEndsAtTheLimit(t *testing.T) {
 	}
 }
 
-// The same over TLS: 15 gateways answer, 5 hold the connection.
-func TestTwentyGatewaysOverTLS(t *testing.T) {
+// The same over TLS: 15 gateways respond, 5 keep the connection open.
+func TestLocateQueriesTwentyGatewaysOverTLS(t *testing.T) {
 	t.Parallel()
 	p, silent := gateway(t, home), gateway(t, home)
 	p.Switch(peer.Discovery, peer.NoMatch)
@@ -122,7 +122,8 @@ func TestTwentyGatewaysOverTLS(t *testing.T) {
 	found := located(t, n)
 	took := time.Since(began)
 	t.Logf("20 gateways at once, 5 silent, a limit of %s: %s", limit, took)
-	if took < limit || took > 10*limit || len(found) != 5 { // the machine may be busy; the exact time is judged above
+	// the machine may be busy; the test above checks the exact time
+	if took < limit || took > 10*limit || len(found) != 5 {
 		t.Errorf("took %s, %d unanswered", took, len(found))
 	}
 	if p.Seen(peer.Discovery) != 15 {
@@ -130,7 +131,7 @@ func TestTwentyGatewaysOverTLS(t *testing.T) {
 	}
 }
 
-func TestWhoStopsWaitingIsNotToldMore(t *testing.T) {
+func TestLocateReportsNothingAfterContextEnds(t *testing.T) {
 	t.Parallel()
 	n, heard := network(t, twenty()...)
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/tefca/ihe"
 )
 
-// What comes from a gateway never panics, and never becomes more than it may.
+// A gateway's response never causes a panic, and its result never exceeds the limits.
 
 func FuzzXML(f *testing.F) {
 	for _, seed := range []string{

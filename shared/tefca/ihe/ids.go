@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// id is an identifier in another community's spelling. Communities spell one value in several ways: an OID with or
-// without urn:oid: (RFC 3061), a UUID with or without urn:uuid:, both in either case (RFC 8141, 3.1; RFC 9562, 4).
-// Compare ids by value, with is.
+// id is an identifier in another community's spelling. Communities spell the same value differently: an OID with or
+// without urn:oid: (RFC 3061), a UUID with or without urn:uuid:, both in either case (RFC 8141, 3.1; RFC 9562, 4). Use
+// is to compare ids by value.
 type id string
 
-// Schemes of URNs.
+// URN schemes.
 const (
 	oidScheme  = "urn:oid:"
 	uuidScheme = "urn:uuid:"
@@ -21,8 +21,8 @@ var (
 	uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-// value returns the id in canonical form: OIDs bare, UUIDs bare and in lower case. An extension behind an OID's ^ (XDS
-// uniqueId) and every other text stay as they are.
+// value returns the id in canonical form: OIDs bare, UUIDs bare and in lower case. An extension after an OID's ^ (XDS
+// uniqueId) and any other text are unchanged.
 func (i id) value() string {
 	text := strings.TrimSpace(string(i))
 	bare := withoutScheme(withoutScheme(text, uuidScheme), oidScheme)
@@ -38,7 +38,7 @@ func (i id) value() string {
 // is reports whether two ids have the same value. An empty id equals none.
 func (i id) is(other id) bool { return i.value() != "" && i.value() == other.value() }
 
-// oid returns the bare OID, or an empty text if the id is not an OID.
+// oid returns the bare OID, or "" if the id is not an OID.
 func (i id) oid() string {
 	if value := i.value(); oid.MatchString(value) {
 		return value
@@ -46,7 +46,7 @@ func (i id) oid() string {
 	return ""
 }
 
-// urn returns the id as a URN. An id that is neither an OID nor a UUID stays as it is.
+// urn returns the id as a URN. An id that is neither an OID nor a UUID is returned unchanged.
 func (i id) urn() string {
 	switch value := i.value(); {
 	case uuid.MatchString(value):

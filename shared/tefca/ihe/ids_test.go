@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestIDsAreComparedByValue(t *testing.T) {
+func TestIDComparesByValue(t *testing.T) {
 	t.Parallel()
 	const small, large = "6f9619ff-8b86-4d01-b42d-00c04fc964ff", "6F9619FF-8B86-4D01-B42D-00C04FC964FF"
 	for _, c := range []struct {
@@ -41,8 +41,8 @@ func TestIDsAreComparedByValue(t *testing.T) {
 	}
 }
 
-// TestPatientIDIsComparedByIDAndAuthority is about the patient 1 of the authority 2.999.2: whatever stands beside these
-// two, nobody else is taken for the patient.
+// TestPatientIDIsComparedByIDAndAuthority compares ids with the patient 1 of the authority 2.999.2. No additional
+// components make another id equal.
 func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	t.Parallel()
 	for cx, want := range map[string]string{
@@ -55,7 +55,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 		"1^^^&2.999.2&ISO^^^20200101":          "same",
 		"1^4^M10^EXAMPLE&2.999.2&ISO^MR^OTHER": "same",
 
-		// Another id of the same authority.
+		// A different id of the same authority.
 		"2^^^&2.999.2&ISO":       "other",
 		"2^^^&2.999.2&ISO^PI":    "other",
 		"11^^^&2.999.2&ISO":      "other",
@@ -63,7 +63,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 		"1 ^^^&2.999.2&ISO":      "other",
 		"2^1^^&2.999.2&ISO":      "other",
 		"1 ASTER^^^&2.999.2&ISO": "other",
-		// The same id of another authority.
+		// The same id of a different authority.
 		"1^^^&2.999.3&ISO":           "other",
 		"1^^^&2.999.2.1&ISO":         "other",
 		"1^^^&2.999&ISO^PI":          "other",
@@ -71,7 +71,7 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 		"1^^^&2.999.3&ISO^^2.999.2":  "other",
 		"1^^^&2.999.3&ISO^&2.999.2&": "other",
 
-		// No patient id of one meaning.
+		// Not an unambiguous patient id.
 		"":                                   "unreadable",
 		"1":                                  "unreadable",
 		"1^^^":                               "unreadable",
@@ -101,14 +101,15 @@ func TestPatientIDIsComparedByIDAndAuthority(t *testing.T) {
 	}
 }
 
-// TestEntryBelongsToTheClosestConfiguredCommunityAboveIt: a community's records are not read with another's.
+// TestEntryBelongsToTheClosestConfiguredCommunityAboveIt checks that a community's records are not mixed with
+// another's.
 func TestEntryBelongsToTheClosestConfiguredCommunityAboveIt(t *testing.T) {
 	t.Parallel()
 	const gateway, asked, beside = "urn:oid:2.999.10", "urn:oid:2.999.10.1", "urn:oid:2.999.10.1.5"
 	n, _ := network(t, leads(gateway, "https://gateway.example", ihe.Community{Home: asked, Name: "A"},
 		ihe.Community{Home: beside, Name: "B"}))
 	own := configured(leads(gateway, "https://gateway.example"))
-	own.Home = "urn:oid:2.999.10.3" // we are below the gateway ourselves
+	own.Home = "urn:oid:2.999.10.3" // this service's own id is below the gateway's
 	below, err := ihe.New(own, ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)},
 		ihe.Deps{Now: time.Now, NewID: ids.Random})
 	expect.NoError(t, err)
@@ -130,7 +131,7 @@ func TestEntryBelongsToTheClosestConfiguredCommunityAboveIt(t *testing.T) {
 	}
 }
 
-func TestMomentsOfHL7AndISOAreRead(t *testing.T) {
+func TestMomentParsesHL7AndISOTimes(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Time{

@@ -1,9 +1,9 @@
-// Package ihe asks a live network for records: XCPD patient discovery (ITI-55) and XCA query and retrieve (ITI-38,
-// ITI-39) over SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as the QHIN Technical
-// Framework has it. It owns the messages, who is asked with which words, how long, and what of an answer is
-// believed. It stores nothing.
+// Package ihe queries a live network for records: XCPD patient discovery (ITI-55) and XCA query and retrieve (ITI-38,
+// ITI-39) over SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as specified by the QHIN
+// Technical Framework. It builds the messages, decides the recipients and time limits, and validates the responses. It
+// stores nothing.
 //
-// It has been tested against a peer of this repository (infra/test/ihe) and against no QHIN: docs/develop/tefca.md,
+// It has been tested against a peer in this repository (infra/test/ihe) but not against a QHIN: docs/develop/tefca.md,
 // "XCPD and XCA".
 package ihe
 
@@ -23,38 +23,38 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// How long and how many are asked.
+// Limits of time and concurrency.
 const (
-	// gatewayLimit is how long a gateway may take for an answer, with the second try. A person waits for the slowest.
+	// gatewayLimit is the time that a gateway has to respond, including a retry. The person waits for the slowest gateway.
 	gatewayLimit = 30 * time.Second
-	// retrieveLimit is that of a document, which may be large or made for us (on demand).
+	// retrieveLimit is the time limit for retrieving a document, which may be large or created on demand.
 	retrieveLimit = 60 * time.Second
-	atOnce        = 16 // gateways that are asked side by side
+	atOnce        = 16 // gateways queried concurrently
 )
 
-// Identity is who we are to gateways: the certificate that the network has issued, for TLS and for signatures.
+// Identity is the service's identity at gateways: the certificate issued by the network, for TLS and for signatures.
 type Identity struct {
-	Certificate string      // PEM, with the intermediate ones
-	Key         secret.Text // PEM; RSA, since XML signatures of other keys are hardly ever verified
+	Certificate string      // PEM, with intermediates
+	Key         secret.Text // PEM; RSA, because few gateways verify XML signatures of other keys
 }
 
-// Deps are what a Network works with.
+// Deps holds a Network's dependencies.
 type Deps struct {
-	Allow []netip.Prefix // ranges that may be reached besides public addresses (safehttp.Options)
+	Allow []netip.Prefix // reachable ranges besides public addresses (safehttp.Options)
 	Now   func() time.Time
-	NewID func() string // a random UUID
-	// Unanswered is told of each gateway that has not answered a discovery, or not so that it can be believed, by
-	// its home community id; where a community behind it has named another person, by that community's. The error
-	// tells nothing of the person.
+	NewID func() string // generates a random UUID
+	// Unanswered is called with the home community id of each gateway without a trusted response to a discovery, or of the
+	// community behind it that returned another person. The error contains nothing about the person.
 	Unanswered func(ctx context.Context, home string, err error)
 }
 
-// sender sends a request, as safehttp.Client does.
+// sender sends a request, like safehttp.Client.
 type sender interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Network asks the gateways of a configuration. It is safe for concurrent use. Keep it: it pools connections.
+// Network queries the gateways of a configuration. It is safe for concurrent use. Reuse it, because it pools
+// connections.
 type Network struct {
 	deps       Deps
 	config     Config
@@ -66,7 +66,7 @@ type Network struct {
 	atOnce                      int
 }
 
-// place is where the records of a community are asked for.
+// place is a community with the gateway that serves its records.
 type place struct {
 	Community
 
@@ -76,7 +76,7 @@ type place struct {
 
 var _ tefca.Network = (*Network)(nil)
 
-// New makes a Network. The error tells what is wrong with the configuration, never a key.
+// New returns a Network. The error describes the fault of the configuration and never contains a key.
 func New(config Config, identity Identity, deps Deps) (*Network, error) {
 	facilities, err := config.check()
 	if err != nil {
@@ -105,7 +105,7 @@ func New(config Config, identity Identity, deps Deps) (*Network, error) {
 	}, nil
 }
 
-// at finds the place of a facility.
+// at returns the place of a facility.
 func (n *Network) at(facility tefca.Facility) (place, error) {
 	found, ok := n.facilities[facility.ID]
 	if !ok {
@@ -114,8 +114,9 @@ func (n *Network) at(facility tefca.Facility) (place, error) {
 	return found, nil
 }
 
-// usable tells whether a network may be asked with an assertion (RCE, SOP "Exchange Purpose Implementation: Individual
-// Access Services" v3.0, 4.3 (a) and 4.4 (d): IAL2, and the demographics without which a query is not valid).
+// usable returns an error unless a network may be queried with an assertion (RCE, SOP "Exchange Purpose Implementation:
+// Individual Access Services" v3.0, 4.3 (a) and 4.4 (d): IAL2, and the demographics without which a query is not
+// valid).
 func (n *Network) usable(who tefca.Assertion) error {
 	p := who.Person
 	switch {

@@ -10,34 +10,34 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// local is how a community knows a person. It stands in Facility.Local, and is good at that community only.
+// local is a community's identifier of a person. It is stored in Facility.Local, and is valid at that community only.
 type local struct {
 	Home      string `json:"home"`
 	Root      string `json:"root"` // OID of the assigning authority
 	Extension string `json:"extension"`
 }
 
-// locator holds the ids that retrieve a document, spelt as the list has them. It stands in Document.Locator, for one
+// locator holds the ids that retrieve a document, spelled as in the list. It is stored in Document.Locator, for one
 // person at one community.
 type locator struct {
-	Home       string `json:"home"`             // the community that has listed the document
+	Home       string `json:"home"`             // the community that listed the document
 	Origin     id     `json:"origin,omitempty"` // home community id of the entry; empty if it is Home
 	Patient    string `json:"patient"`
 	Repository id     `json:"repository,omitempty"` // empty if the list names none
 	Document   id     `json:"document"`
 }
 
-// maxID bounds the ids that others choose, in bytes. Those of documents and repositories are OIDs, some with an
-// extension (IHE ITI TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
+// maxID limits external ids, in bytes. Ids of documents and repositories are OIDs, some with an extension (IHE ITI
+// TF-3, 4.2.3.2: uniqueId, repositoryUniqueId).
 const maxID = 256
 
-// valid refuses ids that would mean something else inside the CX and the quotes of a stored query (IHE ITI TF-3, table
-// 4.2.3.1.7-2; TF-2, 3.18.4.1.2.3.5).
+// valid refuses ids that would have a different meaning inside the CX and the quotes of a stored query (IHE ITI TF-3,
+// table 4.2.3.1.7-2; TF-2, 3.18.4.1.2.3.5).
 func (l local) valid() bool {
 	return oid.MatchString(l.Root) && printable(l.Extension) && !strings.ContainsAny(l.Extension, `^&~\|'`)
 }
 
-// printable reports whether an id of others has a length and no characters that cannot be seen.
+// printable reports whether an external id has an acceptable length and no invisible characters.
 func printable(id string) bool {
 	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }
@@ -47,7 +47,7 @@ func (l local) is(other local) bool {
 	return id(l.Root).is(id(other.Root)) && l.Extension == other.Extension
 }
 
-// cx is the id as document registries spell it (IHE ITI TF-3, table 4.2.3.1.7-2).
+// cx returns the id in the form that document registries use (IHE ITI TF-3, table 4.2.3.1.7-2).
 func (l local) cx() string { return l.Extension + "^^^&" + l.Root + "&ISO" }
 
 func (l local) seal() secret.Text { return sealed(l) }
@@ -59,7 +59,7 @@ func sealed(v any) secret.Text {
 	return secret.New(string(text))
 }
 
-// patient is how a facility knows the person.
+// patient returns a facility's identifier of the person.
 func patient(at tefca.Facility) (local, error) {
 	var l local
 	if err := json.Unmarshal([]byte(at.Local.Reveal()), &l); err != nil || l.Home != at.ID || !l.valid() {
@@ -68,7 +68,7 @@ func patient(at tefca.Facility) (local, error) {
 	return l, nil
 }
 
-// document is where a document of a facility's list is.
+// document returns the locator of a listed document.
 func document(at tefca.Facility, listed tefca.Document) (locator, error) {
 	known, err := patient(at)
 	if err != nil {

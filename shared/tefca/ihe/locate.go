@@ -12,13 +12,12 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxDiscovery bounds the answer to a discovery, in bytes: a record takes about 5 KB, and a QHIN
-// answers for many communities.
+// maxDiscovery limits the response to a discovery, in bytes. A record takes about 5 KB, and a QHIN responds for many
+// communities.
 const maxDiscovery = 4 << 20
 
-// Locate implements tefca.Network: it asks all gateways, some at once, each for a limited time. A gateway
-// that does not answer, or not so that it can be believed, is told of as Unanswered; when it stands for a
-// QHIN, under the QHIN's name.
+// Locate implements tefca.Network. It queries all gateways, several concurrently, each with a time limit. A gateway
+// without a trusted response is reported as Unanswered; if it represents a QHIN, under the QHIN's name.
 func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.usable(who); err != nil {
 		return err
@@ -44,7 +43,7 @@ func (n *Network) Locate(ctx context.Context, who tefca.Assertion, found func(te
 	return nil
 }
 
-// listener tells of facilities one at a time, and keeps those without an answer for the end.
+// listener reports facilities one at a time, and collects those without a response for the end.
 type listener struct {
 	mu     sync.Mutex
 	found  func(tefca.Facility) error
@@ -60,7 +59,7 @@ func (l *listener) take(ctx context.Context, facilities []tefca.Facility) error 
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("ihe: %w", err) // found has failed, or nobody waits any more
+			return fmt.Errorf("ihe: %w", err) // found has failed, or the caller has given up
 		}
 		if err := l.found(f); err != nil {
 			return err
@@ -69,7 +68,7 @@ func (l *listener) take(ctx context.Context, facilities []tefca.Facility) error 
 	return nil
 }
 
-// discover asks one gateway.
+// discover queries one gateway.
 func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) []tefca.Facility {
 	limited, cancel := context.WithTimeout(ctx, n.gatewayLimit)
 	defer cancel()
@@ -97,7 +96,7 @@ func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) 
 	return facilities
 }
 
-// heard reads a gateway's answer and says what of it is believed.
+// heard parses a gateway's response and returns its trusted part.
 func (n *Network) heard(got answer, g Gateway, who tefca.Person) ([]tefca.Facility, []doubt, error) {
 	said, err := discovered(got, n.config.Home)
 	if errors.Is(err, errBusy) {

@@ -16,7 +16,7 @@ import (
 
 const home = "urn:oid:2.999.2"
 
-func TestAPersonIsFoundListedAndRead(t *testing.T) {
+func TestPersonIsFoundListedAndRetrieved(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	n, _ := network(t, leads(home, p.URL))
@@ -50,12 +50,12 @@ func TestAPersonIsFoundListedAndRead(t *testing.T) {
 	}
 }
 
-func TestWhatAGatewaySaysOfAPerson(t *testing.T) {
+func TestLocateReportsMatchesOfGateway(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		answers peer.Switch
-		match   tefca.Match // empty: nothing is told of the facility
-		why     error       // of the doubt
+		match   tefca.Match // empty: the facility is not reported
+		why     error       // error of the doubt
 	}{
 		{"", tefca.Found, nil},
 		{peer.NoMatch, "", nil},
@@ -96,8 +96,8 @@ func TestWhatAGatewaySaysOfAPerson(t *testing.T) {
 	}
 }
 
-// Who runs a community has to be told that it has named somebody else; its gateway is not to blame.
-func TestWhichCommunityHasNamedAnotherPersonIsTold(t *testing.T) {
+// A community's operator must be informed if it returned another person; its gateway is not at fault.
+func TestLocateReportsCommunityThatReturnedOtherPerson(t *testing.T) {
 	t.Parallel()
 	const qhin, behind = "urn:oid:2.999.30", "urn:oid:2.999.30.1"
 	p := gateway(t, behind)
@@ -110,8 +110,8 @@ func TestWhichCommunityHasNamedAnotherPersonIsTold(t *testing.T) {
 	}
 }
 
-// What one community of an answer wants, or gets wrong, changes nothing for the others.
-func TestEachCommunityOfAnAnswerIsJudgedByItself(t *testing.T) {
+// A community's request for more attributes, or its error, does not affect the other communities in a response.
+func TestLocateJudgesCommunitiesIndependently(t *testing.T) {
 	t.Parallel()
 	const qhin, one, two = "urn:oid:2.999.30", "urn:oid:2.999.30.1", "urn:oid:2.999.30.2"
 	from := leads(qhin, "https://qhin.example", ihe.Community{Home: one, Name: "One"},
@@ -121,7 +121,7 @@ func TestEachCommunityOfAnAnswerIsJudgedByItself(t *testing.T) {
 		more     bool
 		families map[string]string // by community
 		want     map[string]tefca.Match
-		doubts   map[string]string // classes
+		doubts   map[string]string // error classes
 	}{
 		"one is sure, one wants more": {
 			true,
@@ -169,8 +169,8 @@ func TestEachCommunityOfAnAnswerIsJudgedByItself(t *testing.T) {
 	}
 }
 
-// One retry, where it is safe: discovery and query only read, a retrieval may make a document.
-func TestWhatIsAskedTwice(t *testing.T) {
+// A call is retried once if that is safe: discovery and query only read, but a retrieval may create a document.
+func TestCallsAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	n, _ := network(t, leads(home, p.URL))
@@ -201,7 +201,7 @@ func TestWhatIsAskedTwice(t *testing.T) {
 	}
 }
 
-func TestAQHINAnswersForItsCommunitiesAndNoOthers(t *testing.T) {
+func TestQHINServesOnlyItsCommunities(t *testing.T) {
 	t.Parallel()
 	const qhin, other = "urn:oid:2.999.10", "urn:oid:2.999.11"
 	behind, elsewhere := gateway(t, home), gateway(t, home)
@@ -218,7 +218,7 @@ func TestAQHINAnswersForItsCommunitiesAndNoOthers(t *testing.T) {
 	if _, told := all[qhin]; told || len(all) != 2 {
 		t.Errorf("told %+v", all)
 	}
-	// Another gateway echoes a community that is the QHIN's.
+	// A different gateway returns a record of a community behind the QHIN.
 	elsewhere.Switch(peer.Discovery, "")
 	for range 5 {
 		if f := located(t, n)[other]; f.Match != tefca.Unanswered {
@@ -227,7 +227,7 @@ func TestAQHINAnswersForItsCommunitiesAndNoOthers(t *testing.T) {
 	}
 }
 
-func TestAGatewayIsBelievedByItsCertificate(t *testing.T) {
+func TestGatewayIsTrustedByCertificate(t *testing.T) {
 	t.Parallel()
 	stranger := started(t, keys().strangers, home)
 	n, heard := network(t, leads(home, stranger.URL))
@@ -244,7 +244,7 @@ func TestAGatewayIsBelievedByItsCertificate(t *testing.T) {
 	}
 }
 
-func TestOnlyAUsableAssertionIsSent(t *testing.T) {
+func TestLocateRefusesUnusableAssertion(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	n, _ := network(t, leads(home, p.URL))
@@ -277,7 +277,7 @@ func TestOnlyAUsableAssertionIsSent(t *testing.T) {
 	}
 }
 
-func TestWhatTheListenerSaysEndsTheSearch(t *testing.T) {
+func TestLocateEndsWhenFoundFails(t *testing.T) {
 	t.Parallel()
 	stop := errors.New("stop")
 	gateways := make([]ihe.Gateway, 0, 3)
@@ -296,13 +296,13 @@ func TestWhatTheListenerSaysEndsTheSearch(t *testing.T) {
 	}
 }
 
-func TestWhoHasNotAnsweredIsToldAtTheEnd(t *testing.T) {
+func TestLocateReportsUnansweredAtEnd(t *testing.T) {
 	t.Parallel()
 	const broken = "urn:oid:2.999.1.1"
 	p, answers := gateway(t, broken), gateway(t, home)
 	p.Switch(peer.Discovery, peer.Fault)
 	n, _ := network(t, leads(broken, p.URL), leads(home, answers.URL))
-	n.Limits(30*time.Second, 1) // one after the other
+	n.Limits(30*time.Second, 1) // one at a time
 	var told []string
 	if err := n.Locate(t.Context(), asserted(t), func(f tefca.Facility) error {
 		told = append(told, f.ID)

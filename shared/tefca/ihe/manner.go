@@ -12,32 +12,32 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Settings adapts requests to one gateway or community that departs from the profiles: values by name
+// Settings adapts requests to a gateway or community that deviates from the profiles: values by name
 // (docs/operate/tefca.md, "Gateway settings").
 type Settings map[string]string
 
 // manner holds the settings of requests to a community.
 type manner struct {
 	nameFormat string  // NameFormat of SAML attributes
-	prefix     spelled // ids of communities and repositories
-	documents  spelled // ids of documents
-	ranged     string  // the attribute of document entries that queries bound; empty for none
+	prefix     spelled // spelling of ids of communities and repositories
+	documents  spelled // spelling of ids of documents
+	ranged     string  // document entry attribute that queries limit; may be empty
 	purpose    coding
 }
 
-// spelled is a form of ids in message bodies.
+// spelled is the spelling of ids in message bodies.
 type spelled int
 
 const (
-	usual spelled = iota // as the transaction has it
+	usual spelled = iota // as usual in the transaction
 	asURN
 	bare
 )
 
-// coding is a code with its system, as in HL7 v3.
+// coding is an HL7 v3 code with its code system.
 type coding struct{ code, system, systemName, name string }
 
-// settingValues lists the values of each setting, the default first.
+// settingValues lists the allowed values of each setting, the default first.
 func settingValues() map[string][]string {
 	return map[string][]string{
 		"attribute_name_format": {"uri", "basic", "unspecified"},
@@ -48,7 +48,7 @@ func settingValues() map[string][]string {
 	}
 }
 
-// check refuses unknown settings and values. The error names the member and its values, and quotes nothing.
+// check refuses unknown settings and values. The error names the member and its allowed values, and quotes nothing.
 func (s Settings) check(at string) error {
 	values := settingValues()
 	names := slices.Sorted(maps.Keys(values))
@@ -81,16 +81,16 @@ func mannerOf(community, gateway Settings) manner {
 	}
 }
 
-// root returns the id of a community for HL7 v3 messages: by default a bare OID.
+// root returns a community's id for HL7 v3 messages: by default a bare OID.
 func (m manner) root(home id) string { return m.prefix.write(home, home.oid()) }
 
-// home returns the id of a community for queries and retrievals: by default a URN (IHE ITI TF-3, 4.2.3.2.12).
+// home returns a community's id for queries and retrievals: by default a URN (IHE ITI TF-3, 4.2.3.2.12).
 func (m manner) home(home id) string { return m.prefix.write(home, home.urn()) }
 
-// repository returns the id of a repository: by default as listed.
+// repository returns a repository's id: by default as listed.
 func (m manner) repository(listed id) string { return m.prefix.write(listed, string(listed)) }
 
-// document returns the id of a document: by default as listed.
+// document returns a document's id: by default as listed.
 func (m manner) document(listed id) string { return m.documents.write(listed, string(listed)) }
 
 func (s spelled) write(one id, usually string) string {
@@ -104,9 +104,9 @@ func (s spelled) write(one id, usually string) string {
 	return usually
 }
 
-// between returns the date range of a query, if one is set: from a year before the person's birth, to cover a whole
-// life, until tomorrow, since some gateways write local times as if they were UTC. A gateway may leave out entries that
-// lack the attribute, such as documents on demand.
+// between returns the date range of a query, if one is set. It begins a year before the person's birth, to cover the
+// whole life, and ends tomorrow, because some gateways write local times as if they were UTC. A gateway may omit
+// entries without the attribute, such as on-demand documents.
 func (m manner) between(who tefca.Person, now time.Time) [][2]string {
 	if m.ranged == "" {
 		return nil

@@ -15,15 +15,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// requests holds parts of the requests of each transaction.
+// requests holds expected parts of the requests of each transaction.
 type requests struct{ discovery, query, retrieve []string }
 
-// sent returns the requests that a gateway with settings receives, each as one text.
+// sent returns the requests that a gateway with these settings receives, each as text.
 func sent(t *testing.T, settings, community ihe.Settings) requests {
 	t.Helper()
 	p := gateway(t, home)
 	leading := leads(home, p.URL)
-	if community != nil { // the facility stands behind the gateway
+	if community != nil { // the facility is a community behind the gateway
 		leading = leads("urn:oid:2.999.9", p.URL, ihe.Community{Home: home, Name: "Facility", Settings: community})
 	}
 	leading.Settings = settings
@@ -44,13 +44,13 @@ func sent(t *testing.T, settings, community ihe.Settings) requests {
 	return requests{last(peer.Discovery), last(peer.Query), last(peer.Retrieve)}
 }
 
-// patientOf is the CX of whom a facility has found.
+// patientOf returns the CX of the patient that a facility found.
 func patientOf(f tefca.Facility) string {
 	m := regexp.MustCompile(`"root":"([^"]*)","extension":"([^"]*)"`).FindStringSubmatch(f.Local.Reveal())
 	return m[2] + `^^^\u0026` + m[1] + `\u0026ISO`
 }
 
-func TestRequestsFollowTheSettingsOfAGateway(t *testing.T) {
+func TestRequestsFollowGatewaySettings(t *testing.T) {
 	t.Parallel()
 	const (
 		uri   = `NameFormat="urn:oasis:names:tc:SAML:2.0:attrname-format:uri"`
@@ -139,8 +139,9 @@ func TestRequestsFollowTheSettingsOfAGateway(t *testing.T) {
 	}
 }
 
-// TestSettingsOfNoMeaningAreErrorsAtTheStart that name the member and the values, and quote nothing.
-func TestSettingsOfNoMeaningAreErrorsAtTheStart(t *testing.T) {
+// TestNewRefusesUnknownSettings checks that the errors name the member and its allowed values, and quote
+// nothing.
+func TestNewRefusesUnknownSettings(t *testing.T) {
 	t.Parallel()
 	own := ihe.Identity{Certificate: keys().certificate, Key: secret.New(keys().key)}
 	deps := ihe.Deps{Allow: []netip.Prefix{}, Now: time.Now, NewID: ids.Random, Unanswered: nil}

@@ -4,7 +4,7 @@ package ihe
 const (
 	soapSpace   = "http://www.w3.org/2003/05/soap-envelope"
 	addressing  = "http://www.w3.org/2005/08/addressing"
-	anonymous   = "http://www.w3.org/2005/08/addressing/anonymous" // the answer comes on this connection
+	anonymous   = "http://www.w3.org/2005/08/addressing/anonymous" // the response is sent on the same connection
 	security    = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd"
 	security11  = "http://docs.oasis-open.org/wss/oasis-wss-wssecurity-secext-1.1.xsd"
 	utility     = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd"
@@ -39,8 +39,8 @@ const (
 	moreAttributes  = "1.3.6.1.4.1.19376.1.2.27.1"
 )
 
-// The stored query FindDocuments (IHE ITI TF-2, 3.18.4.1.2.3.7.1) and what it answers with (TF-3, 4.2: the identifiers
-// of types, schemes and states).
+// The stored query FindDocuments (IHE ITI TF-2, 3.18.4.1.2.3.7.1) and its results (TF-3, 4.2: the identifiers of types,
+// schemes and states).
 const (
 	findDocuments   = "urn:uuid:14d4debf-8f97-4251-9a74-a90016b0af0d"
 	stableEntry     = "urn:uuid:7edca82f-054d-47f2-a032-9b2a5b5186c1"
@@ -56,7 +56,7 @@ const (
 )
 
 // Attributes of the assertion (IHE ITI TF-2, 3.40.4.1.2: XUA, with the NHIN name of the home community id that US
-// networks read) and what they say.
+// networks read) and their values.
 const (
 	attributeFormats = "urn:oasis:names:tc:SAML:2.0:attrname-format:"
 	subjectName      = "urn:oasis:names:tc:SAML:1.1:nameid-format:X509SubjectName"
@@ -69,15 +69,15 @@ const (
 	attrHomeNHIN     = "urn:nhin:names:saml:homeCommunityId"
 	attrRole         = "urn:oasis:names:tc:xacml:2.0:subject:role"
 	attrPurpose      = "urn:oasis:names:tc:xspa:1.0:subject:purposeofuse"
-	// attrToken carries the id_token as it was signed (RCE, SOP "Exchange Purpose Implementation: Individual Access
+	// attrToken contains the id_token as it was signed (RCE, SOP "Exchange Purpose Implementation: Individual Access
 	// Services" v3.0, 4.9 (e)).
 	attrToken = "urn:ietf:params:oauth:token-type:id_token" //nolint:gosec // G101: a name
-	// Kinds of token that a signature refers to (OASIS, WSS SAML Token Profile 1.1.1, 3.4).
+	// Token types that a signature refers to (OASIS, WSS SAML Token Profile 1.1.1, 3.4).
 	samlToken = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLV2.0" //nolint:gosec // G101: a name
 	samlID    = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLID"
 )
 
-// role returns our role: SNOMED CT "Patient (person)".
+// role returns the role in requests: SNOMED CT "Patient (person)".
 func role() coding { return coding{"116154003", "2.16.840.1.113883.6.96", "SNOMED_CT", "Patient"} }
 
 // purposes lists the purposes of use that mean a person's own access, by code. No other purpose can be configured.

@@ -10,16 +10,15 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// What is read of a list: an entry takes about 6 KB.
+// Limits on a document list. An entry takes about 6 KB.
 const (
-	maxList      = 16 << 20 // bytes
+	maxList      = 16 << 20 // in bytes
 	maxDocuments = 2000
 )
 
 var errFailed = errors.New("the query has failed")
 
-// Documents implements tefca.Network with the stored query FindDocuments: stable documents and those
-// that are made on demand.
+// Documents implements tefca.Network with the stored query FindDocuments. It lists stable and on-demand documents.
 func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	to, err := n.at(at)
 	if err != nil {
@@ -44,8 +43,8 @@ func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.F
 	return n.listed(got.body, whose)
 }
 
-// queryBody asks for all approved documents of a patient (IHE ITI TF-2, 3.38.4.1.2 and 3.18.4.1.2.3.7.1), within a date
-// range if there is one.
+// queryBody builds a query for all approved documents of a patient (IHE ITI TF-2, 3.38.4.1.2 and 3.18.4.1.2.3.7.1),
+// optionally within a date range.
 func queryBody(whose local, as manner, between [][2]string) *etree.Element {
 	root := etree.NewElement("query:AdhocQueryRequest")
 	root.CreateAttr("xmlns:query", querySpace)
@@ -62,8 +61,8 @@ func queryBody(whose local, as manner, between [][2]string) *etree.Element {
 	return root
 }
 
-// listed reads the answer to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 of errors). An entry that is
-// unreadable, another patient's or another community's is counted in a tefca.ListError; the others are returned.
+// listed parses the response to FindDocuments (IHE ITI TF-2, 3.38.4.2.2; TF-3, 4.2.4 for errors). An entry that is
+// unreadable, or belongs to another patient or community, is counted in a tefca.ListError; the others are returned.
 func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	if !root.is(querySpace, "AdhocQueryResponse") {
 		return nil, content(errShape)
@@ -91,7 +90,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 			continue
 		}
 		if before, twice := known[read.at.Document.value()]; twice {
-			if !before.isSame(read) { // the first one counts
+			if !before.isSame(read) { // the first entry is used
 				missing.Add(tefca.ErrContent, attributeUnique)
 			}
 			continue
@@ -113,7 +112,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	return all, nil
 }
 
-// firstError is the code of the first error that a registry tells (IHE ITI TF-3, 4.2.4.1).
+// firstError returns the code of the first error in a registry's response (IHE ITI TF-3, 4.2.4.1).
 func firstError(root *element) string {
 	for _, e := range root.perhaps(registry, "RegistryErrorList").all(registry, "RegistryError") {
 		return e.attribute("errorCode")

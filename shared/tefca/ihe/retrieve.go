@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// maxAround is what may stand around a document in an answer, in bytes.
+// maxAround is the maximum size of the message around a document in a response, in bytes.
 const maxAround = 1 << 20
 
 var (
@@ -37,7 +37,7 @@ func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fa
 	got, err := n.ask(limited, who, call{
 		action: actRetrieve, manner: to.manner, address: to.gateway.Retrieve,
 		body: func(string) *etree.Element { return retrieveBody(wanted, to.manner) },
-		// as base64 a document takes a third more, with lines
+		// base64 makes a document a third longer, plus line breaks
 		packaged: true, limit: limit + limit/2 + maxAround, repeatable: false,
 	})
 	if err != nil {
@@ -46,7 +46,7 @@ func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fa
 	return n.retrieved(got, wanted, limit)
 }
 
-// retrieveBody asks for one document (IHE ITI TF-2, 3.39.4.1.2 and 3.43.4.1.2).
+// retrieveBody builds a request for one document (IHE ITI TF-2, 3.39.4.1.2 and 3.43.4.1.2).
 func retrieveBody(wanted locator, as manner) *etree.Element {
 	home := cmp.Or(wanted.Origin, id(wanted.Home))
 	repository := cmp.Or(wanted.Repository, id(home.oid()))
@@ -60,9 +60,9 @@ func retrieveBody(wanted locator, as manner) *etree.Element {
 	return root
 }
 
-// retrieved reads the answer, which has to be of just the document that was asked for (IHE ITI TF-2, 3.39.4.2.2 and
-// 3.43.4.2.2). A document on demand comes under the id that was asked for, beside its new one. Any repository
-// counts if the list named none.
+// retrieved parses the response, which must contain only the requested document (IHE ITI TF-2, 3.39.4.2.2 and
+// 3.43.4.2.2). An on-demand document is returned under the requested id, together with its new one. Any repository is
+// accepted if the list named none.
 func (n *Network) retrieved(got answer, wanted locator, limit int64) ([]byte, error) {
 	if !got.body.is(sharing, "RetrieveDocumentSetResponse") {
 		return nil, content(errShape)

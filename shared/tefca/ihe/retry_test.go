@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// broken is a way to gateways on which every request breaks.
+// broken is a client whose requests all fail.
 type broken struct {
 	class  safehttp.Class
 	bodies []string
@@ -27,9 +27,9 @@ func (b *broken) Do(request *http.Request) (*http.Response, error) {
 	return nil, &safehttp.Error{Class: b.class}
 }
 
-// A request that cannot have arrived is sent again; one that may have is sent again only if it changes nothing.
-// Whatever took its time, or was refused by us, is not.
-func TestWhichFailuresAreTriedAgain(t *testing.T) {
+// A request that cannot have arrived is retried; one that may have arrived is retried only if it changes nothing.
+// Time-outs and requests refused by this service's guard are not retried.
+func TestFailuresAreRetriedOnlyWhenSafe(t *testing.T) {
 	t.Parallel()
 	n, _ := network(t, leads(home, "https://gateway.example"))
 	at := tefca.Facility{ID: home, Local: secret.New(`{"home":"` + home + `","root":"2.999.2","extension":"1"}`)}
@@ -75,14 +75,14 @@ func TestWhichFailuresAreTriedAgain(t *testing.T) {
 	}
 }
 
-// status is a way to gateways that answer with a status and no message.
+// status is a client that returns a status without a message.
 type status int
 
 func (s status) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: int(s), Header: http.Header{}, Body: http.NoBody}, nil
 }
 
-func TestWhatAStatusMeans(t *testing.T) {
+func TestStatusIsClassified(t *testing.T) {
 	t.Parallel()
 	n, _ := network(t, leads(home, "https://gateway.example"))
 	at := tefca.Facility{ID: home, Local: secret.New(`{"home":"` + home + `","root":"2.999.2","extension":"1"}`)}

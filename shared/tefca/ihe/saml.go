@@ -9,21 +9,21 @@ import (
 	"time"
 
 	"github.com/beevik/etree"
-	// exclusive canonicalisation and its signatures are easier broken than written
+	// exclusive canonicalisation and its signatures are hard to implement safely
 	dsig "github.com/russellhaering/goxmldsig"
 
 	"recordbridge/shared/tefca"
 )
 
-// How long what we sign is valid (IHE ITI TF-2, 3.40.4.1.2 leaves it to the network): long enough for clocks
-// that differ by two minutes.
+// Lifetimes of signatures (IHE ITI TF-2, 3.40.4.1.2 leaves them to the network). They allow for clocks that differ by
+// two minutes.
 const (
 	validFor  = 5 * time.Minute
 	skew      = 2 * time.Minute
 	timestamp = "2006-01-02T15:04:05.000Z"
 )
 
-// signer signs assertions and messages with our key.
+// signer signs assertions and messages with the service's key.
 type signer struct {
 	assertions, messages *dsig.SigningContext
 	certificate          string // base64 DER
@@ -48,17 +48,17 @@ func newSigner(key *rsa.PrivateKey, own tls.Certificate) (signer, error) {
 	return made, nil
 }
 
-// claims are what one assertion says beside who we are.
+// claims holds the contents of one assertion besides the service's identity.
 type claims struct {
 	id       string
 	who      tefca.Assertion
 	config   Config
-	manner   manner // of requests to the audience
-	audience string // the address that it is sent to, and good for
+	manner   manner // settings of requests to the audience
+	audience string // URL that receives the assertion; it is valid only there
 	at       time.Time
 }
 
-// window is when what is signed now is valid. The assertion of a person never outlives the id_token in it.
+// window returns the validity period of a signature made now. An assertion never outlives the id_token in it.
 func (c claims) window() (from, until time.Time) {
 	until = c.at.Add(validFor)
 	if c.who.ExpiresAt.Before(until) {
@@ -67,8 +67,8 @@ func (c claims) window() (from, until time.Time) {
 	return c.at.Add(-skew), until
 }
 
-// assertion makes the signed SAML assertion, of which we prove to hold the key (IHE ITI TF-2, 3.40.4.1.2;
-// holder-of-key: OASIS, SAML V2.0 Profiles, 3.1).
+// assertion builds the signed SAML assertion, bound to the service's key (IHE ITI TF-2, 3.40.4.1.2; holder-of-key:
+// OASIS, SAML V2.0 Profiles, 3.1).
 func (s signer) assertion(c claims) (*etree.Element, error) {
 	root := etree.NewElement("saml2:Assertion")
 	root.CreateAttr("xmlns:saml2", samlSpace)
@@ -104,12 +104,13 @@ func (s signer) assertion(c claims) (*etree.Element, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ihe: sign assertion: %w", err)
 	}
-	s.keyValue(signature.SelectElement("ds:KeyInfo")) // no part of what is signed
-	root.InsertChildAt(issuer.Index()+1, signature)   // where the schema has it (OASIS, SAML V2.0 Core, 2.3.3)
+	s.keyValue(signature.SelectElement("ds:KeyInfo")) // not covered by the signature
+	// at the position required by the schema (OASIS, SAML V2.0 Core, 2.3.3)
+	root.InsertChildAt(issuer.Index()+1, signature)
 	return root, nil
 }
 
-// person puts in of whom the assertion is, and that we prove it with our certificate.
+// person adds the subject, confirmed by the service's certificate.
 func (s signer) person(root *etree.Element) {
 	subject := root.CreateElement("saml2:Subject")
 	put(subject, "saml2:NameID", s.subject).CreateAttr("Format", subjectName)
@@ -121,8 +122,8 @@ func (s signer) person(root *etree.Element) {
 	s.keyValue(key)
 }
 
-// message signs a timestamp with the key that the assertion names, which ties the assertion to this message (OASIS, WSS
-// SAML Token Profile 1.1.1, 3.5.1). Both elements go into the security header.
+// message signs a timestamp with the key named in the assertion, which binds the assertion to this message (OASIS, WSS
+// SAML Token Profile 1.1.1, 3.5.1). Both elements belong in the security header.
 func (s signer) message(c claims, id string) (stamp, signature *etree.Element, err error) {
 	_, until := c.window()
 	stamp = etree.NewElement("wsu:Timestamp")
@@ -134,7 +135,7 @@ func (s signer) message(c claims, id string) (stamp, signature *etree.Element, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("ihe: sign message: %w", err)
 	}
-	info := signature.SelectElement("ds:KeyInfo") // no part of what is signed
+	info := signature.SelectElement("ds:KeyInfo") // not covered by the signature
 	info.Child = nil
 	reference := info.CreateElement("wsse:SecurityTokenReference")
 	reference.CreateAttr("xmlns:wsse", security)
@@ -152,7 +153,7 @@ func attribute(parent *etree.Element, name, format string) *etree.Element {
 	return a
 }
 
-// coded puts in a value that is a code of HL7 v3 (IHE ITI TF-2, 3.40.4.1.2.1 and 3.40.4.1.2.3).
+// coded adds an HL7 v3 code as a value (IHE ITI TF-2, 3.40.4.1.2.1 and 3.40.4.1.2.3).
 func coded(attribute *etree.Element, tag string, is coding) {
 	value := attribute.CreateElement("saml2:AttributeValue").CreateElement("hl7:" + tag)
 	value.CreateAttr("xmlns:hl7", hl7Space)
@@ -164,8 +165,8 @@ func coded(attribute *etree.Element, tag string, is coding) {
 	value.CreateAttr("displayName", is.name)
 }
 
-// keyValue adds our public key beside the certificate: some gateways verify with it alone (W3C,
-// XML Signature, 4.4.2.2).
+// keyValue adds the public key next to the certificate, because some gateways verify with the key alone (W3C, XML
+// Signature, 4.4.2.2).
 func (s signer) keyValue(info *etree.Element) {
 	value := etree.NewElement("ds:KeyValue")
 	key := value.CreateElement("ds:RSAKeyValue")

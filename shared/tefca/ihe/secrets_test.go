@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// leak gives what of the person, the token or the key stands in a text.
+// leak returns data of the person, the token or the key that a text contains.
 func leak(t *testing.T, text string) string {
 	t.Helper()
 	p := maple(t)
@@ -33,9 +33,9 @@ func leak(t *testing.T, text string) string {
 	return ""
 }
 
-// Whatever goes wrong, and whatever the other side quotes: an error tells nothing of the person,
-// the token or the message.
-func TestErrorsTellNothing(t *testing.T) {
+// Whatever fails, and whatever the other side quotes, an error contains nothing about the person, the token or the
+// message.
+func TestErrorsHideContent(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	n, heard := network(t, leads(home, p.URL))
@@ -89,7 +89,7 @@ func TestErrorsTellNothing(t *testing.T) {
 	}
 }
 
-// quoted is a member of a configuration that a text quotes.
+// quoted returns a member of a configuration that a text quotes.
 func quoted(text string, of reflect.Value) string {
 	switch {
 	case of.Kind() == reflect.String && len(of.String()) > 1 && strings.Contains(text, of.String()):
@@ -110,7 +110,7 @@ func quoted(text string, of reflect.Value) string {
 	return ""
 }
 
-func TestConfigurationsThatAreNone(t *testing.T) {
+func TestNewRefusesInvalidConfiguration(t *testing.T) {
 	t.Parallel()
 	good := func() ihe.Config { return configured(leads(home, "https://gateway.example")) }
 	_, other, err := keys().clients.Issue("another")
@@ -171,8 +171,8 @@ func TestConfigurationsThatAreNone(t *testing.T) {
 	}
 }
 
-// Nothing is sent to an address that the guard does not allow, whatever the configuration says.
-func TestTheGuardStandsBeforeAGateway(t *testing.T) {
+// Nothing is sent to an address that the guard forbids, whatever the configuration contains.
+func TestGuardBlocksForbiddenGateway(t *testing.T) {
 	t.Parallel()
 	p := gateway(t, home)
 	heard := &doubts{all: map[string]error{}}

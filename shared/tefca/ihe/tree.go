@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// What is read of an answer is bounded, since it comes from outside; its bytes are bounded where it is read.
+// Limits on the structure of a response, because it is untrusted. Its size is limited when it is read.
 const (
-	maxDepth      = 64 // elements in each other; discovery answers have about 15
+	maxDepth      = 64 // nested elements; discovery responses have about 15
 	maxElements   = 200_000
-	maxAttributes = 32 // of one element
+	maxAttributes = 32 // per element
 )
 
 var (
@@ -21,18 +21,17 @@ var (
 	errShape = errors.New("an element is missing, or is there more than once")
 )
 
-// element is an XML element with its name in its namespace. All methods work on nil, which is an
-// element that is not there.
+// element is an XML element with its namespaced name. All methods work on nil, which is a missing element.
 type element struct {
 	name       xml.Name
 	attributes []xml.Attr
-	text       []byte // its own, not its children's
+	text       []byte // excluding its children's text
 	children   []*element
-	shape      *bool // of the whole document: whether something was not there exactly once
+	shape      *bool // shared by the document: whether an element was not present exactly once
 }
 
-// parse reads a document. Document types are refused, so that no entity is ever declared; of entities there are the
-// five of XML. Text other than UTF-8 is refused.
+// parse parses a document. It refuses document types, so no entities can be declared besides XML's five predefined
+// ones. It also refuses text that is not UTF-8.
 func parse(document []byte) (*element, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	broken := false
@@ -73,9 +72,9 @@ func parse(document []byte) (*element, error) {
 	return top.children[0], nil
 }
 
-// sound reports whether there are not too many attributes and none twice, which encoding/xml does not look at.
+// sound reports whether there are not too many attributes and no duplicates, which encoding/xml does not check.
 func sound(attributes []xml.Attr) bool {
-	if len(attributes) > maxAttributes { // first: comparing takes the square of their number
+	if len(attributes) > maxAttributes { // checked first, because the comparison is quadratic
 		return false
 	}
 	for i, a := range attributes {
@@ -86,8 +85,8 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// apart gives an element and its descendants a shape of their own, so that a flaw within leaves the rest
-// of the document readable.
+// apart gives an element and its descendants their own shape, so that a flaw within them does not make the rest of the
+// document unreadable.
 func (e *element) apart() *element {
 	e.share(new(bool))
 	return e
@@ -95,17 +94,17 @@ func (e *element) apart() *element {
 
 func (e *element) share(shape *bool) {
 	e.shape = shape
-	for _, child := range e.children { // to maxDepth
+	for _, child := range e.children { // at most maxDepth levels
 		child.share(shape)
 	}
 }
 
-// is reports whether an element has a name.
+// is reports whether an element has the given name.
 func (e *element) is(space, name string) bool {
 	return e != nil && e.name.Space == space && e.name.Local == name
 }
 
-// all lists the children of a name.
+// all lists the children with the given name.
 func (e *element) all(space, name string) []*element {
 	if e == nil {
 		return nil
@@ -113,8 +112,8 @@ func (e *element) all(space, name string) []*element {
 	return slices.DeleteFunc(slices.Clone(e.children), func(c *element) bool { return !c.is(space, name) })
 }
 
-// perhaps is the child of a name, nil if there is none. With two of them the document is out of shape: whoever else
-// reads it could mean the other.
+// perhaps returns the child with the given name, or nil if there is none. Two of them make the document malformed,
+// because another reader could use the other one.
 func (e *element) perhaps(space, name string) *element {
 	found := e.all(space, name)
 	if len(found) > 1 {
@@ -126,7 +125,7 @@ func (e *element) perhaps(space, name string) *element {
 	return found[0]
 }
 
-// only is the child of a name. Without one the document is out of shape, too.
+// only returns the child with the given name. If it is missing, the document is malformed.
 func (e *element) only(space, name string) *element {
 	found := e.perhaps(space, name)
 	if found == nil && e != nil {
@@ -135,7 +134,7 @@ func (e *element) only(space, name string) *element {
 	return found
 }
 
-// attribute is the value of an attribute that is in no namespace.
+// attribute returns the value of an attribute without a namespace.
 func (e *element) attribute(name string) string {
 	if e == nil {
 		return ""
@@ -148,7 +147,7 @@ func (e *element) attribute(name string) string {
 	return ""
 }
 
-// words is the text of an element without the space around it.
+// words returns an element's text without surrounding space.
 func (e *element) words() string {
 	if e == nil {
 		return ""
@@ -156,7 +155,7 @@ func (e *element) words() string {
 	return string(bytes.TrimSpace(e.text))
 }
 
-// wellShaped tells whether all that was looked for so far was there as often as it had to.
+// wellShaped returns an error if any element accessed so far was missing or duplicated.
 func (e *element) wellShaped() error {
 	if *e.shape {
 		return errShape

@@ -21,7 +21,7 @@ const (
 	identity = "sentinel-patient-id"
 )
 
-// keys are what all tests trust: making keys takes long.
+// keys holds the certificates that all tests trust; creating keys is slow.
 var keys = sync.OnceValue(func() (k struct {
 	gateways, clients, strangers *peer.Authority
 	certificate, key             string
@@ -41,7 +41,7 @@ var keys = sync.OnceValue(func() (k struct {
 	return k
 })
 
-// maple is the person that all gateways of the tests know.
+// maple returns the person that all test gateways know.
 func maple(t *testing.T) tefca.Person {
 	t.Helper()
 	known, ok := people.Named("maple.aster@tefca.example")
@@ -51,7 +51,7 @@ func maple(t *testing.T) tefca.Person {
 	return known.Person
 }
 
-// asserted is who asks: a person verified a minute ago, for four more.
+// asserted returns the identity of a person verified a minute ago, valid for four more minutes.
 func asserted(t *testing.T) tefca.Assertion {
 	t.Helper()
 	return tefca.Assertion{
@@ -92,7 +92,7 @@ func started(t *testing.T, issuer *peer.Authority, home string) *peer.Peer {
 	return p
 }
 
-// doubts are the gateways that a network could not believe, and why.
+// doubts records the gateways whose responses a network did not trust, and why.
 type doubts struct {
 	mu  sync.Mutex
 	all map[string]error
@@ -110,7 +110,7 @@ func (d *doubts) of(home string) error {
 	return d.all[home]
 }
 
-// leads is a gateway in a configuration.
+// leads returns a gateway's configuration.
 func leads(home, to string, behind ...ihe.Community) ihe.Gateway {
 	return ihe.Gateway{
 		Community: ihe.Community{Home: home, Name: "Facility " + home, City: "Madison", State: "WI"},
@@ -136,7 +136,7 @@ func network(t *testing.T, gateways ...ihe.Gateway) (*ihe.Network, *doubts) {
 	return n, heard
 }
 
-// located asks, and gives the last word of each facility.
+// located queries the network and returns the last report of each facility.
 func located(t *testing.T, n *ihe.Network) map[string]tefca.Facility {
 	t.Helper()
 	all := map[string]tefca.Facility{}

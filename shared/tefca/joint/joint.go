@@ -1,6 +1,6 @@
-// Package joint asks several networks as if they were one. It owns which network a facility is of, which word counts
-// where two networks tell of the same facility, and what becomes of a network that cannot be asked. It asks nobody
-// itself and keeps nothing.
+// Package joint combines several networks into one. It decides which network a facility belongs to, which report is
+// used if two networks report the same facility, and how a failed network is handled. It sends no requests itself and
+// stores nothing.
 package joint
 
 import (
@@ -15,22 +15,22 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Member is one of the networks.
+// Member is one of the combined networks.
 type Member struct {
-	// Name is a word of ours, without a separator. It stands in front of how the member's facilities know the person, so
-	// that the member is found again after the search; another name makes what was located of no use.
+	// Name is a fixed word without a separator. It is stored as a prefix of the facilities' identifiers of the person, so
+	// that the member is found again after the search. Changing it invalidates located facilities.
 	Name    string
 	Network tefca.Network
-	// Places are the facilities that the member leads to: where it cannot be asked, they are told as Unanswered.
+	// Places lists the facilities that the member leads to. If the member fails, they are reported as Unanswered.
 	Places []Place
 }
 
-// Place is a facility, as tefca.Facility has it.
+// Place holds the details of a tefca.Facility.
 type Place struct{ ID, Name, City, State string }
 
-// Network is a tefca.FHIRNetwork of its members. Trouble is told of each member that could not be asked, by its name;
-// the error tells nothing of the person. Members may be asked in any order: only where two have found the same
-// facility, the first of them counts.
+// Network is a tefca.FHIRNetwork that combines its members. Trouble is called with the name of each member that failed;
+// the error contains nothing about the person. The order of members matters only if two of them find the same facility:
+// the first one is used.
 type Network struct {
 	Members []Member
 	Trouble func(ctx context.Context, member string, err error)
@@ -38,11 +38,11 @@ type Network struct {
 
 var _ tefca.FHIRNetwork = Network{}
 
-// separator ends a member's name.
+// separator ends a member's name in a stored identifier.
 const separator = "|"
 
-// Locate implements tefca.Network: all members are asked at once. It fails where all have failed: as one that does not
-// accept the identity if that is so of all of them, for another may do better later.
+// Locate implements tefca.Network by querying all members concurrently. It fails only if all of them fail, and with
+// tefca.ErrIdentity only if all have rejected the identity, because the others may succeed later.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -70,7 +70,7 @@ func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tef
 	return whole(failures)
 }
 
-// whole is the failure of all members together; nil where one has not failed.
+// whole returns the combined failure of all members, or nil if one has not failed.
 func whole(failures []error) error {
 	var other error
 	for _, err := range failures {
@@ -87,18 +87,18 @@ func whole(failures []error) error {
 	return errors.Join(failures...)
 }
 
-// search is one run of asking.
+// search is one query of the members.
 type search struct {
 	members []Member
 	found   func(tefca.Facility) error
 	stop    func()
 
 	mu      sync.Mutex
-	heard   map[string][]tefca.Facility // by id, the last word of each member; without an id where it has said none
-	failure error                       // found's
+	heard   map[string][]tefca.Facility // each member's latest report, by facility id; zero if none
+	failure error                       // error of found
 }
 
-// take stores a member's word of a facility, and tells it if it counts.
+// take stores a member's report of a facility, and passes on the preferred one if it has changed.
 func (s *search) take(member int, f tefca.Facility) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *search) take(member int, f tefca.Facility) error {
 	return s.failure
 }
 
-// miss tells that a member has failed of those of its places that nothing was heard of.
+// miss reports those facilities of a failed member that no member has reported.
 func (s *search) miss(member int) error {
 	for _, p := range s.members[member].Places {
 		if s.heard[p.ID] != nil {
@@ -137,7 +137,8 @@ func (s *search) miss(member int) error {
 	return nil
 }
 
-// best is the member whose word of a facility counts: what says more, or stands first; -1 for nobody's.
+// best returns the member with the preferred report of a facility: the most informative one, or the first; -1 if there
+// is none.
 func best(words []tefca.Facility) int {
 	at, most := -1, 0
 	for i, f := range words {
@@ -181,7 +182,7 @@ func (n Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facilit
 	return opener.Open(ctx, who, at)
 }
 
-// of finds the member that has told of a facility, and the facility as the member knows it.
+// of returns the member that reported a facility, and the facility as the member identifies it.
 func (n Network) of(at tefca.Facility) (tefca.Network, tefca.Facility, error) {
 	name, local, named := strings.Cut(at.Local.Reveal(), separator)
 	for _, m := range n.Members {

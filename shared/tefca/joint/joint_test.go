@@ -21,7 +21,7 @@ import (
 
 var errOurs = errors.New("the store is down")
 
-// network says its words, each a second after the one before, and fails in the end.
+// network sends its reports at intervals of a second, and then fails if so configured.
 type network struct {
 	tefca.Network
 
@@ -74,7 +74,7 @@ func (s server) Open(_ context.Context, _ tefca.Assertion, at tefca.Facility) (t
 	return tokens.Set{Scope: "s"}, nil
 }
 
-// search is what is told of a search: the last word of each facility, and which networks could not be asked.
+// search holds the results of a search: the last report of each facility, and the networks that failed.
 type search struct {
 	last    map[string]tefca.Facility
 	trouble []string
@@ -99,7 +99,7 @@ func locate(t *testing.T, found func(tefca.Facility) error, members ...joint.Mem
 
 func all(tefca.Facility) error { return nil }
 
-// words are the last ones, as network takes them.
+// words returns the last reports in network's format.
 func (s search) words() []string {
 	words := make([]string, 0, len(s.last))
 	for id, f := range s.last {
@@ -109,8 +109,8 @@ func (s search) words() []string {
 	return words
 }
 
-// TestWhatTwoNetworksSayIsTheSameInAnyOrder: whoever answers first.
-func TestWhatTwoNetworksSayIsTheSameInAnyOrder(t *testing.T) {
+// TestLocateResultIsIndependentOfOrder checks that the order of responses does not matter.
+func TestLocateResultIsIndependentOfOrder(t *testing.T) {
 	t.Parallel()
 	want := []string{
 		"a found one|1", "b found two|2", "both found one|3", "changed ambiguous", "doubt ambiguous", "silent unanswered",
@@ -141,7 +141,7 @@ func TestWhatTwoNetworksSayIsTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestAWordThatDoesNotCountIsNotTold(t *testing.T) {
+func TestLocateDoesNotReportLesserMatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		told := 0
@@ -155,7 +155,7 @@ func TestAWordThatDoesNotCountIsNotTold(t *testing.T) {
 	})
 }
 
-func TestOfANetworkThatFailsTheOthersAreAskedAndItsFacilitiesAreUnanswered(t *testing.T) {
+func TestLocateReportsFacilitiesOfFailedMemberAsUnanswered(t *testing.T) {
 	t.Parallel()
 	failing := joint.Member{
 		Name: "one", Network: network{words: []string{"a found 1"}, fails: fmt.Errorf("no: %w", tefca.ErrUnavailable)},
@@ -175,7 +175,7 @@ func TestOfANetworkThatFailsTheOthersAreAskedAndItsFacilitiesAreUnanswered(t *te
 	}
 }
 
-func TestASearchFailsWhereAllNetworksDo(t *testing.T) {
+func TestLocateFailsWhenAllMembersFail(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ one, two, want error }{
 		"none answers":            {tefca.ErrUnavailable, tefca.ErrUnavailable, tefca.ErrUnavailable},
@@ -192,7 +192,7 @@ func TestASearchFailsWhereAllNetworksDo(t *testing.T) {
 	}
 }
 
-func TestWhoIsToldAndFailsEndsTheSearch(t *testing.T) {
+func TestLocateEndsWhenFoundFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began, told := time.Now(), 0
@@ -206,7 +206,7 @@ func TestWhoIsToldAndFailsEndsTheSearch(t *testing.T) {
 	})
 }
 
-func TestAFacilityIsReadByTheNetworkThatHasFoundIt(t *testing.T) {
+func TestFacilityIsReadThroughItsMember(t *testing.T) {
 	t.Parallel()
 	var one, two []string
 	n := joint.Network{Members: []joint.Member{

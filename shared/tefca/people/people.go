@@ -1,6 +1,7 @@
-// Package people has the synthetic patients of TEFCA mode (docs/guide/tefca.md, "Patients"): who the simulated identity
-// provider vouches for, whose records the simulated network has, and whom POST /bridge/vault_connection/revoke resets.
-// None of them is a real person; their addresses are at a domain that is reserved for examples (RFC 6761 section 6.5).
+// Package people defines the synthetic patients of TEFCA mode (docs/guide/tefca.md, "Patients"). The simulated identity
+// provider vouches for them, the simulated network has their records, and POST /bridge/vault_connection/revoke resets
+// them. None of them is a real person; their e-mail addresses are at a domain reserved for examples (RFC 6761 section
+// 6.5).
 package people
 
 import (
@@ -10,17 +11,17 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Issuer is what the simulated identity provider is called, behind the base URL of the sandbox.
+// Issuer is the path of the simulated identity provider below the sandbox's base URL.
 const Issuer = "/identity"
 
-// Patient is one of them.
+// Patient is a synthetic patient.
 type Patient struct {
-	Subject string // at the simulated identity provider; stable
-	Story   string // what the network has of the patient, in a few words: it is shown where a tester picks one
+	Subject string // stable id at the simulated identity provider
+	Story   string // short description of the patient's records, shown to testers
 	Person  tefca.Person
 }
 
-// Named finds a patient by e-mail address, in either case of letters.
+// Named returns the patient with an e-mail address, ignoring case.
 func Named(email string) (Patient, bool) {
 	all := All()
 	at := slices.IndexFunc(all, func(p Patient) bool { return strings.EqualFold(p.Person.Email, email) })
@@ -30,7 +31,7 @@ func Named(email string) (Patient, bool) {
 	return all[at], true
 }
 
-// All are the patients.
+// All returns all patients.
 func All() []Patient {
 	return []Patient{
 		patient("p01", "Maple", "Aster", "1984-03-12", "female", "Records at several hospitals",
@@ -64,7 +65,7 @@ func All() []Patient {
 	}
 }
 
-// patient is one who lives, and has lived, at addresses: the first is the current one.
+// patient returns a patient with addresses, the current one first.
 func patient(subject, given, family, born, sex, story string, addresses ...tefca.Address) Patient {
 	return Patient{Subject: subject, Story: story, Person: tefca.Person{
 		Given: given, Family: family, BirthDate: born, Sex: sex, Addresses: addresses,

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// TestTheDocumentHasThePatients holds the table of docs/guide/tefca.md equal to what testers are offered.
-func TestTheDocumentHasThePatients(t *testing.T) {
+// TestGuideListsPatients compares the table in docs/guide/tefca.md with the patients offered to testers.
+func TestGuideListsPatients(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/guide/tefca.md")
 	if err != nil {
@@ -30,7 +30,7 @@ func TestTheDocumentHasThePatients(t *testing.T) {
 	}
 }
 
-func TestPatientsAreFoundByTheirAddress(t *testing.T) {
+func TestNamedFindsPatientByAddress(t *testing.T) {
 	t.Parallel()
 	subjects, stories := map[string]bool{}, map[string]bool{}
 	for _, p := range people.All() {

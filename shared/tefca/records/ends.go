@@ -17,19 +17,19 @@ type Folders interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 }
 
-// Ender removes what is cached of connections that end: by their names, since a token set knows nothing of the
-// writings before its own.
+// Ender deletes the cached records of connections that end. It lists them by name, because a token set does not record
+// earlier writes.
 type Ender struct {
 	Objects Folders
 }
 
-// DeleteAll removes all that is cached of a connection. It may be repeated.
+// DeleteAll deletes all cached records of a connection. It may be repeated.
 func (e Ender) DeleteAll(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	return e.DeleteUntil(ctx, tenant, connectionID, math.MaxInt64)
 }
 
-// DeleteUntil removes what is cached of a connection's authorizations up to a generation. What its patient
-// authorises meanwhile stays.
+// DeleteUntil deletes a connection's cached records up to an authorisation's generation. Records of a newer
+// authorisation are not deleted.
 func (e Ender) DeleteUntil(ctx context.Context, tenant org.Tenant, connectionID string, generation int64) error {
 	folder := folderOf(tenant, connectionID)
 	keys, err := e.Objects.List(ctx, folder)

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Readings opens objects (blob.Bucket); fault.NotFound.
+// Readings opens objects (blob.Bucket) and returns fault.NotFound for a missing one.
 type Readings interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
@@ -20,11 +20,12 @@ type Readings interface {
 // Reader reads records.
 type Reader struct {
 	Objects Readings
-	Sealer  tokens.Sealer // of Purpose
+	Sealer  tokens.Sealer // for Purpose
 }
 
-// Read reads a chunk, counted from 0, of the record that held tells of, or of one of its fixtures. The receiver may
-// overwrite the resources. Any failure is ours: what was kept is to be read, whole, until held.Until.
+// Read returns a chunk, counted from 0, of the record that held describes, or of one of its fixtures. The receiver may
+// overwrite the resources. Any failure is internal, because a stored record must be completely readable until
+// held.Until.
 func (r Reader) Read(
 	ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string, chunk int,
 ) (iter.Seq[[]byte], error) {

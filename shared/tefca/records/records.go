@@ -1,6 +1,6 @@
-// Package records owns the cache of what was fetched of a TEFCA connection's record while the patient's assertion lived
-// (docs/guide/tefca.md): resources that are converted already, sealed, in chunks, for a day. An export reads them in place of
-// a server. It knows neither documents nor how they are converted, and nothing of it is logged.
+// Package records caches the record of a TEFCA connection that was fetched while the patient's assertion was valid
+// (docs/guide/tefca.md): converted resources, sealed, in chunks, for a day. An export reads them instead of a server.
+// The package does not handle documents or their conversion, and logs nothing of the contents.
 package records
 
 import (
@@ -16,48 +16,50 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Purpose stands in the encryption context of sealed chunks.
+// Purpose is the encryption context of sealed chunks.
 const Purpose = "records"
 
 const (
-	// life is how long a record is kept, and with it the connection's authorization (docs/reference/deviations.md, "Exports").
+	// life is the time for which a record is stored, and so also the lifetime of the connection's authorisation
+	// (docs/reference/deviations.md, "Exports").
 	life = 24 * time.Hour
-	// fullAt is how many bytes of resources make a chunk full. The last one goes whole into it.
+	// fullAt is the number of resource bytes at which a chunk is full. The last resource is not split.
 	fullAt = 4 << 20
 )
 
-// Objects keeps chunks (blob.Bucket, whose bucket has a rule that removes them, whatever crashes).
+// Objects stores chunks (blob.Bucket). The bucket's lifecycle rule deletes them even after a crash.
 type Objects interface {
 	Removals
 
 	Put(ctx context.Context, key, contentType string, body []byte) error
 }
 
-// Cache keeps records.
+// Cache stores records.
 type Cache struct {
 	Objects Objects
-	Sealer  tokens.Sealer // of Purpose
+	Sealer  tokens.Sealer // for Purpose
 	Now     func() time.Time
 	NewID   ids.Source
 }
 
-// Feed hands resources to put, each as compact JSON without a line break, and ends with put's first error or its own.
+// Feed passes resources to put, each as compact JSON without a line break. It returns put's first error or its own.
 type Feed func(put func(resource []byte) error) error
 
-// Content is what is written of one authorization.
+// Content is the data to store for one authorisation.
 type Content struct {
-	Generation int64 // of the connection
+	Generation int64 // the connection's generation
 	Resources  Feed
-	Documents  int // that the resources are made of
-	// documents that are not wholly in them, by reason (export.LossReason); Resources may add to it
+	Documents  int // number of source documents
+	// documents missing in whole or in part, by reason (export.LossReason); Resources may add to it
 	Lost     map[string]int
-	Fixtures map[string]Feed // synthetic records that an export may ask for instead, by name; in test mode only
+	Fixtures map[string]Feed // synthetic records that an export may request instead, by name; in test mode only
 }
 
-// errLine refuses what would be read as two resources.
+// errLine is returned for a resource that would be read back as two.
 var errLine = errors.New("a resource has a line break")
 
-// Write keeps content for a connection and returns what its token set has to know. Nothing is kept when it fails.
+// Write stores content for a connection and returns the description for its token set. Nothing remains stored if it
+// fails.
 func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string,
 	content Content,
 ) (tokens.Records, error) {
@@ -80,7 +82,7 @@ func (c Cache) Write(ctx context.Context, tenant org.Tenant, connectionID string
 	return held, nil
 }
 
-// writePart returns how many chunks there are, those of a failure among them.
+// writePart returns the number of chunks, including those written before a failure.
 func (c Cache) writePart(ctx context.Context, at place, feed Feed) (chunks int, err error) {
 	var full []byte
 	flush := func() error {
@@ -111,7 +113,7 @@ func (c Cache) writePart(ctx context.Context, at place, feed Feed) (chunks int, 
 	return chunks, err
 }
 
-// place is where the chunks of a record are, or of a fixture beside it.
+// place locates the chunks of a record, or of one of its fixtures.
 type place struct {
 	tenant       org.Tenant
 	connectionID string
@@ -119,12 +121,12 @@ type place struct {
 	fixture      string
 }
 
-// folderOf is in front of the names of all chunks of a connection, so that they can be found when it ends.
+// folderOf returns the common prefix of a connection's chunks, used to find them when the connection ends.
 func folderOf(tenant org.Tenant, connectionID string) string {
 	return string(tenant.Mode) + "/" + tenant.OrgID + "/" + connectionID + "/"
 }
 
-// key names a chunk.
+// key returns the name of a chunk.
 func (p place) key(chunk int) string {
 	folder := folderOf(p.tenant, p.connectionID) + strconv.FormatInt(p.held.Generation, 10) + "/" + p.held.Batch + "/"
 	if p.fixture != "" {
@@ -133,5 +135,5 @@ func (p place) key(chunk int) string {
 	return folder + strconv.Itoa(chunk)
 }
 
-// boundTo binds a chunk to all that its name tells.
+// boundTo binds a sealed chunk to its name.
 func boundTo(key string) string { return "records|" + key }

@@ -31,10 +31,10 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// objects keeps what is put, until it has kept some.
+// objects stores objects up to a number of writes.
 type objects struct {
 	kept   map[string][]byte
-	accept int // puts; negative for any number
+	accept int // remaining writes; negative for no limit
 }
 
 func (o *objects) Put(_ context.Context, key, _ string, body []byte) error {
@@ -69,7 +69,7 @@ func (o *objects) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// sealer turns every bit, and binds.
+// sealer inverts every bit, and checks the binding.
 type sealer struct{}
 
 func (sealer) Seal(_ context.Context, of org.Tenant, boundTo string, plain []byte) ([]byte, error) {
@@ -92,7 +92,7 @@ func turned(text []byte) []byte {
 	return other
 }
 
-// world is a cache, with what it is kept in.
+// world is a cache and its storage.
 type world struct {
 	objects *objects
 	cache   records.Cache
@@ -112,7 +112,7 @@ func newWorld() world {
 	}
 }
 
-// feed hands out resources, and overwrites them afterwards: whoever keeps them has to copy.
+// feed passes on resources and overwrites them afterwards, so the receiver has to copy them.
 func feed(resources []string) records.Feed {
 	return func(put func([]byte) error) error {
 		for _, one := range resources {
@@ -133,7 +133,7 @@ func (w world) write(t *testing.T, content records.Content) tokens.Records {
 	return held
 }
 
-// read reads all of a record or a fixture.
+// read returns all of a record or a fixture.
 func (w world) read(t *testing.T, held tokens.Records, fixture string) []string {
 	t.Helper()
 	chunks, ok := held.Held(fixture)
@@ -151,15 +151,15 @@ func (w world) read(t *testing.T, held tokens.Records, fixture string) []string 
 	return all
 }
 
-// resource is one of size bytes.
+// resource returns a resource of size bytes.
 func resource(id, size int) string {
 	head := fmt.Sprintf(`{"resourceType":"Basic","id":"%d","p":"`, id)
 	return head + strings.Repeat("x", max(0, size-len(head)-2)) + `"}`
 }
 
-// TestARecordComesBackAsItWasWritten, whatever its sizes, in chunks that are no larger than a full
-// one and one resource more.
-func TestARecordComesBackAsItWasWritten(t *testing.T) {
+// TestReadReturnsWrittenRecord tries various sizes, and checks that a chunk exceeds the full size by at most one
+// resource.
+func TestReadReturnsWrittenRecord(t *testing.T) {
 	t.Parallel()
 	const full, largest = 4 << 20, 3 << 20
 	random := rand.New(rand.NewPCG(21, 4))
@@ -204,7 +204,7 @@ func TestWriteKeepsLossFoundWhileResourcesAreRead(t *testing.T) {
 	}
 }
 
-func TestFixturesStandBesideTheRecordUnderTheirNames(t *testing.T) {
+func TestFixturesAreStoredByName(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	held := w.write(t, records.Content{
@@ -236,7 +236,7 @@ func TestFixturesStandBesideTheRecordUnderTheirNames(t *testing.T) {
 	}
 }
 
-func TestAChunkThatWasMovedDoesNotOpen(t *testing.T) {
+func TestReadRefusesMovedChunk(t *testing.T) {
 	t.Parallel()
 	other := tenant
 	other.OrgID = "0b000000-0000-4000-8000-00000000000b"
@@ -272,7 +272,7 @@ func TestAChunkThatWasMovedDoesNotOpen(t *testing.T) {
 	}
 }
 
-// keyOf is the documented name of a chunk (docs/develop/architecture.md, "Data").
+// keyOf returns the documented name of a chunk (docs/develop/architecture.md, "Data").
 func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string, chunk int) string {
 	parts := []string{
 		string(of.Mode), of.OrgID, connection, strconv.FormatInt(held.Generation, 10), held.Batch, fixture,
@@ -281,8 +281,8 @@ func keyOf(of org.Tenant, connection string, held tokens.Records, fixture string
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "/")
 }
 
-// TestWhatCannotBeReadIsAnError that tells what is damaged: never a record that is shorter.
-func TestWhatCannotBeReadIsAnError(t *testing.T) {
+// TestReadFailsOnDamagedRecord checks that the error names the damage, and that a record is never silently shorter.
+func TestReadFailsOnDamagedRecord(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(map[string][]byte, string){
 		"gone":    func(kept map[string][]byte, key string) { delete(kept, key) },
@@ -300,9 +300,8 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-// TestNothingIsKeptOfARecordThatCannotBeWritten: neither of one that breaks off, nor of one that
-// would be read as another.
-func TestNothingIsKeptOfARecordThatCannotBeWritten(t *testing.T) {
+// TestWriteStoresNothingOnFailure covers a record that breaks off and one that would be read differently.
+func TestWriteStoresNothingOnFailure(t *testing.T) {
 	t.Parallel()
 	large := []string{resource(1, 4<<20), resource(2, 4<<20), resource(3, 10)}
 	breaks := func(put func([]byte) error) error {
@@ -329,7 +328,7 @@ func TestNothingIsKeptOfARecordThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestRemovingTakesAllOfOneWritingAndNoOther(t *testing.T) {
+func TestRemoverDeletesOneWriteOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	content := records.Content{
@@ -348,8 +347,8 @@ func TestRemovingTakesAllOfOneWritingAndNoOther(t *testing.T) {
 	}
 }
 
-// TestWhatEndsTakesAllWritingsButThoseOfALaterAuthorization, and nothing of another connection.
-func TestWhatEndsTakesAllWritingsButThoseOfALaterAuthorization(t *testing.T) {
+// TestEnderSparesLaterAuthorisation also checks that other connections' records remain.
+func TestEnderSparesLaterAuthorisation(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	ender := records.Ender{Objects: w.objects}

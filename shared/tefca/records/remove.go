@@ -9,17 +9,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Removals deletes objects (blob.Bucket, blob.Folders); one that is not there is no error.
+// Removals deletes objects (blob.Bucket, blob.Folders). Deleting a missing object is not an error.
 type Removals interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Remover removes records by what is known of them, for who may not list them.
+// Remover deletes records by their description, for functions without permission to list them.
 type Remover struct {
 	Objects Removals
 }
 
-// Delete removes all that held tells of. It may be repeated.
+// Delete deletes all chunks that held describes. It may be repeated.
 func (r Remover) Delete(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records) error {
 	parts := map[string]int{"": held.Chunks}
 	maps.Copy(parts, held.Fixtures)

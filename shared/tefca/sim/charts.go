@@ -10,36 +10,36 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// recent is how many visits a document has the measurements of.
+// recent is the number of visits whose measurements a document contains.
 const recent = 3
 
-// chart is what one facility knows of a patient.
+// chart holds one facility's knowledge of a patient.
 type chart struct {
 	patient people.Patient
 	place   place
 	known   history
-	locals  []string // how the facility calls the patient; most have one name
-	address int      // which of the patient's the facility knows
+	locals  []string // the facility's local ids of the patient; usually one
+	address int      // index of the address that the facility knows
 }
 
-// id of a fact is the same in all documents of all facilities that tell it.
+// id returns the id of a fact, which is the same in all documents of all facilities that state it.
 func (c chart) id(words ...string) document.ID {
 	return document.ID{Root: ids.Derive(slices.Concat([]string{"simulated network", c.patient.Subject}, words)...)}
 }
 
-// visits are those at the facility, by date.
+// visits returns the visits at the facility, by date.
 func (c chart) visits() []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool { return v.at != c.place.number })
 }
 
-// until lists the visits that the facility knows of at the end of one of them.
+// until lists the visits that the facility knows of at the end of the given one.
 func (c chart) until(last visit) []visit {
 	return slices.DeleteFunc(slices.Clone(c.known.visits), func(v visit) bool {
 		return v.from > last.from || v.at != c.place.number && !v.shared
 	})
 }
 
-// document writes what the facility has to say at the end of a visit.
+// document returns the facility's document for a visit.
 func (c chart) document(v visit) document.Document {
 	stay := c.visit(v)
 	d := document.Document{
@@ -74,12 +74,12 @@ func (c chart) document(v visit) document.Document {
 	return d
 }
 
-// measured makes the ids of what was measured at a visit.
+// measured returns a function that derives ids of measurements at a visit.
 func (c chart) measured(v visit) func(...string) document.ID {
 	return func(words ...string) document.ID { return c.id(append([]string{"measured", v.from}, words...)...) }
 }
 
-// laboratory has a report for each panel that a condition of the time asks for.
+// laboratory returns a report for each panel required by the patient's conditions at the time.
 func (c chart) laboratory(v visit, at document.Noted) []document.Panel {
 	var reports []document.Panel
 	for _, e := range c.known.episodes {
@@ -93,14 +93,14 @@ func (c chart) laboratory(v visit, at document.Noted) []document.Panel {
 	return reports
 }
 
-// has tells whether the patient had a condition at a visit.
+// has reports whether the patient had a condition at a visit.
 func (c chart) has(condition string, v visit) bool {
 	return slices.ContainsFunc(c.known.episodes, func(e episode) bool {
 		return e.condition == condition && e.from <= v.from && (e.to == "" || e.to >= v.from)
 	})
 }
 
-// problems are those that had begun. An end that had not come is not known.
+// problems returns the problems that had begun by a visit. Later end dates are omitted.
 func (c chart) problems(v visit) []document.Problem {
 	begun := c.begun(v)
 	list := make([]document.Problem, 0, len(begun))
@@ -136,7 +136,7 @@ func (c chart) medications(v visit) []document.Medication {
 	return list
 }
 
-// begun are the episodes that a visit knows of, without an end that was still to come.
+// begun returns the episodes that had begun by a visit, without later end dates.
 func (c chart) begun(v visit) []episode {
 	var list []episode
 	for _, e := range c.known.episodes {
@@ -165,7 +165,7 @@ func (c chart) allergies(v visit) []document.Allergy {
 	return list
 }
 
-// smoking is as the first visit of all has found it.
+// smoking returns the smoking status recorded at the first visit.
 func (c chart) smoking() []document.Smoking {
 	first := c.known.visits[0]
 	return []document.Smoking{{
@@ -204,12 +204,12 @@ func (c chart) visit(v visit) document.Visit {
 	return seen
 }
 
-// name is what a document of a visit is called at the facility.
+// name returns the name of a visit's document at the facility.
 func (c chart) name(v visit) string {
 	return c.local(v) + "-" + strings.ReplaceAll(v.from, "-", "")
 }
 
-// local is the local id that a visit stands under.
+// local returns the local id under which a visit is recorded.
 func (c chart) local(v visit) string { return c.locals[min(v.record, len(c.locals)-1)] }
 
 func (v visit) kind() document.Kind {
@@ -222,7 +222,7 @@ func (v visit) kind() document.Kind {
 	return document.Summary
 }
 
-// words are the clinician's own.
+// words returns the clinician's note.
 func (v visit) words(reason string) string {
 	if v.to != "" {
 		return "Admitted for this: " + reason + ". Recovered without complications, and went home on foot."
@@ -230,16 +230,16 @@ func (v visit) words(reason string) string {
 	return "Seen for this: " + reason + ". Doing well; no new complaints."
 }
 
-// end is the date of its last day.
+// end returns the date of the last day.
 func (v visit) end() string { return max(v.from, v.to) }
 
-// hour is when it began: two digits.
+// hour returns the two-digit hour in which the visit began.
 func (v visit) hour() string { return strconv.FormatUint(10+draw(6, v.from), 10) }
 
-// moment writes a date and a time (hhmm) as HL7 has them.
+// moment formats a date and a time (hhmm) in HL7's format.
 func moment(date, clock, offset string) string {
 	return strings.ReplaceAll(date, "-", "") + clock + offset
 }
 
-// digits are six that look like a number somebody has given out.
+// digits returns six digits that look like an assigned number.
 func digits(words ...string) string { return strconv.FormatUint(100000+draw(900000, words...), 10) }

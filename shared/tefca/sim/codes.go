@@ -2,14 +2,14 @@ package sim
 
 import "recordbridge/shared/tefca/sim/document"
 
-// condition is a diagnosis with what is usually done about it.
+// condition is a diagnosis with its usual treatment.
 type condition struct {
 	code, billing document.Code
 	drug          drug
 	laboratory    panel
 }
 
-// drug is a medication as it is usually taken.
+// drug is a medication with its usual dosage.
 type drug struct {
 	code       document.Code
 	words      string
@@ -17,7 +17,7 @@ type drug struct {
 	hours      string // between doses; empty: as needed
 }
 
-// diagnoses are by the word that histories use.
+// diagnoses returns conditions by the word used in histories.
 func diagnoses() map[string]condition {
 	tablet := func(code, name, words string) drug {
 		return drug{document.Code{System: document.RxNorm, Code: code, Name: name}, words, "1", "{tbl}", "24"}
@@ -76,7 +76,7 @@ func diagnoses() map[string]condition {
 	}
 }
 
-// allergen is a substance with what it does.
+// allergen is a substance with its effect.
 type allergen struct{ kind, substance, reaction, severity document.Code }
 
 func allergens() map[string]allergen {

@@ -15,8 +15,8 @@ import (
 
 const mediaType = "text/xml"
 
-// Documents implements tefca.Network. A facility lists what it has under the local ids that it
-// was located with, by date.
+// Documents implements tefca.Network. A facility lists its documents under the local ids that it was located with, by
+// date.
 func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Facility) ([]tefca.Document, error) {
 	h, err := n.ask(ctx, who, at)
 	if err != nil {
@@ -34,7 +34,7 @@ func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Fa
 			return nil, errors.Join(tefca.ErrContent, err)
 		}
 		listed := tefca.Document{ID: name, Type: mediaType, Made: made, Locator: secret.New(name)}
-		if h.spoilt[i] != huge { // whose size is not said: who retrieves it has to notice
+		if h.spoilt[i] != huge { // whose size is omitted, so that the reader has to notice it
 			listed.Size = int64(len(h.content(i, d)))
 		}
 		list = append(list, listed)
@@ -65,8 +65,8 @@ func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fac
 	return nil, fmt.Errorf("the simulated network: %w", tefca.ErrNotFound)
 }
 
-// Fixtures are the documents that an export in test mode can be asked to have in place of a facility's
-// (fixtures.tefca_ccda of docs/openapi.yaml), by name: the newest of two of the patients.
+// Fixtures returns the documents that an export in test mode can request instead of a facility's (fixtures.tefca_ccda
+// of docs/openapi.yaml), by name: the newest documents of two patients.
 func Fixtures() map[string][]byte {
 	made := map[string][]byte{}
 	for _, h := range holdings() {
@@ -78,13 +78,13 @@ func Fixtures() map[string][]byte {
 	return made
 }
 
-// isListed tells whether a document stands under one of the local ids that the facility was located with.
+// isListed reports whether a document belongs to one of the local ids that the facility was located with.
 func isListed(at tefca.Facility, name string) bool {
 	local, _, _ := strings.Cut(name, "-")
 	return slices.Contains(strings.Fields(at.Local.Reveal()), local)
 }
 
-// content is what a facility hands out as a document.
+// content returns a document as the facility sends it.
 func (h holding) content(number int, d document.Document) []byte {
 	if h.spoilt[number] == noXML {
 		return []byte("%PDF-1.7\nThis is no XML, although the facility says so.\n")
@@ -92,7 +92,7 @@ func (h holding) content(number int, d document.Document) []byte {
 	return document.Write(d)
 }
 
-// ask asks a facility for documents of a person: the one of its local ids, and no other.
+// ask looks up a facility's holding for a person by its local ids.
 func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility) (holding, error) {
 	if err := n.accept(who); err != nil {
 		return holding{}, err
@@ -113,7 +113,7 @@ func (n Network) ask(ctx context.Context, who tefca.Assertion, at tefca.Facility
 	return holding{}, fmt.Errorf("the simulated network: %w", tefca.ErrRefused)
 }
 
-// isCalled tells whether all of some local ids are the patient's.
+// isCalled reports whether all given local ids belong to the patient.
 func (h holding) isCalled(locals []string) bool {
 	known := h.chart().locals
 	return len(locals) > 0 && !slices.ContainsFunc(locals,

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// everyFacility hands out the documents of each facility that has some, as far as they can be had.
+// everyFacility passes on the retrievable documents of each facility that has some.
 func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, documents [][]byte)) {
 	t.Helper()
 	for _, p := range people.All() {
@@ -29,9 +29,9 @@ func everyFacility(t *testing.T, each func(p people.Patient, at tefca.Facility, 
 	}
 }
 
-// TestEveryDocumentIsConvertedWithoutALeftover: the converter has a rule for each section and each
-// entry, and drops nothing.
-func TestEveryDocumentIsConvertedWithoutALeftover(t *testing.T) {
+// TestDocumentsAreConvertedCompletely checks that the converter has a rule for each section and entry, and
+// drops nothing.
+func TestDocumentsAreConvertedCompletely(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}
 	everyFacility(t, func(p people.Patient, at tefca.Facility, documents [][]byte) {
@@ -56,14 +56,14 @@ func TestEveryDocumentIsConvertedWithoutALeftover(t *testing.T) {
 	}
 }
 
-// TestEachStatementBecomesOneResource counts what the documents of a facility state, by another reading of the XML, and
-// what becomes of it: a fact that several of them tell is one.
+// TestEachStatementBecomesOneResource counts the statements in a facility's documents with an independent XML reader
+// and compares them with the resources. A fact stated in several documents gives one resource.
 func TestEachStatementBecomesOneResource(t *testing.T) {
 	t.Parallel()
-	become := map[string][]string{ // by type, the entry templates of which each statement is one
+	become := map[string][]string{ // by resource type, the entry templates that each give one resource
 		"Condition": {"4.4"}, "AllergyIntolerance": {"4.7"}, "MedicationRequest": {"4.16"}, "Immunization": {"4.52"},
 		"Procedure": {"4.14"},
-		// two pressures are one, and the panel around them another
+		// two blood pressures give one resource, and the panel around them another
 		"DiagnosticReport": {"4.1"}, "Observation": {"4.2", "4.27", "4.78"},
 	}
 	told, owner := 0, map[string]string{}
@@ -79,7 +79,7 @@ func TestEachStatementBecomesOneResource(t *testing.T) {
 						stated[id] = map[string]bool{}
 					}
 					stated[id][e.id()] = true
-					// a place is everybody's
+					// locations are shared by all patients
 					if whose, known := owner[e.id()]; known && whose != p.Subject && e.id() != "" && id != "4.32" {
 						t.Errorf("%s has a fact of %s", p.Subject, whose)
 					}
@@ -109,7 +109,7 @@ func TestEachStatementBecomesOneResource(t *testing.T) {
 	}
 }
 
-func TestTheDocumentsAreAboutThePatient(t *testing.T) {
+func TestDocumentsAreAboutPatient(t *testing.T) {
 	t.Parallel()
 	everyFacility(t, func(p people.Patient, at tefca.Facility, documents [][]byte) {
 		var patient struct {
@@ -127,7 +127,7 @@ func TestTheDocumentsAreAboutThePatient(t *testing.T) {
 			return nil
 		})
 		home := p.Person.Addresses[0]
-		if number(at) == "16" { // knows the former address
+		if number(at) == "16" { // knows only the former address
 			home = p.Person.Addresses[1]
 		}
 		switch {
@@ -147,8 +147,9 @@ func TestTheDocumentsAreAboutThePatient(t *testing.T) {
 	})
 }
 
-// TestNoDocumentKnowsTheFuture: nor what was before the patient's birth. The header has times of its own.
-func TestNoDocumentKnowsTheFuture(t *testing.T) {
+// TestDocumentsHaveNoFutureDates also checks that nothing is older than the patient's birth. The header's own times are
+// excluded.
+func TestDocumentsHaveNoFutureDates(t *testing.T) {
 	t.Parallel()
 	everyFacility(t, func(p people.Patient, _ tefca.Facility, documents [][]byte) {
 		for _, d := range documents {
@@ -172,7 +173,7 @@ func TestNoDocumentKnowsTheFuture(t *testing.T) {
 	})
 }
 
-func TestWhatIsListedIsWhatIsRetrieved(t *testing.T) {
+func TestListedDocumentsAreRetrieved(t *testing.T) {
 	t.Parallel()
 	n, who := instant(), vouched(t, "Sorrel")
 	last, _ := located(t, t.Context(), n, who)
@@ -205,8 +206,8 @@ func TestWhatIsListedIsWhatIsRetrieved(t *testing.T) {
 	}
 }
 
-// TestTheDocumentThatIsTooLargeDoesNotSaySo: that nobody reads it is seen only by who reads.
-func TestTheDocumentThatIsTooLargeDoesNotSaySo(t *testing.T) {
+// TestOversizedDocumentIsListedWithoutSize checks that only reading the document reveals that it is too large.
+func TestOversizedDocumentIsListedWithoutSize(t *testing.T) {
 	t.Parallel()
 	n, who := instant(), vouched(t, "Briar")
 	last, _ := located(t, t.Context(), n, who)
@@ -223,7 +224,7 @@ func TestTheDocumentThatIsTooLargeDoesNotSaySo(t *testing.T) {
 	}
 }
 
-// element is a reading of the XML that owes nothing to the converter's.
+// element is an XML reader that shares no code with the converter's.
 type element struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr `xml:",any,attr"`
@@ -246,7 +247,7 @@ func (e *element) walk(each func(*element)) {
 	}
 }
 
-// first is the first element of a name, in the order of the document.
+// first returns the first element with a name, in document order.
 func (e *element) first(name string) *element {
 	var found *element
 	e.walk(func(inner *element) {
@@ -266,7 +267,7 @@ func (e *element) attribute(name string) string {
 	return ""
 }
 
-// templates are the entry templates of C-CDA that an element claims, without what is the same in all of their OIDs.
+// templates returns the C-CDA entry templates that an element declares, without the OIDs' common prefix.
 func (e *element) templates() []string {
 	var all []string
 	for _, child := range e.Children {

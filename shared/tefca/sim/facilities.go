@@ -8,19 +8,19 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// place is a facility of the network, by its number in the directory. None exists.
+// place is a facility of the network, identified by its number in the directory. No facility really exists.
 type place struct {
 	number      int
 	name        string
 	city, state string
 	postalCode  string
-	offset      string // of its clocks, the whole year
-	given       string // of its only clinician
+	offset      string // UTC offset of its clocks, all year
+	given       string // given name of its only clinician
 	family      string
-	wards       bool // patients can stay
+	wards       bool // whether patients can stay overnight
 }
 
-// places are all of them.
+// places returns all facilities.
 func places() []place {
 	return []place{
 		{1, "Foxglove Lake Hospital", "Madison", "WI", "53704", "-0600", "Poplar", "Quill", true},
@@ -58,20 +58,20 @@ func Facilities() []tefca.Facility {
 	return listed
 }
 
-// placeOf finds a facility by its number in the directory.
+// placeOf returns the facility with a number in the directory.
 func placeOf(number int) place { return places()[number-1] }
 
-// oid is in the arc that is for examples (Rec. ITU-T X.660, {joint-iso-itu-t example(999)}).
+// oid returns an OID in the arc for examples (Rec. ITU-T X.660, {joint-iso-itu-t example(999)}).
 func (p place) oid() string { return "2.999.1." + strconv.Itoa(p.number) }
 
 func (p place) id() string { return "urn:oid:" + p.oid() }
 
-// found is the facility as the network tells of it.
+// found returns the facility as the network reports it.
 func (p place) found(match tefca.Match) tefca.Facility {
 	return tefca.Facility{ID: p.id(), Name: p.name, City: p.city, State: p.state, Match: match, Access: tefca.Documents}
 }
 
-// clinician has a number that is not given out: those that are begin with 1 or 2.
+// clinician returns the facility's clinician. The provider number is unassigned: assigned ones begin with 1 or 2.
 func (p place) clinician() document.Clinician {
 	return document.Clinician{
 		NPI: fmt.Sprintf("99000020%02d", p.number), Given: p.given, Family: p.family,
@@ -79,7 +79,7 @@ func (p place) clinician() document.Clinician {
 	}
 }
 
-// facility is the place as its documents have it. The telephone number is one for fiction.
+// facility returns the facility for its documents. The telephone number is reserved for fiction.
 func (p place) facility() document.Facility {
 	ward := document.Code{System: hsloc, Code: "1117-1", Name: "Family Medicine Clinic"}
 	if p.wards {
@@ -97,7 +97,7 @@ func (p place) facility() document.Facility {
 
 const hsloc = "2.16.840.1.113883.6.259" // HealthcareServiceLocation
 
-// noted is what the clinician wrote down on a date, in the course of the morning.
+// noted returns an entry that the clinician recorded in the morning of a date.
 func (p place) noted(date string) document.Noted {
 	return document.Noted{By: p.clinician(), At: moment(date, "1000", p.offset)}
 }

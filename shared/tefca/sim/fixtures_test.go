@@ -10,8 +10,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestAnExportCanBeAskedToHaveEachFixture and each is a whole record of one of the synthetic patients.
-func TestAnExportCanBeAskedToHaveEachFixture(t *testing.T) {
+// TestExportAcceptsEachFixture also checks that each fixture is a complete record of one of the synthetic
+// patients.
+func TestExportAcceptsEachFixture(t *testing.T) {
 	t.Parallel()
 	fixtures := sim.Fixtures()
 	if len(fixtures) != 2 {

@@ -1,11 +1,11 @@
 package sim
 
-// history is all that is known of a patient, whoever has written it. Long-term facts (episodes, allergies,
-// smoking) are told by all facilities of the patient; what was done at a visit by the facility of the visit,
-// and of a shared one by all.
+// history is a patient's complete medical history, across all authors. All facilities of the patient state the
+// long-term facts (episodes, allergies, smoking). A visit's details are stated by its facility, or by all if the visit
+// is shared.
 type history struct {
 	smoking   string
-	community bool // all documents have one more identifier of the patient, whatever the local one
+	community bool // all documents have an additional, common identifier of the patient
 	episodes  []episode
 	allergies []allergy
 	visits    []visit // by date
@@ -15,28 +15,28 @@ type history struct {
 type episode struct {
 	condition string
 	from, to  string
-	at        int // the facility that found it
+	at        int // the facility that diagnosed it
 }
 
 type allergy struct {
-	allergen string // empty: none is known
+	allergen string // empty: no known allergy
 	from     string
 	at       int
 }
 
-// visit is one at a facility; each makes a document there.
+// visit is a visit to a facility. Each one creates a document there.
 type visit struct {
 	at       int
-	from, to string // dates; a stay has an end
-	reason   string // a condition
+	from, to string // dates; only a stay has an end
+	reason   string // the condition
 	done     []string
 	vaccines []string
 	noted    bool // its document is a progress note
-	shared   bool // other facilities tell of it, too
-	record   int  // under which of the patient's local ids it stands
+	shared   bool // other facilities also report it
+	record   int  // index of the patient's local id that it belongs to
 }
 
-// histories are by the subject of the patient.
+// histories returns the histories by the patient's subject.
 func histories() map[string]history {
 	return map[string]history{
 		"p01": maple(), "p02": sorrel(), "p03": willow(), "p04": rowan(), "p05": hazel(), "p06": alder(),
@@ -98,7 +98,7 @@ func willow() history {
 		episodes:  []episode{{"rhinitis", "2022-02-09", "", 5}, {"sprain", "2024-05-27", "2024-07-01", 5}},
 		visits: []visit{
 			{at: 5, from: "2022-02-09", reason: "rhinitis"},
-			{at: 6, from: "2023-04-12", reason: "rhinitis"}, // where the patient is one of two who fit
+			{at: 6, from: "2023-04-12", reason: "rhinitis"}, // at this facility, two people match the patient
 			{at: 5, from: "2024-05-27", reason: "sprain"},
 		},
 	}
@@ -111,7 +111,7 @@ func rowan() history {
 		episodes:  []episode{{"hyperlipidemia", "2021-08-19", "", 7}, {"bronchitis", "2024-01-09", "2024-01-25", 7}},
 		visits: []visit{
 			{at: 7, from: "2021-08-19", reason: "hyperlipidemia"},
-			{at: 8, from: "2022-06-14", reason: "hyperlipidemia"}, // which never answers
+			{at: 8, from: "2022-06-14", reason: "hyperlipidemia"}, // this facility never responds
 			{at: 7, from: "2024-01-09", reason: "bronchitis", done: []string{"x-ray"}},
 		},
 	}
@@ -223,7 +223,7 @@ func aspen() history {
 	}
 }
 
-// holly is the history of each of two twins, at a facility of her own.
+// holly returns the history of either of two twins. Each goes to her own facility.
 func holly(at int) history {
 	return history{
 		smoking:   "never",

@@ -8,39 +8,39 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// holding is that a facility has a patient, and how it behaves when it is asked.
+// holding states that a facility has records of a patient, and how it responds to queries.
 type holding struct {
 	subject string // of the patient
 	at      int    // the facility
-	address int    // which of the patient's it knows; the first is the current one
-	names   int    // how many local ids the patient has there beside the first
+	address int    // index of the patient's address known there; 0 is current
+	names   int    // number of additional local ids of the patient there
 	answer  answer
-	slow    time.Duration  // what its answer takes; 0 is as long as answers usually take
-	refuses error          // what it says to who asks for documents
-	spoilt  map[int]spoilt // by place in its list of documents
+	slow    time.Duration  // response time; 0 means the usual one
+	refuses error          // error returned for requests for documents
+	spoilt  map[int]spoilt // by position in its list of documents
 }
 
-// answer is how a facility answers who locates.
+// answer is a facility's way of responding to a location query.
 type answer int
 
 const (
 	once      answer = iota
-	twice            // with all local ids only at the second time
-	ambiguous        // there is another person of the name and the day
-	silent           // not at all
+	twice            // reports all local ids only in a second response
+	ambiguous        // another person has the same name and birth date
+	silent           // never responds
 )
 
-// spoilt is what is wrong with a document.
+// spoilt is the defect of a document.
 type spoilt int
 
 const (
 	whole spoilt = iota
-	gone         // it is listed, and is not there
-	huge         // nobody reads as much
+	gone         // listed but missing
+	huge         // larger than any reader accepts
 	noXML
 )
 
-// holdings are all that the network has. What is at none of them is found nowhere.
+// holdings returns all holdings of the network. A patient without a holding is found nowhere.
 func holdings() []holding {
 	return []holding{
 		{subject: "p01", at: 1},
@@ -72,7 +72,7 @@ func holdings() []holding {
 	}
 }
 
-// heldOf lists the holdings of whoever a person is to each facility.
+// heldOf lists the holdings of all patients that a facility would match with the person.
 func heldOf(who tefca.Person) []holding {
 	patients := people.All()
 	return slices.DeleteFunc(holdings(), func(h holding) bool {
@@ -81,7 +81,7 @@ func heldOf(who tefca.Person) []holding {
 	})
 }
 
-// chart is what the facility knows under some of the patient's local ids.
+// chart returns the facility's knowledge under some of the patient's local ids.
 func (h holding) chart() chart {
 	c := chart{place: placeOf(h.at), known: histories()[h.subject], address: h.address}
 	for _, p := range people.All() {

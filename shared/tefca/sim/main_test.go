@@ -18,17 +18,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// limit is more than any document has that is ever made.
+// limit is larger than any generated document.
 const limit = 1 << 20
 
 func start() time.Time { return time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC) }
 
-// instant is the network without its waits.
+// instant returns the network without its waits.
 func instant() sim.Network {
 	return sim.Network{Now: start, Wait: func(context.Context, time.Duration) error { return nil }}
 }
 
-// vouched is what an identity provider would say of a patient.
+// vouched returns the assertion of an identity provider for a patient.
 func vouched(t *testing.T, given string) tefca.Assertion {
 	t.Helper()
 	for _, p := range people.All() {
@@ -48,7 +48,7 @@ func assertion(p people.Patient) tefca.Assertion {
 	}
 }
 
-// located is what is known at the end, by the facility's number in the directory; words is all that was said, in order.
+// located returns the final matches by the facility's number in the directory; words lists all reports in order.
 //
 //nolint:revive // t first, as all helpers have it
 func located(
@@ -67,10 +67,10 @@ func located(
 	return last, words
 }
 
-// number is that of a facility in the directory.
+// number returns a facility's number in the directory.
 func number(f tefca.Facility) string { return strings.TrimPrefix(f.ID, "urn:oid:2.999.1.") }
 
-// matches writes who has said what of a person, in the order of the directory.
+// matches formats the facilities' matches for a person, in directory order.
 func matches(t *testing.T, who tefca.Assertion) string {
 	t.Helper()
 	last, _ := located(t, t.Context(), instant(), who)
@@ -87,7 +87,7 @@ func inOrder(last map[string]tefca.Facility) []tefca.Facility {
 	})
 }
 
-// held is all that can be had of a facility: its documents in order, and how each that cannot be had fails.
+// held returns all documents of a facility in order, and the errors of those that cannot be retrieved.
 func held(t *testing.T, who tefca.Assertion, at tefca.Facility) (documents [][]byte, failed []error) {
 	t.Helper()
 	list, err := instant().Documents(t.Context(), who, at)
@@ -105,9 +105,9 @@ func held(t *testing.T, who tefca.Assertion, at tefca.Facility) (documents [][]b
 	return documents, failed
 }
 
-// TestTheDocumentsAreWritten is for other judges (.ci/ccda): RECORDBRIDGE_SIMULATED names the folder
-// that they are written to.
-func TestTheDocumentsAreWritten(t *testing.T) {
+// TestDocumentsAreWrittenForValidators writes the documents for external validators (.ci/ccda). RECORDBRIDGE_SIMULATED
+// names the output folder.
+func TestDocumentsAreWrittenForValidators(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("RECORDBRIDGE_SIMULATED")
 	if folder == "" {

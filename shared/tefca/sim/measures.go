@@ -9,14 +9,13 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// panel is what is measured at once.
+// panel is a set of values measured together.
 type panel struct {
 	code     document.Code
 	measures []measure
 }
 
-// measure is one value: where its values begin, how far apart they are and how many there are, and the range
-// in which they are usual.
+// measure describes one value: its minimum, step and number of steps, and its reference range.
 type measure struct {
 	code, name, unit string
 	from, step       float64
@@ -60,7 +59,7 @@ func sugar() panel {
 	}}
 }
 
-// vitals are what is measured at each visit. Pressure is higher in who has hypertension.
+// vitals returns the measurements of each visit. Blood pressure is higher with hypertension.
 func vitals(hypertension bool) panel {
 	systolic := measure{"8480-6", "Systolic blood pressure", "mm[Hg]", 108, 1, 20, "90", "130"}
 	if hypertension {
@@ -80,7 +79,7 @@ func vitals(hypertension bool) panel {
 	}
 }
 
-// take measures: the same every time for the same panel of the same visit.
+// take returns measurements, which are always the same for the same panel and visit.
 func (p panel) take(id func(...string) document.ID, noted document.Noted) document.Panel {
 	taken := document.Panel{ID: id(p.code.Code), Code: p.code, Noted: noted}
 	for _, m := range p.measures {
@@ -96,7 +95,7 @@ func (p panel) take(id func(...string) document.ID, noted document.Noted) docume
 	return taken
 }
 
-// usual compares a value with its range; nothing where there is none. What is no number has no bound.
+// usual compares a value with its reference range; empty if there is none. A bound that is not a number is ignored.
 func usual(value, low, high string) string {
 	number := func(text string, otherwise float64) float64 {
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
@@ -116,7 +115,7 @@ func usual(value, low, high string) string {
 	return "N"
 }
 
-// draw gives a number below n that looks like chance, and is the same for the same words.
+// draw returns a pseudo-random number below n, always the same for the same words.
 func draw(n uint64, words ...string) uint64 {
 	sum := sha256.Sum256([]byte(strings.Join(words, "|")))
 	return binary.BigEndian.Uint64(sum[:]) % n

@@ -1,6 +1,6 @@
-// Package sim is a simulated network (docs/guide/tefca.md, "What is simulated"): about twenty facilities that do not exist,
-// which hold records of the patients of tefca/people and behave as facilities do. It owns the facilities, the records
-// and the behaviour, is the same whenever and in whatever order it is asked, and asks nobody.
+// Package sim simulates a network (docs/guide/tefca.md, "What is simulated"): about twenty fictitious facilities that
+// have records of the patients of tefca/people and behave like real ones. Its results do not depend on the time or
+// order of requests, and it makes no requests itself.
 package sim
 
 import (
@@ -16,17 +16,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Network is a tefca.Network. All its facilities have documents, and none a FHIR server.
+// Network is a simulated tefca.Network. All its facilities provide documents; none has a FHIR server.
 type Network struct {
 	Now  func() time.Time
-	Wait func(ctx context.Context, d time.Duration) error // lets time pass; its error is that ctx has ended
+	Wait func(ctx context.Context, d time.Duration) error // waits; returns an error if ctx has ended
 }
 
-// maxWait is how long a facility that does not answer is waited for. The wait holds a worker that others wait for, too,
-// so that it is no longer than what shows a tester how it looks.
+// maxWait is the time after which a silent facility is reported. The wait occupies a shared worker, so it is only as
+// long as a tester needs to see it.
 const maxWait = 12 * time.Second
 
-// Pass lets real time pass.
+// Pass waits in real time.
 func Pass(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -38,16 +38,16 @@ func Pass(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// reply is one answer of a facility to who locates.
+// reply is a facility's response to a location query.
 type reply struct {
 	from  place
 	after time.Duration
-	match tefca.Match // empty: nobody like that is known
+	match tefca.Match // empty: no matching person is known
 	local string
 }
 
-// Locate implements tefca.Network. Facilities answer 0.2 to 6 seconds after they are asked, but for those that are slow
-// or silent by their story. Answers are told as they come, by the goroutine that asks.
+// Locate implements tefca.Network. Facilities respond after 0.2 to 6 seconds, except those that are defined as slow or
+// silent. Responses are reported as they arrive, on the calling goroutine.
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	if err := n.accept(who); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tef
 	return nil
 }
 
-// repliesTo lists what all facilities say of a person, by time.
+// repliesTo lists the responses of all facilities about a person, by time.
 func repliesTo(who tefca.Person) []reply {
 	held := heldOf(who)
 	var replies []reply
@@ -94,7 +94,7 @@ func repliesTo(who tefca.Person) []reply {
 	return replies
 }
 
-// replies are those of a facility that has the patient.
+// replies returns the responses of a facility that has the patient.
 func (h holding) replies(r reply) []reply {
 	r.after = cmp.Or(h.slow, r.after)
 	r.match, r.local = tefca.Found, strings.Join(h.chart().locals, " ")
@@ -113,8 +113,8 @@ func (h holding) replies(r reply) []reply {
 	return []reply{r}
 }
 
-// accept refuses an assertion that a network would not take: without the token that others could check, of a low level,
-// or one that has expired.
+// accept refuses an assertion that a real network would reject: without a verifiable token, with a low level, or
+// expired.
 func (n Network) accept(who tefca.Assertion) error {
 	if who.Token.Empty() || who.Level < 2 || !n.Now().Before(who.ExpiresAt) {
 		return fmt.Errorf("the simulated network: %w", tefca.ErrIdentity)
@@ -122,7 +122,7 @@ func (n Network) accept(who tefca.Assertion) error {
 	return nil
 }
 
-// pass lets time pass; the error is that ctx has ended, be it before.
+// pass waits; it returns an error if ctx ends or has already ended.
 func (n Network) pass(ctx context.Context, d time.Duration) error {
 	if err := n.Wait(ctx, d); err != nil {
 		return errors.Join(tefca.ErrUnavailable, err)
@@ -133,7 +133,7 @@ func (n Network) pass(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// taking is a time between two that looks like chance, and is the same for the same words.
+// taking returns a pseudo-random duration between two bounds, always the same for the same words.
 func taking(least, most time.Duration, words ...string) time.Duration {
 	return least + time.Duration(draw(uint64(most-least), words...)) //nolint:gosec // both are positive
 }

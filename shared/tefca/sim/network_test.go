@@ -17,10 +17,10 @@ import (
 
 var _ tefca.Network = sim.Network{}
 
-// timed is the network as it runs: in a bubble (testing/synctest) its time is virtual.
+// timed returns the network with its waits, whose time is virtual in a testing/synctest bubble.
 func timed() sim.Network { return sim.Network{Now: start, Wait: sim.Pass} }
 
-func TestOnlyWhatIsVerifiedFindsAPerson(t *testing.T) {
+func TestLocateMatchesOnlyVerifiedAttributes(t *testing.T) {
 	t.Parallel()
 	const known = "3 found, 16 found"
 	for name, change := range map[string]struct {
@@ -88,7 +88,7 @@ func TestLocateDoesNotFindTwin(t *testing.T) {
 	}
 }
 
-func TestAnAssertionThatIsNotAcceptedGetsNothing(t *testing.T) {
+func TestNetworkRefusesInvalidAssertion(t *testing.T) {
 	t.Parallel()
 	good := vouched(t, "Sorrel")
 	last, _ := located(t, t.Context(), instant(), good)
@@ -122,8 +122,8 @@ func TestAnAssertionThatIsNotAcceptedGetsNothing(t *testing.T) {
 	}
 }
 
-// TestNobodyGetsTheRecordsOfAnother: what a facility is called by, and what its documents are called, opens nothing.
-func TestNobodyGetsTheRecordsOfAnother(t *testing.T) {
+// TestRecordsOfOtherPersonAreRefused checks that knowing a facility's id and its documents' ids gives no access.
+func TestRecordsOfOtherPersonAreRefused(t *testing.T) {
 	t.Parallel()
 	n := instant()
 	maple, laurel := vouched(t, "Maple"), vouched(t, "Laurel")
@@ -159,7 +159,7 @@ func TestNobodyGetsTheRecordsOfAnother(t *testing.T) {
 	}
 }
 
-func TestFacilitiesTakeTheirTime(t *testing.T) {
+func TestLocateSimulatesResponseTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, p := range people.All() {
@@ -192,7 +192,7 @@ func TestFacilitiesTakeTheirTime(t *testing.T) {
 	})
 }
 
-func TestTheEndOfTheContextEndsEverythingAtOnce(t *testing.T) {
+func TestNetworkEndsWithContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		who := vouched(t, "Alder")
@@ -230,8 +230,9 @@ func TestTheEndOfTheContextEndsEverythingAtOnce(t *testing.T) {
 	})
 }
 
-// TestNoFacilityIsLeftOut counts who has answered by a time, be it that nobody is known, and who has not.
-func TestNoFacilityIsLeftOut(t *testing.T) {
+// TestLocateReportsEveryFacility counts the facilities that have responded by a time, including those that don't know
+// the person, and those that have not.
+func TestLocateReportsEveryFacility(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, p := range people.All() {
@@ -249,7 +250,7 @@ func TestNoFacilityIsLeftOut(t *testing.T) {
 				if silent > before {
 					t.Errorf("%s: %d have not answered after %s, %d before", p.Person.Given, silent, after, before)
 				}
-				for i, word := range words { // who has answered has answered
+				for i, word := range words { // a facility that has responded counts as such from then on
 					if at, _, _ := strings.Cut(word, " "); strings.Contains(word, "unanswered") &&
 						slices.ContainsFunc(words[:i], func(w string) bool { return strings.HasPrefix(w, at+" ") }) {
 						t.Errorf("%s: %s after an answer", p.Person.Given, word)
@@ -261,7 +262,7 @@ func TestNoFacilityIsLeftOut(t *testing.T) {
 	})
 }
 
-func TestWhoIsToldEndsTheSearch(t *testing.T) {
+func TestLocateEndsWhenFoundFails(t *testing.T) {
 	t.Parallel()
 	full, calls := errors.New("enough"), 0
 	err := instant().Locate(t.Context(), vouched(t, "Maple"), func(tefca.Facility) error { calls++; return full })
@@ -270,7 +271,7 @@ func TestWhoIsToldEndsTheSearch(t *testing.T) {
 	}
 }
 
-func TestTheDirectoryHasTwentyFacilities(t *testing.T) {
+func TestDirectoryHasTwentyFacilities(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/tefca/sim"
 )
 
-// TestTheSameQuestionHasTheSameAnswer asks everything, in any order and all at once, at any time of the day, and
-// compares what is said, when it is said and every byte of what is retrieved.
-func TestTheSameQuestionHasTheSameAnswer(t *testing.T) {
+// TestNetworkIsDeterministic sends all queries in any order and concurrently, at any time of the day. It
+// compares the reports, their times and every byte of the documents.
+func TestNetworkIsDeterministic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		patients := people.All()
@@ -60,7 +60,7 @@ func valuesOf(m map[string]string) func(func(string) bool) {
 	}
 }
 
-// everything is what a network has of a patient, with the times of its answers.
+// everything returns all of a patient's data in a network, with the response times.
 func everything(t *testing.T, p people.Patient, n sim.Network) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

@@ -14,9 +14,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// TestEveryStoryIsTrue tells each patient's story as what a person who connects gets to see: which facilities answer
-// how, and what can be had of each that is found: the number of documents, or what goes wrong.
-func TestEveryStoryIsTrue(t *testing.T) {
+// TestStoriesMatchNetwork compares each patient's story with the experience of a person who connects: the matches of
+// the facilities, and for each one found the number of documents or the error.
+func TestStoriesMatchNetwork(t *testing.T) {
 	t.Parallel()
 	stories := map[string]string{
 		"Records at several hospitals":                      "1 found: 4; 2 found: 3; 3 found: 2",
@@ -85,7 +85,7 @@ func reasons(failed []error) string {
 	return text.String()
 }
 
-func TestAFacilityThatAnswersTwiceTellsAllLocalIDsAtLast(t *testing.T) {
+func TestSecondResponseHasAllLocalIDs(t *testing.T) {
 	t.Parallel()
 	for given, names := range map[string]int{"Maple": 1, "Alder": 2} {
 		at := map[string]string{"Maple": "2", "Alder": "12"}[given]
@@ -100,7 +100,7 @@ func TestAFacilityThatAnswersTwiceTellsAllLocalIDsAtLast(t *testing.T) {
 	}
 }
 
-func TestThePersonOfTwoLocalIDsIsOnePatient(t *testing.T) {
+func TestPersonWithTwoLocalIDsIsOnePatient(t *testing.T) {
 	t.Parallel()
 	who := vouched(t, "Alder")
 	last, _ := located(t, t.Context(), instant(), who)
@@ -116,7 +116,7 @@ func TestThePersonOfTwoLocalIDsIsOnePatient(t *testing.T) {
 	if len(names) != 2 {
 		t.Errorf("the documents stand under %v", names)
 	}
-	// Who has heard the first answer only has the records of one name.
+	// The first response alone gives the records of only one local id.
 	part := last["12"]
 	name, _, _ := strings.Cut(part.Local.Reveal(), " ")
 	part.Local = secret.New(name)
@@ -135,8 +135,8 @@ func TestThePersonOfTwoLocalIDsIsOnePatient(t *testing.T) {
 	}
 }
 
-// TestWhatTwoFacilitiesTellIsOneFact has a record that is put together from two connections as an example.
-func TestWhatTwoFacilitiesTellIsOneFact(t *testing.T) {
+// TestFactOfTwoFacilitiesIsMerged combines the records of two connections as an example.
+func TestFactOfTwoFacilitiesIsMerged(t *testing.T) {
 	t.Parallel()
 	who := vouched(t, "Alder")
 	last, _ := located(t, t.Context(), instant(), who)
@@ -156,7 +156,7 @@ func TestWhatTwoFacilitiesTellIsOneFact(t *testing.T) {
 			t.Errorf("%d of %s are shared, and together they are %d; want %d", shared, kind, len(all[kind]), n)
 		}
 	}
-	// Both tell of the stay, and each of its own visits.
+	// Both report the stay, and each its own visits.
 	if report.Merged == 0 || len(all["Encounter"]) != 6 || len(atHere["Encounter"]) != 2 ||
 		len(atThere["Encounter"]) != 5 {
 		t.Errorf("%d facts are merged; there are %d visits: %d and %d", report.Merged, len(all["Encounter"]),
@@ -164,7 +164,7 @@ func TestWhatTwoFacilitiesTellIsOneFact(t *testing.T) {
 	}
 }
 
-// converted are the ids of what documents become, by type.
+// converted returns the ids of the documents' resources, by type.
 func converted(t *testing.T, documents [][]byte) (map[string]map[string]bool, ccda.Report) {
 	t.Helper()
 	var set ccda.Set

@@ -8,31 +8,31 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Boot is what a page knows from its first moment on, so that its first paint needs no second request. It stands in the
-// page as application/json and is no secret.
+// Boot holds the initial data of a page, so that its first paint needs no second request. It is embedded in the page as
+// application/json and is not secret.
 type Boot struct {
 	Shell          Shell             `json:"shell"`
-	BaseURL        string            `json:"base_url"` // of the API, with the version
+	BaseURL        string            `json:"base_url"` // of the API, including the version
 	Mode           org.Mode          `json:"api_mode"`
 	PublicID       string            `json:"public_id"`
-	Organisation   *Branding         `json:"org"`             // nil where there is none, or none that may be told
-	AllowedOrigins []string          `json:"allowed_origins"` // whose pages may hold a frame; none: any
-	Error          *Failure          `json:"error"`           // why the page cannot begin
-	Query          map[string]string `json:"query"`           // the page's own parameters that were given
-	// where the dashboard's one address is, if not below BaseURL
+	Organisation   *Branding         `json:"org"`             // nil if there is none or it may not be shown
+	AllowedOrigins []string          `json:"allowed_origins"` // origins whose pages may embed a frame; none: any
+	Error          *Failure          `json:"error"`           // why the page cannot start
+	Query          map[string]string `json:"query"`           // the page's own query parameters
+	// URL of the dashboard, if it is not below BaseURL
 	DashboardURL string `json:"dashboard_url,omitempty"`
 
-	Own weburl.Own `json:"-"` // which registered origins are left out
+	Own weburl.Own `json:"-"` // registered origins that lead here are omitted
 }
 
-// Shell is what holds the application.
+// Shell is the container of the application.
 type Shell string
 
 // The shells.
 const (
-	Frame  Shell = "frame"  // the widget's, on a customer's page
-	Page   Shell = "page"   // a page of its own, which ends at the organisation's redirect URI
-	Window Shell = "window" // the older element's, which ends where it was opened
+	Frame  Shell = "frame"  // the widget's frame on a customer's page
+	Page   Shell = "page"   // a separate page that ends at the organisation's redirect URI
+	Window Shell = "window" // the older element's window, which ends where it was opened
 )
 
 // Failure has the fields of every error (docs/openapi.yaml, Error).
@@ -42,7 +42,7 @@ type Failure struct {
 	RequestID   string `json:"request_id"`
 }
 
-// Branding is what a patient sees of an organisation. What is empty is not known.
+// Branding holds an organisation's details that patients see. Empty fields are unknown.
 type Branding struct {
 	Name             string `json:"name"`
 	LogoURI          string `json:"logo_uri"`
@@ -52,8 +52,8 @@ type Branding struct {
 	Accent           string `json:"accent"` // "#rrggbb"
 }
 
-// BrandingOf returns an organisation's branding for patients. URLs of this service are omitted: a browser would take
-// a link to them on our page for the patient's own step (docs/develop/threat-model.md, "Start values").
+// BrandingOf returns an organisation's branding for patients. URLs of this service are omitted, because a browser would
+// treat a link to them on the service's page as the patient's own step (docs/develop/threat-model.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
 		Name: o.Name, Accent: o.Accent, LogoURI: own.Shown(o.LogoURI), PrivacyPolicyURI: own.Shown(o.PrivacyPolicyURI),
@@ -61,8 +61,9 @@ func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	}
 }
 
-// script writes the boot as the text of a script element. encoding/json escapes what could end the element or begin a
-// comment in it (<, >, &) and the two line ends that JSON has and scripts did not (U+2028, U+2029).
+// script returns the boot data as the text of a script element. encoding/json escapes everything that could end the
+// element or begin a comment in it (<, >, &), and the two line terminators that JSON allows but older scripts did not
+// (U+2028, U+2029).
 func (b Boot) script() (string, error) {
 	if b.AllowedOrigins == nil {
 		b.AllowedOrigins = []string{}

@@ -1,7 +1,6 @@
-// Package pages owns what browsers get of the widget and of our own pages: the files that shared/ui builds,
-// as they were written beside the function (docs/adr/0035-the-widget.md), and the pages that are made of
-// them for one organisation. It knows no HTTP and reads a folder once; nothing that the folder's manifest
-// does not name is ever opened.
+// Package pages serves the widget and the service's own pages to browsers: the files that shared/ui builds, as deployed
+// with the function (docs/adr/0035-the-widget.md), and the pages created from them for one organisation. It is
+// independent of HTTP and reads a folder once; files that the folder's manifest does not name are never opened.
 package pages
 
 import (
@@ -15,31 +14,31 @@ import (
 )
 
 const (
-	assetsFolder = "widget/assets/" // hashed names
+	assetsFolder = "widget/assets/" // files named by hash
 	sdkFolder    = "sdk/"           // a folder for each version
 )
 
-// Bundle is one build of the pages, whole in memory.
+// Bundle is one build of the pages, held in memory.
 type Bundle struct {
-	files map[string]File // by their path below the base URL
+	files map[string]File // by path below the base URL
 	pages map[string]page // by name and language, as "embed.en"
 }
 
-// manifest is manifest.json, as shared/ui/build.mjs writes it.
+// manifest is manifest.json, written by shared/ui/build.mjs.
 type manifest struct {
 	Version string `json:"version"`
 	Files   map[string]struct {
-		Path      string `json:"path"` // in the folder, and below the base URL
+		Path      string `json:"path"` // path in the folder and below the base URL
 		Integrity string `json:"integrity"`
 		Type      string `json:"type"`
 	} `json:"files"` // by logical name
 	Pages map[string]struct {
-		StyleHash string `json:"style_hash"` // "sha256-…" of the inline style
+		StyleHash string `json:"style_hash"` // "sha256-…" of the inline style element
 	} `json:"pages"` // by name and language
 }
 
-// Load reads the folder of a build. The error is fs.ErrNotExist where there is no manifest, which is how a service
-// without pages is told from a damaged one.
+// Load reads the folder of a build. The error is fs.ErrNotExist if there is no manifest, which distinguishes a service
+// without pages from a damaged build.
 func Load(folder fs.FS) (*Bundle, error) {
 	text, err := fs.ReadFile(folder, "manifest.json")
 	if err != nil {
@@ -76,14 +75,14 @@ func Load(folder fs.FS) (*Bundle, error) {
 	return b, b.release(released)
 }
 
-// File finds a file by its path below the base URL, such as "widget/assets/embed-1a2b.js".
+// File returns a file by its path below the base URL, such as "widget/assets/embed-1a2b.js".
 func (b *Bundle) File(at string) (f File, ok bool) {
 	f, ok = b.files[at]
 	return f, ok
 }
 
-// place puts a file under its own address, which always has the same bytes, and one of the SDK also under that of its
-// major version, which gets later ones.
+// place adds a file under its own path, whose contents never change, and an SDK file also under the path of its major
+// version, whose contents do.
 func (b *Bundle) place(at string, f File, version string) error {
 	f.Life = Forever
 	switch {
@@ -102,7 +101,7 @@ func (b *Bundle) place(at string, f File, version string) error {
 	return nil
 }
 
-// released is what /sdk/manifest.json tells whoever pins a version with its integrity (SRI).
+// released is the content of /sdk/manifest.json, for pages that pin a version with its integrity (SRI).
 type released struct {
 	Version string               `json:"version"`
 	Files   map[string]integrity `json:"files"`
@@ -130,10 +129,10 @@ type File struct {
 	Life     Life
 	Audience Audience
 
-	forms []Form // the shortest first; the plain one last
+	forms []Form // sorted by length, the unencoded one last
 }
 
-// Life is how long a copy of a file may be used.
+// Life is the cache lifetime of a file.
 type Life string
 
 // The lives.
@@ -142,7 +141,7 @@ const (
 	Minutes Life = "minutes"
 )
 
-// Audience is whose pages may load a file.
+// Audience determines which pages may load a file.
 type Audience string
 
 // The audiences.
@@ -153,12 +152,12 @@ const (
 
 // Form is a file in one encoding.
 type Form struct {
-	Encoding string // as Content-Encoding has it; empty for none
+	Encoding string // Content-Encoding value, or empty
 	Tag      string // strong entity tag, with its quotes (RFC 9110 section 8.8.3)
 	Body     []byte
 }
 
-// In is the shortest form that a client takes, the plain one when it takes no other.
+// In returns the shortest form in an encoding that the client accepts, or else the unencoded one.
 func (f File) In(takes func(encoding string) bool) Form {
 	for _, form := range f.forms[:len(f.forms)-1] {
 		if takes(form.Encoding) {
@@ -173,8 +172,8 @@ func formOf(encoding string, body []byte) Form {
 	return Form{Encoding: encoding, Tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:18]) + `"`, Body: body}
 }
 
-// read reads a file and the encodings of it that lie beside it. A path that leads elsewhere is refused by
-// the folder (fs.ValidPath).
+// read reads a file and its encodings from the same folder. The folder refuses a path that leads outside
+// (fs.ValidPath).
 func read(folder fs.FS, at, mediaType string) (File, error) {
 	if mediaType == "" {
 		return File{}, fmt.Errorf("%q has no media type", at)
@@ -192,7 +191,7 @@ func read(folder fs.FS, at, mediaType string) (File, error) {
 	return f, nil
 }
 
-// damaged is not fs.ErrNotExist: of a folder with a manifest nothing may be missing.
+// damaged returns an error other than fs.ErrNotExist, because no file of a folder with a manifest may be missing.
 //
 //nolint:errorlint // see above
 func damaged(err error) error { return fmt.Errorf("a file that the manifest names: %v", err) }

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/ui/pages"
 )
 
-// watched is a folder that tells what was opened in it.
+// watched is a folder that records the opened files.
 type watched struct {
 	fstest.MapFS
 
@@ -24,7 +24,7 @@ func (w watched) Open(name string) (fs.File, error) {
 	return w.MapFS.Open(name)
 }
 
-// ReadFile implements fs.ReadFileFS, which would pass by Open.
+// ReadFile implements fs.ReadFileFS, which would otherwise bypass Open.
 func (w watched) ReadFile(name string) ([]byte, error) {
 	w.opened[name] = true
 	return w.MapFS.ReadFile(name)
@@ -41,7 +41,7 @@ func loaded(t *testing.T) *pages.Bundle {
 
 func only(encoding string) func(string) bool { return func(e string) bool { return e == encoding } }
 
-func TestABuildIsServedByItsManifestAlone(t *testing.T) {
+func TestLoadServesOnlyFilesOfManifest(t *testing.T) {
 	t.Parallel()
 	folder := watched{built.Folder(), map[string]bool{}}
 	folder.MapFS["widget/assets/left-over.js"] = &fstest.MapFile{Data: []byte("old")}
@@ -65,7 +65,7 @@ func TestABuildIsServedByItsManifestAlone(t *testing.T) {
 	}
 }
 
-func TestAFileHasItsFormsAndItsLife(t *testing.T) {
+func TestFileHasEncodingsAndLifetime(t *testing.T) {
 	t.Parallel()
 	b := loaded(t)
 	asset, ok := b.File("widget/assets/embed-1a2b3c.js")
@@ -93,14 +93,14 @@ func TestAFileHasItsFormsAndItsLife(t *testing.T) {
 	if string(floating.In(only("")).Body) != built.SDK {
 		t.Errorf("got %s", floating.In(only("")).Body)
 	}
-	text := string(released.In(only("br")).Body) // it has no such form
+	text := string(released.In(only("br")).Body) // it has no such encoding, so this is the plain form
 	if !strings.HasPrefix(text,
 		`{"version":"4.1.2","files":{"svc-widget.js":{"path":"4.1.2/svc-widget.js","integrity":"sha384-`) {
 		t.Errorf("the SDK's manifest is %s", text)
 	}
 }
 
-func TestAServiceWithoutPagesIsToldFromADamagedOne(t *testing.T) {
+func TestLoadDistinguishesMissingFromDamagedBuild(t *testing.T) {
 	t.Parallel()
 	if _, err := pages.Load(fstest.MapFS{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)

@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// page is a page of the build in one language, with places for what differs.
+// page is a page of the build in one language, with placeholders for variable parts.
 type page struct {
 	text  string
-	style string // its inline style, as a source of a policy; empty when it has none
+	style string // its inline style as a policy source; empty if it has none
 }
 
 var errPlaces = errors.New("has not both of {{title}} and {{boot}}, or a style without its hash")
@@ -33,22 +33,22 @@ func newPage(text, styleHash string) (page, error) {
 
 func hash() *regexp.Regexp { return regexp.MustCompile(`^sha(256|384|512)-[A-Za-z0-9+/]+=*$`) }
 
-// Drawn is a page for one visit, and the headers that it has to be sent with.
+// Drawn is a page for one visit, and its response headers.
 type Drawn struct {
 	HTML     []byte
 	Policy   string // Content-Security-Policy (Content Security Policy Level 3)
 	Referrer string // Referrer-Policy
 }
 
-// The pages.
+// The names of the pages.
 const (
-	Embed     = "embed"     // in a frame of a customer's page
-	Connect   = "connect"   // alone
+	Embed     = "embed"     // in a frame on a customer's page
+	Connect   = "connect"   // on its own
 	Demo      = "demo"      // the playground
-	Dashboard = "dashboard" // of developers, docs/adr/0036-the-dashboard.md
+	Dashboard = "dashboard" // for developers, docs/adr/0036-the-dashboard.md
 )
 
-// Draw makes the page of that name, in a language, with a title. The boot's strings may hold anything.
+// Draw returns the page with a name, in a language and with a title. The boot data's strings may contain anything.
 func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	p, ok := b.pages[name+"."+language]
 	if !ok {
@@ -58,12 +58,12 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 	if err != nil {
 		return Drawn{}, err
 	}
-	// One pass: what is put in is not looked at again.
+	// A single pass, so that inserted text is not replaced again.
 	text := strings.NewReplacer("{{title}}", html.EscapeString(title), "{{boot}}", script).Replace(p.text)
 	drawn := Drawn{HTML: []byte(text), Policy: p.policy(name, boot), Referrer: "no-referrer"}
 	if startsAttempts(name) {
-		// With "no-referrer" a browser sends "null" as the Origin of a form (Fetch, section 3.2), and the start
-		// of an attempt is refused.
+		// With "no-referrer" a browser sends "null" as the Origin of a form (Fetch, section 3.2), and starting an attempt is
+		// refused.
 		drawn.Referrer = "strict-origin"
 	}
 	return drawn, nil
@@ -72,7 +72,7 @@ func (b *Bundle) Draw(name, language, title string, boot Boot) (Drawn, error) {
 // startsAttempts reports whether a page posts start values.
 func startsAttempts(name string) bool { return name == Embed || name == Connect }
 
-// policy lets a page run and ask for what is ours, and show logos.
+// policy allows a page to load and request only the service's own resources, and to show logos.
 func (p page) policy(name string, boot Boot) string {
 	style := "'self'"
 	if p.style != "" {
@@ -86,20 +86,20 @@ func (p page) policy(name string, boot Boot) string {
 		"; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action " + action
 	switch {
 	case name == Dashboard:
-		// nothing of it becomes markup but by nodes: what a page makes of text would be a script's way in
+		// text never becomes markup except through DOM nodes, because injected markup could run scripts
 		return policy + "; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	case name == Demo:
 		return policy + "; frame-src 'self'; frame-ancestors 'none'"
 	case name == Connect:
 		return policy + "; frame-ancestors 'none'"
 	case len(boot.AllowedOrigins) == 0:
-		return policy // "*" would keep out the schemes of web views
+		return policy // "*" would exclude the schemes of web views
 	}
 	return policy + "; frame-ancestors " + ancestors(boot.Own, boot.AllowedOrigins)
 }
 
-// ancestors returns the registered origins as sources of a policy, and our own, which the playground has. An origin
-// that is not as browsers send it is left out: what it holds must not become a directive of its own.
+// ancestors returns the registered origins as policy sources, plus the service's own origin for the playground. It
+// omits an origin that is not in the form that browsers send, because its text must not become a separate directive.
 func ancestors(own weburl.Own, origins []string) string {
 	sources := []string{"'self'"}
 	for _, origin := range origins {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestNothingInABootEndsItsScript(t *testing.T) {
+func TestBootCannotEndItsScript(t *testing.T) {
 	t.Parallel()
 	evil := "</script><script>alert(1)</script><!-- <script> ]]> \u2028\u2029 {{title}} {{lang}} & ' \" \\"
 	boot := pages.Boot{
@@ -40,7 +40,7 @@ func TestNothingInABootEndsItsScript(t *testing.T) {
 	}
 }
 
-func TestABootHasAllItsFields(t *testing.T) {
+func TestBootHasAllFields(t *testing.T) {
 	t.Parallel()
 	drawn, err := loaded(t).Draw(pages.Embed, "es", "T",
 		pages.Boot{Shell: pages.Frame, BaseURL: "https://api.example/v1", Mode: org.Live, PublicID: "p"})
@@ -71,11 +71,11 @@ func TestPageSendsOriginOnlyIfItStartsAttempts(t *testing.T) {
 	}
 }
 
-func TestAPagesPolicySaysWhoMayHoldIt(t *testing.T) {
+func TestPolicyNamesAllowedEmbedders(t *testing.T) {
 	t.Parallel()
 	const all = "default-src 'none'; script-src 'self'; style-src 'self' '" + built.StyleHash +
 		"'; connect-src 'self'; img-src https: data:; base-uri 'none'; form-action "
-	const posts, own = all + "'self'", all + "'none'" // where forms may go
+	const posts, own = all + "'self'", all + "'none'" // allowed targets of forms
 	for _, c := range []struct {
 		page    string
 		origins []string
@@ -117,7 +117,7 @@ func TestAPagesPolicySaysWhoMayHoldIt(t *testing.T) {
 	}
 }
 
-func TestABrandingLeadsToNoAddressOfOurOwn(t *testing.T) {
+func TestBrandingOmitsURLsOfService(t *testing.T) {
 	t.Parallel()
 	got := pages.BrandingOf(org.Organisation{
 		Name: "Alder", Accent: "#1a5fb4", LogoURI: "https://api.example/v1/bridge/connect?attempt=x",

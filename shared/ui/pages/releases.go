@@ -11,20 +11,21 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// maxFile is in bytes. The budgets of shared/ui are far below.
+// maxFile is in bytes. The limits in shared/ui are far lower.
 const maxFile = 1 << 20
 
-// Releases are the immutable files of every release that was deployed, as infra/deploy keeps them: what a page asks for
-// that another release has made, and customers who pin a version (docs/adr/0035-the-widget.md).
+// Releases provides the immutable files of every deployed release, stored by infra/deploy, for pages of another release
+// and for customers who pin a version (docs/adr/0035-the-widget.md).
 type Releases struct{ Files Files }
 
-// Files keeps them by their paths below the base URL, each encoding under a name of its own; fault.NotFound.
+// Files stores files by path below the base URL, each encoding under its own name. It returns fault.NotFound for a
+// missing one.
 type Files interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// File reads a file in the shortest form that a client takes; fault.NotFound where no release has it. Nothing is looked
-// for but what has the address of an asset or of a version of the SDK.
+// File returns a file in the shortest form that a client accepts, or fault.NotFound if no release has it. It looks up
+// only paths of assets and of SDK versions.
 func (r Releases) File(ctx context.Context, at string, takes func(encoding string) bool) (File, error) {
 	if !immutable().MatchString(at) {
 		return File{}, fault.Missing("There is no such file.")
@@ -50,7 +51,7 @@ func (r Releases) File(ctx context.Context, at string, takes func(encoding strin
 	return f, nil
 }
 
-// immutable is what shared/ui/build.mjs calls files that never change.
+// immutable matches the names of files that never change, as written by shared/ui/build.mjs.
 func immutable() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(widget/assets/[a-z][a-z0-9-]{0,40}-[A-Z0-9]{8}\.(js|css)|sdk/[0-9]{1,5}\.[0-9]{1,5}\.[0-9]{1,5}/[a-z-]{1,` +
@@ -62,7 +63,7 @@ func (r Releases) read(ctx context.Context, key string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a file of another release: %w", err)
 	}
-	defer func() { _ = object.Close() }() // read only
+	defer func() { _ = object.Close() }() // opened for reading only
 	body, err := io.ReadAll(io.LimitReader(object, maxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("a file of another release: %w", err)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Rows that an earlier release has stored hold whatever that took.
+// Rows stored by an earlier release may have any form that it accepted.
 func TestBrandingShowsNoURLOfServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{
@@ -31,7 +31,7 @@ func TestBrandingShowsNoURLOfServiceInAnySpelling(t *testing.T) {
 	}
 }
 
-func TestPolicyLetsNoSpellingOfServiceHoldFrameButSelf(t *testing.T) {
+func TestPolicyOmitsServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	bundle := loaded(t)
 	for _, text := range spelling.Of("api.recordbridge.example", "", "") {

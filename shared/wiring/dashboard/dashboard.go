@@ -1,6 +1,5 @@
-// Package dashboard wires what the functions of the dashboard have in common that write to people: e-mails,
-// and links in them to the dashboard. It links SES and the Parameter Store, which the dashboard's other
-// functions do without (ADR 7).
+// Package dashboard wires the dashboard's functions that send e-mails, including links to the dashboard in them. It
+// links SES and the Parameter Store, which the dashboard's other functions do not need (ADR 7).
 package dashboard
 
 import (
@@ -16,24 +15,24 @@ import (
 	"recordbridge/shared/wiring/edge"
 )
 
-// Env is what they read of template.yaml.
+// Env holds these functions' environment variables, as set in template.yaml.
 type Env struct {
 	edge.MemberEnv
 
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
-	DashboardURL     string `env:"DASHBOARD_URL"` // empty: below the base URL
+	DashboardURL     string `env:"DASHBOARD_URL"` // empty: a path below the base URL
 	MailFrom         string `env:"MAIL_FROM"`     // empty: no e-mails are sent
 }
 
-// Service is what they write with.
+// Service holds the dependencies for sending e-mails.
 type Service struct {
 	edge.Member
 
-	Address string              // of the dashboard
+	Address string              // URL of the dashboard
 	Mailer  verification.Mailer // nil: no e-mails are sent
 }
 
-// New makes the edge of such an endpoint.
+// New returns the edge of such an endpoint.
 func New(ctx context.Context, env Env, p lambdarun.Process) (Service, error) {
 	e, err := edge.NewMember(ctx, env.MemberEnv, p)
 	if err != nil {

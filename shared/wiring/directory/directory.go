@@ -1,4 +1,4 @@
-// Package directory wires the facilities of TEFCA networks for functions that resolve a facility's id without asking
+// Package directory wires the facilities of TEFCA networks for functions that resolve a facility's id without querying
 // its network.
 package directory
 
@@ -19,8 +19,8 @@ import (
 // Facilities holds the facilities of each mode by their directory ids.
 type Facilities map[org.Mode]map[string]tefca.Facility
 
-// New lists the configured facilities and, if the sandbox is enabled, the simulated ones in test mode. The
-// configuration's words win.
+// New lists the configured facilities and, if the sandbox is enabled, the simulated ones in test mode. Configured
+// details take precedence.
 func New(env setting.TEFCAEnv) (Facilities, error) {
 	all := Facilities{org.Test: {}, org.Live: {}}
 	if env.EnableSandbox {
@@ -68,7 +68,7 @@ func facilitiesOf(n setting.Network) ([]tefca.Facility, error) {
 	return listed, nil
 }
 
-// entry is a facility that nobody has asked about a person.
+// entry returns a facility without a match for any person.
 func entry(id, name, city, state string) tefca.Facility {
 	return tefca.Facility{ID: id, Name: name, City: city, State: state, Match: "", Local: secret.Text{}, Access: ""}
 }

@@ -1,5 +1,5 @@
-// Package disconnector wires what ends connections for an organisation: at its request by the API, for the synthetic
-// patients of TEFCA mode, and what remains of those that it has given up in the dashboard.
+// Package disconnector wires the ending of connections for an organisation: by an API request, for the synthetic
+// patients of TEFCA mode, and the rest of the work for connections that it disconnected in the dashboard.
 package disconnector
 
 import (
@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/tefca/records"
 )
 
-// Env is what it reads of template.yaml.
+// Env holds the environment variables, as set in template.yaml.
 type Env struct {
 	ConnectionTable  string `env:"CONNECTION_TABLE,required"`
 	TokensTable      string `env:"TOKENS_TABLE,required"`
@@ -29,7 +29,7 @@ type Env struct {
 	DocumentsBucket  string `env:"DOCUMENTS_BUCKET,required"`
 }
 
-// New makes the Disconnector.
+// New returns the Disconnector.
 func New(env Env, p lambdarun.Process, db *dynamodb.Client) disconnect.Disconnector {
 	keys := awskms.NewFromConfig(p.AWS)
 	return disconnect.Disconnector{

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// KeyedEnv is what every endpoint with Basic authentication reads of template.yaml.
+// KeyedEnv holds the environment variables of endpoints with Basic authentication, as set in template.yaml.
 type KeyedEnv struct {
 	Env
 
@@ -17,14 +17,14 @@ type KeyedEnv struct {
 	KeyHashingSecret string `env:"KEY_HASHING_SECRET,required"`
 }
 
-// Keyed is what an endpoint works with whose callers are organisations' backends.
+// Keyed holds the dependencies of an endpoint called by organisations' backends.
 type Keyed struct {
 	Edge
 
 	Auth httpapi.KeyAuth
 }
 
-// NewKeyed makes the edge of a keyed endpoint. All of them share one limit per caller.
+// NewKeyed returns the edge of a keyed endpoint. All keyed endpoints share one limit per caller.
 func NewKeyed(ctx context.Context, env KeyedEnv, p lambdarun.Process) (Keyed, error) {
 	e, err := New(ctx, env.Env, p, "keyed", env.KeyHashingSecret)
 	if err != nil {

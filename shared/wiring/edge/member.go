@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/platform/lambdarun"
 )
 
-// MemberEnv is what every function of the dashboard reads of template.yaml.
+// MemberEnv holds the environment variables of the dashboard's functions, as set in template.yaml.
 type MemberEnv struct {
 	Env
 
@@ -17,7 +17,7 @@ type MemberEnv struct {
 	LimitSecret  string `env:"LIMIT_SECRET,required"`
 }
 
-// Member is what an endpoint of the dashboard works with, whose callers are members of organisations.
+// Member holds the dependencies of a dashboard endpoint, which members of organisations call.
 type Member struct {
 	Edge
 
@@ -27,7 +27,7 @@ type Member struct {
 	Flow     store.Flow
 }
 
-// NewMember makes the edge of an endpoint of the dashboard. All of them share one limit per account and client address.
+// NewMember returns the edge of a dashboard endpoint. All of them share one limit per account and client address.
 func NewMember(ctx context.Context, env MemberEnv, p lambdarun.Process) (Member, error) {
 	e, err := New(ctx, env.Env, p, "dashboard", env.LimitSecret)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// PublicEnv is what every endpoint that browsers call with a public id reads of template.yaml.
+// PublicEnv holds the environment variables of endpoints that browsers call with a public id, as set in template.yaml.
 type PublicEnv struct {
 	Env
 
@@ -20,7 +20,7 @@ type PublicEnv struct {
 	LimitSecret  string `env:"LIMIT_SECRET,required"`
 }
 
-// Public is what an endpoint works with that is called for an organisation, by whoever knows its public id.
+// Public holds the dependencies of an endpoint that is called with an organisation's public id.
 type Public struct {
 	Edge
 
@@ -29,7 +29,7 @@ type Public struct {
 	Organisations *org.Directory
 }
 
-// NewPublic makes the edge of an endpoint with a limit of its own.
+// NewPublic returns the edge of an endpoint with its own limit.
 func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit string) (Public, error) {
 	e, err := New(ctx, env.Env, p, limit, env.LimitSecret)
 	if err != nil {
@@ -39,11 +39,12 @@ func NewPublic(ctx context.Context, env PublicEnv, p lambdarun.Process, limit st
 	known := org.NewDirectory(store.NewDirectory(control), p.Now)
 	return Public{
 		Edge: e, Portals: store.Portals(control), Organisations: known,
-		Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter, Own: weburl.Own{}, Alias: ""}, // starter.New sets Own
+		// Own is set by starter.New
+		Auth: httpapi.PublicAuth{Public: known, Limiter: e.Limiter, Own: weburl.Own{}, Alias: ""},
 	}, nil
 }
 
-// HourlyEnv is PublicEnv of an endpoint whose requests are counted by the hour, since each of them is read by a person.
+// HourlyEnv is PublicEnv for an endpoint with an hourly limit, because a person reads each of its requests.
 type HourlyEnv struct {
 	FlowTable       string `env:"FLOW_TABLE,required"`
 	ControlTable    string `env:"CONTROL_TABLE,required"`
@@ -51,7 +52,7 @@ type HourlyEnv struct {
 	RequestsPerHour int    `env:"REQUESTS_PER_HOUR,required"`
 }
 
-// NewHourly is NewPublic for such an endpoint.
+// NewHourly is like NewPublic, for an endpoint with an hourly limit.
 func NewHourly(ctx context.Context, env HourlyEnv, p lambdarun.Process, limit string) (Public, error) {
 	e, err := NewPublic(ctx, PublicEnv{
 		Env: Env{FlowTable: env.FlowTable, RequestsPerMinute: 0}, ControlTable: env.ControlTable,

@@ -1,5 +1,5 @@
-// Package manage wires what the dashboard's functions that manage an organisation have in common. It links DynamoDB's
-// client and no other.
+// Package manage wires the common parts of the dashboard's functions that manage an organisation. It links only
+// DynamoDB's client.
 package manage
 
 import (
@@ -11,21 +11,22 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Env holds the variables of template.yaml that functions read which change an organisation.
+// Env holds the environment variables of functions that change an organisation, as set in template.yaml.
 type Env struct {
 	ReadEnv
 
 	AuditTable string `env:"AUDIT_TABLE,required"`
 }
 
-// ReadEnv holds the variables of template.yaml that functions read which change nothing.
+// ReadEnv holds the environment variables of functions that change nothing, as set in template.yaml.
 type ReadEnv struct {
 	edge.MemberEnv
 
 	WorkTable string `env:"WORK_TABLE,required"`
 }
 
-// Journal makes the journal of a function. Each request acts as its member by the As of the noun that it changes.
+// Journal returns a function's journal. Each request acts as its member through the As method of the type that it
+// changes.
 func Journal(e edge.Member, env Env, p lambdarun.Process) operator.Journal {
 	return operator.NewJournal(audit.Log{Rows: store.Audit{DB: e.DB, Table: env.AuditTable}}, p.Now, ids.Random, "")
 }

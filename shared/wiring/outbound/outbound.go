@@ -1,5 +1,5 @@
-// Package outbound runs the functions that call servers outside AWS: portals and webhooks. They are the only ones with
-// an HTTP client, so what is wired to one cannot be run without the guard of safehttp, and the others do not link it.
+// Package outbound runs the functions that call servers outside AWS: portals and webhooks. Only they get an HTTP
+// client, so code that is wired to one always runs behind the guard of safehttp, and other functions do not link it.
 package outbound
 
 import (
@@ -12,15 +12,15 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// Env is what every such function reads of template.yaml.
+// Env holds every such function's environment variables, as set in template.yaml.
 type Env struct {
 	AllowedPrivateRanges []netip.Prefix `env:"ALLOWED_PRIVATE_RANGES"` // none in production
 }
 
-// Allowed are the private addresses that may be called.
+// Allowed returns the private address ranges that may be called.
 func (e Env) Allowed() []netip.Prefix { return e.AllowedPrivateRanges }
 
-// Process is what such a function is wired to.
+// Process is a lambdarun.Process with an HTTP client.
 type Process struct {
 	lambdarun.Process
 
@@ -29,13 +29,13 @@ type Process struct {
 	}
 }
 
-// Run is lambdarun.Run for them. E embeds Env.
+// Run is like lambdarun.Run, for functions with an HTTP client. E embeds Env.
 func Run[E interface{ Allowed() []netip.Prefix },
 	H lambdarun.Handler](build func(context.Context, E, Process) (H, error)) {
 	RunWithin(0, build)
 }
 
-// RunWithin is Run with how long an exchange may take (safehttp.Options).
+// RunWithin is like Run, with a time limit for an exchange (safehttp.Options).
 func RunWithin[E interface{ Allowed() []netip.Prefix }, H lambdarun.Handler](within time.Duration,
 	build func(context.Context, E, Process) (H, error),
 ) {

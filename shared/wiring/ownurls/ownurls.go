@@ -1,6 +1,6 @@
-// Package ownurls tells a function which URLs lead to the service (docs/adr/0040-no-address-of-ours.md). They are
-// in one parameter, since a function's environment cannot hold the API's own id without a cycle. It links the
-// Parameter Store (ADR 7).
+// Package ownurls provides the URLs that lead to the service itself (docs/adr/0040-no-address-of-ours.md). They are
+// stored in one parameter, because a function's environment cannot contain the API's id without a dependency cycle. It
+// links the Parameter Store (ADR 7).
 package ownurls
 
 import (
@@ -12,15 +12,15 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// URLEnv holds the environment variables that template.yaml sets for such a function.
+// URLEnv holds the function's environment variables, as set in template.yaml.
 type URLEnv struct {
 	BaseURLParameter string `env:"BASE_URL_PARAMETER,required"`
 	OwnURLsParameter string `env:"OWN_URLS_PARAMETER,required"`
 }
 
-// Read returns the API's base URL and the service's own hosts, by one call. While a stack is upgraded from a release
-// without the second parameter, CloudFormation replaces functions before it makes that one: Read then takes the base
-// URL from the first, and knows no other host.
+// Read returns the API's base URL and the service's own hosts, with one call. During an upgrade from a release without
+// the second parameter, CloudFormation replaces functions before it creates that parameter. Read then takes the base
+// URL from the first one, which is the only known host.
 func Read(ctx context.Context, p lambdarun.Process, env URLEnv) (baseURL string, own weburl.Own, err error) {
 	urls, err := awsparam.Read(ctx, p.AWS, p.Now, env.OwnURLsParameter)
 	if awsparam.IsMissing(err) {

@@ -1,6 +1,5 @@
-// Package portal wires the client that functions speak to health systems' token endpoints with, and how it
-// proves who it is. It links KMS: our client's secrets are sealed under one of its keys, and its assertions are
-// signed there (ADR 7, ADR 11).
+// Package portal wires the client that functions use for health systems' token endpoints, and its client
+// authentication. It links KMS, which seals the service's client secrets and signs its assertions (ADR 7, ADR 11).
 package portal
 
 import (
@@ -16,21 +15,21 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// ClientEnv is what every function that speaks to token endpoints reads of template.yaml.
+// ClientEnv holds the environment variables of functions that call token endpoints, as set in template.yaml.
 type ClientEnv struct {
 	outbound.Env
 
 	ControlTable string   `env:"CONTROL_TABLE,required"`
 	SecretsKey   string   `env:"SECRETS_KEY,required"`
-	ClientKeys   []string `env:"CLIENT_KEYS"` // ARNs, the signing ones first; none: no client signs
+	ClientKeys   []string `env:"CLIENT_KEYS"` // ARNs, the signing keys first; if empty, no client signs
 }
 
-// New makes the client.
+// New returns the client.
 func New(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Client) smart.Portal {
 	return smart.NewPortal(p.HTTP, Clients(env, p, db, keys), store.Portals{DB: db, Table: env.ControlTable}, p.Now)
 }
 
-// Clients knows how our clients prove who they are.
+// Clients returns the registry that authenticates the service's clients.
 func Clients(env ClientEnv, p outbound.Process, db *dynamodb.Client, keys *awskms.Client) *clientauth.Registry {
 	return clientauth.NewRegistry(clientauth.Deps{
 		Store:  store.Clients{DB: db, Table: env.ControlTable},

@@ -1,5 +1,5 @@
-// Package recorder wires what the functions have in common that take inquiries of patients: an edge whose limit counts
-// by the hour, and the recorder that makes events of them.
+// Package recorder wires the common parts of the functions that receive patients' inquiries: an edge with an hourly
+// limit, and the recorder that creates events from them.
 package recorder
 
 import (
@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Env is what such a function reads of template.yaml.
+// Env holds such a function's environment variables, as set in template.yaml.
 type Env struct {
 	edge.HourlyEnv
 
@@ -24,7 +24,7 @@ type Env struct {
 	DeliveryQueueURL string `env:"DELIVERY_QUEUE_URL,required"`
 }
 
-// New makes the edge and the recorder of a function with a limit of its own.
+// New returns the edge and the recorder of a function with its own limit.
 func New(ctx context.Context, env Env, p lambdarun.Process, limit string) (edge.Public, inquiry.Recorder, error) {
 	e, err := edge.NewHourly(ctx, env.HourlyEnv, p, limit)
 	if err != nil {

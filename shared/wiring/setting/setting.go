@@ -1,6 +1,6 @@
-// Package setting reads what an operator has set up of TEFCA mode: the identity providers and networks of the
-// configuration, and in test mode the simulated ones where the sandbox is deployed. It links no network: who asks one
-// makes it of its part of the document.
+// Package setting reads an operator's configuration of TEFCA mode: the configured identity providers and networks, and
+// in test mode the simulated ones if the sandbox is deployed. It links no network; callers create one from its part of
+// the document.
 package setting
 
 import (
@@ -16,16 +16,16 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// The networks that can be configured, as the document and log lines name them.
+// The networks that can be configured, as named in the document and log lines.
 const (
 	IHE         = "ihe"         // shared/tefca/ihe
 	Facilitated = "facilitated" // shared/tefca/facilitated
 )
 
-// TEFCAEnv is what such a function reads of template.yaml.
+// TEFCAEnv holds the environment variables of TEFCA mode, as set in template.yaml.
 type TEFCAEnv struct {
 	EnableSandbox bool   `env:"ENABLE_SANDBOX"`
-	Config        string `env:"TEFCA_CONFIG"` // docs/operate/tefca.md, "Going live"; empty: nothing but what is simulated
+	Config        string `env:"TEFCA_CONFIG"` // docs/operate/tefca.md, "Going live"; empty: only what is simulated
 }
 
 // config is the document of TEFCA_CONFIG.
@@ -34,22 +34,23 @@ type config struct {
 	Networks  map[string]json.RawMessage `json:"networks"`
 }
 
-// Network is one of the configuration.
+// Network is a configured network.
 type Network struct {
 	Name   string
-	Mode   org.Mode // whose patients it is asked about
+	Mode   org.Mode // mode of the patients that it is queried for
 	Config json.RawMessage
 }
 
-// The errors quote nothing: what is not of the form may be anything, also a key.
+// The errors quote nothing, because a malformed document may contain anything, even a key.
 var (
 	errForm = errors.New("TEFCA_CONFIG is not of the form of docs/operate/tefca.md")
 	errID   = errors.New("TEFCA_CONFIG: providers: id: another provider has it, or the simulated one")
 	errMode = errors.New("TEFCA_CONFIG: providers: mode: it has no network")
 )
 
-// Settings are those of the modes that have a network. baseURL is our own, which the simulated provider is behind. A
-// provider that could not be chosen, for its id or its mode, is an error: nobody would miss it until a patient does.
+// Settings returns the settings of the modes that have a network. baseURL is the service's own; the simulated provider
+// is below it. A provider that could never be selected because of its id or mode is an error, so that it is noticed
+// before a patient misses it.
 func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error) {
 	c, networks, err := e.parse()
 	if err != nil {
@@ -59,7 +60,7 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	settings := map[org.Mode]attempt.Setting{org.Test: none, org.Live: none}
 	isAsked := map[org.Mode]bool{org.Test: e.EnableSandbox, org.Live: false}
 	simulated := identity.Simulated(baseURL)
-	// everywhere: one name is one provider, wherever a log line or a page has it
+	// shared by all modes, so that a name means one provider in every log line and page
 	taken := map[string]bool{simulated.ID: true}
 	if e.EnableSandbox {
 		settings[org.Test] = attempt.Setting{Providers: []identity.Provider{simulated}, Simulated: true}
@@ -86,7 +87,7 @@ func (e TEFCAEnv) Settings(baseURL string) (map[org.Mode]attempt.Setting, error)
 	return settings, nil
 }
 
-// Networks are those of the configuration, by name.
+// Networks returns the configured networks by name.
 func (e TEFCAEnv) Networks() ([]Network, error) {
 	_, networks, err := e.parse()
 	return networks, err

@@ -21,12 +21,13 @@ func env(withSandbox bool, config string) setting.TEFCAEnv {
 	return setting.TEFCAEnv{EnableSandbox: withSandbox, Config: config}
 }
 
-// TestAModeIsOfferedWhereItHasAProviderAndANetwork, and is called simulated only where nothing else is asked.
-func TestAModeIsOfferedWhereItHasAProviderAndANetwork(t *testing.T) {
+// TestSettingsOfferModeWithProviderAndNetwork also checks that a mode counts as simulated only if it has no other
+// network.
+func TestSettingsOfferModeWithProviderAndNetwork(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  setting.TEFCAEnv
-		want string // providers of test mode and live mode, with ! where all is simulated
+		want string // providers of test mode and live mode, with ! if everything is simulated
 	}{
 		"nothing":                   {env(false, ""), "/"},
 		"the sandbox":               {env(true, ""), "simulated!/"},
@@ -71,8 +72,9 @@ func TestNetworksAreListedByName(t *testing.T) {
 	}
 }
 
-// TestAConfigurationOfAnotherFormIsRefusedUnquoted: by mistake it may hold a key.
-func TestAConfigurationOfAnotherFormIsRefusedUnquoted(t *testing.T) {
+// TestSettingsRefuseMalformedConfigurationUnquoted checks that the error quotes nothing, because the text may be a
+// misplaced key.
+func TestSettingsRefuseMalformedConfigurationUnquoted(t *testing.T) {
 	t.Parallel()
 	for _, config := range []string{
 		"SENTINEL", `{"networks":["SENTINEL"]}`, `{"networks":{"SENTINEL":{}}}`, `{"networks":{"ihe":"SENTINEL"}}`,
@@ -88,8 +90,8 @@ func TestAConfigurationOfAnotherFormIsRefusedUnquoted(t *testing.T) {
 	}
 }
 
-// TestAProviderThatCouldNotBeChosenIsAnErrorAtTheStart, which names the member and quotes nothing.
-func TestAProviderThatCouldNotBeChosenIsAnErrorAtTheStart(t *testing.T) {
+// TestSettingsRefuseUnselectableProvider checks that the error names the member and quotes nothing.
+func TestSettingsRefuseUnselectableProvider(t *testing.T) {
 	t.Parallel()
 	const both = `"networks":{"ihe":{},"facilitated":{"mode":"test"}}`
 	renamed := func(provider, id string) string { return strings.Replace(provider, `"id":"own"`, `"id":"`+id+`"`, 1) }

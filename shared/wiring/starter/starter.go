@@ -1,6 +1,6 @@
-// Package starter wires what connect, reconnect and createattempt have in common: they begin an attempt for an
-// organisation that a public id names, at a portal whose discovery they read. It links the Parameter Store, for
-// our own base URL (ADR 7).
+// Package starter wires the common parts of connect, reconnect and createattempt: they begin an attempt for the
+// organisation of a public id, at a portal whose discovery document they read. It links the Parameter Store, for the
+// service's base URL (ADR 7).
 package starter
 
 import (
@@ -16,15 +16,15 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Env is what they read of template.yaml.
+// Env holds these functions' environment variables, as set in template.yaml.
 type Env struct {
 	edge.PublicEnv
 	outbound.Env
 	ownurls.URLEnv
 }
 
-// New makes what the attempts of a function with that edge are prepared with, and has e redirect nobody to the service
-// itself. connections are those that reconnects begin for.
+// New returns the dependencies for preparing attempts of a function with the edge e, and makes e refuse redirects to
+// the service itself. connections are the existing ones that a reconnect starts from.
 func New(ctx context.Context, env Env, p outbound.Process, e *edge.Public,
 	connections flow.Connections,
 ) (flow.Preparation, error) {

@@ -1,5 +1,5 @@
-// Package cache keeps in memory what a warm function has read, bounded in number and age. It knows no errors and no
-// store: a value that is missing or too old is read again by its user.
+// Package cache keeps in memory what a warm function has read, bounded in number and age. It handles no errors and no
+// store: the caller reads a missing or expired value again.
 package cache
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Cache keeps values by key. It is safe for concurrent use.
+// Cache stores values by key. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	size int
 	life time.Duration
@@ -16,7 +16,7 @@ type Cache[K comparable, V any] struct {
 
 	mu      sync.Mutex
 	entries map[K]*list.Element
-	oldest  *list.List // of *entry, in the order in which they were put
+	oldest  *list.List // of *entry, in insertion order
 }
 
 type entry[K comparable, V any] struct {
@@ -25,12 +25,12 @@ type entry[K comparable, V any] struct {
 	at    time.Time
 }
 
-// New makes a Cache of at most size values, each for life. In a full one the oldest value makes room.
+// New returns a Cache that holds at most size values, each for life. When it is full, the oldest value is evicted.
 func New[K comparable, V any](size int, life time.Duration, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{size: size, life: life, now: now, entries: map[K]*list.Element{}, oldest: list.New()}
 }
 
-// Get returns the value of key, unless there is none or it is too old.
+// Get returns the value of key. ok is false if there is none or it has expired.
 func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,11 +45,11 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return found.value, true
 }
 
-// Put keeps a value from now on.
+// Put stores a value; its age counts from now.
 func (c *Cache[K, V]) Put(key K, value V) { c.put(key, value, c.now()) }
 
-// Load returns the value of key, or that of read, which it keeps. The age of that counts from before it was read.
-// Callers that come at the same time each read; errors are not kept.
+// Load returns the cached value of key, or calls read and caches its result. The value's age counts from before the
+// call to read. Concurrent callers each call read; errors are not cached.
 func (c *Cache[K, V]) Load(key K, read func() (V, error)) (V, error) {
 	if value, ok := c.Get(key); ok {
 		return value, nil

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/cache"
 )
 
-// clock is a time that tests move.
+// clock is a time that tests advance.
 type clock struct{ passed atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(0, c.passed.Load()) }
@@ -45,7 +45,7 @@ func TestCacheDropsOldestValueWhenFull(t *testing.T) {
 	c := cache.New[string, int](2, time.Hour, moving.now)
 	c.Put("a", 1)
 	c.Put("b", 2)
-	c.Put("a", 3) // newer than b now, and no third
+	c.Put("a", 3) // now newer than b, and not a third value
 	want(t, c, "b", 2)
 	c.Put("c", 4)
 	want(t, c, "a", 3)
@@ -81,7 +81,7 @@ func TestLoadReadsOnceAndCountsAgeFromBeforeReading(t *testing.T) {
 	load(3, nil)
 }
 
-func TestCacheStaysWithinSizeBesideManyWriters(t *testing.T) {
+func TestCacheStaysWithinSizeWithConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	var moving clock
 	c := cache.New[int, int](8, time.Hour, moving.now)

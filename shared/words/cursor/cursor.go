@@ -1,6 +1,6 @@
-// Package cursor owns the sealed cursors of lists: a client gets its place in a list as a text that it can only send
-// back. It cannot read it, change it, or use it in another list, for another organisation or in the other mode.
-// What a position means, and whether it is still good, is the list's own business.
+// Package cursor owns the sealed cursors of lists. A client gets its position in a list as opaque text that it can only
+// send back: it can't read or change it, or use it in another list, for another organisation or in the other mode. The
+// list itself decides what a position means and whether it is still valid.
 package cursor
 
 import (
@@ -17,15 +17,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sealer seals and opens cursors (AES-256-GCM). Its keyring is for cursors alone. A cursor is good as long as the
-// version of the key that sealed it is in the ring.
+// Sealer seals and opens cursors (AES-256-GCM). Its keyring is used for cursors alone. A cursor is valid as long as the
+// key version that sealed it is in the keyring.
 type Sealer struct {
 	Keys secret.Keyring
 }
 
-// Seal makes the cursor of a position in the list named use, for a tenant. The cursor is "<key version>.<base64url>",
-// in characters that a query string takes as they are, and longer than the position by a third and some 40 characters;
-// the same position gets another text each time. The error is a failure of our own.
+// Seal returns the cursor of a position in the list named use, for a tenant. The cursor has the form "<key
+// version>.<base64url>", needs no escaping in a query string, and is longer than the position by a third plus some 40
+// characters. The same position gets a different cursor each time. An error is always an internal failure.
 func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 	aead, version, err := s.cipher(0)
 	if err != nil {
@@ -37,15 +37,15 @@ func (s Sealer) Seal(tenant org.Tenant, use, position string) (string, error) {
 }
 
 // Open returns the position of a cursor that Seal made for the same tenant and use. Any other text is fault.Invalid,
-// and the error does not say what is wrong with it; a list tells its client which parameter it was.
+// without a reason; the list names the parameter to its client.
 func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 	refused := fault.BadRequest("This is not a cursor of this list.")
 	number, body, _ := strings.Cut(text, ".")
 	version, err := strconv.Atoi(number)
-	if err != nil || version < 1 || strconv.Itoa(version) != number { // a cursor has one spelling
+	if err != nil || version < 1 || strconv.Itoa(version) != number { // a cursor has only one spelling
 		return "", refused
 	}
-	// The decoder passes over line breaks, which would be a second spelling.
+	// The decoder ignores line breaks, which would allow a second spelling.
 	sealed, err := encoding().DecodeString(body)
 	if err != nil || strings.ContainsAny(body, "\r\n") {
 		return "", refused
@@ -66,7 +66,7 @@ func (s Sealer) Open(tenant org.Tenant, use, text string) (string, error) {
 
 var errNoKey = errors.New("cursor: the keyring has no such key")
 
-// cipher is that of a version of the key, or of the current one when version is zero.
+// cipher returns the cipher of a key version, or of the current version if version is zero.
 func (s Sealer) cipher(version int) (cipher.AEAD, int, error) {
 	key, used, ok := s.Keys.Derive("cursor", version)
 	if !ok {
@@ -83,8 +83,8 @@ func (s Sealer) cipher(version int) (cipher.AEAD, int, error) {
 	return aead, used, nil
 }
 
-// binding is what a cursor holds for: the additional data, in which no part can run into the next. The version needs no
-// place in it, since each has a key of its own.
+// binding returns the additional data that binds a cursor to its tenant and use. Its encoding is unambiguous. It omits
+// the version because each version has its own key.
 func binding(tenant org.Tenant, use string) []byte {
 	return fmt.Appendf(nil, "%q %q %q", tenant.Mode, tenant.OrgID, use)
 }

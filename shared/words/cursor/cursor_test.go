@@ -46,7 +46,7 @@ func seal(t *testing.T, s cursor.Sealer, position string) string {
 	return text
 }
 
-// wantRefused: the one answer for everything that is not a cursor.
+// wantRefused checks that text gets the one error for everything that is not a cursor.
 func wantRefused(t *testing.T, s cursor.Sealer, of org.Tenant, use, text string) {
 	t.Helper()
 	got, err := s.Open(of, use, text)
@@ -59,7 +59,7 @@ func wantRefused(t *testing.T, s cursor.Sealer, of org.Tenant, use, text string)
 	}
 }
 
-func TestACursorOpensToItsPosition(t *testing.T) {
+func TestOpenReturnsSealedPosition(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	for _, position := range []string{"", "x", position, "Ünï\x00", strings.Repeat("long ", 200)} {
@@ -70,7 +70,7 @@ func TestACursorOpensToItsPosition(t *testing.T) {
 	}
 }
 
-func TestACursorHidesItsPositionAndGoesIntoAURLAsItIs(t *testing.T) {
+func TestCursorHidesPositionAndIsURLSafe(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	text := seal(t, s, position)
@@ -86,7 +86,7 @@ func TestACursorHidesItsPositionAndGoesIntoAURLAsItIs(t *testing.T) {
 	}
 }
 
-func TestAnAlteredCursorIsRefusedWhicheverCharacterWasChanged(t *testing.T) {
+func TestOpenRefusesAlteredCursor(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	good := seal(t, s, position)
@@ -102,10 +102,10 @@ func TestAnAlteredCursorIsRefusedWhicheverCharacterWasChanged(t *testing.T) {
 	}
 }
 
-func TestACursorHasOneSpelling(t *testing.T) {
+func TestCursorHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	s := one(t)
-	for _, position := range []string{"", "x", "xy", position} { // with every length of a last group
+	for _, position := range []string{"", "x", "xy", position} { // each length of the last base64 group
 		good := seal(t, s, position)
 		body := strings.TrimPrefix(good, "1.")
 		last := strings.IndexByte(alphabet, body[len(body)-1])
@@ -119,7 +119,7 @@ func TestACursorHasOneSpelling(t *testing.T) {
 		} {
 			wantRefused(t, s, tenant, use, text)
 		}
-		for i := range alphabet { // the bits of the last character that carry nothing have to be zero
+		for i := range alphabet { // unused bits of the last character must be zero
 			if i != last {
 				wantRefused(t, s, tenant, use, good[:len(good)-1]+alphabet[i:i+1])
 			}
@@ -129,7 +129,7 @@ func TestACursorHasOneSpelling(t *testing.T) {
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-func TestACursorHoldsForOneTenantAndOneUse(t *testing.T) {
+func TestCursorIsBoundToTenantAndUse(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	text := seal(t, s, position)
@@ -153,7 +153,7 @@ func TestACursorHoldsForOneTenantAndOneUse(t *testing.T) {
 	}
 }
 
-func TestACursorSurvivesARotationAndEndsWithItsKey(t *testing.T) {
+func TestCursorSurvivesRotationAndExpiresWithKey(t *testing.T) {
 	t.Parallel()
 	before := one(t)
 	during := sealer(t, `{"current":"2","1":"`+first+`","2":"`+second+`"}`)
@@ -177,7 +177,7 @@ func TestACursorSurvivesARotationAndEndsWithItsKey(t *testing.T) {
 	wantRefused(t, sealer(t, `{"current":"1","1":"`+second+`"}`), tenant, use, old)
 }
 
-func TestASealerWithoutKeysSealsNothingAndOpensNothing(t *testing.T) {
+func TestSealerFailsWithoutKeys(t *testing.T) {
 	t.Parallel()
 	var s cursor.Sealer
 	if text, err := s.Seal(tenant, use, position); err == nil || errors.Is(err, fault.Invalid) || text != "" {

@@ -1,17 +1,16 @@
 package fault
 
-// Told is how a failure of a cause is told: to the client as an error, and to who looks after the
-// integration as what to do.
+// Told describes a failure cause: the error that the client gets, and the action for the operator of the integration.
 type Told struct {
 	Shown  *Error
 	Action string
 }
 
-// Causes is the table of what something can fail of, by stable words. A package that has one gives each failure the
-// same text, code and action wherever it happens, and asks about it by its word.
+// Causes maps failure causes, as stable words, to their descriptions. A package that has one gives each failure the
+// same text, code and action everywhere, and looks it up by its word.
 type Causes map[string]Told
 
-// Failed makes the error of a cause that is in the table.
+// Failed returns the error of a cause that is in the table.
 func (c Causes) Failed(cause string, because error) error {
 	shown := c[cause].Shown.Because(because)
 	shown.Cause = cause

@@ -1,5 +1,5 @@
-// Package fault is the one vocabulary of errors: a kind that decides behaviour, a code and a public text that a
-// client may see, and a private cause that it never sees. It knows no transport; each audience (HTTP, redirect,
+// Package fault defines the service's errors: a kind that decides behaviour, a code and a public text that a client may
+// see, and a private cause that it never sees. It is independent of any transport; each audience (HTTP, redirect,
 // failed export, webhook) has its own renderer elsewhere.
 package fault
 
@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Kind says what an error means for behaviour. A Kind is itself an error, so errors.Is(err, fault.NotFound) works.
+// Kind determines how callers handle an error. A Kind is itself an error, so errors.Is(err, fault.NotFound) works.
 type Kind string //nolint:errname // a kind is compared with, it is no error to construct
 
-// The kinds. An error that carries none of them is Internal.
+// The kinds. An error without a kind is Internal.
 //
 //nolint:errname // fault.NotFound reads better than fault.ErrNotFound, and the package says what they are
 const (
@@ -25,7 +25,7 @@ const (
 	TooLarge         Kind = "too_large"
 	UnsupportedMedia Kind = "unsupported_media"
 	Limited          Kind = "limited"
-	Upstream         Kind = "upstream" // the health system answered, but not as it should
+	Upstream         Kind = "upstream" // the health system responded incorrectly
 	Unavailable      Kind = "unavailable"
 	Internal         Kind = "internal"
 )
@@ -33,10 +33,10 @@ const (
 // Error implements error.
 func (k Kind) Error() string { return string(k) }
 
-// Code is the machine-readable error of an answer, a redirect or an event (docs/openapi.yaml, ErrorCode).
+// Code is the machine-readable error code of a response, a redirect or an event (docs/openapi.yaml, ErrorCode).
 type Code string
 
-// The service's own codes. Codes of RFC 6749 pass through from health systems beside them.
+// The service's own codes. RFC 6749 codes from health systems are passed through unchanged.
 //
 //nolint:gosec // error codes of the API that have "token" in their names
 const (
@@ -61,8 +61,9 @@ const (
 	CodeUnavailable             Code = "svc_unavailable"
 )
 
-// InBrowser is the code as redirects, widgets and their events carry it: what is not ours to say there
-// (docs/reference/deviations.md, "Connecting", lists what is) becomes the general failure. Codes of health systems pass.
+// InBrowser returns the code for use in redirects, widgets and their events. The service's own codes that may not
+// appear there (docs/reference/deviations.md, "Connecting", lists those that may) become the general failure. Codes of
+// health systems are passed through.
 func (c Code) InBrowser() Code {
 	if c == CodeUnavailable || c == CodeRateLimited {
 		return CodeServerError
@@ -70,18 +71,18 @@ func (c Code) InBrowser() Code {
 	return c
 }
 
-// Error is a failure that may be shown: Code and Public go to the client, the private cause only to the log.
+// Error is a failure that may be shown: Code and Public go to the client, the private cause to the log only.
 type Error struct {
 	Kind       Kind
 	Code       Code
 	Public     string        // one or two ASCII sentences
-	RetryAfter time.Duration // zero when the client is told nothing about time
-	Field      string        // which of the values that were given is wrong, for who can point at it; empty when none is
-	Cause      string        // why, as a stable word, where one code has several causes (Causes)
+	RetryAfter time.Duration // zero if the client gets no retry time
+	Field      string        // the input value that is wrong, so that a form can mark it; empty if none is
+	Cause      string        // the cause as a stable word, for a code that has several (Causes)
 	because    error
 }
 
-// New makes an Error without a cause.
+// New returns an Error without a cause.
 func New(kind Kind, code Code, public string) *Error {
 	return &Error{Kind: kind, Code: code, Public: public}
 }
@@ -93,22 +94,22 @@ func (e *Error) Because(cause error) *Error {
 	return &wrapped
 }
 
-// After returns a copy of e that asks the client to wait.
+// After returns a copy of e with a retry delay for the client.
 func (e *Error) After(wait time.Duration) *Error {
 	waiting := *e
 	waiting.RetryAfter = wait
 	return &waiting
 }
 
-// About returns a copy of e that is about one of the values that were given. Its name is ours, never
-// the client's: it is logged.
+// About returns a copy of e that names the input value at fault. field is logged, so it must be a name of the service,
+// never a client's text.
 func (e *Error) About(field string) *Error {
 	about := *e
 	about.Field = field
 	return &about
 }
 
-// Error implements error. The text is for the log: it holds the private cause.
+// Error implements error. The text includes the private cause and is meant for the log.
 func (e *Error) Error() string {
 	text := string(e.Code) + ": "
 	if e.Cause != "" {
@@ -129,7 +130,7 @@ func (e *Error) Is(target error) bool {
 	return ok && kind == e.Kind
 }
 
-// Of returns the outermost Error in err. Anything else becomes an Internal one that shows nothing but that it failed.
+// Of returns the outermost Error in err. Any other error becomes an Internal one that shows no details.
 func Of(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -137,20 +138,20 @@ func Of(err error) *Error {
 	return New(Internal, CodeServerError, "Something went wrong on our side. Please try again.").Because(err)
 }
 
-// BadRequest makes the Invalid error that most validations need.
+// BadRequest returns the Invalid error that most validations need.
 func BadRequest(public string) *Error { return New(Invalid, CodeInvalidRequest, public) }
 
-// Missing makes the NotFound error. Things of another organisation or mode answer exactly so, too
+// Missing returns the NotFound error. Resources of another organisation or mode get the same response
 // (docs/openapi.yaml, info).
 func Missing(public string) *Error { return New(NotFound, CodeNotFound, public) }
 
-// Stale is returned by a store whose compare-and-swap lost against another writer.
+// Stale returns the error of a store whose compare-and-swap lost against another writer.
 func Stale() *Error {
 	return New(Conflict, CodeUnavailable, "The record was changed at the same time. Please try again.")
 }
 
-// IsStale reports whether err is a compare-and-swap that lost (Stale), so that the same operation can succeed on what
-// is stored by now. A conflict with another code is a refusal, which a repetition does not change.
+// IsStale reports whether err is a lost compare-and-swap (Stale), so that retrying with the stored state can succeed. A
+// conflict with another code is a refusal, which a retry does not change.
 func IsStale(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return errors.Is(err, Conflict) && (!ok || e.Code == CodeUnavailable)

@@ -6,46 +6,45 @@ import (
 	"strings"
 )
 
-// Step is what was asked of a server of others when it failed, as log lines name it
-// (docs/operate/monitoring.md, "Log fields").
+// Step names the request to an external server that failed, as in log lines (docs/operate/monitoring.md, "Log fields").
 type Step string
 
 // The steps.
 const (
-	StepDiscovery  Step = "discovery"  // its SMART configuration, or the statement in its place
+	StepDiscovery  Step = "discovery"  // its SMART configuration or equivalent metadata
 	StepAuthorize  Step = "authorize"  // the sign-in at the portal
-	StepCallback   Step = "callback"   // the browser's return to us
+	StepCallback   Step = "callback"   // the browser's return to the service
 	StepToken      Step = "token"      // a code exchange or a refresh
-	StepIdentity   Step = "identity"   // who has signed in
-	StepRevocation Step = "revocation" // taking tokens back
-	StepPatient    Step = "patient"    // reading the Patient, which an export begins with
-	StepMetadata   Step = "metadata"   // its CapabilityStatement
-	StepSearch     Step = "search"     // the searches of an export, and whatever they lead to
+	StepIdentity   Step = "identity"   // the identity of the signed-in person
+	StepRevocation Step = "revocation" // token revocation
+	StepPatient    Step = "patient"    // reading the Patient, the first step of an export
+	StepMetadata   Step = "metadata"   // the server's CapabilityStatement
+	StepSearch     Step = "search"     // an export's searches and the requests that follow from them
 	StepNotify     Step = "notify"     // a webhook
 )
 
-// Spot is where a failure happened, as its log line tells it: at a server of others, or in a table of ours. It never
-// holds a path, a query, an id of a patient, or anything of an answer or a row.
+// Spot locates a failure for its log line: at an external server, or in one of the service's tables. It never holds a
+// path, a query, a patient id, or any content of a response or a row.
 type Spot struct {
 	Step   Step
-	Host   string // with its port, if it names one
-	Status int    // HTTP status of its answer; 0 without one
-	Class  string // what kind of failure: a word of ours, of OAuth or of AWS
+	Host   string // including the port, if the URL has one
+	Status int    // HTTP status of the response; 0 if there was none
+	Class  string // class of failure: a word of this service, of OAuth or of AWS
 
 	Table     string
-	Operation string // what DynamoDB was asked for, or what could not be done with the row
-	Row       string // kind of the row, as the first word of its key names it
-	Attribute string // that cannot be read
+	Operation string // the DynamoDB operation, or the failed operation on the row
+	Row       string // kind of the row: the first word of its key
+	Attribute string // the attribute that cannot be read
 }
 
-// telling is an error that knows its class and, where there was an answer, its status.
+// telling is an error that has a class and, if there was a response, a status.
 type telling interface {
 	error
 	Failure() (class string, status int)
 }
 
-// Failed returns cause as a failure at this spot. A class and status that the spot leaves out are the cause's, if it
-// tells, or its word (Causes). A zero Spot changes nothing.
+// Failed returns cause as a failure at this spot. An unset class or status is taken from the cause, or from its word
+// (Causes). A zero Spot changes nothing.
 func (s Spot) Failed(cause error) error {
 	if s == (Spot{}) || cause == nil {
 		return cause
@@ -63,7 +62,7 @@ func (s Spot) Failed(cause error) error {
 	return &spotError{spot: s, cause: cause}
 }
 
-// SpotOf is where err happened; a zero Spot when it does not tell.
+// SpotOf returns the spot of err, or a zero Spot if it has none.
 func SpotOf(err error) Spot {
 	if e, ok := errors.AsType[*spotError](err); ok {
 		return e.spot
@@ -71,7 +70,7 @@ func SpotOf(err error) Spot {
 	return Spot{}
 }
 
-// ClassOf is the class that err tells, or "".
+// ClassOf returns the class of err, or "".
 func ClassOf(err error) string {
 	told, ok := errors.AsType[telling](err)
 	if !ok {
@@ -81,7 +80,7 @@ func ClassOf(err error) string {
 	return class
 }
 
-// spotError is its cause, with where it happened.
+// spotError adds a Spot to its cause.
 type spotError struct {
 	spot  Spot
 	cause error
@@ -93,7 +92,7 @@ func (e *spotError) Error() string { return e.cause.Error() }
 // Unwrap returns the cause.
 func (e *spotError) Unwrap() error { return e.cause }
 
-// HostOf is the host of an absolute address, with its port; nothing else of an address is fit for a Spot.
+// HostOf returns the host of an absolute URL, including its port. No other part of a URL may be in a Spot.
 func HostOf(address string) string {
 	_, rest, ok := strings.Cut(address, "://")
 	if !ok {

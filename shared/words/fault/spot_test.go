@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// answered is an error that tells its class and status.
+// answered is an error that has a class and a status.
 type answered struct{}
 
 func (answered) Error() string          { return "answered" }
 func (answered) Failure() (string, int) { return "limited", 429 }
 
-func TestAFailureTellsWhereItHappened(t *testing.T) {
+func TestSpotOfReturnsSpot(t *testing.T) {
 	t.Parallel()
 	token := fault.Spot{Step: fault.StepToken, Host: "ehr.example"}
 	for name, test := range map[string]struct {
@@ -56,8 +56,8 @@ func TestAFailureTellsWhereItHappened(t *testing.T) {
 	}
 }
 
-// Paths, queries and user information of addresses hold secrets.
-func TestOfAnAddressNothingButItsHostIsTold(t *testing.T) {
+// Paths, queries and user information of URLs may contain secrets.
+func TestHostOfReturnsOnlyHost(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://ehr.example/r4/x?key=SECRET#SECRET":   "ehr.example",

@@ -1,5 +1,5 @@
-// Package ids makes and reads identifiers: random and derived UUIDs and the two spellings of a task id.
-// It owns no secrets; those are package secret's.
+// Package ids creates and parses identifiers: random and derived UUIDs and the two spellings of a task id. Secrets
+// belong to package secret.
 package ids
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/google/uuid"
 )
 
-// Source makes a new UUID, lower case and dashed. Production uses Random; tests pass a counting one.
+// Source returns a new UUID, lower case and dashed. Production uses Random; tests use a counter.
 type Source func() string
 
-// Random makes a random (version 4) UUID.
+// Random returns a random (version 4) UUID.
 func Random() string { return uuid.NewString() }
 
-// namespace sets our derived ids apart from everybody else's version 5 UUIDs.
+// namespace separates this service's derived ids from other version 5 UUIDs.
 const namespace = "9f4d0c1e-6b1c-5d55-9a3c-6e0f4b1f2d77"
 
-// Derive returns the version 5 UUID of parts: the same parts always give the same id, so one fact cannot get two
-// ids. Parts are length-prefixed, so no two lists of parts collide.
+// Derive returns the version 5 UUID of parts. The same parts always give the same id, so one fact cannot get two ids.
+// Parts are length-prefixed, so two different lists never collide.
 func Derive(parts ...string) string {
 	var name strings.Builder
 	for _, part := range parts {
@@ -30,7 +30,7 @@ func Derive(parts ...string) string {
 	return uuid.NewSHA1(uuid.MustParse(namespace), []byte(name.String())).String()
 }
 
-// ParseUUID reads a dashed UUID of either case and returns it in lower case; ok is false for anything else.
+// ParseUUID parses a dashed UUID in either case and returns it in lower case; ok is false for any other text.
 func ParseUUID(text string) (id string, ok bool) {
 	if len(text) != 36 {
 		return "", false
@@ -42,16 +42,16 @@ func ParseUUID(text string) (id string, ok bool) {
 	return parsed.String(), true
 }
 
-// ParseRandom is ParseUUID for random (version 4) UUIDs alone (RFC 9562 section 5.4).
+// ParseRandom is like ParseUUID but accepts only random (version 4) UUIDs (RFC 9562 section 5.4).
 func ParseRandom(text string) (id string, ok bool) {
 	id, ok = ParseUUID(text)
 	return id, ok && id[14] == '4' && strings.ContainsAny(id[19:20], "89ab")
 }
 
-// TaskID writes a UUID as a task id: 32 hex digits.
+// TaskID formats a UUID as a task id: 32 hex digits.
 func TaskID(id string) string { return strings.ReplaceAll(id, "-", "") }
 
-// ParseTask reads a task id, as 32 hex digits or as a dashed UUID, and returns the 32 digits.
+// ParseTask parses a task id, either 32 hex digits or a dashed UUID, and returns the 32 digits.
 func ParseTask(text string) (id string, ok bool) {
 	if len(text) != 32 && len(text) != 36 {
 		return "", false

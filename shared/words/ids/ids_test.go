@@ -9,9 +9,9 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-func TestDerivedIDsAreTheSameForTheSameParts(t *testing.T) {
+func TestDeriveIsDeterministic(t *testing.T) {
 	t.Parallel()
-	// Ids are stored and sent to customers: this one must never change.
+	// Ids are stored and sent to customers, so this one must never change.
 	if got, want := ids.Derive("event", "test#org", "subject", "0"), "6b4a1c0c-19fa-52e9-a894-f75be29cd944"; got != want {
 		t.Errorf("Derive = %s, want %s", got, want)
 	}
@@ -41,7 +41,7 @@ func TestDerivedIDsAreTheSameForTheSameParts(t *testing.T) {
 	}
 }
 
-func TestRandomIDsAreNew(t *testing.T) {
+func TestRandomIDsAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
@@ -53,7 +53,7 @@ func TestRandomIDsAreNew(t *testing.T) {
 	}
 }
 
-func TestBothSpellingsOfATaskIDAreRead(t *testing.T) {
+func TestParseTaskAcceptsBothSpellings(t *testing.T) {
 	t.Parallel()
 	const dashed, bare = "7a0b0c0d-0000-4000-8000-0000000000ef", "7a0b0c0d0000400080000000000000ef"
 	for _, text := range []string{dashed, bare, strings.ToUpper(dashed), strings.ToUpper(bare)} {
@@ -74,7 +74,7 @@ func TestBothSpellingsOfATaskIDAreRead(t *testing.T) {
 	}
 }
 
-func TestOnlyADashedUUIDIsOne(t *testing.T) {
+func TestParseUUIDAcceptsOnlyDashedForm(t *testing.T) {
 	t.Parallel()
 	const dashed = "7a0b0c0d-0000-4000-8000-0000000000ef"
 	if got, ok := ids.ParseUUID(strings.ToUpper(dashed)); !ok || got != dashed {
@@ -90,7 +90,7 @@ func TestOnlyADashedUUIDIsOne(t *testing.T) {
 	}
 }
 
-func TestOnlyARandomUUIDIsTakenForOne(t *testing.T) {
+func TestParseRandomAcceptsOnlyVersion4(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"3A1D5C90-2B7E-4C1F-8A52-7D0E9F6B4C21": "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21",

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/trace"
 )
 
-// Event is the wide log line of one unit of work while it fills up. It is safe for concurrent use.
+// Event collects the wide log line of one unit of work. It is safe for concurrent use.
 type Event struct {
 	mu    sync.Mutex
 	level slog.Level
@@ -21,7 +21,7 @@ type Event struct {
 	measured metric.Samples
 }
 
-// note is a line of its own about a part of the unit of work.
+// note is a separate log line about a part of the unit of work.
 type note struct {
 	message string
 	attrs   []slog.Attr
@@ -29,14 +29,14 @@ type note struct {
 
 type eventKey struct{}
 
-// Begin starts the line of a unit of work. Everything that runs under the returned context can add to it.
+// Begin starts the log line of a unit of work. Code that runs under the returned context can add to it.
 func Begin(ctx context.Context) (context.Context, *Event) {
 	event := &Event{}
 	return context.WithValue(ctx, eventKey{}, event), event
 }
 
-// Add puts attrs on the line of the unit of work that ctx belongs to; a key that is there already is replaced.
-// Without a unit of work it does nothing.
+// Add sets attrs on the log line of ctx's unit of work, replacing existing keys. Without a unit of work it does
+// nothing.
 func Add(ctx context.Context, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -49,8 +49,8 @@ func Add(ctx context.Context, attrs ...slog.Attr) {
 	}
 }
 
-// Note writes a line about a part of the unit of work that ctx belongs to, such as one of several deliveries, when the
-// unit's own line is written; it says whose it is as that does, unless attrs say otherwise. message is a constant.
+// Note adds a line about a part of ctx's unit of work, such as one of several deliveries. It is written together with
+// the unit's own line and has the same owner attributes unless attrs override them. message is a constant.
 func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -61,7 +61,7 @@ func Note(ctx context.Context, message string, attrs ...slog.Attr) {
 	event.notes = append(event.notes, note{message, attrs})
 }
 
-// Measure has metrics written when the line of the unit of work that ctx belongs to is, each as a line of its own.
+// Measure adds metrics to ctx's unit of work. They are written with its log line, each as a separate line.
 func Measure(ctx context.Context, samples ...metric.Sample) {
 	event, ok := ctx.Value(eventKey{}).(*Event)
 	if !ok {
@@ -72,9 +72,9 @@ func Measure(ctx context.Context, samples ...metric.Sample) {
 	event.measured = event.measured.Add(samples...)
 }
 
-// Fail records that and why the unit of work failed: the code, the field and the spot always, the cause
-// only where it is our own (Internal and Unavailable), since the text of other causes may repeat what a
-// client or a health system sent.
+// Fail records the failure of the unit of work. The code, field and spot are always logged. The cause is logged only
+// for the service's own failures (Internal and Unavailable), because other causes may quote a client or a health
+// system.
 func Fail(ctx context.Context, err error) {
 	failure := fault.Of(err)
 	Add(ctx, Failed(), slog.String("error", string(failure.Code)), slog.String("error_kind", string(failure.Kind)))
@@ -93,14 +93,14 @@ func Fail(ctx context.Context, err error) {
 	}
 }
 
-// IsEmpty reports whether nothing was put on the line.
+// IsEmpty reports whether the line has no attributes.
 func (e *Event) IsEmpty() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.attrs) == 0 && len(e.notes) == 0 && len(e.measured) == 0
 }
 
-// Emit writes the line, once, at the end of the unit of work. message is a constant that names the unit, such as
+// Emit writes the line once, at the end of the unit of work. message is a constant that names the unit, such as
 // "http.request".
 func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	e.mu.Lock()
@@ -120,7 +120,8 @@ func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	}
 }
 
-// belonging are what all lines of a unit of work have: its id, and that of the request which it goes back to.
+// belonging returns the attributes common to all lines of a unit of work: its id, and the id of the originating
+// request.
 func belonging(ctx context.Context) []slog.Attr {
 	var attrs []slog.Attr
 	if id := RequestID(ctx); id != "" {
@@ -132,8 +133,8 @@ func belonging(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// whose are what the unit of work tells of whom it is for, as far as the note does not: a part of it is found as the
-// whole is (docs/operate/monitoring.md, "Log fields").
+// whose returns the unit's owner attributes that the note does not set itself, so that a search finds the note along
+// with the unit (docs/operate/monitoring.md, "Log fields").
 func (e *Event) whose(n note) []slog.Attr {
 	var attrs []slog.Attr
 	for _, attr := range e.attrs {

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// joined writes lines as they come, except while a unit of work writes several: those leave in one write. Each write
-// to a function's output is a system call, and wakes the process that collects it.
+// joined writes lines immediately, except while a unit of work writes several: those are combined into one write. Each
+// write to a function's output is a system call and wakes the process that collects it.
 type joined struct {
 	to io.Writer
 
 	mu   sync.Mutex
-	held int // units of work that are writing
+	held int // number of units of work that are writing
 	kept []byte
 }
 
@@ -27,7 +27,7 @@ func (j *joined) Write(line []byte) (int, error) {
 	return j.to.Write(line) //nolint:wrapcheck // nobody looks at a logger's errors
 }
 
-// hold keeps lines until release is called, which writes all that are kept.
+// hold buffers lines until release is called, which writes all buffered lines.
 func (j *joined) hold() (release func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -36,12 +36,12 @@ func (j *joined) hold() (release func()) {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.held--
-		_, _ = j.to.Write(j.kept) // as above
+		_, _ = j.to.Write(j.kept) // log output errors are ignored, as above
 		j.kept = j.kept[:0]
 	}
 }
 
-// together makes the lines that are logged until release is called leave in one write, if logger is one of New.
+// together combines all lines logged until release is called into one write, if logger was returned by New.
 func together(logger *slog.Logger) (release func()) {
 	handler, ok := logger.Handler().(stamping)
 	if !ok {

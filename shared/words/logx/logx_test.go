@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// lineOf decodes the one line of a log, without its time.
+// lineOf decodes the only line of a log, without its time.
 func lineOf(t *testing.T, log *bytes.Buffer) map[string]any {
 	t.Helper()
 	var line map[string]any
@@ -29,7 +29,7 @@ func lineOf(t *testing.T, log *bytes.Buffer) map[string]any {
 	return line
 }
 
-func TestNoSecretReachesTheLog(t *testing.T) {
+func TestNewRedactsSecrets(t *testing.T) {
 	t.Parallel()
 	failed := &url.Error{
 		Op: "Get", URL: "https://ehr.example.org/token?code=SENTINEL&x=1#SENTINEL",
@@ -68,7 +68,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 		"group with an error":  slog.Group("outer", slog.Any("cause", failed)),
 		"value of a LogValuer": slog.Any("code", secret.New("SENTINEL")),
 	}
-	// as headers spell them
+	// in the spelling of headers
 	for _, key := range []string{"Authorization", "Set-Cookie", "client-secret", "X-Api-Key", "E-Mail"} {
 		attrs[key] = slog.String(key, "SENTINEL")
 	}
@@ -77,7 +77,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 			t.Parallel()
 			var log bytes.Buffer
 			logx.New(&log).LogAttrs(t.Context(), slog.LevelInfo, "test", attr)
-			got := fmt.Sprint(lineOf(t, &log)) // without the time, whose digits are anybody's
+			got := fmt.Sprint(lineOf(t, &log)) // without the time, whose digits are arbitrary
 			if strings.Contains(got, "SENTINEL") || strings.Contains(got, "5374") {
 				t.Errorf("log line: %s", got)
 			}
@@ -85,7 +85,7 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 	}
 }
 
-func TestHarmlessValuesStay(t *testing.T) {
+func TestNewKeepsHarmlessValues(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	logx.New(&log).LogAttrs(t.Context(), slog.LevelWarn, "export.collected",
@@ -102,7 +102,7 @@ func TestHarmlessValuesStay(t *testing.T) {
 	}
 }
 
-func TestAUnitOfWorkLeavesOneLine(t *testing.T) {
+func TestEmitWritesOneLine(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	ctx, event := logx.Begin(logx.WithRequestID(t.Context(), "req-1"))
@@ -115,7 +115,7 @@ func TestAUnitOfWorkLeavesOneLine(t *testing.T) {
 	}
 }
 
-func TestOnlyOurOwnFailuresShowTheirCause(t *testing.T) {
+func TestFailLogsCauseOfInternalFailuresOnly(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("CAUSE")
 	cases := map[string]struct {
@@ -148,7 +148,7 @@ func TestOnlyOurOwnFailuresShowTheirCause(t *testing.T) {
 	}
 }
 
-func TestAFailureTellsItsFieldAndItsSpot(t *testing.T) {
+func TestFailLogsFieldAndSpot(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	ctx, event := logx.Begin(t.Context())
@@ -169,7 +169,7 @@ func TestAFailureTellsItsFieldAndItsSpot(t *testing.T) {
 	}
 }
 
-func TestAPartOfAUnitOfWorkHasALineOfItsOwn(t *testing.T) {
+func TestNoteWritesSeparateLine(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	ctx, event := logx.Begin(logx.WithRequestID(t.Context(), "req-1"))
@@ -186,7 +186,7 @@ func TestAPartOfAUnitOfWorkHasALineOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestWithoutAUnitOfWorkNothingHappens(t *testing.T) {
+func TestAddDoesNothingWithoutUnitOfWork(t *testing.T) {
 	t.Parallel()
 	logx.Add(t.Context(), slog.String("outcome", "lost"))
 	logx.Fail(t.Context(), errors.New("lost"))
@@ -196,7 +196,7 @@ func TestWithoutAUnitOfWorkNothingHappens(t *testing.T) {
 	}
 }
 
-func TestManyMayAddAtOnce(t *testing.T) {
+func TestAddIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	ctx, event := logx.Begin(t.Context())

@@ -10,7 +10,7 @@ import (
 
 const redacted = "[redacted]"
 
-// Patterns of secrets inside longer texts, such as the URL in the text of a net/url.Error.
+// Patterns of secrets inside longer texts, such as the URL in the message of a net/url.Error.
 var (
 	queryPattern      = regexp.MustCompile(`\?[^\s"'<>]+`)
 	credentialPattern = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}`)
@@ -19,8 +19,8 @@ var (
 	emailPattern      = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}`)
 )
 
-// redact is the ReplaceAttr of every logger: it hides values by the name of their attribute or group, cleans texts,
-// and refuses values whose JSON form nobody has looked at.
+// redact is the ReplaceAttr of every logger. It hides values by attribute or group name, cleans texts, and refuses
+// values whose JSON form is not marked safe to log.
 func redact(groups []string, attr slog.Attr) slog.Attr {
 	if sensitive(attr.Key) || slices.ContainsFunc(groups, sensitive) {
 		return slog.String(attr.Key, redacted)
@@ -49,7 +49,7 @@ func cleanAny(value any) any {
 }
 
 // clean hides query strings, credentials, keys, JSON web tokens and e-mail addresses inside a text. Most texts are ids
-// that lack a character of each pattern, and finding that out costs less than a regular expression.
+// that lack a character of each pattern; checking for that is cheaper than a regular expression.
 func clean(text string) string {
 	if strings.Contains(text, "?") {
 		text = queryPattern.ReplaceAllString(text, "?"+redacted)
@@ -69,7 +69,7 @@ func clean(text string) string {
 	return text
 }
 
-// sensitive says whether a value of this name is never shown.
+// sensitive reports whether values of this name must never be shown.
 func sensitive(name string) bool {
 	name = strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	switch name {

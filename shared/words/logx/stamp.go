@@ -7,10 +7,10 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// stamping puts a line's time into what the line says of metrics, where CloudWatch looks for it.
+// stamping copies a line's time into its metric metadata, where CloudWatch expects it.
 type stamping struct {
 	next  slog.Handler
-	lines *joined // to which next writes
+	lines *joined // the output of next
 }
 
 // Enabled implements slog.Handler.

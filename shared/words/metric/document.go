@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Document is what tells CloudWatch which members of a log line are metrics. It holds no value of any of them.
+// Document is the CloudWatch metadata that declares which members of a log line are metrics. It holds no metric values.
 type Document struct {
 	at         time.Time
 	directives []directive
 }
 
-// At is the document of a line that is written at a time.
+// At returns the document for a line written at the given time.
 func (d Document) At(at time.Time) Document { return Document{at: at, directives: d.directives} }
 
 // MarshalJSON implements json.Marshaler.
@@ -27,10 +27,10 @@ func (d Document) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// IsSafeToLog says that all of it are constants of this package.
+// IsSafeToLog marks the document as safe: it holds only constants of this package.
 func (Document) IsSafeToLog() {}
 
-// directive is one metric with the sets of dimensions that it is kept by.
+// directive declares one metric and its sets of dimensions.
 type directive struct {
 	Namespace  string
 	Dimensions [][]string
@@ -55,8 +55,8 @@ func (s Sample) directive() directive {
 	return directive{Namespace: Namespace, Dimensions: sets, Metrics: []definition{{Name: string(s.name), Unit: unit}}}
 }
 
-// values are several measured ones.
+// values holds several measured values.
 type values []float64
 
-// IsSafeToLog says that they are numbers.
+// IsSafeToLog marks the values as safe: they are numbers.
 func (values) IsSafeToLog() {}

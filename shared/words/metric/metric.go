@@ -1,46 +1,46 @@
-// Package metric owns which metrics the service has: what each counts or measures, in which unit, and by what it is
-// told apart. That is a short list of words of ours, never an organisation, a patient or a health system: CloudWatch
-// keeps and bills every value apart. A metric leaves as a log line in CloudWatch's embedded metric format, so that no
-// function has to ask anybody (docs/adr/0020-metrics-and-traces.md).
+// Package metric defines the service's metrics: what each counts or measures, its unit, and its dimension. A dimension
+// has a short list of fixed words, never an organisation, a patient or a health system, because CloudWatch stores and
+// bills each value separately. A metric is emitted as a log line in CloudWatch's embedded metric format, so functions
+// make no extra call (docs/adr/0020-metrics-and-traces.md).
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package metric
 
-// Namespace is CloudWatch's for all of them.
+// Namespace is the CloudWatch namespace of all metrics.
 const Namespace = "Recordbridge"
 
-// Stack is the dimension that all of them have, and the key of every log line: which stack it is.
+// Stack is the dimension that all metrics share, and the log line key that names the stack.
 const Stack = "service"
 
-// Name is a metric.
+// Name identifies a metric.
 type Name string
 
 // The metrics.
 const (
-	Exports         Name = "Exports"         // by how far they came: started, success, partial or failed
-	ExportSeconds   Name = "ExportSeconds"   // by the same: from the request to the end
-	ExportFailures  Name = "ExportFailures"  // failed ones by the reason that the organisation is told
-	WebhookAttempts Name = "WebhookAttempts" // by what came of them: delivered or the class of failure
-	WebhookSeconds  Name = "WebhookSeconds"  // how long receivers took to answer
-	DeliverySeconds Name = "DeliverySeconds" // how old an event was at the first attempt to deliver it
-	WebhooksStopped Name = "WebhooksStopped" // webhooks that were disabled, by the reason
-	Refreshes       Name = "Refreshes"       // of tokens between exports, by what came of them
-	Revocations     Name = "Revocations"     // connections that ended, by the cause
-	// how late the row is that has been due for longest, by kind of row and of all
+	Exports         Name = "Exports"         // by stage: started, success, partial or failed
+	ExportSeconds   Name = "ExportSeconds"   // time from the request to the stage, by stage
+	ExportFailures  Name = "ExportFailures"  // failed exports, by the reason given to the organisation
+	WebhookAttempts Name = "WebhookAttempts" // by outcome: delivered or the class of failure
+	WebhookSeconds  Name = "WebhookSeconds"  // response time of receivers
+	DeliverySeconds Name = "DeliverySeconds" // age of an event at its first delivery attempt
+	WebhooksStopped Name = "WebhooksStopped" // disabled webhooks, by reason
+	Refreshes       Name = "Refreshes"       // token refreshes between exports, by outcome
+	Revocations     Name = "Revocations"     // ended connections, by cause
+	// delay of the most overdue row, by kind of row and in total
 	OverdueSeconds Name = "OverdueSeconds"
 	Limited        Name = "Limited"      // requests beyond a rate limit, by the limit
-	PortalsMoved   Name = "PortalsMoved" // discoveries that named servers which nobody has approved
-	Lists          Name = "Lists"        // readings of published lists, by what came of them
-	// how long what waits longest for an operator's approval has waited: a list, or a publication
+	PortalsMoved   Name = "PortalsMoved" // discoveries that named unapproved servers
+	Lists          Name = "Lists"        // fetches of published lists, by outcome
+	// waiting time of the oldest list or publication that needs an operator's approval
 	ApprovalSeconds Name = "ApprovalSeconds"
-	// readings of the live catalogue that failed: an older one was answered from, or none
+	// failed reads of the live catalogue, served from an older copy or not at all
 	StaleCatalogues Name = "StaleCatalogues"
-	Probes          Name = "Probes" // of the catalogue's endpoints, by what came of them: well, failed or limited
-	// calls that a service of AWS refused because of their number, by the service; each try counts
+	Probes          Name = "Probes" // of the catalogue's endpoints, by outcome: well, failed or limited
+	// calls throttled by an AWS service, by service; each try counts
 	Throttled  Name = "Throttled"
-	Unanswered Name = "Unanswered" // calls that a service of AWS failed at, by the service; each try counts
+	Unanswered Name = "Unanswered" // calls that an AWS service failed to answer, by service; each try counts
 )
 
-// Names are all metrics.
+// Names returns all metrics.
 func Names() []Name {
 	return []Name{
 		Exports, ExportSeconds, ExportFailures, WebhookAttempts, WebhookSeconds, DeliverySeconds, WebhooksStopped,
@@ -49,7 +49,7 @@ func Names() []Name {
 	}
 }
 
-// Dimension is what the values of a metric are told apart by beside the stack; "" for nothing.
+// Dimension returns the metric's dimension besides the stack, or "" if it has none.
 func (n Name) Dimension() string {
 	switch n {
 	case Exports, ExportSeconds, WebhookAttempts, Refreshes, Lists, Probes:
@@ -69,7 +69,7 @@ func (n Name) Dimension() string {
 	return ""
 }
 
-// isMeasured tells metrics of seconds from those that count.
+// isMeasured reports whether the metric measures seconds rather than counts.
 func (n Name) isMeasured() bool {
 	switch n {
 	case ExportSeconds, WebhookSeconds, DeliverySeconds, OverdueSeconds, ApprovalSeconds:
@@ -81,6 +81,6 @@ func (n Name) isMeasured() bool {
 	return false
 }
 
-// hasTotal tells whether a metric is also there for the stack as a whole: what cannot be found again from its
-// parts, and has an alarm.
+// hasTotal reports whether the metric is also recorded for the stack in total. That is needed if it has an alarm and
+// the total cannot be computed from its parts.
 func (n Name) hasTotal() bool { return n == OverdueSeconds }

@@ -5,30 +5,32 @@ import (
 	"time"
 )
 
-// mostValues is how many values of one metric CloudWatch takes in one line; a unit of work that
-// measures more tells the first.
+// mostValues is the maximum number of values of one metric that CloudWatch accepts in a line. Further values of a unit
+// of work are dropped.
 const mostValues = 100
 
-// Sample is what one unit of work has counted or measured of a metric.
+// Sample holds one unit of work's count or measurements of a metric.
 type Sample struct {
 	name   Name
-	by     string // the value of its dimension
+	by     string // value of the metric's dimension
 	count  float64
-	values []float64 // of what is measured
+	values []float64 // measured values
 }
 
-// Count is one more of what the metric counts. by is the value of its dimension, a word of ours; "" where it has none.
+// Count returns a sample that counts one event. by is the value of the metric's dimension, a fixed word; "" if it has
+// none.
 func Count(name Name, by string) Sample { return Sample{name: name, by: by, count: 1, values: nil} }
 
-// Seconds is one measured span, never less than zero: clocks of two functions differ by moments.
+// Seconds returns a sample of one measured time span. Negative spans count as zero: the clocks of two functions can
+// differ slightly.
 func Seconds(name Name, by string, span time.Duration) Sample {
 	return Sample{name: name, by: by, count: 0, values: []float64{max(span, 0).Seconds()}}
 }
 
-// Samples are those of one unit of work, each metric and value of its dimension once.
+// Samples holds the samples of one unit of work, one for each metric and dimension value.
 type Samples []Sample
 
-// Add puts samples to those that are there.
+// Add merges more samples into s.
 func (s Samples) Add(more ...Sample) Samples {
 	for _, one := range more {
 		i := s.index(one)
@@ -44,7 +46,7 @@ func (s Samples) Add(more ...Sample) Samples {
 	return s
 }
 
-// Lines are the samples as log lines, without the time that Document.At adds: a line for each value of a dimension.
+// Lines returns the samples as log lines, one for each dimension value, without the time that Document.At adds.
 func (s Samples) Lines() [][]slog.Attr {
 	var lines [][]slog.Attr
 	told := make([]bool, len(s))
@@ -80,7 +82,7 @@ func (s Samples) index(same Sample) int {
 	return -1
 }
 
-// attr is the value of a sample: a number, or a list where there are several.
+// attr returns the value of a sample: a number, or a list if there are several.
 func (s Sample) attr() slog.Attr {
 	switch {
 	case !s.name.isMeasured():

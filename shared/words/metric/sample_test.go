@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-func TestAMetricLineIsReadByCloudWatch(t *testing.T) {
+func TestMetricLineHasEmbeddedMetricFormat(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	ctx, unit := logx.Begin(t.Context())
@@ -54,7 +54,7 @@ func TestAMetricLineIsReadByCloudWatch(t *testing.T) {
 	}
 }
 
-func TestAUnitOfWorkTellsEachMetricOnce(t *testing.T) {
+func TestSamplesMergeEachMetricOnce(t *testing.T) {
 	t.Parallel()
 	var all metric.Samples
 	for range 250 {

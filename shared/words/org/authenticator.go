@@ -10,24 +10,25 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Authenticator proves callers by their private keys. It is a Directory too, for functions that know the keys' hashes.
+// Authenticator authenticates callers by their private keys. It also serves as a Directory for functions that hold the
+// hashing keys.
 type Authenticator struct {
 	*Directory
 
 	hashing secret.Keyring
 	keys    KeyStore
 	now     func() time.Time
-	uses    *cache.Cache[string, time.Time] // the hour in which a key's use was last noted, by its id
+	uses    *cache.Cache[string, time.Time] // the hour of each key's last recorded use, by key id
 }
 
-// KeyStore is the Store of an Authenticator.
+// KeyStore is the store that an Authenticator needs.
 type KeyStore interface {
 	Store
-	// UseKey notes that a key was used in an hour, unless that is noted already.
+	// UseKey records that a key was used in an hour, unless that is already recorded.
 	UseKey(ctx context.Context, tenant Tenant, keyID string, hour time.Time) error
 }
 
-// NewAuthenticator makes an Authenticator. hashing are the keys that private keys are hashed under.
+// NewAuthenticator returns an Authenticator. hashing holds the keys that private keys are hashed with.
 func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Time) *Authenticator {
 	return &Authenticator{
 		Directory: NewDirectory(store, now), hashing: hashing, keys: store, now: now,
@@ -35,9 +36,9 @@ func NewAuthenticator(store KeyStore, hashing secret.Keyring, now func() time.Ti
 	}
 }
 
-// Authenticate proves a caller by public id and private key. Whatever is wrong answers alike, with
-// fault.Unauthenticated, after the same work. A live key of an organisation without live access returns
-// fault.Forbidden once the key is proven.
+// Authenticate authenticates a caller by public id and private key. All mistakes return the same error,
+// fault.Unauthenticated, after the same amount of work. If the organisation has no live access, a valid live key
+// returns fault.Forbidden.
 func (a *Authenticator) Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (Caller, error) {
 	mode, ok := ParsePrivateKey(privateKey.Reveal())
 	if !ok {
@@ -59,12 +60,12 @@ func (a *Authenticator) Authenticate(ctx context.Context, publicID string, priva
 	return credential.caller(), nil
 }
 
-// useTime bounds a note of a use.
+// useTime limits the time for recording a key's use.
 const useTime = 2 * time.Second
 
-// noteUse notes that a key is used, once an hour. Nobody waits for it and nothing fails with it: it tells a key
-// that can be revoked from one that cannot. An instance that is frozen before the note is made goes on with it,
-// or another one makes it.
+// noteUse records once an hour that a key is in use, so that unused keys can be recognised and revoked. It runs in the
+// background and its errors are ignored. An instance that is frozen before the write either continues it later or
+// another instance makes it.
 func (a *Authenticator) noteUse(ctx context.Context, tenant Tenant, keyID string) {
 	hour := a.now().UTC().Truncate(time.Hour)
 	if noted, _ := a.uses.Get(keyID); noted.Equal(hour) {
@@ -78,7 +79,7 @@ func (a *Authenticator) noteUse(ctx context.Context, tenant Tenant, keyID string
 	}()
 }
 
-// match finds the live key of a credential that a private key is.
+// match returns the id of the credential's live key that matches privateKey.
 func (a *Authenticator) match(credential Credential, privateKey secret.Text) (keyID string, ok bool) {
 	message := []byte(privateKey.Reveal())
 	for _, key := range credential.Keys {
@@ -88,7 +89,7 @@ func (a *Authenticator) match(credential Credential, privateKey secret.Text) (ke
 		}
 	}
 	if len(credential.Keys) == 0 {
-		// An unknown public id costs the same hash, so that time does not tell it apart.
+		// An unknown public id costs the same hash, so that timing does not reveal it.
 		a.hashing.Sign(message)
 	}
 	return keyID, ok

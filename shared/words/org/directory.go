@@ -9,26 +9,26 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Store reads what the directory needs. Every method answers fault.NotFound for a row that is not there.
+// Store reads the rows that the directory needs. Every method returns fault.NotFound for a missing row.
 type Store interface {
-	// TenantOf resolves the UUID of a public id.
+	// TenantOf resolves the UUID of a public id to its tenant.
 	TenantOf(ctx context.Context, credentialID string) (Tenant, error)
-	// Credential reads one credential of a tenant, consistently.
+	// Credential reads one credential of a tenant with a consistent read.
 	Credential(ctx context.Context, tenant Tenant, id string) (Credential, error)
 	// Organisation reads the organisation of a tenant.
 	Organisation(ctx context.Context, tenant Tenant) (Organisation, error)
 }
 
-// cacheFor bounds how long a revoked key or credential goes on working.
+// cacheFor limits how long a revoked key or credential continues to work.
 const cacheFor = 30 * time.Second
 
-// cacheSize bounds the memory of a warm function.
+// cacheSize limits the memory that a warm function uses.
 const cacheSize = 1024
 
-// Directory finds callers by public id. It is safe for concurrent use and keeps what it read for 30 seconds.
+// Directory finds callers by public id. It is safe for concurrent use and caches rows for 30 seconds.
 type Directory struct {
 	store Store
-	known *cache.Cache[string, entry] // by credential
+	known *cache.Cache[string, entry] // by credential id
 }
 
 type entry struct {
@@ -36,12 +36,12 @@ type entry struct {
 	organisation Organisation
 }
 
-// NewDirectory makes a Directory.
+// NewDirectory returns a Directory.
 func NewDirectory(store Store, now func() time.Time) *Directory {
 	return &Directory{store: store, known: cache.New[string, entry](cacheSize, cacheFor, now)}
 }
 
-// ByPublicID finds who a public id belongs to. Unknown, revoked and inactive answer alike, with
+// ByPublicID returns the caller that a public id belongs to. Unknown, revoked and inactive ids all return
 // fault.Unauthenticated. A live public id of an organisation without live access returns fault.Forbidden.
 func (d *Directory) ByPublicID(ctx context.Context, publicID string) (Caller, error) {
 	found, err := d.find(ctx, publicID)
@@ -60,8 +60,8 @@ func (d *Directory) Organisation(ctx context.Context, publicID string) (Organisa
 	return found.organisation, nil
 }
 
-// find returns the credential of a public id with its organisation. With fault.Forbidden the entry is set as well, so
-// that an Authenticator can prove the key before it reports why the mode is closed.
+// find returns the credential of a public id with its organisation. The entry is also set with fault.Forbidden, so that
+// an Authenticator can check the key before it reports that the mode is closed.
 func (d *Directory) find(ctx context.Context, publicID string) (entry, error) {
 	id, mode, ok := ParsePublicID(publicID)
 	if !ok {

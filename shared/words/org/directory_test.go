@@ -23,15 +23,15 @@ var (
 	start  = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 )
 
-// records is a store of one credential and its organisation.
+// records is a store with one credential and its organisation.
 type records struct {
 	mu           sync.Mutex
 	credential   org.Credential
 	organisation org.Organisation
 	failure      error
 	reads        int
-	uses         []string      // of keys, as they were noted
-	blocked      chan struct{} // holds what notes them
+	uses         []string      // recorded uses of keys
+	blocked      chan struct{} // blocks the recording of uses
 }
 
 func (r *records) TenantOf(_ context.Context, id string) (org.Tenant, error) {
@@ -77,7 +77,7 @@ func (r *records) UseKey(_ context.Context, of org.Tenant, keyID string, hour ti
 	return r.failure
 }
 
-// world is a directory over a credential with one working key.
+// world is a directory with a credential that has one working key.
 type world struct {
 	*records
 
@@ -119,7 +119,7 @@ func (w *world) authenticate(t *testing.T) error {
 	return err
 }
 
-func TestACallerIsProvenByPublicIDAndKey(t *testing.T) {
+func TestAuthenticateAcceptsPublicIDAndKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	want := org.Caller{
@@ -142,13 +142,13 @@ func TestACallerIsProvenByPublicIDAndKey(t *testing.T) {
 	}
 }
 
-// Everything that is wrong answers alike, so that an answer tells nobody what it was.
-func TestWhateverIsWrongAnswersAlike(t *testing.T) {
+// All mistakes return the same error, so that it does not reveal which one was made.
+func TestAuthenticateReturnsSameErrorForEveryMistake(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name     string
 		change   func(t *testing.T, w *world)
-		byID     bool // the public id alone is refused too
+		byID     bool // the public id alone is also refused
 		publicID string
 	}{
 		{name: "a revoked key", change: func(_ *testing.T, w *world) { w.credential.Keys[0].RevokedAt = start }},
@@ -212,7 +212,7 @@ func TestWhateverIsWrongAnswersAlike(t *testing.T) {
 	}
 }
 
-func TestEitherOfTwoKeysWorksWhileTheyRotate(t *testing.T) {
+func TestAuthenticateAcceptsEitherKeyDuringRotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	fresh := secret.New(newKey(t, org.Test))
@@ -224,7 +224,7 @@ func TestEitherOfTwoKeysWorksWhileTheyRotate(t *testing.T) {
 	}
 }
 
-func TestARevokedKeyStopsWorkingAfterThirtySeconds(t *testing.T) {
+func TestRevokedKeyStopsWorkingAfterThirtySeconds(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(w *world){
 		"key": func(w *world) {
@@ -253,34 +253,34 @@ func TestARevokedKeyStopsWorkingAfterThirtySeconds(t *testing.T) {
 	}
 }
 
-func TestAnUnknownIDIsNotRemembered(t *testing.T) {
+func TestDirectoryDoesNotCacheUnknownID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.credential.ID = "other"
 	if err := w.authenticate(t); !errors.Is(err, fault.Unauthenticated) {
 		t.Fatalf("error = %v", err)
 	}
-	w.credential.ID = credential // it was created a moment later
+	w.credential.ID = credential // it was created later
 	if err := w.authenticate(t); err != nil {
 		t.Errorf("a credential that exists by now: %v", err)
 	}
 }
 
-func TestAFailingStoreIsNoRefusal(t *testing.T) {
+func TestDirectoryReturnsStoreFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.failure = errors.New("no route to the database")
 	if err := w.authenticate(t); !errors.Is(err, w.failure) || errors.Is(err, fault.Unauthenticated) {
 		t.Errorf("error = %v, want the store's", err)
 	}
-	// A damaged key needs no store to be refused.
+	// A malformed key is refused without reading the store.
 	w.key = secret.New("private_test_typo")
 	if err := w.authenticate(t); !errors.Is(err, fault.Unauthenticated) {
 		t.Errorf("error = %v, want a refusal", err)
 	}
 }
 
-// many answers every id, so that the directory's memory overflows.
+// many returns a row for every id, so that the directory's cache overflows.
 type many struct{ *records }
 
 func (m many) TenantOf(context.Context, string) (org.Tenant, error) { return tenant, nil }
@@ -289,7 +289,7 @@ func (m many) Credential(_ context.Context, of org.Tenant, id string) (org.Crede
 	return org.Credential{ID: id, Tenant: of}, nil
 }
 
-func TestADirectoryServesManyCallersAtOnce(t *testing.T) {
+func TestDirectoryServesConcurrentCallers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	directory := org.NewDirectory(many{records: w.records}, func() time.Time { return start })
@@ -308,7 +308,7 @@ func TestADirectoryServesManyCallersAtOnce(t *testing.T) {
 	callers.Wait()
 }
 
-func TestModesAndTenantsAreWrittenAsKeys(t *testing.T) {
+func TestParseModeAndTenantKey(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"test": true, "live": true, "": false, "TEST": false, "prod": false,
@@ -323,8 +323,8 @@ func TestModesAndTenantsAreWrittenAsKeys(t *testing.T) {
 	}
 }
 
-// A use is noted once an hour, beside the request: one that cannot be noted delays and fails nobody.
-func TestAKeysUseIsNotedOnceAnHour(t *testing.T) {
+// A key's use is recorded once an hour in the background. A failed write delays or fails no request.
+func TestAuthenticateRecordsKeyUseHourly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -341,7 +341,7 @@ func TestAKeysUseIsNotedOnceAnHour(t *testing.T) {
 		w.at = start.Add(time.Hour)
 		w.directory.Organisation(t.Context(), credential) //nolint:errcheck // the public id alone is no use of a key
 		w.blocked = make(chan struct{})
-		authenticate() // does not wait
+		authenticate() // must not block
 		close(w.blocked)
 		synctest.Wait()
 		want := []string{tenant.Key() + " key 2026-03-04T05:00:00Z", tenant.Key() + " key 2026-03-04T06:00:00Z"}
@@ -351,7 +351,7 @@ func TestAKeysUseIsNotedOnceAnHour(t *testing.T) {
 	})
 }
 
-func TestAWrongKeyIsNoUse(t *testing.T) {
+func TestAuthenticateDoesNotRecordWrongKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

@@ -10,15 +10,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// A private key is "private_<mode>_" followed by 43 base62 digits (256 random bits) and 6 base62 digits of the
-// CRC32 of all before them, so that a typing error is refused without a read.
+// A private key is "private_<mode>_" followed by 43 base62 digits (256 random bits) and 6 base62 digits of the CRC32 of
+// everything before them, so that a mistyped key is refused without a database read.
 const (
 	digits      = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	keyDigits   = 43
 	checkDigits = 6
 )
 
-// NewPrivateKey makes a private key for mode from random.
+// NewPrivateKey generates a private key for mode from random.
 func NewPrivateKey(mode Mode, random io.Reader) (secret.Text, error) {
 	body := make([]byte, 0, keyDigits)
 	for buffer := make([]byte, 1); len(body) < keyDigits; {
@@ -34,7 +34,7 @@ func NewPrivateKey(mode Mode, random io.Reader) (secret.Text, error) {
 	return secret.New(text + checksum(text)), nil
 }
 
-// ParsePrivateKey checks the form and the checksum of a private key and returns its mode.
+// ParsePrivateKey checks the format and checksum of a private key and returns its mode.
 func ParsePrivateKey(text string) (Mode, bool) {
 	rest, ok := strings.CutPrefix(text, "private_")
 	if !ok {
@@ -49,8 +49,8 @@ func ParsePrivateKey(text string) (Mode, bool) {
 	return mode, checksum(text[:end]) == text[end:]
 }
 
-// ParsePublicID reads "public_<mode>_<uuid>" or a bare UUID. The mode is empty for a bare UUID: the credential
-// record decides it then.
+// ParsePublicID parses "public_<mode>_<uuid>" or a bare UUID. For a bare UUID the mode is empty and the credential row
+// decides it.
 func ParsePublicID(text string) (id string, mode Mode, ok bool) {
 	if rest, found := strings.CutPrefix(text, "public_"); found {
 		name, bare, _ := strings.Cut(rest, "_")

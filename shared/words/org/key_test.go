@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// A key whose checksum was computed outside this package, with zlib's crc32.
+	// A key whose checksum was computed outside this package with zlib's crc32.
 	sampleKey  = "private_test_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg27BaWM"
 	credential = "5c000000-0000-4000-8000-00000000abcd"
 )
@@ -24,7 +24,7 @@ func newKey(t *testing.T, mode org.Mode) string {
 	return key.Reveal()
 }
 
-func TestAPrivateKeyHasItsFormAndIsRead(t *testing.T) {
+func TestParsePrivateKeyAcceptsNewPrivateKey(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^private_(test|live)_[0-9A-Za-z]{49}$`)
 	seen := map[string]bool{}
@@ -48,7 +48,7 @@ func TestAPrivateKeyHasItsFormAndIsRead(t *testing.T) {
 	}
 }
 
-func TestEveryTypingErrorIsSeenWithoutARead(t *testing.T) {
+func TestParsePrivateKeyDetectsTypingErrors(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, org.Live)
 	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -79,7 +79,7 @@ func TestEveryTypingErrorIsSeenWithoutARead(t *testing.T) {
 	refuse("nothing", "")
 }
 
-// Whatever is sent as a key: what is read as one has the form, and reading it again says the same.
+// Every text that is accepted as a key has the correct form and is accepted again with the same result.
 func FuzzParsePrivateKey(f *testing.F) {
 	f.Add("")
 	f.Add("private_")
@@ -102,7 +102,7 @@ func FuzzParsePrivateKey(f *testing.F) {
 	})
 }
 
-func TestEveryFormOfAPublicIDIsRead(t *testing.T) {
+func TestParsePublicIDAcceptsEveryForm(t *testing.T) {
 	t.Parallel()
 	upper := strings.ToUpper(credential)
 	tests := []struct {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// newLiveWorld is newWorld with a live credential of an organisation at a stage of live access.
+// newLiveWorld is newWorld with a live credential of an organisation at a given stage of live access.
 func newLiveWorld(t *testing.T, stage org.LiveAccess) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -20,7 +20,7 @@ func newLiveWorld(t *testing.T, stage org.LiveAccess) *world {
 	return w
 }
 
-// doors are the three ways to find an organisation by its public id.
+// doors calls each of the three ways to find an organisation by its public id.
 func (w *world) doors(t *testing.T) map[string]error {
 	t.Helper()
 	const publicID = "public_live_" + credential
@@ -60,7 +60,7 @@ func TestDirectoryAllowsTestModeAtEveryStage(t *testing.T) {
 	}
 }
 
-// A stranger with a public id and a wrong key gets the refusal of every other wrong key.
+// With a public id and a wrong key, the error is the same as for any wrong key.
 func TestAuthenticateProvesKeyBeforeItReportsLiveAccess(t *testing.T) {
 	t.Parallel()
 	w := newLiveWorld(t, org.LiveNone)
@@ -71,7 +71,7 @@ func TestAuthenticateProvesKeyBeforeItReportsLiveAccess(t *testing.T) {
 	}
 }
 
-func TestDirectoryRefusesWithdrawnOrganisationAfterThirtySecondsWithoutFurtherReads(t *testing.T) {
+func TestDirectoryRefusesWithdrawnOrganisationAfterThirtySeconds(t *testing.T) {
 	t.Parallel()
 	w := newLiveWorld(t, org.LiveGranted)
 	if err := w.doors(t)["Authenticate"]; err != nil || w.reads != 1 {

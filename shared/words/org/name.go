@@ -9,11 +9,11 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-const maxName = 100 // characters
+const maxName = 100 // in characters
 
-// ParseName returns an organisation's name without surrounding space. A name stands in e-mails and on patients' pages,
-// where it must not lead anywhere or hide anything: fault.Invalid if it holds an e-mail address, a domain, a URL or a
-// character that has no width of its own.
+// ParseName returns an organisation's name without surrounding space. Names appear in e-mails and on patients' pages,
+// where they must not create links or hide text. The error is fault.Invalid if the name contains an e-mail address, a
+// domain, a URL or an invisible character.
 func ParseName(text string) (string, error) {
 	name := strings.TrimSpace(text)
 	switch {
@@ -30,9 +30,9 @@ func ParseName(text string) (string, error) {
 	return name, nil
 }
 
-// hidesCharacter reports whether a name has a rune that is not seen: controls, format characters such as bidirectional
-// marks (UAX 9), line and paragraph separators, fillers, variation selectors, and code points without an agreed
-// meaning. Persian and Indic names need joiners between letters of their scripts.
+// hidesCharacter reports whether a name has an invisible rune: a control, a format character such as a bidirectional
+// mark (UAX 9), a line or paragraph separator, a filler, a variation selector, or an unassigned code point. Joiners are
+// allowed between letters of the scripts that need them, such as Persian and Indic ones.
 func hidesCharacter(name string) bool {
 	runes := []rune(name)
 	for i, r := range runes {
@@ -50,14 +50,14 @@ func hidesCharacter(name string) bool {
 	return false
 }
 
-// joins reports whether a joiner beside a rune changes how the rune is written.
+// joins reports whether a joiner next to the rune changes how it is written.
 func joins(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r)) &&
 		!unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Han)
 }
 
-// hasAddress reports whether a reader's mail program could make a link of a part of a name, in any of the spellings
-// that browsers take for a dot or an at sign (UTS 46).
+// hasAddress reports whether a mail program could turn part of a name into a link. It recognises every character that
+// browsers treat as a dot or an at sign (UTS 46).
 func hasAddress(name string) bool {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -81,7 +81,7 @@ func hasAddress(name string) bool {
 	return false
 }
 
-// isHost reports whether a word has a label behind a dot that can be a top-level domain, or is an IPv4 address.
+// isHost reports whether a word is an IPv4 address or ends in a label that can be a top-level domain.
 func isHost(word string) bool {
 	labels, numbers := strings.Split(word, "."), 0
 	for i, label := range labels {

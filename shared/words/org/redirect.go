@@ -10,15 +10,15 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// VerifiedRedirect is a redirect URI that is proven to be registered and to lead elsewhere. Only MatchRedirect and
-// RestoreRedirect make one, so an error cannot be sent to an unproven address (RFC 9700 section 4.1).
+// VerifiedRedirect is a redirect URI that is known to be registered and not to lead to this service. Only MatchRedirect
+// and RestoreRedirect create one, so errors cannot be sent to an unverified URI (RFC 9700 section 4.1).
 type VerifiedRedirect struct {
 	uri    string
-	target string // uri as browsers are sent to it
+	target string // uri in the form sent to browsers
 }
 
-// MatchRedirect proves that asked is registered, by exact comparison. An empty asked is allowed when exactly one URI is
-// registered. A URI that was registered although it leads to the service itself is refused. The error is fault.Invalid.
+// MatchRedirect verifies that asked is registered, by exact comparison. asked may be empty if exactly one URI is
+// registered. A registered URI that leads to the service itself is refused. The error is fault.Invalid.
 func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedRedirect, error) {
 	switch {
 	case asked == "" && len(registered) == 1:
@@ -39,8 +39,8 @@ func MatchRedirect(own weburl.Own, registered []string, asked string) (VerifiedR
 	return matched, nil
 }
 
-// RestoreRedirect returns the redirect that an earlier MatchRedirect proved and that a store kept since. It is zero for
-// a URI that leads to the service itself.
+// RestoreRedirect returns a stored redirect that MatchRedirect verified earlier. It is zero for a URI that leads to the
+// service itself.
 func RestoreRedirect(own weburl.Own, stored string) VerifiedRedirect {
 	target, err := redirectTarget(own, stored)
 	if err != nil {
@@ -52,7 +52,7 @@ func RestoreRedirect(own weburl.Own, stored string) VerifiedRedirect {
 // URI returns the registered URI as it was matched; empty for a zero VerifiedRedirect.
 func (v VerifiedRedirect) URI() string { return v.uri }
 
-// With returns the URI with params in its query. Parameters of the same name are replaced, others stay.
+// With returns the URI with params added to its query, replacing parameters of the same name.
 func (v VerifiedRedirect) With(params url.Values) string {
 	target, err := url.Parse(v.target)
 	if err != nil {
@@ -64,9 +64,9 @@ func (v VerifiedRedirect) With(params url.Values) string {
 	return target.String()
 }
 
-// NewRedirectURI returns a redirect URI as it is registered in mode: https, or a custom scheme of a native app, or http
-// to a loopback address in test mode; no fragment, no wildcard, no user information (RFC 9700 section 2.1), and no host
-// of this service. The error is fault.Invalid.
+// NewRedirectURI returns a redirect URI in the form registered for mode: https, a native app's custom scheme, or in
+// test mode http to a loopback address. It must have no fragment, wildcard or user information (RFC 9700 section 2.1),
+// and no host of this service. The error is fault.Invalid.
 func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 	if strings.ContainsAny(text, "*#") {
 		return "", fault.BadRequest("A redirect URI must be an absolute URI without a wildcard, a fragment or user " +
@@ -82,7 +82,7 @@ func NewRedirectURI(own weburl.Own, mode Mode, text string) (string, error) {
 	return uri, nil
 }
 
-// redirectTarget returns a redirect URI as browsers are sent to it.
+// redirectTarget returns a redirect URI in the form sent to browsers.
 func redirectTarget(own weburl.Own, text string) (string, error) {
 	target, err := url.Parse(text)
 	if err != nil || target.Scheme == "" || strings.ContainsAny(text, "\r\n\t ") || target.User != nil {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestOnlyAnExactMatchIsARegisteredRedirect(t *testing.T) {
+func TestMatchRedirectRequiresExactMatch(t *testing.T) {
 	t.Parallel()
 	const uri = "https://app.alder.example/back?keep=1"
 	two := []string{uri, "com.alder.app:/back"}
@@ -19,7 +19,7 @@ func TestOnlyAnExactMatchIsARegisteredRedirect(t *testing.T) {
 		name       string
 		registered []string
 		asked      string
-		want       string // empty: refused
+		want       string // empty if it is refused
 	}{
 		{"the registered one", two, uri, uri},
 		{"the other registered one", two, "com.alder.app:/back", "com.alder.app:/back"},
@@ -54,7 +54,7 @@ func TestOnlyAnExactMatchIsARegisteredRedirect(t *testing.T) {
 	}
 }
 
-func TestParametersJoinTheQueryOfTheRedirect(t *testing.T) {
+func TestWithAddsParametersToQuery(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ uri, want string }{
 		{"https://a.example/back", "https://a.example/back?error=x%26y%23z"},
@@ -75,7 +75,7 @@ func TestParametersJoinTheQueryOfTheRedirect(t *testing.T) {
 			t.Errorf("URI = %q after With, want %q", redirect.URI(), test.uri)
 		}
 	}
-	// No value can leave the query.
+	// No value can escape from the query.
 	hostile := url.Values{"error": {"\r\nSet-Cookie: a=b", "https://evil.example", "\x00"}}
 	if got := org.RestoreRedirect(ownhosts.Own(), "https://a.example/back").With(hostile); strings.ContainsAny(got,
 		"\r\n\x00 ") || !strings.HasPrefix(got, "https://a.example/back?") {
@@ -83,7 +83,7 @@ func TestParametersJoinTheQueryOfTheRedirect(t *testing.T) {
 	}
 }
 
-func TestNewRedirectURIRefusesWhatMustNotBeRegistered(t *testing.T) {
+func TestNewRedirectURIRefusesInvalidURIs(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		uri        string

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// URIs that an earlier release has registered hold whatever that took.
+// URIs registered by an earlier release may have any form that it accepted.
 func TestRedirectNeverLeadsToServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	own := ownhosts.Own()
@@ -33,7 +33,7 @@ func TestRedirectNeverLeadsToServiceInAnySpelling(t *testing.T) {
 	}
 }
 
-func TestRedirectOfApplicationOnDevelopersMachineStaysPossible(t *testing.T) {
+func TestRedirectAcceptsLoopbackApplication(t *testing.T) {
 	t.Parallel()
 	for _, uri := range []string{
 		"http://localhost:3000/callback", "http://127.0.0.1:3000/callback", "com.alder.app:/back",

@@ -1,5 +1,5 @@
-// Package retry repeats operations that lost against other writers. It bounds the tries, so that a caller always gets
-// a result.
+// Package retry repeats operations that lost a compare-and-swap. It limits the number of tries, so that a caller always
+// gets a result.
 package retry
 
 import (
@@ -10,24 +10,25 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Tries is the usual bound. Few writers share a row, and each try begins with what the winner of the last one stored.
+// Tries is the default limit. Few writers share a row, and each try starts from the last winner's stored state.
 const Tries = 6
 
-// OnConflict calls try until it returns something other than a lost compare-and-swap (fault.IsStale), and returns
-// that, or the last conflict after the given number of tries. It does not wait: try reads again what it writes.
+// OnConflict calls try until it returns anything except a lost compare-and-swap (fault.IsStale), or until the given
+// number of tries. It returns the last result. It does not wait between tries: try must read the row again before it
+// writes.
 func OnConflict(ctx context.Context, tries int, try func() error) error {
 	return Policy{Tries: tries, Again: fault.IsStale, Pause: 0, Random: nil}.Do(ctx, try)
 }
 
-// Policy decides which errors of an operation are followed by another try, and when.
+// Policy decides which errors of an operation are retried, and when.
 type Policy struct {
-	Tries  int              // the most calls, at least one
+	Tries  int              // maximum number of calls, at least one
 	Again  func(error) bool // reports whether another try can succeed
-	Pause  time.Duration    // before the second try; each further pause is twice as long
-	Random func() float64   // spreads pauses between half and all of their length, if set; returns a number in [0, 1)
+	Pause  time.Duration    // delay before the second try, doubled for each further try
+	Random func() float64   // if set, jitters delays between half and full length; returns a number in [0, 1)
 }
 
-// Do calls try under the policy and returns its last error, or the context's if that ends before another try.
+// Do calls try under the policy and returns its last error, or the context's error if that ends before the next try.
 func (p Policy) Do(ctx context.Context, try func() error) error {
 	pause := p.Pause
 	for n := 1; ; n++ {

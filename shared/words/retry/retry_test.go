@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// failing returns an operation that fails with the given errors and then succeeds, and counts its calls.
+// failing returns an operation that returns the given errors in turn and then succeeds. It counts its calls.
 func failing(calls *int, failures ...error) func() error {
 	return func() error {
 		*calls++
@@ -67,7 +67,7 @@ func TestOnConflictStopsWhenContextEnds(t *testing.T) {
 	}
 }
 
-func TestPolicyPausesDoubleAndAreSpread(t *testing.T) {
+func TestPolicyDoublesAndJittersPauses(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("busy")
 	tests := []struct {

@@ -10,17 +10,18 @@ import (
 	"strconv"
 )
 
-// Keyring holds the numbered versions of one purpose's key (key hashing, cursors, download tokens). The version stands
-// beside whatever it made, so old marks stay checkable after a rotation (docs/develop/architecture.md, "Keys and secrets").
+// Keyring holds the numbered versions of a key for one purpose (key hashing, cursors, download tokens). Each mark
+// records its key version, so that old marks can be checked after a rotation (docs/develop/architecture.md, "Keys and
+// secrets").
 type Keyring struct {
 	current int
 	keys    map[int]Text
 }
 
-// minKey is the least length of a key in bytes: 43 base62 characters carry 256 bits.
+// minKey is the minimum length of a key in bytes: 43 base62 characters carry 256 bits.
 const minKey = 32
 
-// ParseKeyring reads the JSON document of a Secrets Manager secret: {"current":"2","1":"<key>","2":"<key>"}.
+// ParseKeyring parses the JSON document of a Secrets Manager secret: {"current":"2","1":"<key>","2":"<key>"}.
 func ParseKeyring(document Text) (Keyring, error) {
 	var fields map[string]string
 	if err := json.Unmarshal([]byte(document.Reveal()), &fields); err != nil {
@@ -48,13 +49,13 @@ func ParseKeyring(document Text) (Keyring, error) {
 	return ring, nil
 }
 
-// Mark is a keyed hash together with the key version that made it.
+// Mark is a keyed hash together with its key version.
 type Mark struct {
 	Version int
 	Sum     []byte // 32 bytes
 }
 
-// Current is the version that new marks are made with.
+// Current returns the version used for new marks.
 func (k Keyring) Current() int { return k.current }
 
 // Sign returns the HMAC-SHA256 of message under the current version.
@@ -62,7 +63,7 @@ func (k Keyring) Sign(message []byte) Mark {
 	return Mark{Version: k.current, Sum: sum(k.keys[k.current], message)}
 }
 
-// SignAs returns the HMAC-SHA256 of message under a version; ok is false when there is no such version.
+// SignAs returns the HMAC-SHA256 of message under a version; ok is false if the version does not exist.
 func (k Keyring) SignAs(version int, message []byte) (mark Mark, ok bool) {
 	key, ok := k.keys[version]
 	if !ok {
@@ -71,20 +72,20 @@ func (k Keyring) SignAs(version int, message []byte) (mark Mark, ok bool) {
 	return Mark{Version: version, Sum: sum(key, message)}, true
 }
 
-// IsRetired reports a version that was used before the current one and is no longer there.
+// IsRetired reports whether a version older than the current one has been removed.
 func (k Keyring) IsRetired(version int) bool {
 	_, ok := k.keys[version]
 	return !ok && version > 0 && version < k.current
 }
 
-// Check reports in constant time whether mark was made of message by one of the versions.
+// Check reports in constant time whether mark is the HMAC of message under its version.
 func (k Keyring) Check(message []byte, mark Mark) bool {
 	key, ok := k.keys[mark.Version]
 	return ok && subtle.ConstantTimeCompare(sum(key, message), mark.Sum) == 1
 }
 
-// Derive returns a 32-byte key of its own for a named use, of the given version, or of the current one when
-// version is zero. It also returns the version used; ok is false when there is no such version.
+// Derive returns a 32-byte key for the named use, derived from the given version, or from the current one if version is
+// zero. It also returns the version used; ok is false if the version does not exist.
 func (k Keyring) Derive(use string, version int) (key []byte, used int, ok bool) {
 	if version == 0 {
 		version = k.current

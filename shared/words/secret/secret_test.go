@@ -14,7 +14,7 @@ import (
 
 const value = "sentinel-5f1d"
 
-// leaks reports whether text shows the value as it is, as numbers or in hexadecimal.
+// leaks reports whether text contains the value in plain text, as numbers or in hexadecimal.
 func leaks(text string) bool {
 	text = strings.ToLower(text)
 	hex := fmt.Sprintf("%x", value)
@@ -23,8 +23,8 @@ func leaks(text string) bool {
 		strings.Contains(text, "0x73, 0x65, 0x6e") || strings.Contains(text, "73 65 6e")
 }
 
-// Secrets get into structures, and structures into logs: in every one of these ways nothing of the value is shown.
-func TestASecretIsNeverPrinted(t *testing.T) {
+// Secrets end up in structs, and structs in logs. None of these ways of printing shows any of the value.
+func TestTextIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	text := secret.New(value)
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + value + strings.Repeat("x", 32) + `"}`))
@@ -68,7 +68,7 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 		}
 	}
 	for _, verb := range verbs {
-		// fmt asks nobody for these
+		// fmt calls no method for these verbs.
 		if got := fmt.Sprintf("%"+verb, text); got != "[redacted]" && verb != "T" && verb != "p" {
 			t.Errorf("%%%s = %q, want it redacted", verb, got)
 		}
@@ -78,7 +78,7 @@ func TestASecretIsNeverPrinted(t *testing.T) {
 	}
 }
 
-func TestLeaksSeesWhatAPlainStringShows(t *testing.T) {
+func TestLeaksDetectsPlainString(t *testing.T) {
 	t.Parallel()
 	for _, verb := range []string{"%v", "%x", "%X", "%d", "%#v", "% x"} {
 		if got := fmt.Sprintf(verb, struct{ b []byte }{[]byte(value)}); !leaks(got) {
@@ -87,7 +87,7 @@ func TestLeaksSeesWhatAPlainStringShows(t *testing.T) {
 	}
 }
 
-func TestASecretIsWhatWasPutIn(t *testing.T) {
+func TestRevealReturnsValue(t *testing.T) {
 	t.Parallel()
 	var none secret.Text
 	if none.Reveal() != "" || !none.Empty() || !secret.New("").Empty() || !none.Equal(secret.New("")) {
@@ -116,7 +116,7 @@ var (
 	two = strings.Repeat("2", 43)
 )
 
-func TestAMarkOutlivesARotation(t *testing.T) {
+func TestMarkSurvivesRotation(t *testing.T) {
 	t.Parallel()
 	before := ring(t, `{"current":"1","1":"`+one+`"}`)
 	after := ring(t, `{"current":"2","1":"`+one+`","2":"`+two+`"}`)
@@ -152,7 +152,7 @@ func TestAMarkOutlivesARotation(t *testing.T) {
 	}
 }
 
-func TestADerivedKeyBelongsToItsUseAndVersion(t *testing.T) {
+func TestDeriveSeparatesUsesAndVersions(t *testing.T) {
 	t.Parallel()
 	keys := ring(t, `{"current":"2","1":"`+one+`","2":"`+two+`"}`)
 	seen := map[string]string{}
@@ -181,7 +181,7 @@ func TestADerivedKeyBelongsToItsUseAndVersion(t *testing.T) {
 	}
 }
 
-func TestADamagedKeyringIsRefusedWithoutShowingIt(t *testing.T) {
+func TestParseKeyringRefusesDamagedDocumentUnquoted(t *testing.T) {
 	t.Parallel()
 	documents := map[string]string{
 		"nothing":                    "",

@@ -1,6 +1,6 @@
-// Package secret keeps secret values from being seen or compared carelessly: Text redacts itself wherever Go
-// prints, Keyring hashes and authenticates with numbered versions. It reads nothing from anywhere; who loads a
-// secret hands it over.
+// Package secret prevents secret values from being printed or compared carelessly: Text redacts itself wherever Go
+// prints it, and Keyring hashes and authenticates with numbered versions. The package loads no secrets; callers pass
+// them in.
 package secret
 
 import (
@@ -12,18 +12,18 @@ import (
 
 const redacted = "[redacted]"
 
-// Text is a secret string. Printing, logging or encoding it as JSON shows only that it is redacted, and two Texts
-// cannot be compared with ==.
+// Text is a secret string. Printing, logging or encoding it as JSON shows only a placeholder, and two Texts cannot be
+// compared with ==.
 type Text struct {
-	_ [0]func() // takes == away
-	// A pointer, since fmt asks no method of a Text in an unexported field of what it prints: it then shows an address.
+	_ [0]func() // prevents comparison with ==
+	// A pointer, because fmt calls no methods on a Text in an unexported field; it then prints only a memory address.
 	value *string
 }
 
-// New takes a secret in.
+// New returns a Text that holds value.
 func New(value string) Text { return Text{value: &value} }
 
-// Reveal returns the secret. Call it where the value leaves for its purpose, nowhere else.
+// Reveal returns the secret. Call it only at the point where the value is used.
 func (t Text) Reveal() string {
 	if t.value == nil {
 		return ""
@@ -31,10 +31,10 @@ func (t Text) Reveal() string {
 	return *t.value
 }
 
-// Empty reports whether there is no secret.
+// Empty reports whether the secret is empty.
 func (t Text) Empty() bool { return t.Reveal() == "" }
 
-// Equal compares in constant time.
+// Equal reports whether two Texts are equal, in constant time.
 func (t Text) Equal(other Text) bool {
 	return subtle.ConstantTimeCompare([]byte(t.Reveal()), []byte(other.Reveal())) == 1
 }
@@ -42,7 +42,7 @@ func (t Text) Equal(other Text) bool {
 // String implements fmt.Stringer.
 func (t Text) String() string { return redacted }
 
-// Format implements fmt.Formatter for every verb: numeric verbs such as %d would not ask String.
+// Format implements fmt.Formatter for every verb: numeric verbs such as %d would not call String.
 func (t Text) Format(out fmt.State, _ rune) { _, _ = io.WriteString(out, redacted) }
 
 // LogValue implements slog.LogValuer.

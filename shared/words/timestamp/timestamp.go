@@ -1,11 +1,11 @@
-// Package timestamp writes times for API responses, pages and messages. Rows and the bodies of events keep more digits,
-// and write times themselves.
+// Package timestamp formats times for API responses, pages and messages. Rows and event bodies use a higher precision
+// and format their own times.
 package timestamp
 
 import "time"
 
-// Of returns a time as RFC 3339 in UTC, to the second (docs/openapi.yaml, date-time). The zero time is empty, which
-// omitempty leaves out.
+// Of formats a time as RFC 3339 in UTC, to the second (docs/openapi.yaml, date-time). The zero time gives an empty
+// string, which omitempty omits.
 func Of(at time.Time) string {
 	if at.IsZero() {
 		return ""

@@ -1,6 +1,6 @@
-// Package trace owns the id that everything has in common which one request sets off, in whichever function: the root
-// of the trace header of AWS X-Ray. Lambda gives every invocation a header, and a queue message carries its sender's on
-// to its worker. https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
+// Package trace owns the id shared by all work that one request causes, in any function: the root of the AWS X-Ray
+// trace header. Lambda gives every invocation a header, and a queue message passes its sender's header on to the
+// worker. https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
 package trace
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// longest is more than any header has that AWS makes, in bytes.
+// longest is the maximum accepted header length in bytes; AWS's headers are shorter.
 const longest = 512
 
 var (
@@ -19,8 +19,8 @@ var (
 
 type headerKey struct{}
 
-// With puts a trace header into ctx, in place of the one before. One that is not as X-Ray writes them changes nothing:
-// API Gateway takes the ids of traces from its callers.
+// With adds a trace header to ctx, replacing any earlier one. A malformed header changes nothing: API Gateway accepts
+// trace ids from its callers.
 func With(ctx context.Context, header string) context.Context {
 	if rootOf(header) == "" {
 		return ctx
@@ -28,7 +28,7 @@ func With(ctx context.Context, header string) context.Context {
 	return context.WithValue(ctx, headerKey{}, header)
 }
 
-// Header returns the trace header that With put into ctx, or "".
+// Header returns the trace header that With added to ctx, or "".
 func Header(ctx context.Context) string {
 	header, _ := ctx.Value(headerKey{}).(string)
 	return header
@@ -37,7 +37,7 @@ func Header(ctx context.Context) string {
 // ID returns the id of the trace that ctx belongs to, or "".
 func ID(ctx context.Context) string { return rootOf(Header(ctx)) }
 
-// rootOf is the root of a well-formed header, else "".
+// rootOf returns the root of a well-formed header, or "".
 func rootOf(header string) string {
 	if len(header) > longest {
 		return ""

@@ -9,7 +9,7 @@ import (
 
 const id = "1-5759e988-bd862e3fe1be46a994272793"
 
-func TestATraceIsKnownByItsRoot(t *testing.T) {
+func TestIDReturnsRootOfHeader(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
 		"Root=" + id: id,
@@ -33,7 +33,7 @@ func TestATraceIsKnownByItsRoot(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoHeaderLeavesTheOneBefore(t *testing.T) {
+func TestWithIgnoresMalformedHeader(t *testing.T) {
 	t.Parallel()
 	if got := trace.ID(trace.With(trace.With(t.Context(), "Root="+id), "Root=mine")); got != id {
 		t.Errorf("id %q", got)

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Own holds the hosts that lead to this service. The zero value counts every host as its own, so that a function that
-// was not told the hosts refuses all URLs.
+// Own holds the hosts that lead to this service. The zero value counts every host as its own, so that a function
+// without configured hosts refuses all URLs.
 type Own struct {
 	known bool
-	hosts map[string]bool // of the internet, whatever the port
-	ports map[string]bool // of loopback hosts: other programs have the others
+	hosts map[string]bool // internet hosts, on any port
+	ports map[string]bool // ports of loopback hosts; other programs use the other ports
 }
 
-// NewOwn makes an Own of the service's URLs, separated by spaces or commas.
+// NewOwn returns an Own for the service's URLs, which are separated by spaces or commas.
 func NewOwn(urls string) (Own, error) {
 	own := Own{hosts: map[string]bool{}, ports: map[string]bool{}}
 	for _, text := range strings.FieldsFunc(urls, func(r rune) bool { return r == ' ' || r == ',' }) {
@@ -31,7 +31,8 @@ func NewOwn(urls string) (Own, error) {
 	return own, nil
 }
 
-// Parse parses a URL that others have given. The error is ErrOwn, or another one for text that is not such a URL.
+// Parse parses an external URL. The error is ErrOwn for a URL of this service, and another error for text that is not
+// an acceptable URL.
 func (o Own) Parse(text string) (URL, error) {
 	u, err := parse(text)
 	if err == nil && o.has(u) {
@@ -43,7 +44,7 @@ func (o Own) Parse(text string) (URL, error) {
 	return u, nil
 }
 
-// Shown returns the only spelling of a stored URL, or nothing if Parse refuses it.
+// Shown returns the canonical spelling of a stored URL, or "" if Parse refuses it.
 func (o Own) Shown(stored string) string {
 	u, err := o.Parse(stored)
 	if err != nil {
@@ -52,14 +53,14 @@ func (o Own) Shown(stored string) string {
 	return u.String()
 }
 
-// IsSameOrigin reports whether two URLs have the same origin. A URL that Parse refuses has the origin of no other.
+// IsSameOrigin reports whether two URLs have the same origin. A URL that Parse refuses matches no other.
 func (o Own) IsSameOrigin(one, other string) bool {
 	a, errA := o.Parse(one)
 	b, errB := o.Parse(other)
 	return errA == nil && errB == nil && a.Origin() == b.Origin()
 }
 
-// has reports whether u leads to this service. For loopback hosts, any spelling of them at a port of the service does.
+// has reports whether u leads to this service. A loopback host in any spelling does so on one of the service's ports.
 func (o Own) has(u URL) bool {
 	switch {
 	case !o.known:

@@ -1,6 +1,6 @@
 // Package weburl parses the http and https URLs that organisations, published lists and patients give the service, and
-// recognises those that lead to the service itself (docs/adr/0040-no-address-of-ours.md). A URL that Go and browsers
-// (WHATWG URL Standard) could read differently is refused. The package reads no environment and opens no connection.
+// recognises those that lead to the service itself (docs/adr/0040-no-address-of-ours.md). It refuses URLs that Go and
+// browsers (WHATWG URL Standard) could interpret differently. The package reads no environment and opens no connection.
 package weburl
 
 import (
@@ -14,18 +14,18 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// maxLength limits a URL in bytes. Browsers and servers take no longer ones reliably.
+// maxLength limits a URL in bytes. Browsers and servers do not reliably accept longer ones.
 const maxLength = 8 << 10
 
-// ErrOwn is Parse's error for a URL that leads to this service. It does not quote the URL; nor does the
-// error for anything else.
+// ErrOwn is returned by Parse for a URL that leads to this service. Neither it nor any other error of Parse quotes the
+// URL.
 var ErrOwn = errors.New("the URL leads to this service")
 
 var errForm = errors.New("not an absolute http or https URL that every parser reads alike")
 
-// URL is an absolute http or https URL in a form that every parser reads alike: ASCII only, the host in lower case
-// without a trailing dot, internationalised names as A-labels (UTS 46), no default port, no user information. Path,
-// query and fragment are as given, with non-ASCII characters percent-encoded.
+// URL is an absolute http or https URL that every parser reads alike: ASCII only, the host in lower case without a
+// trailing dot, internationalised names as A-labels (UTS 46), no default port, no user information. Path, query and
+// fragment are as given, with non-ASCII characters percent-encoded.
 type URL struct {
 	scheme string
 	host   string // IPv6 without brackets
@@ -33,7 +33,7 @@ type URL struct {
 	rest   string // path, query and fragment
 }
 
-// String returns the URL's only spelling.
+// String returns the URL's canonical spelling.
 func (u URL) String() string { return u.Origin() + u.rest }
 
 // Origin returns the URL's origin as browsers serialise it (RFC 6454 section 6.2).
@@ -57,14 +57,13 @@ func (u URL) HasFragment() bool { return strings.Contains(u.rest, "#") }
 // Host returns the host without a port and, for IPv6, without brackets.
 func (u URL) Host() string { return u.host }
 
-// IsLocalhost reports whether the URL names this machine in one of the spellings for which http
-// is allowed in test mode.
+// IsLocalhost reports whether the URL names this machine in one of the spellings that may use http in test mode.
 func (u URL) IsLocalhost() bool {
 	return u.host == "localhost" || u.host == "127.0.0.1" || u.host == "::1"
 }
 
-// isLoopback reports whether the host is one that a browser looks for on its own machine: localhost, a name below it, a
-// loopback address, or an unspecified address, which connects there, too.
+// isLoopback reports whether browsers resolve the host to their own machine: localhost, a name below it, a loopback
+// address, or an unspecified address.
 func (u URL) isLoopback() bool {
 	if address, err := netip.ParseAddr(u.host); err == nil {
 		return address.IsLoopback() || address.IsUnspecified()
@@ -106,7 +105,7 @@ func parse(text string) (URL, error) {
 	if u.port = port; u.scheme == "https" && port == "443" || u.scheme == "http" && port == "80" {
 		u.port = ""
 	}
-	// The last word is Go's: an escape that it refuses would be refused wherever the URL is used.
+	// Go has the final word: it would refuse a bad escape wherever the URL is used later.
 	if read, err := url.Parse(u.String()); err != nil || read.Hostname() != u.host || read.Port() != u.port ||
 		read.User != nil {
 		return URL{}, errForm
@@ -114,12 +113,12 @@ func parse(text string) (URL, error) {
 	return u, nil
 }
 
-// isUnsafe reports whether browsers drop a character, read it as another one, or end a URL at it.
+// isUnsafe reports whether browsers drop the character, read it as a different one, or end a URL at it.
 func isUnsafe(r rune) bool {
 	return r <= ' ' || r >= 0x7f && r <= 0xa0 || r == utf8.RuneError || strings.ContainsRune(`\"<>`, r)
 }
 
-// encoded percent-encodes what is not ASCII, as browsers do in documents in UTF-8.
+// encoded percent-encodes non-ASCII characters as browsers do in UTF-8 documents.
 func encoded(rest string) string {
 	var text strings.Builder
 	for i := range len(rest) {
@@ -145,9 +144,8 @@ func splitPort(authority string) (host, port string, ok bool) {
 	return host, port, true
 }
 
-// normalHost returns a host's only spelling: an address as netip writes it, or a name's A-labels in lower
-// case. IPv4 addresses have to be given as four decimal numbers, since inet_aton's other forms mean different
-// things to different parsers.
+// normalHost returns a host's canonical spelling: an address as netip formats it, or a name's A-labels in lower case.
+// IPv4 addresses must be four decimal numbers, because parsers disagree about inet_aton's other forms.
 func normalHost(given string) (string, bool) {
 	if opened, found := strings.CutPrefix(given, "["); found {
 		inside, closed := strings.CutSuffix(opened, "]")
@@ -167,7 +165,7 @@ func normalHost(given string) (string, bool) {
 	return strings.TrimSuffix(ascii, "."), true
 }
 
-// profile maps host names as browsers do (WHATWG URL Standard, "domain to ASCII"), and checks lengths besides.
+// profile maps host names as browsers do (WHATWG URL Standard, "domain to ASCII"), and also checks lengths.
 func profile() *idna.Profile {
 	return idna.New(
 		idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
@@ -175,8 +173,8 @@ func profile() *idna.Profile {
 	)
 }
 
-// IsPlainHost reports whether host means the same to every client: an IP address without a zone, or an ASCII name that
-// does not end in a number. Libraries read 0x7f000001, 2130706433 and 127.1 as IPv4 addresses, each in its own way
+// IsPlainHost reports whether every client interprets host alike: an IP address without a zone, or an ASCII name that
+// does not end in a number. Libraries differ in how they read 0x7f000001, 2130706433 and 127.1 as IPv4 addresses
 // (WHATWG URL Standard, "ends in a number checker").
 func IsPlainHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {

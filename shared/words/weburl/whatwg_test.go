@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// table holds how Node reads URLs, which testdata/whatwg.mjs wrote: the URL, and its protocol,
-// host and port if it is one.
+// table holds Node's parsing results, written by testdata/whatwg.mjs: each URL with its protocol, host and port if it
+// is valid.
 //
 //go:embed testdata/whatwg.json
 var table []byte
@@ -25,7 +25,7 @@ var table []byte
 // reading holds the parts that a browser parses from a URL. It is zero for text that is not a URL with a host.
 type reading struct{ scheme, host, port string }
 
-// browser reads an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). It
+// browser parses an http or https URL as browsers do (WHATWG URL Standard, "basic URL parser" without a base URL). It
 // shares no code with package weburl.
 func browser(text string) reading {
 	text = strings.Map(func(r rune) rune {
@@ -107,7 +107,7 @@ func isNumber(part string) bool {
 	return part != "" && ok
 }
 
-// number reads a part of an IPv4 address (WHATWG URL Standard, "IPv4 number parser").
+// number parses a part of an IPv4 address (WHATWG URL Standard, "IPv4 number parser").
 func number(part string) (uint64, bool) {
 	base := 10
 	switch {
@@ -152,8 +152,8 @@ func rows(tb testing.TB) [][]string {
 	return all
 }
 
-// The reader that judges the fuzz target has to be right itself. Parsers differ in which malformed A-labels they
-// refuse: such a URL leads nowhere or to a host of that spelling.
+// The reference parser of the fuzz target must itself be correct. Parsers differ in which malformed A-labels they
+// refuse: such a URL leads nowhere, or to a host with that spelling.
 func TestReaderOfFuzzTargetAgreesWithNode(t *testing.T) {
 	t.Parallel()
 	for _, row := range rows(t) {
@@ -226,8 +226,8 @@ func TestParseRefusesEverySpellingOfOwnHosts(t *testing.T) {
 	}
 }
 
-// FuzzParse shows that what is taken leads browsers to the host that Parse has read and never to this
-// service, in one spelling.
+// FuzzParse checks that browsers interpret every accepted URL as leading to the host that Parse returned, never to this
+// service, and that it has only one spelling.
 func FuzzParse(f *testing.F) {
 	for _, row := range rows(f)[:150] {
 		f.Add(row[0])

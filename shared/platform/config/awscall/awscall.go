@@ -1,7 +1,7 @@
-// Package awscall sends a signed request to an AWS service without the service's client. A client of the SDK links
-// every operation of its service, which costs a function more than a megabyte where it uses one
-// (docs/adr/0017-one-operation-without-its-client.md). It owns address, signature and attempts; what is asked and what
-// the answer says belongs to the caller.
+// Package awscall sends a signed request to an AWS service without the service's SDK client. An SDK client links every
+// operation of its service, which adds more than a megabyte to a function that needs only one
+// (docs/adr/0017-one-operation-without-its-client.md). The package handles URL, signature and retries; callers handle
+// the contents of requests and responses.
 package awscall
 
 import (
@@ -23,26 +23,25 @@ import (
 )
 
 const (
-	// attemptTimeout bounds one attempt, its answer included.
+	// attemptTimeout limits one attempt, including its response.
 	attemptTimeout = 20 * time.Second
 	maxAnswer      = 1 << 20 // bytes
 )
 
 // Call is one operation of a service: a POST to its endpoint.
 type Call struct {
-	Service string // as it is signed and as its address begins: "ssm"
-	SDKID   string // as AWS_ENDPOINT_URL_<SDKID> names it: "SSM"
+	Service string // signing name and first label of the host: "ssm"
+	SDKID   string // as in AWS_ENDPOINT_URL_<SDKID>: "SSM"
 	Header  map[string]string
 	Body    string
-	// Read takes an answer. An error of it that is a RefusedError is tried again where the retryer of
-	// the configuration does so.
+	// Read handles a response. If it returns a RefusedError, the call is retried if the configuration's retryer allows it.
 	Read func(status int, answer []byte) error
 }
 
-// RefusedError is an answer that is none of the operation. Its methods are those that the SDK's retryers look for.
+// RefusedError is an error response of the service. Its methods are those that the SDK's retryers look for.
 type RefusedError struct {
 	Status        int
-	Code, Message string // as the service gives them; both empty when something else has answered
+	Code, Message string // from the service; both empty if the response came from something else
 }
 
 func (r *RefusedError) Error() string {
@@ -52,14 +51,14 @@ func (r *RefusedError) Error() string {
 	return r.Code + ": " + r.Message
 }
 
-// ErrorCode is the service's own word for what is wrong.
+// ErrorCode returns the service's error code.
 func (r *RefusedError) ErrorCode() string { return r.Code }
 
-// HTTPStatusCode is that of the answer.
+// HTTPStatusCode returns the response's HTTP status.
 func (r *RefusedError) HTTPStatusCode() int { return r.Status }
 
-// Do sends the call as often as the retryer of the configuration allows, once without a retryer. now is the
-// clock that it is signed by.
+// Do sends the call as often as the configuration's retryer allows, or once if there is none. now provides the signing
+// time.
 func Do(ctx context.Context, cfg aws.Config, now func() time.Time, call Call) error {
 	var attempts aws.Retryer = aws.NopRetryer{}
 	if cfg.Retryer != nil {
@@ -124,7 +123,7 @@ func signed(ctx context.Context, cfg aws.Config, now time.Time, call Call) (*htt
 	return request, nil
 }
 
-// addressOf is where the SDK's client of the service would go.
+// addressOf returns the URL that the service's SDK client would use.
 func addressOf(ctx context.Context, cfg aws.Config, call Call) (string, error) {
 	for _, source := range cfg.ConfigSources {
 		own, ok := source.(interface {
@@ -147,7 +146,7 @@ func addressOf(ctx context.Context, cfg aws.Config, call Call) (string, error) {
 	return "https://" + call.Service + "." + cfg.Region + "." + domain + "/", nil
 }
 
-// unsent tells as the SDK does that there was no answer, which is what its retryers look for.
+// unsent wraps err as the SDK does if there was no response, which its retryers look for.
 func unsent(ctx context.Context, call Call, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("call of %s: %w", call.Service, &smithy.CanceledError{Err: err})

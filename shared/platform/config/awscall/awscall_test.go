@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// transport answers in the place of a service.
+// transport responds in place of a service.
 type transport func(r *http.Request) (int, string, error)
 
 // Do implements aws.HTTPClient.
@@ -28,7 +28,7 @@ func (t transport) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body))}, err
 }
 
-// endpoints is a source of addresses of single services.
+// endpoints resolves the URLs of single services.
 type endpoints map[string]string
 
 func (e endpoints) GetServiceBaseEndpoint(_ context.Context, sdkID string) (string, bool, error) {
@@ -53,7 +53,7 @@ func get(ctx context.Context, cfg aws.Config, now func() time.Time) (string, err
 	return out.Parameter.Value, err
 }
 
-func TestACallIsSignedByTheClockThatIsGiven(t *testing.T) {
+func TestDoSignsWithGivenClock(t *testing.T) {
 	t.Parallel()
 	cfg := configuration(transport(func(r *http.Request) (int, string, error) {
 		got := []string{
@@ -75,8 +75,8 @@ func TestACallIsSignedByTheClockThatIsGiven(t *testing.T) {
 	}
 }
 
-// TestAnotherSecretIsRefused: the embedded AWS checks the signature as AWS does.
-func TestAnotherSecretIsRefused(t *testing.T) {
+// TestDoFailsWithWrongSecret checks that the embedded AWS verifies signatures as AWS does.
+func TestDoFailsWithWrongSecret(t *testing.T) {
 	t.Parallel()
 	cloud, err := embedded.New(embedded.Options{URL: "http://127.0.0.1", SecretKey: "right"})
 	if err != nil {
@@ -92,7 +92,7 @@ func TestAnotherSecretIsRefused(t *testing.T) {
 	}
 }
 
-func TestACallGoesWhereTheSDKsClientWouldGo(t *testing.T) {
+func TestDoUsesEndpointOfSDKClient(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		region, all string
@@ -128,13 +128,13 @@ func TestACallGoesWhereTheSDKsClientWouldGo(t *testing.T) {
 	}
 }
 
-func TestWhatMayPassIsTriedAgain(t *testing.T) {
+func TestDoRetriesTemporaryFailures(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int
 		body   string
 		err    error
-		want   int // attempts
+		want   int // number of attempts
 	}{
 		"throttled":         {http.StatusBadRequest, `{"__type":"ThrottlingException"}`, nil, 3},
 		"failure":           {http.StatusInternalServerError, `{"__type":"InternalServerError","message":"m"}`, nil, 3},
@@ -161,7 +161,7 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestACallThatIsGivenUpEnds(t *testing.T) {
+func TestDoEndsWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	attempts := 0

@@ -11,14 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Operation is one of a service that speaks the AWS JSON 1.1 protocol.
+// Operation is an operation of a service that uses the AWS JSON 1.1 protocol.
 type Operation struct {
-	Service string // as Call has it
-	SDKID   string // as Call has it
-	Target  string // with the prefix of the service: "AmazonSSM.GetParameter"
+	Service string // as in Call
+	SDKID   string // as in Call
+	Target  string // including the service's prefix: "AmazonSSM.GetParameter"
 }
 
-// JSON sends in to an operation and decodes what it answers into out.
+// JSON sends in to an operation and decodes its response into out.
 func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operation, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -36,12 +36,13 @@ func JSON(ctx context.Context, cfg aws.Config, now func() time.Time, op Operatio
 	})
 }
 
-// refusal reads an error, whose type may have the namespace of the service before it (AWS JSON 1.1 protocol, "Operation
-// error serialization"). Nothing else of the answer gets into it: what a service answers may be a secret.
+// refusal parses an error response. The error type may have the service's namespace as a prefix (AWS JSON 1.1 protocol,
+// "Operation error serialization"). The error contains nothing else from the response, because a response may contain a
+// secret.
 func refusal(status int, answer []byte) error {
 	var said struct {
 		Type    string `json:"__type"`
-		Message string // in either spelling, for which Go's decoder does not care
+		Message string // in either spelling; Go's decoder ignores case
 	}
 	if status == http.StatusOK || json.Unmarshal(answer, &said) != nil {
 		return &RefusedError{Status: status}

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/platform/config/awsparam"
 )
 
-func TestAParameterIsRead(t *testing.T) {
+func TestReadReturnsParameter(t *testing.T) {
 	t.Parallel()
 	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
 	if err != nil {

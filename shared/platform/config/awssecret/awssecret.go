@@ -1,5 +1,5 @@
-// Package awssecret reads secrets from Secrets Manager. It is apart from package config so that only functions that
-// have a secret link it; it keeps nothing, callers read once per cold start.
+// Package awssecret reads secrets from Secrets Manager. It is separate from package config so that only functions that
+// have a secret link it. It caches nothing: callers read once per cold start.
 package awssecret
 
 import (
@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Text reads the text that the secret called name (or with that ARN) holds (Secrets Manager API Reference,
-// GetSecretValue). The error never shows any of it.
+// Text reads the value of the secret with the given name or ARN (Secrets Manager API Reference, GetSecretValue). The
+// error never contains any of it.
 func Text(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Text, error) {
 	var out struct{ SecretString string }
 	get := awscall.Operation{Service: "secretsmanager", SDKID: "SECRETS_MANAGER", Target: "secretsmanager.GetSecretValue"}
@@ -24,7 +24,7 @@ func Text(ctx context.Context, cfg aws.Config, now func() time.Time, name string
 	return secret.New(out.SecretString), nil
 }
 
-// Keyring reads the keyring that a secret holds, as Text; see secret.ParseKeyring for its form.
+// Keyring reads a keyring from the secret with the given name or ARN; see secret.ParseKeyring for its format.
 func Keyring(ctx context.Context, cfg aws.Config, now func() time.Time, name string) (secret.Keyring, error) {
 	text, err := Text(ctx, cfg, now, name)
 	if err != nil {

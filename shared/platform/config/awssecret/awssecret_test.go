@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/platform/config/awssecret"
 )
 
-// holding is a Secrets Manager with one secret.
+// holding returns the configuration of a Secrets Manager with one secret.
 func holding(t *testing.T, name, value string) awssdk.Config {
 	t.Helper()
 	cloud, err := aws.New(aws.Options{URL: "http://127.0.0.1"})
@@ -28,7 +28,7 @@ func holding(t *testing.T, name, value string) awssdk.Config {
 	return cfg
 }
 
-func TestAKeyringIsRead(t *testing.T) {
+func TestKeyringReadsSecret(t *testing.T) {
 	t.Parallel()
 	cfg := holding(t, "hashing", `{"current":"1","1":"`+strings.Repeat("k", 43)+`"}`)
 	ring, err := awssecret.Keyring(t.Context(), cfg, time.Now, "hashing")
@@ -40,7 +40,7 @@ func TestAKeyringIsRead(t *testing.T) {
 	}
 }
 
-func TestAKeyringThatCannotBeReadIsAnErrorWithoutContent(t *testing.T) {
+func TestKeyringErrorHidesContent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ held, asked string }{
 		"unknown":    {"SENTINEL", "other"},

@@ -1,5 +1,5 @@
-// Package view shows an attempt of TEFCA mode to the page that made it (docs/openapi.yaml, TEFCARecords). It is a
-// package of its own because two endpoints answer with it, and because package attempt knows nothing of JSON.
+// Package view renders an attempt of TEFCA mode for the page that created it (docs/openapi.yaml, TEFCARecords). It is a
+// separate package because two endpoints return it and package attempt is independent of JSON.
 package view
 
 import (
@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/timestamp"
 )
 
-// Records is how an attempt stands.
+// Records is an attempt's progress.
 type Records struct {
 	AttemptID         string           `json:"attempt_id"`
 	Status            attempt.Status   `json:"status"`
@@ -19,7 +19,7 @@ type Records struct {
 	Error             *binding.Failure `json:"error,omitempty"`
 }
 
-// Facility is one that the network has told of.
+// Facility is a facility that the network reported.
 type Facility struct {
 	DirectoryID string          `json:"tefca_directory_id"`
 	Name        string          `json:"name"`
@@ -44,7 +44,7 @@ type Connection struct {
 	TEFCADirectoryID string            `json:"tefca_directory_id"`
 }
 
-// Of shows p.
+// Of returns p in the API's form.
 func Of(p attempt.Progress) Records {
 	out := Records{
 		AttemptID: p.Attempt.ID, Status: p.Status, IdentityExpiresAt: timestamp.Of(p.Attempt.IdentityEnds),

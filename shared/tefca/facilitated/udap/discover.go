@@ -15,42 +15,42 @@ import (
 )
 
 const (
-	// skew is how far apart the clocks may be.
+	// skew is the maximum difference between clocks.
 	skew = time.Minute
-	// longestMetadata is how long signed metadata may hold: a year, and the day that some years have more.
+	// longestMetadata is the maximum lifetime of signed metadata: one year, including leap years.
 	longestMetadata = 366 * 24 * time.Hour
-	// maxWords is how many words of a list are looked at.
+	// maxWords limits the number of list items that are read.
 	maxWords = 500
 )
 
-// The words of metadata that are needed (UDAP Server Metadata section 1).
+// The required values in metadata (UDAP Server Metadata section 1).
 const (
 	version           = "1"
 	clientCredentials = "client_credentials"
 	keyAuthentication = "private_key_jwt"
 )
 
-// What is wrong with a server's metadata.
+// The flaws of a server's metadata.
 const (
-	errMetadata  = flaw("metadata")           // it is not what the guide wants, such as signed
-	errClaims    = flaw("metadata_claims")    // what is signed is another server's, or not of now
-	errEndpoints = flaw("metadata_endpoints") // an endpoint is at an origin that is not known to be right
-	// the server does not offer what is needed, or asks for more than can be given
+	errMetadata  = flaw("metadata")           // violates the guide, such as by lacking a signature
+	errClaims    = flaw("metadata_claims")    // signed for another server, or not valid now
+	errEndpoints = flaw("metadata_endpoints") // an endpoint has an unknown origin
+	// the server lacks a required capability, or requires an unsupported one
 	errUnable = flaw("unsupported")
 )
 
-// Server is a FHIR server with an authorization server beside it, as its verified metadata describes them.
+// Server is a FHIR server and its authorization server, as described in verified metadata.
 type Server struct {
-	Base         string    // of FHIR, as it stands in the metadata
-	Token        string    // endpoint
-	Registration string    // endpoint
-	Extensions   []string  // authorization extensions that it knows
-	Required     []string  // those that it wants in every token request
-	Scopes       []string  // that it knows; empty where it does not say
-	Until        time.Time // when the metadata ends
+	Base         string    // FHIR base URL, as spelled in the metadata
+	Token        string    // token endpoint
+	Registration string    // registration endpoint
+	Extensions   []string  // supported authorization extensions
+	Required     []string  // extensions required in every token request
+	Scopes       []string  // supported scopes; empty if not listed
+	Until        time.Time // expiry of the metadata
 }
 
-// metadata is the document at .well-known/udap. Where endpoints are it says unsigned as well; that is not read.
+// metadata is the document at .well-known/udap. Its unsigned copies of the endpoints are not read.
 type metadata struct {
 	Versions       []string `json:"udap_versions_supported"`
 	Profiles       []string `json:"udap_profiles_supported"`
@@ -64,7 +64,7 @@ type metadata struct {
 	Signed         string   `json:"signed_metadata"`
 }
 
-// claims are those of signed_metadata.
+// claims holds the claims of signed_metadata.
 type claims struct {
 	Issuer       string  `json:"iss"`
 	Subject      string  `json:"sub"`
@@ -75,8 +75,8 @@ type claims struct {
 	Registration string  `json:"registration_endpoint"`
 }
 
-// Discover reads and verifies the metadata of the FHIR server at base, which is compared as it stands. Its endpoints
-// have to be at the base's own origin, or at one of origins ("https://auth.example.org").
+// Discover reads and verifies the metadata of the FHIR server at base, which is compared character by character. Its
+// endpoints must have the base's origin, or one of origins ("https://auth.example.org").
 func (c Client) Discover(ctx context.Context, base string, origins []string) (Server, error) {
 	server, err := c.discover(ctx, base, origins)
 	return server, at(fault.StepDiscovery, base, err)
@@ -120,7 +120,7 @@ func unreadable(why error) error { return fmt.Errorf("%w: %w", tefca.ErrContent,
 
 func bounded(words []string) []string { return words[:min(len(words), maxWords)] }
 
-// check compares what the metadata signs with what is asked for (UDAP Server Metadata section 3).
+// check compares the signed claims with the request (UDAP Server Metadata section 3).
 func (c Client) check(signed claims, base string, origins []string) error {
 	now := c.Now()
 	issued, expires := time.Unix(int64(signed.IssuedAt), 0), time.Unix(int64(signed.Expires), 0)
@@ -143,8 +143,8 @@ func (c Client) check(signed claims, base string, origins []string) error {
 	return nil
 }
 
-// suits reports whether the server takes what we can do. An empty list says that it does not (the guide,
-// "Required UDAP Metadata").
+// suits reports whether the server supports this client's capabilities. An empty list means that a capability is not
+// supported (the guide, "Required UDAP Metadata").
 func (c Client) suits(m metadata) bool {
 	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") &&
 		slices.Contains(m.Profiles, "udap_authz")
@@ -152,13 +152,14 @@ func (c Client) suits(m metadata) bool {
 		c.Member.signs(m.TokenSigning) && c.Member.signs(m.Registering) && len(m.Certifications) == 0
 }
 
-// Origin is scheme, host and port of an absolute address (RFC 6454); ok is false for one that must not be asked.
+// Origin returns the scheme, host and port of an absolute URL (RFC 6454); ok is false for a URL that must not be
+// requested.
 func Origin(address string) (text string, ok bool) {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Host == "" || parsed.User != nil || parsed.Fragment != "" || parsed.Opaque != "" {
 		return "", false
 	}
-	if parsed.Scheme != "https" && parsed.Scheme != "http" { // http reaches only what the operator allows (safehttp)
+	if parsed.Scheme != "https" && parsed.Scheme != "http" { // http reaches only allowed ranges (safehttp)
 		return "", false
 	}
 	port := map[string]string{"http": ":80", "https": ":443"}[parsed.Scheme]

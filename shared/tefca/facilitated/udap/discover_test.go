@@ -21,7 +21,7 @@ import (
 
 func header(chain []string) map[jose.HeaderKey]any { return map[jose.HeaderKey]any{"x5c": chain} }
 
-func TestMetadataThatTheCommunityVouchesForIsBelieved(t *testing.T) {
+func TestDiscoverAcceptsTrustedMetadata(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	elsewhere := map[string]any{
@@ -69,8 +69,8 @@ func TestMetadataThatTheCommunityVouchesForIsBelieved(t *testing.T) {
 	}
 }
 
-// Each of these is believed by a client that lacks the one check that its name is about.
-func TestMetadataThatAnybodyCouldHaveMadeIsNotBelieved(t *testing.T) {
+// A client that lacks the one check named in the case would accept the metadata.
+func TestDiscoverRefusesForgedMetadata(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	strangers := newCommunity(t)
@@ -154,14 +154,14 @@ func TestMetadataThatAnybodyCouldHaveMadeIsNotBelieved(t *testing.T) {
 	}
 }
 
-// alone is signed with a certificate that nobody vouches for.
+// alone returns metadata signed with an untrusted certificate.
 func alone(t *testing.T) string {
 	t.Helper()
 	self := made(t, holder{}, keys().server, named(base))
 	return signed(t, jose.RS256, self.key, header(x5c(self)), claims(nil))
 }
 
-// none says of itself that it has no signature.
+// none returns metadata with the algorithm "none".
 func none(t *testing.T, chain []string) string {
 	t.Helper()
 	head, err := json.Marshal(map[string]any{"alg": "none", "x5c": chain})
@@ -175,7 +175,7 @@ func none(t *testing.T, chain []string) string {
 	return base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(body) + "."
 }
 
-func TestSignedMetadataIsOfThisServerAndOfNow(t *testing.T) {
+func TestDiscoverRefusesClaimsOfOtherServerOrTime(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	for name, changes := range map[string]map[string]any{
@@ -215,7 +215,7 @@ func TestSignedMetadataIsOfThisServerAndOfNow(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotDoItOrWantsMoreIsNotAsked(t *testing.T) {
+func TestDiscoverRefusesUnsupportedServer(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	token := signed(t, jose.RS256, c.server.key, header(x5c(c.server, c.between)), claims(nil))
@@ -236,7 +236,7 @@ func TestAServerThatCannotDoItOrWantsMoreIsNotAsked(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsNoMetadataIsToldApart(t *testing.T) {
+func TestDiscoverClassifiesFailures(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	for name, test := range map[string]struct {

@@ -23,7 +23,7 @@ var (
 	errName = errors.New("udap: the first certificate does not name the client's URI")
 )
 
-// Member is who we are in a trust community.
+// Member is the service's identity in a trust community.
 type Member struct {
 	uri       string
 	chain     []string // x5c: DER in base64, leaf first
@@ -31,8 +31,8 @@ type Member struct {
 	algorithm jose.SignatureAlgorithm
 }
 
-// NewMember makes a Member of the URI under which its certificate knows it, the certificate with those between it and
-// the anchor, and the key, all in PEM.
+// NewMember returns a Member. uri must be in the certificate. certificates holds it and its intermediates, and key its
+// private key, all in PEM.
 func NewMember(uri, certificates string, key secret.Text) (Member, error) {
 	var chain []*x509.Certificate
 	for block, rest := pem.Decode([]byte(certificates)); block != nil; block, rest = pem.Decode(rest) {
@@ -82,7 +82,7 @@ func parseKey(key secret.Text) (crypto.Signer, jose.SignatureAlgorithm, bool) {
 	return nil, "", false
 }
 
-// names reports whether a certificate knows its holder by a URI. URIs are compared as they stand (RFC 7519 section 2).
+// names reports whether a certificate contains a URI. URIs are compared character by character (RFC 7519 section 2).
 func names(certificate *x509.Certificate, uri string) bool {
 	for _, one := range certificate.URIs {
 		if one.String() == uri {
@@ -92,12 +92,12 @@ func names(certificate *x509.Certificate, uri string) bool {
 	return false
 }
 
-// signs reports whether a server takes the member's signatures.
+// signs reports whether a server accepts the member's signature algorithm.
 func (m Member) signs(algorithms []string) bool {
 	return slices.Contains(algorithms, string(m.algorithm))
 }
 
-// sign makes a JWT with the member's certificates in its header.
+// sign returns a signed JWT with the member's certificates in its header.
 func (m Member) sign(claims any) (string, error) {
 	return jws.Sign(m.algorithm, m.key, map[jose.HeaderKey]any{"x5c": m.chain}, claims)
 }

@@ -11,18 +11,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// life of the JWTs that are made here stays a minute below the five that the guide allows, for
-// clocks that differ from ours.
+// life is the lifetime of created JWTs. It is a minute below the guide's maximum of five, to allow for clock
+// differences.
 const life = 4 * time.Minute
 
-// maxClientID is the longest id of a client in bytes.
+// maxClientID is the maximum length of a client id in bytes.
 const maxClientID = 512
 
-// Application is what a server is told of us when we register.
+// Application holds the service's details for registration.
 type Application struct {
 	Name     string
 	Contacts []string // URIs, one of them a mailto
-	Scope    string   // all that will be asked for
+	Scope    string   // all scopes that will be requested
 }
 
 // statement is a software statement (UDAP Dynamic Client Registration section 2).
@@ -40,8 +40,8 @@ type statement struct {
 	Scope          string   `json:"scope"`
 }
 
-// Register makes us known to a server and returns the id that it gives us. Who registers again gets the same id, or one
-// that takes the place of the earlier (the guide, "Modifying and Cancelling Registrations").
+// Register registers the service with a server and returns its client id. Registering again returns the same id, or one
+// that replaces it (the guide, "Modifying and Cancelling Registrations").
 func (c Client) Register(ctx context.Context, server Server, us Application) (clientID string, err error) {
 	clientID, err = c.register(ctx, server, us)
 	return clientID, at(fault.StepToken, server.Registration, err)
@@ -81,7 +81,7 @@ func (c Client) register(ctx context.Context, server Server, us Application) (st
 	return registered.ClientID, nil
 }
 
-// visible reports whether text is one to most visible ASCII characters.
+// visible reports whether text consists of one to most visible ASCII characters.
 func visible(text string, most int) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {

@@ -15,22 +15,23 @@ import (
 
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// defaultLife and maxLife of an access token: the one where the server does not say, the other what the guide allows.
+	// Lifetimes of an access token: the default if the server states none, and the maximum that the guide allows.
 	defaultLife = 5 * time.Minute
 	maxLife     = time.Hour
 	maxToken    = 64 << 10
 	maxScope    = 8 << 10
 )
 
-// Granted is what a token endpoint has granted.
+// Granted is a token endpoint's grant.
 type Granted struct {
 	Access  secret.Text
-	Scope   string        // what was asked for, where the server does not say
-	Patient string        // FHIR id of the patient whom the server names; empty where it names none
-	Life    time.Duration // an hour at most
+	Scope   string        // the requested scope if the server states none
+	Patient string        // FHIR id of the patient that the server names, or empty
+	Life    time.Duration // at most an hour
 }
 
-// assertion proves who asks, and says for what (the guide, "Constructing an Authentication Token").
+// assertion proves the client's identity and the purpose of the request (the guide, "Constructing an Authentication
+// Token").
 type assertion struct {
 	Issuer     string         `json:"iss"`
 	Subject    string         `json:"sub"`
@@ -41,7 +42,7 @@ type assertion struct {
 	Extensions map[string]any `json:"extensions"`
 }
 
-// AccessToken asks for a token by client credentials (the guide, "Client credentials workflow").
+// AccessToken requests a token by client credentials (the guide, "Client credentials workflow").
 func (c Client) AccessToken(ctx context.Context, server Server, clientID, scope string,
 	extensions map[string]any,
 ) (Granted, error) {
@@ -74,7 +75,7 @@ func (c Client) accessToken(ctx context.Context, server Server, clientID, scope 
 	return readAnswer(status, body, scope)
 }
 
-// readAnswer reads an answer of a token endpoint. Members of no use are not looked at, whatever they are.
+// readAnswer parses a token endpoint's response. Unused members are ignored, whatever their type.
 func readAnswer(status int, body []byte, asked string) (Granted, error) {
 	var answer struct {
 		Access  string          `json:"access_token"`
@@ -99,7 +100,7 @@ func readAnswer(status int, body []byte, asked string) (Granted, error) {
 	return granted, nil
 }
 
-// lifeOf reads expires_in, which servers send as a number or as a string of one.
+// lifeOf parses expires_in, which servers send as a number or as a string.
 func lifeOf(raw json.RawMessage) time.Duration {
 	var seconds json.Number
 	if json.Unmarshal(raw, &seconds) != nil {

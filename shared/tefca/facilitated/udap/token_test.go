@@ -22,7 +22,7 @@ import (
 
 var server = udap.Server{Base: base, Token: "https://ehr.example/token", Registration: "https://ehr.example/register"}
 
-// said is what a JWT of ours says, verified with the certificate in its header.
+// said returns the contents of the client's JWT after verifying it with the certificate in its header.
 func said(t *testing.T, token string) (header, claims map[string]any) {
 	t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[0])
@@ -51,7 +51,7 @@ func said(t *testing.T, token string) (header, claims map[string]any) {
 	return header, claims
 }
 
-func TestARegistrationSaysWhatTheGuideAsksFor(t *testing.T) {
+func TestRegisterSendsSoftwareStatement(t *testing.T) {
 	t.Parallel()
 	doer := &answers{status: http.StatusCreated, body: `{"client_id":"c-1","grant_types":["client_credentials"]}`}
 	us := udap.Application{Name: "App", Contacts: []string{"mailto:a@us.example"}, Scope: "patient/*.read"}
@@ -79,7 +79,7 @@ func TestARegistrationSaysWhatTheGuideAsksFor(t *testing.T) {
 	}
 }
 
-func TestARegistrationThatIsNoneIsToldApart(t *testing.T) {
+func TestRegisterClassifiesFailures(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int
@@ -103,7 +103,7 @@ func TestARegistrationThatIsNoneIsToldApart(t *testing.T) {
 	}
 }
 
-func TestATokenRequestProvesWhoAsksToTheTokenEndpointAlone(t *testing.T) {
+func TestAccessTokenAssertionIsBoundToTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	doer := &answers{
 		status: http.StatusOK,
@@ -136,7 +136,7 @@ func TestATokenRequestProvesWhoAsksToTheTokenEndpointAlone(t *testing.T) {
 	}
 }
 
-func TestATokenAnswerIsBoundedAndToldApart(t *testing.T) {
+func TestAccessTokenLimitsAndClassifiesResponses(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int
@@ -173,7 +173,7 @@ func TestATokenAnswerIsBoundedAndToldApart(t *testing.T) {
 	}
 }
 
-func TestAMemberHasTheKeyOfACertificateThatNamesIt(t *testing.T) {
+func TestNewMemberRequiresMatchingCertificateAndKey(t *testing.T) {
 	t.Parallel()
 	c := newCommunity(t)
 	key, onP384 := curve(t, elliptic.P256()), curve(t, elliptic.P384())

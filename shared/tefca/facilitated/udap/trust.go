@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// maxChain is how many certificates a header may hold, and maxCertificate how large one may be in bytes.
+	// maxChain is the maximum number of certificates in a header, and maxCertificate the maximum size of one in bytes.
 	maxChain       = 5
 	maxCertificate = 8 << 10
-	// maxJWT is the longest JWT in bytes: its certificates are encoded twice.
+	// maxJWT is the maximum length of a JWT in bytes; its certificates are base64-encoded twice.
 	maxJWT = 2 * maxChain * maxCertificate
 )
 
@@ -24,17 +24,17 @@ func verifier() jws.Verifier {
 	return jws.Verifier{Algorithms: []jose.SignatureAlgorithm{jose.RS256, jose.ES256}, MaxBytes: maxJWT}
 }
 
-// What is wrong with a JWT.
+// The flaws of a JWT.
 const (
-	errJWT       = flaw("jwt")                 // it is not signed by RS256 or ES256 with the key of its certificate
-	errChain     = flaw("certificate_chain")   // x5c is not one chain of certificates
-	errUntrusted = flaw("certificate_trust")   // the certificate is not one of the trust community, or not now
-	errHolder    = flaw("certificate_subject") // the certificate is somebody else's
+	errJWT       = flaw("jwt")                 // not signed by RS256 or ES256 with its certificate's key
+	errChain     = flaw("certificate_chain")   // x5c is not a single certificate chain
+	errUntrusted = flaw("certificate_trust")   // the certificate is not trusted, or not valid now
+	errHolder    = flaw("certificate_subject") // the certificate belongs to someone else
 )
 
-// verify returns what a JWT says that is signed with the key of a certificate which the trust community vouches for,
-// and which names holder. The key comes from nowhere else: jwk, jku and kid are not looked at, and which algorithms are
-// taken is fixed here (RFC 8725 sections 3.1 and 3.10).
+// verify returns the payload of a JWT signed with the key of a certificate that the trust community has issued and that
+// names holder. No other key is used: jwk, jku and kid are ignored, and the accepted algorithms are fixed here (RFC
+// 8725 sections 3.1 and 3.10).
 func (c Client) verify(token, holder string) (payload []byte, err error) {
 	signed, err := verifier().Parse(secret.New(token))
 	if err != nil {
@@ -65,8 +65,8 @@ func (c Client) verify(token, holder string) (payload []byte, err error) {
 	return payload, nil
 }
 
-// parseChain reads x5c of a compact JWS (RFC 7515 section 4.1.6): one chain, leaf first, and nothing besides. A header
-// that has other things in it may mean something else to somebody else.
+// parseChain parses x5c of a compact JWS (RFC 7515 section 4.1.6). It must be a single chain, leaf first, because other
+// software could interpret a header with further contents differently.
 func parseChain(token string) ([]*x509.Certificate, error) {
 	encoded, _, _ := strings.Cut(token, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -94,7 +94,7 @@ func parseChain(token string) ([]*x509.Certificate, error) {
 	return chain, nil
 }
 
-// inOrder reports whether each certificate is certified by the one that follows.
+// inOrder reports whether each certificate is signed by the next one.
 func inOrder(chain []*x509.Certificate) bool {
 	for i := 1; i < len(chain); i++ {
 		if chain[i-1].CheckSignatureFrom(chain[i]) != nil {

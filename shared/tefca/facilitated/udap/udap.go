@@ -1,12 +1,12 @@
-// Package udap speaks UDAP as a client of FHIR servers that do not know us (HL7 "Security for Scalable Registration,
-// Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org): it verifies a server's
-// signed metadata, registers us, and gets tokens by client credentials. It owns what a certificate has to prove before
-// anything is sent, and what is sent to whom: nothing but to endpoints that the metadata's signature covers, at origins
-// that are known to be right. It keeps nothing, asks once, and knows nothing of patients: what the extensions of a
-// token request say is its caller's.
+// Package udap is a UDAP client for FHIR servers without a prior relationship (HL7 "Security for Scalable Registration,
+// Authentication, and Authorization" STU2, http://hl7.org/fhir/us/udap-security; udap.org). It verifies a server's
+// signed metadata, registers the service, and gets tokens by client credentials. It decides the proof that a
+// certificate must give before anything is sent, and sends data only to endpoints that the metadata's signature covers,
+// at known origins. It stores nothing, does not retry, and does not handle patients: callers provide the extensions of
+// a token request.
 //
-// Not done: certificates are not asked for their revocation (OCSP, CRL), which the guide wants of who verifies;
-// certifications of clients are not made, so that a server that requires one is not registered with.
+// Not implemented: certificate revocation (OCSP, CRL) is not checked, although the guide requires it; client
+// certifications are not supported, so the service does not register with a server that requires one.
 package udap
 
 import (
@@ -23,54 +23,55 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// maxAnswer is the largest answer in bytes.
+// maxAnswer is the maximum size of a response in bytes.
 const maxAnswer = 256 << 10
 
-// Doer sends one request and returns the answer whatever its status. It must not follow redirects. In production it is
-// *safehttp.Client.
+// Doer sends one request and returns the response whatever its status. It must not follow redirects. In production it
+// is *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Client is a member of a trust community. All of it is needed. It is safe for concurrent use. Its errors wrap those
-// of package tefca, tell their fault.Spot, and hold nothing of a request or an answer; a refusal in the words of
-// OAuth is a *RefusalError.
+// Client is a member of a trust community. All fields are required. It is safe for concurrent use. Its errors wrap
+// those of package tefca, contain their fault.Spot, and quote nothing from a request or response. A refusal with an
+// OAuth error code is a *RefusalError.
 type Client struct {
 	Doer    Doer
 	Member  Member
-	Anchors *x509.CertPool // of the community
+	Anchors *x509.CertPool // trust anchors of the community
 	Now     func() time.Time
-	NewID   func() string // a JWT's jti
+	NewID   func() string // generates the jti of a JWT
 }
 
-// RefusalError is an error answer of an authorization server (RFC 6749 section 5.2, RFC 7591 section 3.2.2).
+// RefusalError is an error response of an authorization server (RFC 6749 section 5.2, RFC 7591 section 3.2.2).
 type RefusalError struct {
-	Code   string // one that the standards know, or "other"
-	Status int    // of HTTP
+	Code   string // a standard error code, or "other"
+	Status int    // HTTP status
 }
 
 // Error implements error.
 func (r *RefusalError) Error() string { return "udap: refused: " + r.Code }
 
-// Failure tells the class for a log line (fault.Spot).
+// Failure returns the class for a log line (fault.Spot).
 func (r *RefusalError) Failure() (class string, status int) { return r.Code, r.Status }
 
-// flaw is what is wrong with an answer, as a word for log lines.
+// flaw is the flaw of a response, as a word for log lines.
 type flaw string
 
 // Error implements error.
 func (f flaw) Error() string { return "udap: " + string(f) }
 
-// Failure tells the class for a log line (fault.Spot).
+// Failure returns the class for a log line (fault.Spot).
 func (f flaw) Failure() (class string, status int) { return string(f), 0 }
 
-// InvalidClient is the refusal of a client that is not registered, or not any more.
+// InvalidClient is the error code for a client that is not, or no longer, registered.
 const InvalidClient = "invalid_client"
 
-// invalidGrant is the refusal of the identity that is shown.
+// invalidGrant is the error code for a rejected identity.
 const invalidGrant = "invalid_grant"
 
-// refusal makes the error of an answer that is none: what a server says of itself may pass, all else is meant for us.
+// refusal returns the error for an error response. Failures of the server itself may be temporary; all others refuse
+// this client.
 func refusal(status int, code string) error {
 	switch code {
 	case invalidGrant, InvalidClient, "invalid_request", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
@@ -92,13 +93,14 @@ func refusal(status int, code string) error {
 	return fmt.Errorf("%w: %w", tefca.ErrRefused, refused)
 }
 
-// exchange sends a request and reads the answer. What was sent reaches the address alone: a redirect is an answer.
+// exchange sends a request and reads the response. It does not follow redirects, so only the given URL receives the
+// request.
 func (c Client) exchange(ctx context.Context, method, address, contentType string,
 	body io.Reader,
 ) (status int, answer []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
-		return 0, nil, tefca.ErrContent // the error's text has the address
+		return 0, nil, tefca.ErrContent // the underlying error contains the URL
 	}
 	request.Header.Set("Accept", "application/json")
 	if contentType != "" {
@@ -118,7 +120,7 @@ func (c Client) exchange(ctx context.Context, method, address, contentType strin
 	return response.StatusCode, answer, nil
 }
 
-// unanswered keeps of a cause only what is known to name no address.
+// unanswered drops every cause that might contain a URL.
 func unanswered(err error) error {
 	if known, ok := errors.AsType[*safehttp.Error](err); ok {
 		return fmt.Errorf("%w: %w", tefca.ErrUnavailable, known)
@@ -131,7 +133,7 @@ func unanswered(err error) error {
 	return tefca.ErrUnavailable
 }
 
-// at says where an error has happened.
+// at adds the step and host to an error.
 func at(step fault.Step, address string, err error) error {
 	return fault.Spot{Step: step, Host: fault.HostOf(address)}.Failed(err)
 }

@@ -35,7 +35,7 @@ const (
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// keys are made once: an RSA key each for the server and for somebody else, and a short one.
+// keys is created once: an RSA key for the server, one for another party, and a short one.
 var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.PrivateKey }) {
 	made.server, _ = rsa.GenerateKey(rand.Reader, 2048)
 	made.other, _ = rsa.GenerateKey(rand.Reader, 2048)
@@ -43,13 +43,13 @@ var keys = sync.OnceValue(func() (made struct{ server, other, short *rsa.Private
 	return made
 })
 
-// holder has a certificate and its key.
+// holder is a certificate with its key.
 type holder struct {
 	certificate *x509.Certificate
 	key         crypto.Signer
 }
 
-// made makes a certificate; the zero holder signs itself.
+// made creates a certificate issued by another; with a zero holder it is self-signed.
 func made(t *testing.T, by holder, key crypto.Signer, change func(*x509.Certificate)) holder {
 	t.Helper()
 	template := &x509.Certificate{
@@ -71,7 +71,7 @@ func made(t *testing.T, by holder, key crypto.Signer, change func(*x509.Certific
 
 func authority(c *x509.Certificate) { c.IsCA, c.KeyUsage = true, x509.KeyUsageCertSign }
 
-// named makes the certificate that of who calls itself so.
+// named adds a URI to a certificate.
 func named(uri string) func(*x509.Certificate) {
 	return func(c *x509.Certificate) {
 		parsed, err := url.Parse(uri)
@@ -106,7 +106,7 @@ func x5c(chain ...holder) []string {
 	return texts
 }
 
-// signed is a JWT with a header beside alg.
+// signed returns a JWT with the given header besides alg.
 func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, headers map[jose.HeaderKey]any,
 	claims map[string]any,
 ) string {
@@ -126,7 +126,7 @@ func signed(t *testing.T, algorithm jose.SignatureAlgorithm, key any, headers ma
 	return token
 }
 
-// claims are those of good metadata, with changes; nil removes one.
+// claims returns the claims of valid metadata with changes; nil removes a claim.
 func claims(changes map[string]any) map[string]any {
 	all := map[string]any{
 		"iss": base, "sub": base, "jti": "1", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
@@ -137,7 +137,7 @@ func claims(changes map[string]any) map[string]any {
 	return all
 }
 
-// metadata is a good document around signed metadata, with changes.
+// metadata returns a valid document with signed metadata, with changes.
 func metadata(t *testing.T, token string, changes map[string]any) string {
 	t.Helper()
 	all := map[string]any{
@@ -146,7 +146,7 @@ func metadata(t *testing.T, token string, changes map[string]any) string {
 		"grant_types_supported":                                  []string{"client_credentials"},
 		"token_endpoint_auth_signing_alg_values_supported":       []string{"RS256", "ES256"},
 		"registration_endpoint_jwt_signing_alg_values_supported": []string{"RS256", "ES256"}, "signed_metadata": token,
-		// unsigned: not looked at
+		// unsigned, therefore ignored
 		"token_endpoint": "https://evil.example/token", "registration_endpoint": "https://evil.example/register",
 	}
 	maps.Copy(all, changes)
@@ -155,7 +155,7 @@ func metadata(t *testing.T, token string, changes map[string]any) string {
 	return string(text)
 }
 
-// answers is a server that says the same whatever is asked.
+// answers is a server that gives the same response to every request.
 type answers struct {
 	status int
 	body   string
@@ -176,7 +176,7 @@ func (a *answers) Do(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader([]byte(a.body)))}, nil
 }
 
-// client is our client, which trusts an anchor and is a member by a certificate of it.
+// client returns a client that trusts an anchor and has a certificate issued by it.
 func client(t *testing.T, anchor holder, doer udap.Doer) udap.Client {
 	t.Helper()
 	key := curve(t, elliptic.P256())

@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	// knownLife is how long a warm function believes what a provider says of itself. It bounds how long patients are sent
-	// to an address that has moved, and how long a key that was taken back is believed.
+	// knownLife is the time for which a warm function caches a provider's metadata and keys. It limits how long patients
+	// are sent to an outdated URL, and how long a revoked key is trusted.
 	knownLife = 10 * time.Minute
-	// keyPause is how long a warm function waits before it asks for keys again because of a token that names one it does
-	// not know. Else whoever brings forged tokens would decide how often a provider is asked.
+	// keyPause is the minimum time before a warm function fetches keys again because a token names an unknown key.
+	// Otherwise forged tokens could trigger any number of requests to a provider.
 	keyPause = 30 * time.Second
 )
 
-// configuration is the part of a provider's discovery document that is used (OpenID Connect Discovery
-// 1.0 section 3), checked.
+// configuration holds the validated part of a provider's discovery document that is used (OpenID Connect Discovery 1.0
+// section 3).
 type configuration struct {
 	authorize   string
 	token       string
 	keys        string
-	push        string // RFC 9126; empty where requests are not pushed
+	push        string // RFC 9126; empty if requests are not pushed
 	issRequired bool   // RFC 9207
 }
 
-// maxKnown bounds the memory of a warm function. There are as many providers as an operator has configured.
+// maxKnown limits the memory of a warm function. The number of providers is set by the operator's configuration.
 const maxKnown = 64
 
-// memory keeps what providers have said of themselves.
+// memory caches providers' metadata and keys.
 type memory struct {
 	discovered *cache.Cache[string, configuration] // by issuer
-	keys       *cache.Cache[string, dated]         // by address
+	keys       *cache.Cache[string, dated]         // by URL
 }
 
 type dated struct {
@@ -60,7 +60,7 @@ var (
 	errS256     = errors.New("oidc: the provider does not take PKCE with S256")
 )
 
-// discover reads what a provider says of itself, for the minutes that it is believed. Failures are not remembered.
+// discover returns a provider's metadata, cached for knownLife. Failures are not cached.
 func (p Party) discover(ctx context.Context, provider identity.Provider) (configuration, error) {
 	return p.memory.discovered.Load(provider.Issuer, func() (configuration, error) {
 		address := strings.TrimSuffix(provider.Issuer, "/") + "/.well-known/openid-configuration"
@@ -77,8 +77,8 @@ func (p Party) discover(ctx context.Context, provider identity.Provider) (config
 	})
 }
 
-// configure reads a discovery document. Its issuer is exactly the one that was asked (OpenID Connect
-// Discovery 1.0 section 4.3).
+// configure parses a discovery document. Its issuer must be exactly the requested one (OpenID Connect Discovery 1.0
+// section 4.3).
 func configure(provider identity.Provider, document []byte) (configuration, error) {
 	var read answer
 	if json.Unmarshal(document, &read) != nil {
@@ -102,8 +102,8 @@ func configure(provider identity.Provider, document []byte) (configuration, erro
 	return found, nil
 }
 
-// keys reads a key set, for the minutes that it is believed; one that lacks the wanted key
-// sooner, but not at once again.
+// keys returns a key set, cached for knownLife. A set that lacks the wanted key is fetched again sooner, but at the
+// earliest after keyPause.
 func (p Party) keys(ctx context.Context, address, wanted string) (jws.Keys, error) {
 	if known, ok := p.memory.keys.Get(address); ok && (known.keys.Has(wanted) || p.now().Sub(known.at) < keyPause) {
 		return known.keys, nil

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestADiscoveryThatCannotBeTrustedIsNotUsed(t *testing.T) {
+func TestBeginRefusesUntrustedDiscovery(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(p *provider){
 		"another issuer":          func(p *provider) { p.discovery["issuer"] = "https://id.example" },
@@ -46,7 +46,7 @@ func TestADiscoveryThatCannotBeTrustedIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestADiscoveryIsBelievedForTenMinutes(t *testing.T) {
+func TestDiscoveryIsCachedForTenMinutes(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	p.discovery["code_challenge_methods_supported"] = []string{"plain", "S256"}
@@ -64,9 +64,9 @@ func TestADiscoveryIsBelievedForTenMinutes(t *testing.T) {
 	}
 }
 
-// TestNewKeysAreFetchedOnceAndNotTooOften: a provider that changes its keys loses nobody, and who brings tokens of keys
-// that are not there does not decide how often it is asked.
-func TestNewKeysAreFetchedOnceAndNotTooOften(t *testing.T) {
+// TestNewKeysAreFetchedOncePerPause checks that a provider can rotate its keys without failed sign-ins, and that
+// tokens with unknown keys cannot trigger unlimited requests.
+func TestNewKeysAreFetchedOncePerPause(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	party := p.party()

@@ -1,7 +1,7 @@
-// Package oidc speaks OpenID Connect to identity providers as a relying party: a Party finds what a provider says of
-// itself, makes the address that a patient is sent to, and exchanges the code that comes back for a verified identity.
-// It owns what is sent to whom; what is believed of an answer is package identity's. It stores nothing and retries
-// nothing, but that keys are fetched once more for a token of a key that is not known.
+// Package oidc is an OpenID Connect relying party for identity providers. A Party discovers a provider's metadata,
+// creates the URL to which a patient is sent, and exchanges the returned code for a verified identity. It decides which
+// data is sent to which endpoint; package identity decides which responses are trusted. It stores nothing and does not
+// retry, except that keys are fetched again if a token names an unknown key.
 package oidc
 
 import (
@@ -25,27 +25,26 @@ import (
 )
 
 const (
-	// answerTime is what a provider gets for one answer.
+	// answerTime is the time that a provider has for one response.
 	answerTime = 10 * time.Second
-	// maxAnswer is the largest of its answers in bytes.
+	// maxAnswer is the maximum size of a response in bytes.
 	maxAnswer = 256 << 10
 )
 
-// Doer sends one request and returns the answer whatever its status. It must not follow redirects. In production it is
-// *safehttp.Client.
+// Doer sends one request and returns the response whatever its status. It must not follow redirects. In production it
+// is *safehttp.Client.
 type Doer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-// Clients proves to a provider who our client is (clientauth.Registry).
+// Clients authenticates the service's client at a provider (clientauth.Registry).
 type Clients interface {
-	// Authenticate adds the proof of a client to a request, to its form or to its header. It alone decides whether
-	// client_id stands in the form, and whether the address may be shown the proof. No secret may be in its error.
+	// Authenticate adds client authentication to a request's form or header. It alone decides whether client_id is in the
+	// form, and whether the URL may receive the credentials. Its error must not contain a secret.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// Party is the relying party that we are. It remembers what providers say of themselves, and is
-// safe for concurrent use.
+// Party is the service as a relying party. It caches providers' metadata and is safe for concurrent use.
 type Party struct {
 	doer    Doer
 	clients Clients
@@ -53,14 +52,14 @@ type Party struct {
 	memory  memory
 }
 
-// NewParty makes a Party; all of it is needed.
+// NewParty returns a Party. All arguments are required.
 func NewParty(doer Doer, clients Clients, now func() time.Time) Party {
 	return Party{doer: doer, clients: clients, now: now, memory: newMemory(now)}
 }
 
-// Begin returns the address at the provider that a browser is sent to, and what is to be kept for its
-// return. Where the provider takes requests pushed (RFC 9126), nothing of the request stands in the address.
-// Errors are package identity's.
+// Begin returns the URL at the provider to which the browser is sent, and the data to store for its return. If the
+// provider accepts pushed requests (RFC 9126), the URL contains no details of the request. Errors are those of package
+// identity.
 func (p Party) Begin(ctx context.Context, provider identity.Provider,
 	request identity.Request,
 ) (string, identity.Authority, error) {
@@ -92,7 +91,7 @@ func (p Party) Begin(ctx context.Context, provider identity.Provider,
 	if err != nil {
 		return "", identity.Authority{}, identity.Unavailable(err)
 	}
-	for name, values := range address.Query() { // the endpoint's own parameters stay
+	for name, values := range address.Query() { // the endpoint's own parameters are preserved
 		if !query.Has(name) {
 			query[name] = values
 		}
@@ -101,8 +100,8 @@ func (p Party) Begin(ctx context.Context, provider identity.Provider,
 	return address.String(), pinned, nil
 }
 
-// Exchange gets the identity that a return stands for. The code goes to the token endpoint that was pinned when the
-// browser left, and is used up whatever comes of it. Errors are package identity's.
+// Exchange exchanges a return for the identity. The code goes to the token endpoint that was pinned when the browser
+// left, and is used up even if the exchange fails. Errors are those of package identity.
 func (p Party) Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error) {
 	if err := pinned.Check(back); err != nil {
 		return tefca.Assertion{}, fault.Spot{Step: fault.StepCallback, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)
@@ -118,7 +117,7 @@ func (p Party) Exchange(ctx context.Context, pinned identity.Authority, back ide
 	return who, fault.Spot{Step: fault.StepIdentity, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)
 }
 
-// push hands the request over behind the browser's back, and returns what is left for the address.
+// push sends the request directly to the provider, and returns the parameters that remain for the URL.
 func (p Party) push(ctx context.Context, pinned identity.Authority, address string,
 	form url.Values,
 ) (url.Values, error) {
@@ -136,7 +135,7 @@ func (p Party) push(ctx context.Context, pinned identity.Authority, address stri
 	return url.Values{"client_id": {pinned.Provider.ClientID}, "request_uri": {reference}}, nil
 }
 
-// assert verifies an id_token with the keys of the pinned issuer.
+// assert verifies an id_token with the pinned issuer's keys.
 func (p Party) assert(ctx context.Context, pinned identity.Authority, text secret.Text,
 	nonceHash string,
 ) (tefca.Assertion, error) {
@@ -154,8 +153,8 @@ func (p Party) assert(ctx context.Context, pinned identity.Authority, text secre
 	return pinned.Assert(token, keys, nonceHash, p.now())
 }
 
-// answer is a JSON object that a provider sends. Members are read one by one, so that one of a strange type
-// spoils nothing but itself.
+// answer is a provider's JSON object. Members are read individually, so that a member of an unexpected type affects
+// only itself.
 type answer map[string]json.RawMessage
 
 // text returns a string member, or "".
@@ -181,18 +180,18 @@ func (a answer) is(name string) bool { return string(a[name]) == "true" }
 
 var errAnswer = errors.New("oidc: an answer that cannot be read")
 
-// statusError is an answer of another status than a good one, of which nothing else is kept: its
-// text may name the patient.
+// statusError is a response with an error status. Nothing else of it is retained, because its text may name the
+// patient.
 type statusError int
 
 // Error implements error.
 func (s statusError) Error() string { return fmt.Sprintf("oidc: answered with status %d", int(s)) }
 
-// Failure tells the class for a log line (fault.Spot).
+// Failure returns the class for a log line (fault.Spot).
 func (s statusError) Failure() (class string, status int) { return "status", int(s) }
 
-// post sends a form with the proof of who our client is, and reads the answer. A redirect is an answer like any other:
-// following it would carry codes and proof away.
+// post sends a form with client authentication and reads the response. It does not follow redirects, which would
+// disclose codes and credentials.
 func (p Party) post(ctx context.Context, pinned identity.Authority, address string, form url.Values) (answer, error) {
 	header := http.Header{}
 	use := catalog.ClientUse{
@@ -204,8 +203,8 @@ func (p Party) post(ctx context.Context, pinned identity.Authority, address stri
 			return nil, identity.Unproven(err)
 		}
 	}
-	if use.AuthID == "" || form.Has("response_type") { // a public client has only its id (RFC 6749 section 3.2.1)
-		form.Set("client_id", use.ClientID) // and a pushed request names its client whatever proves it (RFC 9126 section 2.1)
+	if use.AuthID == "" || form.Has("response_type") { // a public client sends only its id (RFC 6749 section 3.2.1)
+		form.Set("client_id", use.ClientID) // and a pushed request always names its client (RFC 9126 section 2.1)
 	}
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
 	status, body, err := p.send(ctx, http.MethodPost, address, form.Encode(), header)
@@ -227,7 +226,7 @@ func (p Party) post(ctx context.Context, pinned identity.Authority, address stri
 	return read, nil
 }
 
-// get reads a JSON document that everybody may read.
+// get reads a public JSON document.
 func (p Party) get(ctx context.Context, address string) ([]byte, error) {
 	status, body, err := p.send(ctx, http.MethodGet, address, "", http.Header{})
 	if err == nil && status != http.StatusOK {
@@ -243,7 +242,7 @@ func (p Party) send(ctx context.Context, method, address, body string,
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
 	if err != nil {
-		return 0, nil, errAnswer // the error would name the address
+		return 0, nil, errAnswer // the underlying error contains the URL
 	}
 	header.Set("Accept", "application/json")
 	request.Header = header

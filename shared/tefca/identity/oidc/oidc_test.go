@@ -46,7 +46,7 @@ func back() identity.Return {
 	}
 }
 
-// begun leaves for the provider.
+// begun starts a sign-in at the provider.
 func begun(t *testing.T, party oidc.Party) (url.Values, identity.Authority) {
 	t.Helper()
 	left, pinned, err := party.Begin(t.Context(), configured(), request())
@@ -63,7 +63,7 @@ func begun(t *testing.T, party oidc.Party) (url.Values, identity.Authority) {
 	return parsed.Query(), pinned
 }
 
-func TestTheRequestIsInTheAddressWhereItCannotBePushed(t *testing.T) {
+func TestBeginPutsRequestInURLWithoutPush(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	query, pinned := begun(t, p.party())
@@ -87,7 +87,7 @@ func TestTheRequestIsInTheAddressWhereItCannotBePushed(t *testing.T) {
 	}
 }
 
-func TestTheRequestIsPushedWhereItCanBe(t *testing.T) {
+func TestBeginPushesRequestWhenSupported(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	p.discovery["pushed_authorization_request_endpoint"] = "https://id.example/par"
@@ -110,7 +110,7 @@ func TestTheRequestIsPushedWhereItCanBe(t *testing.T) {
 	}
 }
 
-func TestACodeBecomesAVerifiedIdentity(t *testing.T) {
+func TestExchangeReturnsVerifiedIdentity(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	party := p.party()
@@ -129,7 +129,7 @@ func TestACodeBecomesAVerifiedIdentity(t *testing.T) {
 	}
 }
 
-func TestOurClientProvesWhoItIs(t *testing.T) {
+func TestExchangeAuthenticatesClient(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	p.discovery["pushed_authorization_request_endpoint"] = "https://id.example/par"
@@ -148,7 +148,8 @@ func TestOurClientProvesWhoItIs(t *testing.T) {
 			p.headers[path].Get("Authorization") != "Basic proof" {
 			t.Errorf("%s: %q, want %q; %v", path, got, want, p.headers[path])
 		}
-		if named := p.forms[path].Get("client_id") != ""; named != (path == "/par") { // of a request, and beside a proof
+		// only in a pushed request, even with client authentication
+		if named := p.forms[path].Get("client_id") != ""; named != (path == "/par") {
 			t.Errorf("%s: the client is named: %t", path, named)
 		}
 	}
@@ -160,7 +161,7 @@ func TestOurClientProvesWhoItIs(t *testing.T) {
 	}
 }
 
-func TestWhatComesBackFromSomebodyElseIsNotExchanged(t *testing.T) {
+func TestExchangeRefusesOtherProvidersReturn(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	p.discovery["authorization_response_iss_parameter_supported"] = true
@@ -182,7 +183,7 @@ func TestWhatComesBackFromSomebodyElseIsNotExchanged(t *testing.T) {
 	}
 }
 
-func TestWhatATokenEndpointAnswersIsToldByItsCause(t *testing.T) {
+func TestExchangeReturnsCauseOfTokenError(t *testing.T) {
 	t.Parallel()
 	p := newProvider()
 	party := p.party()
@@ -236,7 +237,7 @@ func TestWhatATokenEndpointAnswersIsToldByItsCause(t *testing.T) {
 	}
 }
 
-func TestAPushThatFailsSendsNobodyAnywhere(t *testing.T) {
+func TestBeginFailsWhenPushFails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status int

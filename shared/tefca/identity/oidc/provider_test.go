@@ -25,13 +25,13 @@ import (
 
 type object = map[string]any
 
-// provider is one in the same process: what it answers is a test's to change, and what it was asked is remembered.
+// provider is an in-process identity provider with configurable responses. It records its requests.
 type provider struct {
 	mu        sync.Mutex
 	at        time.Time
 	discovery object
-	status    map[string]int    // by path; 200 where there is none
-	body      map[string]string // by path, in place of the usual
+	status    map[string]int    // by path; 200 by default
+	body      map[string]string // by path, instead of the default
 	keys      []jose.JSONWebKey
 	asked     []string // method and path
 	forms     map[string]url.Values
@@ -125,7 +125,7 @@ func (p *provider) usual(path string) string {
 	return string(raw)
 }
 
-// signed makes an id_token by one of the keys.
+// signed returns an id_token signed by one of the keys.
 func (p *provider) signed(by string, changes object) string {
 	claims := object{
 		"iss": issuer, "sub": "s", "aud": "client-1", "nonce": nonce, "iat": p.at.Unix(), "exp": p.at.Add(time.Minute).Unix(),
@@ -162,7 +162,7 @@ func (p *provider) party() oidc.Party {
 
 func (p *provider) pass(d time.Duration) { p.mu.Lock(); p.at = p.at.Add(d); p.mu.Unlock() }
 
-// times is how often something was asked.
+// times returns the number of requests of a kind.
 func (p *provider) times(what string) int {
 	n := 0
 	for _, one := range p.asked {

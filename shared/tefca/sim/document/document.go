@@ -1,6 +1,6 @@
 // Package document writes C-CDA R2.1 documents (HL7 Implementation Guide: Consolidated CDA Templates for Clinical
-// Notes) for the simulated network: continuity of care documents, discharge summaries and progress notes. It owns their
-// templates and words, and knows no patient: the same facts give the same bytes.
+// Notes) for the simulated network: continuity of care documents, discharge summaries and progress notes. It contains
+// their templates and texts but no patients. The same facts give the same bytes.
 package document
 
 import (
@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// Kind is what a document is.
+// Kind is the type of a document.
 type Kind string
 
 // The kinds.
 const (
 	Summary   Kind = "summary"   // Continuity of Care Document: everything up to a visit
-	Discharge Kind = "discharge" // Discharge Summary: of a stay
-	Progress  Kind = "progress"  // Progress Note: of a visit
+	Discharge Kind = "discharge" // Discharge Summary of a stay
+	Progress  Kind = "progress"  // Progress Note of a visit
 )
 
-// Document is what one says.
+// Document holds the contents of a document.
 type Document struct {
 	ID       ID
 	Kind     Kind
-	Made     string // a moment
+	Made     string // date and time
 	Patient  Patient
 	Facility Facility
 	Author   Clinician
-	Visit    Visit // that it is about
+	Visit    Visit // the visit that it documents
 
 	Problems      []Problem
 	Allergies     []Allergy
@@ -40,29 +40,29 @@ type Document struct {
 	Note          Note
 }
 
-// Patient is whom it is about.
+// Patient is the subject of a document.
 type Patient struct {
-	IDs           []ID // of the facility
+	IDs           []ID // at the facility
 	Given, Family string
-	Sex           string // female, male, or anything else
+	Sex           string // female, male, or any other text
 	BirthDate     string
 	Addresses     []Address // the first is the current one
 	Email         string
 }
 
-// Address is a postal one.
+// Address is a postal address.
 type Address struct{ Street, City, State, PostalCode, Country string }
 
-// Facility is whose document it is.
+// Facility is the author of a document.
 type Facility struct {
 	OID, NPI string
 	Name     string
 	Address  Address
 	Phone    string
-	Ward     Code // what kind of place it is (HSLOC)
+	Ward     Code // type of location (HSLOC)
 }
 
-// Title is what a document of a kind is called.
+// Title returns the title of a document.
 func (k Kind) Title() string { return k.code().Name }
 
 func (k Kind) code() Code {
@@ -87,7 +87,7 @@ func (k Kind) template() string {
 	return "2.16.840.1.113883.10.20.22.1.2"
 }
 
-// Write writes a document.
+// Write returns the document as XML.
 func Write(d Document) []byte {
 	sections := d.summary()
 	switch d.Kind {
@@ -111,8 +111,8 @@ func Write(d Document) []byte {
 	return out.Bytes()
 }
 
-// summary has the sections that a Continuity of Care Document has to have, be they empty, and
-// those that US Core asks for.
+// summary returns the sections that a Continuity of Care Document requires, even if empty, and those that US Core
+// requires.
 func (d Document) summary() []section {
 	sections := []section{
 		d.allergies(), d.medications(), d.problems(), d.procedures(), d.results(), d.vitals(),
@@ -138,5 +138,5 @@ func (d Document) progress() []section {
 	}
 }
 
-// day writes a date as HL7 has it (TS).
+// day formats a date in HL7's format (TS).
 func day(date string) string { return strings.ReplaceAll(date, "-", "") }

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/tefca/sim/document"
 )
 
-// TestWordsStayWords: whatever is in a name, it is a document with that name.
-func TestWordsStayWords(t *testing.T) {
+// TestWriteEscapesText checks that any text in a name gives a valid document with that name.
+func TestWriteEscapesText(t *testing.T) {
 	t.Parallel()
 	const odd = `"><x a='1'>&amp;]]>` + "\u00e4"
 	d := document.Document{

@@ -7,33 +7,33 @@ const (
 	RxNorm  = "2.16.840.1.113883.6.88"
 	CVX     = "2.16.840.1.113883.12.292"
 	ICD10CM = "2.16.840.1.113883.6.90"
-	NUCC    = "2.16.840.1.113883.6.101" // what providers do (Health Care Provider Taxonomy)
+	NUCC    = "2.16.840.1.113883.6.101" // Health Care Provider Taxonomy
 
 	actCode  = "2.16.840.1.113883.5.4"
 	actClass = "2.16.840.1.113883.5.6"
 	npi      = "2.16.840.1.113883.4.6"
 )
 
-// Code is a concept of a code system, with its ordinary name.
+// Code is a concept of a code system, with its common name.
 type Code struct{ System, Code, Name string }
 
-// ID is an instance identifier (II): what stands in two documents under the same is the same thing.
+// ID is an instance identifier (II). Facts with the same id in two documents are the same fact.
 type ID struct{ Root, Extension string }
 
-// Dates are YYYY-MM-DD, and moments YYYYMMDDhhmm with an offset (+hhmm): what the sender's clock showed. Empty
-// is not known, or not yet.
+// Dates are YYYY-MM-DD. Moments are YYYYMMDDhhmm with an offset (+hhmm), in the sender's local time. Empty means
+// unknown, or not yet.
 
-// Clinician is who treats and writes.
+// Clinician is the person who treats the patient and writes documents.
 type Clinician struct {
 	NPI           string
 	Given, Family string
 	Specialty     Code
 }
 
-// Noted tells who has written a fact down, and when: the same wherever the fact is told again.
+// Noted states who recorded a fact and when. It is the same wherever the fact is repeated.
 type Noted struct {
 	By Clinician
-	At string // a moment
+	At string // date and time
 }
 
 // Problem is a diagnosis.
@@ -44,13 +44,13 @@ type Problem struct {
 	Noted         Noted
 }
 
-// Allergy is one to a substance; Nothing is the statement that there is none.
+// Allergy is an allergy to a substance; Nothing states that there is none.
 type Allergy struct {
 	ID                        ID
 	Nothing                   bool
 	Kind, Substance, Reaction Code
 	Severity                  Code
-	From                      string // a date
+	From                      string // date
 	Noted                     Noted
 }
 
@@ -58,8 +58,8 @@ type Allergy struct {
 type Medication struct {
 	ID         ID
 	Drug       Code
-	Words      string // how it is taken
-	Dose, Unit string // of the UCUM
+	Words      string // instructions
+	Dose, Unit string // a UCUM unit
 	EveryHours string // empty: as needed
 	Route      Code
 	Reason     Code
@@ -67,32 +67,32 @@ type Medication struct {
 	Noted      Noted
 }
 
-// Immunization is a vaccine that was given.
+// Immunization is a given vaccine.
 type Immunization struct {
 	ID      ID
 	Vaccine Code
 	Noted   Noted
 }
 
-// Procedure is one that was done.
+// Procedure is a performed procedure.
 type Procedure struct {
 	ID    ID
 	Code  Code
 	Noted Noted
 }
 
-// Visit is an encounter: a stay where it has more than a day.
+// Visit is an encounter. One that lasts more than a day is a stay.
 type Visit struct {
 	ID        ID
 	Code      Code
 	Inpatient bool
-	From, To  string // moments
+	From, To  string // dates and times
 	Reason    Code
 	By        Clinician
 	At        Facility
 }
 
-// Panel is what was measured at once: vital signs, or a laboratory report.
+// Panel holds values measured together: vital signs, or a laboratory report.
 type Panel struct {
 	ID       ID
 	Code     Code
@@ -100,22 +100,22 @@ type Panel struct {
 	Noted    Noted
 }
 
-// Measured is a value with the range in which it is usual, where there is one.
+// Measured is a value with its reference range, if there is one.
 type Measured struct {
 	ID               ID
 	Code             Code
-	Value, Unit      string // of the UCUM
+	Value, Unit      string // a UCUM unit
 	Low, High, Usual string // numbers; N, L or H
 }
 
-// Smoking is what is known of it at one time.
+// Smoking is the smoking status at one time.
 type Smoking struct {
 	ID    ID
 	Code  Code
 	Noted Noted
 }
 
-// Note is a clinician's words about a visit.
+// Note is a clinician's note about a visit.
 type Note struct {
 	ID    ID
 	Words string

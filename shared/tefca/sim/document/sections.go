@@ -2,18 +2,18 @@ package document
 
 import "strconv"
 
-// section is a part of the body. Its narrative is a table whose rows are what its entries refer to.
+// section is a part of the body. Its narrative is a table, and its entries refer to the table's rows.
 type section struct {
 	root, version string
 	code          Code
-	name          string // what its rows are called
+	name          string // prefix of its row ids
 	heads         []string
 	rows          [][]string
 	entries       []node
-	words         string // instead of a table
+	words         string // text instead of a table
 }
 
-// add adds an entry with its row; the entry is made with the reference to it.
+// add adds an entry and its table row; entry receives a reference to the row.
 func (s *section) add(entry func(text node) node, cells ...string) {
 	s.rows = append(s.rows, cells)
 	reference := el("text", nil, el("reference", pairs{"value", "#" + s.row(len(s.rows))}))
@@ -50,12 +50,12 @@ func (s *section) narrative() node {
 		})))
 }
 
-// prose is a section of words alone.
+// prose returns a section that contains only text.
 func prose(root, version string, code Code, text string) section {
 	return section{root: root, version: version, code: code, words: text}
 }
 
-// course tells how a stay went.
+// course returns the section about the course of a stay.
 func (d Document) course() section {
 	return prose("1.3.6.1.4.1.19376.1.5.3.1.3.5", "", Code{LOINC, "8648-8", "Hospital course"}, d.Note.Words)
 }
@@ -69,7 +69,7 @@ func (d Document) plan() section {
 		"Continue as before, and come again in three months.")
 }
 
-// notes has the clinician's own words.
+// notes returns the section with the clinician's note.
 func (d Document) notes() section {
 	s := section{
 		root: "2.16.840.1.113883.10.20.22.2.65", version: "2016-11-01", code: Code{LOINC, "11506-3", "Progress note"},
@@ -96,7 +96,7 @@ func statement(name, mood string, children ...node) node {
 	return el(name, pairs{"classCode", class, "moodCode", mood}, children...)
 }
 
-// shown writes a date or a moment for people.
+// shown formats a date or moment for readers.
 func shown(date string) string {
 	if len(date) >= len("20060102") && date[4] != '-' {
 		return date[:4] + "-" + date[4:6] + "-" + date[6:8]

@@ -5,7 +5,7 @@ import (
 	"encoding/xml"
 )
 
-// node is an element; words where it has no name; where it has neither, its children in its place.
+// node is an element. Without a name it is text; without name and text it is replaced by its children.
 type node struct {
 	name     string
 	pairs    pairs
@@ -13,7 +13,7 @@ type node struct {
 	children []node
 }
 
-// pairs are attributes: names and values by turns. One without a value is left out.
+// pairs holds attributes as alternating names and values. Attributes with an empty value are omitted.
 type pairs []string
 
 func el(name string, attributes pairs, children ...node) node {
@@ -24,7 +24,7 @@ func words(text string) node { return node{words: text} }
 
 func group(children ...node) node { return node{children: children} }
 
-// each makes a node of each of a list.
+// each converts each item of a list to a node.
 func each[T any](list []T, one func(T) node) node {
 	var all node
 	for _, item := range list {
@@ -33,7 +33,7 @@ func each[T any](list []T, one func(T) node) node {
 	return all
 }
 
-// when keeps a node under a condition.
+// when returns the node if the condition holds, or else an empty one.
 func when(condition bool, n node) node {
 	if condition {
 		return n
@@ -41,7 +41,7 @@ func when(condition bool, n node) node {
 	return group()
 }
 
-// write appends a node. An element begins a line, but for those of narratives, whose white space is part of the words.
+// write appends a node. Each element begins on a new line, except in narratives, whose white space is part of the text.
 func (n node) write(to *bytes.Buffer) {
 	if n.name == "" {
 		escape(to, n.words)
@@ -80,5 +80,5 @@ func isInline(name string) bool {
 	return false
 }
 
-// escape writes words. A buffer takes all that it is given.
+// escape writes escaped text. Writing to a buffer cannot fail.
 func escape(to *bytes.Buffer, text string) { _ = xml.EscapeText(to, []byte(text)) }

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// FlawError is the reason why a token is refused: a stable word that contains nothing of the token.
+// FlawError is the reason why a token is refused: a stable word without any content of the token.
 type FlawError string
 
 // The flaws of tokens, all of type FlawError.
@@ -22,22 +22,22 @@ const (
 	ErrOversized  FlawError = "size"
 	ErrEncrypted  FlawError = "encrypted" // a JWE (RFC 7516)
 	ErrMalformed  FlawError = "form"
-	ErrAlgorithm  FlawError = "algorithm" // not one of the Verifier's
-	ErrCritical   FlawError = "critical"  // it has critical headers, none of which is supported (RFC 7515 section 4.1.11)
-	ErrUnknownKey FlawError = "key"       // no key of the set has the token's key id
+	ErrAlgorithm  FlawError = "algorithm" // not one of the Verifier's algorithms
+	ErrCritical   FlawError = "critical"  // critical headers, none of which is supported (RFC 7515 section 4.1.11)
+	ErrUnknownKey FlawError = "key"       // no key in the set has the token's key id
 	ErrForged     FlawError = "signature"
 )
 
 // Error implements error.
 func (f FlawError) Error() string { return "signed token: " + string(f) }
 
-// Verifier accepts tokens of these algorithms with at most MaxBytes.
+// Verifier accepts tokens that use one of its algorithms and have at most MaxBytes.
 type Verifier struct {
 	Algorithms []jose.SignatureAlgorithm // of RS256, RS384, ES256 and ES384
 	MaxBytes   int
 }
 
-// Token is a token whose signature has not been verified yet.
+// Token is a parsed token whose signature has not been verified.
 type Token struct {
 	Header map[string]any
 	KeyID  string // empty if the token names no key

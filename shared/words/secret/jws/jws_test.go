@@ -36,7 +36,7 @@ func rsaKey(t *testing.T, bits int) crypto.Signer {
 	return key
 }
 
-func TestVerifierAcceptsWhatSignHasSigned(t *testing.T) {
+func TestVerifierAcceptsSignedToken(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		algorithm jose.SignatureAlgorithm

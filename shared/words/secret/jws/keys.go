@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// maxKeys is the number of keys read from a set.
+	// maxKeys limits the number of keys read from a set.
 	maxKeys = 64
-	// minModulus is the length of the shortest accepted RSA key in bits. go-jose reads none longer than 4096.
+	// minModulus is the length in bits of the shortest accepted RSA key. go-jose accepts at most 4096.
 	minModulus = 2048
 )
 
@@ -67,8 +67,8 @@ func fits(algorithm jose.SignatureAlgorithm, key crypto.PublicKey) bool {
 	return false
 }
 
-// jwk has the members of a public key that are read (RFC 7517 section 4, RFC 7518 section 6). The others, such as
-// certificates, are ignored: go-jose would refuse a key because of them.
+// jwk has the members of a public key that are read (RFC 7517 section 4, RFC 7518 section 6). Others, such as
+// certificates, are ignored, because go-jose would refuse a key over them.
 type jwk struct {
 	Type      string          `json:"kty"`
 	KeyID     string          `json:"kid"`
@@ -82,7 +82,7 @@ type jwk struct {
 	Private   json.RawMessage `json:"d,omitempty"`
 }
 
-// parseKey reads a public key. A key published with its private half proves nothing, so it is skipped.
+// parseKey parses a public key. A key published with its private half proves nothing, so it is skipped.
 func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 	var read jwk
 	if json.Unmarshal(raw, &read) != nil || read.Private != nil {
@@ -96,7 +96,7 @@ func parseKey(raw []byte) (jose.JSONWebKey, bool) {
 }
 
 // padded returns a coordinate at the full length of its curve (RFC 7518 section 6.2.1.2). Some servers omit leading
-// zeros, or write one more.
+// zeros or add an extra one.
 func padded(coordinate, curve string) string {
 	size := map[string]int{"P-256": 32, "P-384": 48}[curve]
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(coordinate, "="))

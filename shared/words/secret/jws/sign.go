@@ -10,8 +10,8 @@ import (
 	"github.com/go-jose/go-jose/v4/cryptosigner"
 )
 
-// Sign returns claims as a token signed by key, with these members in its header besides alg. The private key may stay
-// where it is, such as in KMS: key.Sign gets a digest, and returns elliptic signatures in ASN.1.
+// Sign returns claims as a token signed by key. header is added to the token's header besides alg. The private key can
+// be remote, such as in KMS: key.Sign gets a digest and returns elliptic signatures in ASN.1.
 func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.HeaderKey]any,
 	claims any,
 ) (string, error) {
@@ -22,7 +22,7 @@ func Sign(algorithm jose.SignatureAlgorithm, key crypto.Signer, header map[jose.
 	}
 	payload, err := json.Marshal(claims)
 	if err != nil {
-		return "", errors.New("sign token: encode claims") // the error's text could quote them
+		return "", errors.New("sign token: encode claims") // the underlying error could quote the claims
 	}
 	signed, err := signer.Sign(payload)
 	if err != nil {
