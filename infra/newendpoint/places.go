@@ -25,7 +25,8 @@ func (w *writer) template() {
 	w.watch()
 }
 
-// documents adds the description of the API and the line of the changelog. make endpoint renews docs/develop/architecture.md.
+// documents adds the description of the API and the line of the changelog. make endpoint renews
+// docs/develop/architecture.md.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
 	w.changelog()

@@ -1,6 +1,7 @@
 // Package explain owns what a log line of a failure means: what has failed, whose it is, where, why, what to do, and by
-// which commands of ctl. It reads lines as functions write them, and knows no more of failures than docs/operate/failures.md,
-// which people read, too. It asks no stack and prints nothing of a line but fields that it knows.
+// which commands of ctl. It reads lines as functions write them, and knows no more of failures than
+// docs/operate/failures.md, which people read, too. It asks no stack and prints nothing of a line but fields that it
+// knows.
 package explain
 
 import (

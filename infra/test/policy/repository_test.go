@@ -101,6 +101,7 @@ func documents(source *policy.Tree) rules {
 		"the version is the changelog's": func() []policy.Finding {
 			return policy.Version(source.Text(".version"), source.Text("CHANGELOG.md"))
 		},
+		"words are plain":                func() []policy.Finding { return policy.Words(source) },
 		"prose keeps to its columns":     func() []policy.Finding { return policy.LongLines(source) },
 		"commands in documents exist":    func() []policy.Finding { return policy.Commands(source) },
 		"decisions have date and status": func() []policy.Finding { return policy.Decisions(source) },

@@ -27,7 +27,7 @@ var alwaysWrong = []struct {
 
 // testWords are parts of test names that don't name a unit, a behaviour or a condition.
 var testWords = regexp.MustCompile(
-	`^(?:Test|Benchmark|Fuzz)(?:(?:An?|The|Who|What|Whoever|Whatever|Of|Nobody|Everybody|Somebody)[A-Z][a-z]` +
+	`^(?:Test|Benchmark|Fuzz)(?:(?:An?|The|Who|What|Whoever|Whatever|Nobody|Everybody|Somebody)[A-Z][a-z]` +
 		`|\w*(?:Ours|Somebody|Nobody))`,
 )
 

@@ -94,7 +94,7 @@ func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id stri
 }
 
 // Finish completes a disconnection that a Requester has begun. It does not touch a connection that is authorized,
-// because its patient has reconnected. Errors are those of Disconnect.
+// because its patient has reconnected. It returns the errors of Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }
