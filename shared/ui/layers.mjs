@@ -33,6 +33,7 @@ const order = {
   // The npm package's declarations, and test code.
   "sdk/package": ["kit"],
   "sdk/test": ["kit", "sdk", "sdk/package"],
+  "kit/testing": [],
   "embed/testing": ["kit", "sdk", "sdk/test", "embed/api", "embed/machine"],
   "dashboard/testing": ["dashboard/api"],
   "e2e/support": ["kit", "kit/words", "embed/api"],

@@ -11,7 +11,7 @@ export function fragmentOf(hash: string): WindowFragment | undefined {
 type Origins = Pick<Boot, "api_mode" | "allowed_origins">;
 
 /** Why popup mode does not work, for who builds the page. */
-export const noPopupMode = "Popup mode works from the organisation's registered origins alone, and from pages that send their origin as the referrer.";
+export const noPopupMode = "Popup mode works only from the organisation's registered origins, and only if the page sends its origin as the referrer.";
 
 /** Whether no page at all may use popup mode. */
 export function lacksOrigins({ api_mode, allowed_origins }: Origins): boolean {

@@ -65,11 +65,11 @@ if (shell === "frame") {
     begin: (init) => void join(init),
     close: () => runner.send({ type: "close" }),
     here: ({ attemptId, made }) => runner.send({ type: "here", attemptId, made }),
-    foreign: () => void refuse("The page that holds the frame is not one of the organisation's registered origins."),
+    foreign: () => void refuse("This page isn't on one of the organisation's registered origins."),
   });
 } else if (shell === "direct") {
   post = tellHolder(parent, location.ancestorOrigins?.[0], boot.allowed_origins, boot.api_mode);
-  if (parent === window) void refuse("This page is for frames. Web views open the hosted page.");
+  if (parent === window) void refuse("This page works only in a frame. In a web view, open the hosted page.");
   else void join({ config: directConfig(query) });
 } else void enter();
 
@@ -88,7 +88,7 @@ async function enter(): Promise<void> {
   if (fragment) stay(fragment.attempt_id);
   if (boot.error) return refuse(boot.error.error_description);
   if (fragment && !mayTake(boot, document.referrer)) return refuse(noPopupMode);
-  if (fragment && !isSecureContext) return refuse("Popup mode needs the service at an address of https.");
+  if (fragment && !isSecureContext) return refuse("Popup mode requires the service to use https.");
   await speak(boot.query.lang);
   const own = fragment && { id: fragment.attempt_id, hash: await hashOf(fragment.attempt_token) };
   runner.send({ type: "begin", config: pageConfig(boot, fragment), own });

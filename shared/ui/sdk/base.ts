@@ -63,7 +63,7 @@ export abstract class WidgetBase extends Parent {
   /** The page's own mistake, which no page of ours could show; "" where there is none. */
   protected get mistake(): string {
     if (!this.publicId) return "public-id is missing";
-    if (!this.base) return "base-url is no address";
+    if (!this.base) return "base-url is not a URL";
     // Only a sandbox takes its origin away from a page of http; our frame within would have none either.
     return origin === "null" && /^(http|about:srcdoc)/.test(location.href) ? "the page's frame is sandboxed without allow-same-origin" : "";
   }

@@ -64,7 +64,7 @@ export class SvcWidget extends WidgetBase {
     const wasActive = isActive();
     const popup = open(address, `svc-${attemptId}`, "popup,width=520,height=720");
     // A window that opens without a handle uses up the click all the same; where nothing did, there is none to wait for.
-    if (!popup && wasActive !== undefined && wasActive === isActive()) return this.#fail("The browser opened no window. A sandboxed frame needs allow-popups.", attemptId);
+    if (!popup && wasActive !== undefined && wasActive === isActive()) return this.#fail("The browser didn't open a window. A sandboxed frame needs allow-popups.", attemptId);
     const frame = makeFrame(
       this.address("embed"),
       () => ({ config: config(this, this.language), watch }),

@@ -50,5 +50,5 @@ test("a component with an unknown public-id shows why and reports widget.config_
 
 test("the embed page with public-id does nothing outside of a frame", async ({ page, run }) => {
   await page.goto(`${run.base_url}/widget/embed?public-id=${customer(run).public_id}&external-id=of-a-stranger`);
-  await expect(page.getByText("This page is for frames.")).toBeVisible();
+  await expect(page.getByText("This page works only in a frame.")).toBeVisible();
 });

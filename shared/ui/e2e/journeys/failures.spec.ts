@@ -95,7 +95,7 @@ test("a patient asks for a hospital that is missing, and the organisation hears 
   const patient = new Patient(page);
   await patient.open();
   await patient.find("Zyzzyva Quixotry");
-  await expect(patient.where.getByText("Nothing found", { exact: false }).first()).toBeVisible();
+  await expect(patient.where.getByText("No results", { exact: false }).first()).toBeVisible();
   await patient.button("missing").click();
   await patient.sees("missing_title");
   await expect(patient.field("missing_name")).toHaveValue("Zyzzyva Quixotry");

@@ -167,7 +167,7 @@ test("a frame that does not come is told after 15 seconds, and tried again", asy
   await page.clock.runFor(14_000);
   await expect(page.getByRole("alert")).toBeHidden();
   await page.clock.runFor(1_500);
-  await expect(page.getByRole("alert")).toContainText("Is your connection working?");
+  await expect(page.getByRole("alert")).toContainText("Check your internet connection.");
   service.detour = "";
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("alert")).toBeHidden();
@@ -183,7 +183,7 @@ test("a frame that does not come is told after 15 seconds, and tried again", asy
 
 for (const [attributes, reason] of [
   ["", "public-id is missing"],
-  [`public-id="${PUBLIC_ID}" base-url="somewhere"`, "base-url is no address"],
+  [`public-id="${PUBLIC_ID}" base-url="somewhere"`, "base-url is not a URL"],
 ] as const) {
   test(`a page's own mistake is told to all: ${reason}`, async ({ visit, page }) => {
     const warnings: string[] = [];

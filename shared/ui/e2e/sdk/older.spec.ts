@@ -86,7 +86,7 @@ test("where the browser opens no window, the page hears of it at once", async ({
   await expect.poll(() => told(page)).toEqual([
     {
       error: "svc_invalid_request",
-      error_description: "The browser opened no window. A sandboxed frame needs allow-popups.",
+      error_description: "The browser didn't open a window. A sandboxed frame needs allow-popups.",
       request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       external_state: "state-9",
     },

@@ -72,7 +72,7 @@ function steer(s: State, m: Message, now: number): Next {
     case "followed":
       return attempting.followed(s);
     case "unopened":
-      return attempting.isUnopened(s, m.id) ? misconfigured({ ...s, current: undefined }, "The page opens no windows. A sandboxed frame needs allow-popups and allow-forms.", undefined) : [s];
+      return attempting.isUnopened(s, m.id) ? misconfigured({ ...s, current: undefined }, "This page can't open windows. A sandboxed frame needs allow-popups and allow-forms.", undefined) : [s];
     case "here":
       return watching.here(s, m.attemptId, m.made, now);
     case "raise":

@@ -7,7 +7,7 @@ const plain = { autocomplete: "off", maxLength: 200 } as const;
 
 export function Missing({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
-  if (s.sent) return <Sent ui={ui} title="missing_sent_title" text={t.say("missing_sent_text")} />;
+  if (s.sent) return <Sent ui={ui} title="missing_sent_title" text={t.say("missing_sent_text", { org: orgName(ui) })} />;
   return (
     <Form onSend={() => send({ type: "send" })}>
       <Title lead={t.say("missing_lead", { org: orgName(ui) })}>{t.say("missing_title")}</Title>

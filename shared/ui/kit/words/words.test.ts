@@ -35,5 +35,5 @@ test("the first language that there is is taken", () => {
 });
 
 test("what is put in is text, whatever it looks like", () => {
-  assert.equal(language("en", en).say("found_none", { query: "{n} $& <b>" }), "Nothing found for “{n} $& <b>”");
+  assert.equal(language("en", en).say("found_none", { query: "{n} $& <b>" }), "No results for “{n} $& <b>”");
 });

@@ -65,7 +65,7 @@ test("a page has its language's words in the one script that it names, and loads
 });
 
 test("TEFCA mode has its own words, and all else from the script that is there", () => {
-  for (const [lang, own, others] of [["en", "one identity check", "sola comprobación"], ["es", "sola comprobación", "one identity check"]] as const) {
+  for (const [lang, own, others] of [["en", "one identity check", "sola verificación"], ["es", "sola verificación", "one identity check"]] as const) {
     const script = readFileSync(join(folder, manifest.files[`tefca.${lang}.js`]?.path ?? ""), "utf8");
     assert(script.includes(own) && !script.includes(others));
     const imported = [...script.matchAll(/\bimport\b[^"]*"\.\/([^"]+)"/g)].map(([, name]) => `widget/assets/${name}`);

@@ -1,0 +1,60 @@
+/**
+ * The words of the interfaces in both languages: one word for one thing. glossary.test.ts holds the patients' texts to
+ * all of them, and the dashboard's texts to the English ones. A form may be a regular expression; forms are matched as
+ * whole words, in any case.
+ */
+
+export interface Term {
+  en: string;
+  es: string;
+  /** Forms of the term, if not only the term and its plural. A Spanish text needs one if its English text has one. */
+  forms?: { en?: string; es: string };
+  /** Words that must not appear instead. */
+  not?: { en?: string[]; es?: string[] };
+  /** The interface that the term is for, if not for both. */
+  scope?: "patients" | "dashboard";
+}
+
+export const glossary: Term[] = [
+  // What patients share.
+  { en: "record", es: "registro", not: { es: ["expedientes?", "historial(es)?", "récords?"] } },
+  { en: "hospital", es: "hospital", forms: { es: "hospital(es)?" } },
+  { en: "clinic", es: "clínica" },
+  { en: "health system", es: "sistema de salud" },
+  { en: "patient portal", es: "portal del paciente", not: { es: ["portal de pacientes?"] } },
+  { en: "patient", es: "paciente" },
+  { en: "medicine", es: "medicamento", scope: "patients", not: { en: ["medications?", "drugs?"], es: ["medicinas?", "fármacos?"] } },
+  { en: "place", es: "lugar", scope: "patients", forms: { es: "lugar(es)?" }, not: { en: ["facilit(y|ies)"], es: ["centros?", "sitios?(?! web)"] } },
+  { en: "network", es: "red", forms: { es: "red(es)?" } },
+  // What they do.
+  { en: "sign in", es: "iniciar sesión", forms: { en: "sign(ing)?[ -]in|your sign-in", es: "(iniciar|inicie|inicia|inició|inicio de) sesión" }, not: { en: ["log[ -]?in", "logged", "log on"], es: ["ingrese", "ingresar", "acceder", "loguear(se)?"] } },
+  { en: "password", es: "contraseña", not: { en: ["passcode"], es: ["clave"] } },
+  { en: "email", es: "correo electrónico", forms: { en: "emails?", es: "correo( electrónico)?|código de seis dígitos|responderá" }, not: { en: ["e-mails?", "mails?"], es: ["e-mails?", "mails?"] } },
+  { en: "code", es: "código", forms: { en: "(?<!ZIP )codes?(?! for a)", es: "códigos?" } },
+  { en: "spam folder", es: "carpeta de correo no deseado", not: { en: ["junk"], es: ["spam"] } },
+  { en: "connect", es: "conectar", forms: { en: "connect(s|ed|ing|ions?)?", es: "conect(ar|arse|e|a|ó|ado|ados|ando)|conéctese|conexi(ón|ones)" }, not: { en: ["link(ed|ing)"], es: ["vincul(ar|ado|ada)"] } },
+  { en: "renew", es: "renovar", forms: { es: "renovar(la)?|renueve|renovarlo" } },
+  { en: "approve", es: "autorizar", forms: { es: "autori(ce|zar|zó)|autorícelo" }, scope: "patients", not: { en: ["authorize", "allow(ed)? the sharing"] } },
+  { en: "verify your identity", es: "verificar su identidad", forms: { en: "verify (your )?identity", es: "(verifi(que|car)|verificación)( otra vez| de nuevo| allí)? (de )?su identidad|verificar su identidad" } },
+  { en: "identity check", es: "verificación de identidad", not: { en: ["identity (verification|proofing)", "verification of identity", "show who you are"], es: ["comprobación", "comprobar su identidad", "demuestre"] } },
+  { en: "window", es: "ventana", not: { en: ["pop-?ups?"], es: ["pop-?ups?"] } },
+  { en: "another browser", es: "otro navegador", forms: { es: "otro( navegador)?" } },
+  { en: "cookie", es: "cookie", not: { es: ["galletas?"] } },
+  // How it goes.
+  { en: "get help", es: "obtener ayuda", forms: { es: "(obtener|pida) ayuda" } },
+  { en: "expired", es: "vencido", forms: { en: "expired", es: "venci(ó|do|da)" }, not: { en: ["run out", "ran out", "timed out", "lapsed"], es: ["caduc\\w+", "expir\\w+"] } },
+  { en: "respond", es: "responder", forms: { en: "respond(s|ed|ing)?", es: "respond(e|er|erá|ió|ido|ieron)" }, not: { en: ["answer(s|ed|ing)?"], es: ["contest\\w+"] } },
+  { en: "automatically", es: "sola", not: { en: ["by itself", "on its own"], es: ["automáticamente", "por sí sola"] } },
+  { en: "reference number", es: "número de referencia" },
+  { en: "your hospital", es: "su hospital", forms: { en: "your hospital(?!s)", es: "su hospital" } },
+  { en: "details for support", es: "datos para soporte", not: { es: ["asistencia"] } },
+  { en: "test mode", es: "modo de prueba", not: { en: ["sandbox mode", "invented", "made-up"], es: ["inventad\\w+", "modo de pruebas"] } },
+  { en: "privacy policy", es: "política de privacidad" },
+  // Old ways of saying things.
+  { en: "again", es: "otra vez", forms: { es: "otra vez|de nuevo|más tarde|desde el principio|vuelve a pasar|reintentar|renovar\\w*|ya no" }, not: { en: ["anew", "once more"] } },
+  { en: "continue", es: "continuar", forms: { en: "continu(e|ing|es)", es: "continu(ar|ará|e)|continúe|ir a|podrá continuar" }, not: { en: ["go on", "goes on", "going on", "proceed"], es: ["proseguir", "siga adelante"] } },
+  { en: "filter by location", es: "filtrar por ubicación", not: { en: ["narrow down"], es: ["limitar la búsqueda"] } },
+  { en: "no longer available", es: "ya no está disponible", not: { en: ["not there any ?more"], es: ["ya no existe"] } },
+  { en: "too many attempts", es: "demasiados intentos", not: { en: ["too often"] } },
+  { en: "in a few minutes", es: "en unos minutos", not: { en: ["(in )?some minutes", "at the moment"], es: ["algunos minutos", "en breve"] } },
+];
