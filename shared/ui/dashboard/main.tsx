@@ -71,7 +71,7 @@ function Dashboard(): JSX.Element {
     if (state !== "known") {
       return (
         <main class="gate">
-          <h1>The dashboard did not start</h1>
+          <h1>The dashboard couldn’t load</h1>
           <Trouble failure={state} retry={begin} />
         </main>
       );

@@ -81,7 +81,7 @@ export class Api {
         signal: AbortSignal.timeout(patience),
       });
     } catch {
-      throw new Refused({ status: 0, error: "network", description: "The service could not be reached. Check your connection and try again.", requestId: "" });
+      throw new Refused({ status: 0, error: "network", description: "We couldn’t reach the service. Check your connection and try again.", requestId: "" });
     }
   }
 }
@@ -93,7 +93,7 @@ async function refusal(response: Response): Promise<Refused> {
     ...(retryAfter > 0 && { retryAfter }),
     status: response.status,
     error: envelope.error ?? "svc_server_error",
-    description: envelope.error_description ?? "The service gave an answer that is none of ours. Please try again.",
+    description: envelope.error_description ?? "Unexpected response from the server.",
     requestId: envelope.request_id ?? response.headers.get("x-request-id") ?? "",
   });
 }

@@ -35,12 +35,12 @@ export async function use(options: RequestJson): Promise<object> {
   return answered(await navigator.credentials.get({ publicKey }).catch(explain));
 }
 
-const nothing = "No passkey was used. Try again, or use another way.";
+const nothing = "No passkey was used. Try again or use another method.";
 
 /** Why a browser has none, by the name of its error (sections 5.1.3 and 5.1.4); its words are for developers. */
 const REASONS: Record<string, string> = {
-  InvalidStateError: "This device has a passkey of your account already.",
-  SecurityError: "Passkeys work at the dashboard’s own address alone. Open it there.",
+  InvalidStateError: "This device already has a passkey for your account.",
+  SecurityError: "Passkeys work only on the dashboard’s own URL. Open it there.",
 };
 
 function explain(error: unknown): never {

@@ -50,7 +50,7 @@ export function Collection<Name extends string, One, Made>(p: CollectionProps<Na
           if (rows.length > 0) return <Table label={p.title} head={p.head} rows={rows} keyOf={p.keyOf} cells={p.cells} />;
           if (isNew) return <></>;
           return (
-            <Empty title={`There is no ${p.of.replace(/s$/, "")} in ${place.mode} mode yet.`}>
+            <Empty title={`No ${p.of} in ${place.mode} mode yet.`}>
               <p>{p.empty}</p>
             </Empty>
           );

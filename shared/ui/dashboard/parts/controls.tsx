@@ -70,7 +70,7 @@ export function Out({ href, children, button }: { href: string; children: Compon
   return (
     <a class={button ? "button" : undefined} href={href} target="_blank" rel="noopener noreferrer">
       {children}
-      <span class="hidden"> (opens a new window)</span>
+      <span class="hidden"> (opens in a new window)</span>
     </a>
   );
 }
@@ -176,7 +176,7 @@ export function Form({ children, action, does, send, kind = "main", cancel }: Fo
       <Trouble failure={action.failure} />
       <div class="row">
         <Button submit kind={kind} busy={action.busy}>
-          {action.busy ? "One moment …" : send}
+          {action.busy ? "One moment…" : send}
         </Button>
         {cancel && <Button onClick={cancel}>Cancel</Button>}
       </div>
@@ -191,10 +191,10 @@ export function Trouble({ failure, retry }: { failure: Failure | undefined; retr
       {failure && (
         <div class="notice bad">
           <p>{failure.description}</p>
-          <p class="soft">{advice(failure)}</p>
+          {advice(failure) !== "" && <p class="soft">{advice(failure)}</p>}
           {failure.requestId !== "" && (
             <p class="soft">
-              Request <code>{failure.requestId}</code>
+              Request ID <code>{failure.requestId}</code>
             </p>
           )}
           {retry && <Button onClick={retry}>Try again</Button>}
@@ -240,13 +240,13 @@ export function Copy({ text, label = "Copy", what }: { text: string; label?: str
   const [failed, setFailed] = useState(false);
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
-      () => say(`${what} copied.`),
+      () => say(`Copied ${what}.`),
       () => setFailed(true),
     );
   };
   return (
-    <Button kind="quiet" onClick={copy} label={`${label} ${what}`}>
-      {failed ? "Select and copy by hand" : label}
+    <Button kind="quiet" onClick={copy} label={label.includes(what) ? label : `${label} ${what}`}>
+      {failed ? "Select and copy manually" : label}
     </Button>
   );
 }
@@ -285,10 +285,10 @@ export function Confirm({ title, name, send, does, close, children }: { title: s
     <Dialog title={title} close={close}>
       {children}
       <Form action={action} kind="bad" send={send} cancel={close} does={async () => {
-        if (!isRight) throw new Error(`Type ${name} to go on.`);
+        if (!isRight) throw new Error(`Type ${name} to continue.`);
         await does();
       }}>
-        <Field label={`Type ${name} to go on`} value={typed} set={setTyped} required />
+        <Field label={`Type ${name} to continue`} value={typed} set={setTyped} required />
       </Form>
     </Dialog>
   );

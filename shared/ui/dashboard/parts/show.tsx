@@ -130,11 +130,11 @@ export function Tabs({ label, names, children }: { label: string; names: readonl
   );
 }
 
-/** A secret in the open, this once. */
-export function Shown({ secret, what, children }: { secret: string; what: string; children?: ComponentChildren }): JSX.Element {
+/** Shows a secret. If once is set, it can't be shown again. */
+export function Shown({ secret, what, once, children }: { secret: string; what: string; once?: boolean; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="notice warn secret">
-      <p class="strong">This is shown only now. Copy it to where your secrets are.</p>
+      <p class="strong">{once ? "Copy this key now; you won’t see it again." : "Save this secret in your secrets manager."}</p>
       <div class="row">
         <code class="value">{secret}</code>
         <Copy text={secret} what={what} />
@@ -160,7 +160,7 @@ export function Qr({ text, label }: { text: string; label: string }): JSX.Elemen
 export function More({ cursor, go }: { cursor: string | undefined; go: (cursor: string) => void }): JSX.Element | null {
   return cursor ? (
     <div class="row">
-      <Button onClick={() => go(cursor)}>Show older ones</Button>
+      <Button onClick={() => go(cursor)}>Show older</Button>
     </div>
   ) : null;
 }

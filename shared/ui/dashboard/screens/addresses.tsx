@@ -41,7 +41,7 @@ export function Addresses({ data, done }: { data: BrandedOrganisation; done: (da
       )}
       {asked && !isVerified(asked.email) ? (
         <Form action={action} does={verify} send="Verify" cancel={() => setAsked(undefined)}>
-          <Field label={`Code that was sent to ${asked.email}`} value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
+          <Field label={`Code sent to ${asked.email}`} value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
         </Form>
       ) : (
         <Trouble failure={action.failure} />

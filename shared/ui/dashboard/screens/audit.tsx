@@ -44,7 +44,7 @@ export function Audit(): JSX.Element {
       <>
         <Title>Audit log</Title>
         <Notice>
-          <p>Owners and admins see it.</p>
+          <p>Only owners and admins can see the audit log.</p>
         </Notice>
       </>
     );
@@ -52,7 +52,7 @@ export function Audit(): JSX.Element {
   return (
     <>
       <Title
-        lead="Each row has the hash of the one before: what is changed, taken away or added later shows. The export can be verified without us."
+        lead="Each row contains the hash of the one before, so tampering shows. You can verify the export without us."
         actions={<Button busy={action.busy} onClick={save}>Export</Button>}
       >
         Audit log
@@ -60,7 +60,7 @@ export function Audit(): JSX.Element {
       <Trouble failure={action.failure} />
       {head !== "" && (
         <Notice tone="good">
-          <p>The chain ends with this number and hash. Keep them apart from the file: they show whether its end is missing.</p>
+          <p>The export ends with this number and hash. Store them separately: they reveal missing rows at its end.</p>
           <code class="value">{head}</code>
         </Notice>
       )}
@@ -68,11 +68,11 @@ export function Audit(): JSX.Element {
         {({ rows, next }) => (
           <>
             {rows.length === 0 ? (
-              <Empty title="Nothing was changed yet." />
+              <Empty title="No changes yet." />
             ) : (
               <Table
                 label="Audit log"
-                head={["No.", "When", "Who", "What", "Of what", "Mode"]}
+                head={["No.", "When", "Actor", "Action", "Target", "Mode"]}
                 rows={rows}
                 keyOf={({ seq }) => String(seq)}
                 cells={(row) => [

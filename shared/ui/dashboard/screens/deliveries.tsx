@@ -35,25 +35,25 @@ export function Deliveries(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Each event on its way to each webhook, for 15 days.">Deliveries</Title>
+      <Title lead="Events sent to your webhooks in the last 15 days.">Deliveries</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={STATUSES} />
         <Field label="Type" value={filters["type"] ?? ""} set={set("type")} choices={[["", "any"], ...(types.data?.types.map(({ type }) => [type, type] as const) ?? [])]} />
         <Field label="Webhook" value={filters["webhook_id"] ?? ""} set={set("webhook_id")} choices={[["", "any"], ...(webhooks.data?.webhooks.map(({ webhook_id: id, note, url }) => [id, note || url] as const) ?? [])]} />
         <Field label="From" type="date" value={from ?? ""} set={set("from")} />
         <Field label="To" type="date" value={to ?? ""} set={set("to")} />
-        <Late label="Event id" value={filters["event_id"] ?? ""} set={set("event_id")} />
+        <Late label="Event ID" value={filters["event_id"] ?? ""} set={set("event_id")} />
         <Late label="Connection or export" value={filters["subject"] ?? ""} set={set("subject")} />
       </div>
       <Load answer={answer}>
         {({ deliveries, next }) => (
           <>
             {deliveries.length === 0 && isFiltered ? (
-              <Empty title="No delivery is like that.">
+              <Empty title="No deliveries match these filters.">
                 <LinkButton href={link("deliveries")}>Show all</LinkButton>
               </Empty>
             ) : (
-              <List deliveries={deliveries} none="Nothing was sent yet. A webhook’s page can simulate an event." />
+              <List deliveries={deliveries} none="No deliveries yet. Simulate an event on a webhook’s page." />
             )}
             <More cursor={next} go={go} />
           </>
@@ -76,7 +76,7 @@ export function List({ deliveries, none }: { deliveries: Delivery[]; none: strin
   return (
     <Table
       label="Deliveries"
-      head={["Event", "Status", "Attempts", "Next", "Made"]}
+      head={["Event", "Status", "Attempts", "Next attempt", "Created"]}
       rows={deliveries}
       keyOf={(one) => one.delivery_id}
       cells={(one) => [

@@ -64,7 +64,7 @@ export function NewCodes({ codes, close }: { codes: string[]; close: () => void 
         <Button kind="quiet" onClick={() => download(new Blob([text], { type: "text/plain" }), "recordbridge-recovery-codes.txt")}>Download codes</Button>
       </div>
       <Check label="I saved these codes" checked={saved} set={setSaved} />
-      <div role="alert">{hinted && !saved && <p>Save the codes first, then tick the box.</p>}</div>
+      <div role="alert">{hinted && !saved && <p>Save the codes first, then check the box.</p>}</div>
       <div class="row">
         <Button kind="main" onClick={done}>Done</Button>
       </div>

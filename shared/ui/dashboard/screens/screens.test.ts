@@ -34,7 +34,7 @@ test("the search finds places by their words, and none that the role does not ha
 });
 
 test("the search takes an id for all that it can be, in the mode that it is of", () => {
-  assert.deepEqual(find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group), ["Connection", "Webhook", "Deliveries of event", "Delivery"]);
+  assert.deepEqual(find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group), ["Connection", "Webhook", "Event deliveries", "Delivery"]);
   assert.equal(find("0".repeat(32), here)[0]?.href, `#/${ORG}/test/exports/${"0".repeat(32)}`);
   assert.equal(find(`public_live_${id(7)}`, here)[0]?.href, `#/${ORG}/live/credentials/public_live_${id(7)}`);
 });
@@ -52,7 +52,7 @@ test("why something is missing says all that is known of it", () => {
   assert.equal(why({ type: "Patient", result: "ok", count: 1 }), "");
   assert.equal(
     why({ type: "Observation", result: "truncated", count: 9, missing: 2, reason: "unavailable", http_status: 503, only_by: "category", left_out: 1200 }),
-    "The portal answered with errors, or not at all, for as long as an export waits. It answered with 503. The portal gives it by category alone: what has an unknown one may be missing. 1,200 were another patient’s, and are left out.",
+    "The portal returned errors or didn’t respond until the export’s deadline. It returned 503. The portal searches it only by category. Resources with an unknown category may be missing. 1,200 belonged to another patient and were excluded.",
   );
   assert.equal(why({ type: "Observation", result: "truncated", count: 9, reason: "new_word" }), "new_word");
 });

@@ -10,7 +10,7 @@ import { Palette } from "./palette.tsx";
 import { screens } from "./places.ts";
 import type { Screen } from "./places.ts";
 
-const groups = ["Build", "Watch", "Organisation", "You"] as const;
+const groups = ["Build", "Monitor", "Organisation", "Account"] as const;
 
 export function Frame(): JSX.Element {
   const { place, session } = useApp();
@@ -46,9 +46,9 @@ function outside(screen: string, id: string, org: string): JSX.Element {
   if (org !== "") {
     return (
       <>
-        <Title>There is no such organisation</Title>
+        <Title>Organisation not found</Title>
         <p>
-          Or you are not a member of it. Ask who gave you the address to invite you, or go to <a href="#/">an organisation of yours</a>.
+          You may not be a member of it. Ask whoever sent you the link for an invitation, or go to <a href="#/">your own organisation</a>.
         </p>
       </>
     );
@@ -77,7 +77,7 @@ function Within(): JSX.Element {
     <div class={`frame ${place.mode}`}>
       <header class="top">
         <a class="skip" href={location.hash} onClick={skip}>
-          Skip to the content
+          Skip to content
         </a>
         <div class="bar">
           <button class="button quiet menu" type="button" aria-expanded={isOpen} aria-controls="places" onClick={() => setOpen(!isOpen)}>
@@ -99,9 +99,9 @@ function Within(): JSX.Element {
             <kbd aria-hidden="true">{/^Mac/.test(navigator.platform) ? "⌘" : "Ctrl"} K</kbd>
           </button>
         </div>
-        <p class="mode-banner">{place.mode === "test" ? "Test mode. Patients here are invented." : "Live mode. These are real patients."}</p>
+        <p class="mode-banner">{place.mode === "test" ? "Test mode: sample patients only." : "Live mode: real patients."}</p>
       </header>
-      <nav id="places" aria-label="Places" class={isOpen ? "open" : undefined}>
+      <nav id="places" aria-label="Main" class={isOpen ? "open" : undefined}>
         {groups.map((group) => (
           <div key={group}>
             <h2 id={`group-${group}`}>{group}</h2>
@@ -120,7 +120,7 @@ function Within(): JSX.Element {
       <main id="main" key={`${org.id}/${place.mode}/${place.screen}/${place.id}`}>
         {org.status === "inactive" && (
           <Notice tone="bad">
-            <p>This organisation is inactive: its keys do not work. Write to us to have it back.</p>
+            <p>This organisation is inactive, so its keys don’t work. Contact us to reactivate it.</p>
           </Notice>
         )}
         {screen ? <Shown screen={screen} /> : <Unknown />}
@@ -140,9 +140,9 @@ function Unknown(): JSX.Element {
   const { link } = useHere();
   return (
     <>
-      <Title>There is no such page</Title>
+      <Title>Page not found</Title>
       <p>
-        The <a href={link("")}>overview</a> is the best place to go on from.
+        Check the URL, or go to the <a href={link("")}>overview</a>.
       </p>
     </>
   );
@@ -163,7 +163,7 @@ function Switcher(): JSX.Element {
             {name}
           </option>
         ))}
-        <option value="new">New organisation …</option>
+        <option value="new">New organisation…</option>
       </select>
     </label>
   );

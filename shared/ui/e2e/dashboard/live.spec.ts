@@ -22,7 +22,7 @@ test("an owner completes the checklist and requests live mode", async ({ page, r
   await page.getByRole("checkbox", { name: "We accept the terms of live mode" }).check();
   await look(page, "dashboard-live-request", "en");
   await page.getByRole("button", { name: "Send request" }).click();
-  await expect(page.getByText("We are reviewing your request.")).toBeVisible();
+  await expect(page.getByText("We’re reviewing your request.")).toBeVisible();
   await look(page, "dashboard-live-review", "en");
   expect(await page.evaluate(() => window.broken)).toEqual([]);
 });
@@ -49,6 +49,6 @@ test("a member who is not an owner sees the checklist without the request", asyn
 
 test("granted live mode shows the overview without sample patients", async ({ page, run }) => {
   await open(page, run, at("", "live"), world());
-  await expect(page.getByText("Connect a first patient", { exact: true })).toBeVisible();
+  await expect(page.getByText("Connect your first patient", { exact: true })).toBeVisible();
   await expect(page.getByText("sample patient")).toHaveCount(0);
 });

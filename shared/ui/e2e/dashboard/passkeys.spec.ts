@@ -41,8 +41,8 @@ async function withPasskey(page: Page, run: Run, name: string): Promise<{ develo
   const email = newcomer();
   await page.goto(`${run.dashboard_url}#/account`);
   await developer.signIn(run, email);
-  await developer.type("Name of the passkey", name);
-  await developer.button("Add a passkey");
+  await developer.type("Passkey name", name);
+  await developer.button("Add passkey");
   await developer.saveRecoveryCodes();
   await expect(page.getByRole("table", { name: "Passkeys" })).toContainText(name);
   return { developer, email, authenticator };
@@ -51,9 +51,9 @@ async function withPasskey(page: Page, run: Run, name: string): Promise<{ develo
 test("a passkey is made, signs in, is a second factor, proves again who it is, and is removed", async ({ page, run }) => {
   const { developer, email, authenticator } = await withPasskey(page, run, "Work laptop");
   expect(await authenticator.passkeys()).toMatchObject([{ rpId: new URL(run.dashboard_url).hostname }]);
-  await developer.type("Name of the passkey", "The same again");
-  await developer.button("Add a passkey");
-  await expect(page.getByRole("alert").filter({ hasText: "This device has a passkey of your account already." })).toBeVisible();
+  await developer.type("Passkey name", "The same again");
+  await developer.button("Add passkey");
+  await expect(page.getByRole("alert").filter({ hasText: "This device already has a passkey for your account." })).toBeVisible();
 
   await developer.signOut();
   await developer.button("Use a passkey");
@@ -69,14 +69,14 @@ test("a passkey is made, signs in, is a second factor, proves again who it is, a
   // A quarter of an hour later, which the service would say as this does.
   await page.route("**/dashboard/account/totp", (route) => route.fulfill({ status: 403, json: { success: false, error: "svc_proof_required", error_description: "Prove again.", request_id: "" } }), { times: 1 });
   await developer.button("Set up");
-  const dialog = page.getByRole("dialog", { name: "Prove again that it is you" });
+  const dialog = page.getByRole("dialog", { name: "Confirm it’s you" });
   await developer.press(dialog.getByRole("button", { name: "Use a passkey" }));
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
 
   await developer.button("Remove Work laptop");
-  await developer.type("Type Work laptop to go on", "Work laptop");
+  await developer.type("Type Work laptop to continue", "Work laptop");
   await developer.button("Remove");
-  await expect(page.getByText("There is none yet.")).toBeVisible();
+  await expect(page.getByText("No passkeys yet.")).toBeVisible();
   await developer.signOut();
   await developer.button("Use a passkey"); // the device still has it
   await expect(page.getByRole("alert").filter({ hasText: "The passkey proves nothing." })).toBeVisible();

@@ -10,8 +10,8 @@ test("recovery codes are shown once and close only when they are saved", async (
   const fake = await open(page, run, at("account"), of);
   await expect(page.getByRole("heading", { name: "Recovery codes" })).toHaveCount(0);
   await page.getByRole("button", { name: "Set up" }).click();
-  await page.getByLabel("The code that it shows now").fill("123456");
-  await page.getByRole("button", { name: "Turn it on" }).click();
+  await page.getByLabel("Code from the app").fill("123456");
+  await page.getByRole("button", { name: "Turn on" }).click();
   const dialog = page.getByRole("dialog", { name: "Save your recovery codes" });
   await expect(dialog.getByRole("listitem")).toHaveCount(10);
   expect(await findings(page)).toEqual([]);

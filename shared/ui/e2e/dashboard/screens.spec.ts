@@ -27,9 +27,9 @@ const SCREENS: [name: string, place: string, title: string][] = [
   ["members", at("members"), "Members"],
   ["audit", at("audit"), "Audit log"],
   ["account", at("account"), "Your account"],
-  ["nowhere", at("nowhere"), "There is no such page"],
-  ["invitation", "invitation/abc", "You were invited"],
-  ["restore", "restore/abc", "Take your address back"],
+  ["nowhere", at("nowhere"), "Page not found"],
+  ["invitation", "invitation/abc", "You’ve been invited"],
+  ["restore", "restore/abc", "Restore your email address"],
   ["new", "new", "Create an organisation"],
 ];
 
@@ -46,7 +46,7 @@ for (const [name, place, title] of SCREENS) {
 test("an empty list says what to do first, and one that failed what was asked", async ({ page, run }) => {
   const empty = world(true);
   empty.session.organisations = world().session.organisations;
-  for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "Nothing was sent"], ["connections", "No patient"], ["exports", "No record"], ["inbox", "Nobody has asked"], ["playground", "needs a public id"], ["audit", "Nothing was changed"]] as const) {
+  for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "No deliveries yet"], ["connections", "No patient"], ["exports", "No exports yet"], ["inbox", "No requests yet"], ["playground", "need a public ID"], ["audit", "No changes yet"]] as const) {
     await open(page, run, at(screen), empty);
     await expect(page.getByText(text)).toBeVisible();
     expect(await findings(page), screen).toEqual([]);
@@ -66,13 +66,13 @@ test("a role is shown what it may do, and nothing else", async ({ page, run }) =
   const of = world();
   for (const member of of.session.organisations) member.role = "viewer";
   await open(page, run, at(`webhooks/${id(201)}`), of);
-  await expect(page.getByRole("heading", { name: "How it fares" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Status" })).toBeVisible();
   for (const name of ["Reveal", "Send test event", "Remove", "Disable"]) await expect(page.getByRole("button", { name })).toHaveCount(0);
   for (const name of ["Inbox", "Audit log"]) await expect(page.getByRole("navigation").getByRole("link", { name })).toHaveCount(0);
   of.session.organisations[0]!.role = "developer";
   await open(page, run, at("credentials", "live"), of);
   await expect(page.getByText("An owner or admin")).toBeVisible();
-  await expect(page.getByRole("button", { name: "Create a credential" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "New credential" })).toHaveCount(0);
 });
 
 test("a secret is shown after a proof, and a session that ends leads to the sign-in", async ({ page, run }) => {
@@ -82,11 +82,11 @@ test("a secret is shown after a proof, and a session that ends leads to the sign
   fake.wantsProof = true;
   await open(page, run, at(`webhooks/${id(201)}`), fake);
   await page.getByRole("button", { name: "Reveal" }).click();
-  const dialog = page.getByRole("dialog", { name: "Prove again that it is you" });
-  await dialog.getByRole("button", { name: "Send a code" }).click();
+  const dialog = page.getByRole("dialog", { name: "Confirm it’s you" });
+  await dialog.getByRole("button", { name: "Send code" }).click();
   await dialog.getByLabel("Code").fill("12 34 56");
   expect(await findings(page)).toEqual([]);
-  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
   await expect(page.getByText("whsec_")).toBeVisible();
   fake.refuse = { status: 401, code: "svc_session_required", text: "Sign in to go on." };
   await page.getByRole("link", { name: "Exports" }).click();
@@ -97,7 +97,7 @@ test("a secret is shown after a proof, and a session that ends leads to the sign
 test("what cannot be taken back takes its name", async ({ page, run }) => {
   const fake = await open(page, run, at(`connections/${id(501)}`), world());
   await page.getByRole("button", { name: "Erase" }).click();
-  const dialog = page.getByRole("dialog", { name: "Erase the connection" });
+  const dialog = page.getByRole("dialog", { name: "Erase connection" });
   await look(page, "dashboard-confirm", "en");
   await dialog.getByLabel("Type").fill("yes");
   await dialog.getByRole("button", { name: "Erase" }).click();
@@ -106,7 +106,7 @@ test("what cannot be taken back takes its name", async ({ page, run }) => {
   await dialog.getByLabel("Type").fill("00000000");
   await dialog.getByRole("button", { name: "Erase" }).click();
   await expect(page.getByRole("heading", { name: "Erased" })).toBeVisible();
-  await expect(page.getByText("There is no such")).toHaveCount(0);
+  await expect(page.getByText("not found")).toHaveCount(0);
 });
 
 test("at another host than its own the dashboard leads to its own, with its place", async ({ page, run }) => {

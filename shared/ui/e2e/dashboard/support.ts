@@ -38,15 +38,15 @@ export class Developer {
 
   /** From the page that asks for an address. */
   async signIn(run: Run, email: string): Promise<void> {
-    await this.type("Work e-mail", email);
-    await this.button("Send a code");
+    await this.type("Work email", email);
+    await this.button("Send code");
     await expect(this.page.getByLabel("Code")).toBeFocused();
     await this.type("Code", await mailedCode(run, email));
-    await this.button("Go on");
+    await this.button("Continue");
   }
 
   async found(name: string): Promise<void> {
-    await this.type("Name of the organisation", name);
+    await this.type("Organisation name", name);
     await this.button("Create organisation");
   }
 
@@ -86,7 +86,7 @@ const LETTER_SECONDS = 0.3;
 /** Looks again until something is there: the service works on it meanwhile. */
 export async function lookUntil(page: Page, text: string | RegExp, times = 1): Promise<void> {
   await expect(async () => {
-    await page.getByRole("button", { name: "Look again" }).first().click();
+    await page.getByRole("button", { name: "Refresh" }).first().click();
     await expect(page.getByText(text).nth(times - 1)).toBeVisible({ timeout: 1_000 });
   }).toPass();
 }

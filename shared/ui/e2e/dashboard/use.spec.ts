@@ -23,15 +23,15 @@ test("everything from the sign-in to a test event is done without a mouse", asyn
     }
     throw new Error(`the keyboard does not reach ${name}`);
   };
-  await page.getByLabel("Work e-mail").waitFor();
-  await to("Work e-mail");
+  await page.getByLabel("Work email").waitFor();
+  await to("Work email");
   await keyboard.type(email);
   await keyboard.press("Enter");
   await expect(page.getByLabel("Code")).toBeFocused();
   await keyboard.type(await mailedCode(run, email));
   await keyboard.press("Enter");
-  await page.getByLabel("Name of the organisation").waitFor();
-  await to("Name of the organisation");
+  await page.getByLabel("Organisation name").waitFor();
+  await to("Organisation name");
   await keyboard.type("Alder Health");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Overview" })).toBeFocused();
@@ -41,24 +41,24 @@ test("everything from the sign-in to a test event is done without a mouse", asyn
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Webhooks" })).toBeFocused();
   await keyboard.press("Shift+Tab"); // the last place of the navigation; on from there is the content
-  await to("Add a webhook");
+  await to("New webhook");
   await keyboard.press("Enter");
-  await to("Address");
+  await to("URL");
   await keyboard.type(`${run.inbox_url}/${randomUUID()}`);
   await keyboard.press("Enter");
   await expect(page.getByText("whsec_")).toBeVisible();
-  await to("Next: send it a test event");
+  await to("Next: send a test event");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Webhook" })).toBeFocused();
   await to("Event");
   await to("Send test event");
   await keyboard.press("Enter");
-  await page.getByText("It is on its way").waitFor();
-  await to("See what came of it");
+  await page.getByText("Your test event is on its way").waitFor();
+  await to("View delivery");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Delivery" })).toBeFocused();
   await expect(async () => {
-    await to("Look again");
+    await to("Refresh");
     await keyboard.press("Enter");
     await expect(page.getByText("delivered", { exact: true })).toBeVisible({ timeout: 1_000 });
   }).toPass();
@@ -74,7 +74,7 @@ test("the search opens places and ids, and gives the focus back", async ({ page,
   await expect(page.getByRole("heading", { level: 1, name: "Connection" })).toBeFocused();
   await page.getByRole("button", { name: "Search" }).press("Enter");
   await page.keyboard.type("zzz zzz");
-  await expect(page.getByText("Nothing is called so")).toBeVisible();
+  await expect(page.getByText("No results")).toBeVisible();
   await page.keyboard.press("Control+a");
   await page.keyboard.type("e");
   await look(page, "dashboard-search", "en");
@@ -90,7 +90,7 @@ test("a menu holds the places on a phone, and the mode stays with a place", asyn
   await page.getByRole("link", { name: "Credentials" }).click();
   await expect(page.getByRole("navigation")).toBeHidden();
   await page.getByRole("group", { name: "Mode" }).getByRole("link", { name: "Live" }).click();
-  await expect(page.getByText("These are real patients")).toBeVisible();
+  await expect(page.getByText("Live mode: real patients")).toBeVisible();
   await expect(page.getByRole("heading", { level: 1, name: "Credentials" })).toBeFocused();
   expect(page.url()).toContain("/live/credentials");
 });
@@ -112,10 +112,10 @@ test("an attempt is copied as curl, and a delivery is replayed", async ({ page, 
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page, run, at(`deliveries/${id(401)}`), world());
   await page.getByRole("button", { name: "Copy as curl" }).click();
-  await expect(page.getByText("copied.")).toBeVisible();
+  await expect(page.getByText(/^Copied/)).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^curl 'https:\/\/app\.example\/webhooks\/records' \\\n {2}--header 'Content-Type: application\/json'/);
   await page.getByRole("button", { name: "Replay" }).click();
-  await expect(page.getByText("Attempt 1, by hand")).toBeVisible();
+  await expect(page.getByText("Attempt 1, manual")).toBeVisible();
 });
 
 test("a notice address is verified by the code that was sent to it", async ({ page, run }) => {
@@ -123,7 +123,7 @@ test("a notice address is verified by the code that was sent to it", async ({ pa
   const addresses = page.getByRole("table", { name: "Notice addresses" });
   await expect(addresses.getByText("unverified")).toHaveCount(1);
   await page.getByRole("button", { name: "Send code to new@alder.example" }).click();
-  const code = page.getByLabel("Code that was sent to new@alder.example");
+  const code = page.getByLabel("Code sent to new@alder.example");
   await code.fill("000000");
   await page.getByRole("button", { name: "Verify" }).click();
   await expect(page.getByText("This is not the code that was sent.")).toBeVisible();
@@ -137,10 +137,10 @@ test("a notice address is verified by the code that was sent to it", async ({ pa
 test("an accent is judged while it is picked, and the preview wears it", async ({ page, run }) => {
   await open(page, run, at("branding"), world());
   await page.getByLabel("Accent", { exact: true }).fill("#0f5e78");
-  await expect(page.getByText("On white it has")).toHaveCount(0);
+  await expect(page.getByText("On white, its contrast is")).toHaveCount(0);
   const button = page.locator(".preview.light .preview-button");
   await expect(button).toHaveCSS("background-color", "rgb(15, 94, 120)");
   await page.getByLabel("Accent", { exact: true }).fill("#ffee00");
-  await expect(page.getByText("On white it has a contrast of")).toBeVisible();
+  await expect(page.getByText("On white, its contrast is")).toBeVisible();
   await expect(button).toHaveCSS("color", "rgb(0, 0, 0)");
 });

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { wordsIn } from "../../sdk/words.ts";
+import { wordsOf } from "../testing/readability.ts";
 import { words as en } from "./en.ts";
 import { words as es } from "./es.ts";
 import { glossary } from "./glossary.ts";
@@ -21,14 +22,44 @@ const findings = (texts: Iterable<readonly [string, string]>, forms: string[]): 
 
 const forbidden = (scope: "patients" | "dashboard", lang: "en" | "es"): string[] => glossary.filter((term) => (term.scope ?? scope) === scope).flatMap(({ not }) => not?.[lang] ?? []);
 
+/** Returns the string literals of JavaScript. What a template inserts becomes an x, and has its own literals returned as well. */
+function literals(code: string): string[] {
+  const found: string[] = [];
+  let at = 0;
+  const string = (quote: string): void => {
+    let text = "";
+    for (at += 1; at < code.length && code[at] !== quote; at += 1) {
+      if (code[at] === "\\") at += 1;
+      else if (quote === "`" && code.startsWith("${", at)) {
+        at += 2;
+        expression("}");
+        text += "x";
+        continue;
+      }
+      text += code[at];
+    }
+    found.push(text);
+  };
+  const expression = (end: string): void => {
+    for (let depth = 0; at < code.length; at += 1) {
+      const char = code[at] ?? "";
+      if (char === end && depth === 0) return;
+      if (char === "{") depth += 1;
+      if (char === "}") depth -= 1;
+      if ("\"'`".includes(char)) string(char);
+    }
+  };
+  expression("");
+  return found;
+}
+
 /** Returns the strings of the dashboard's sources that a reader may see, by file. esbuild turns the text between tags into strings. */
 function dashboardTexts(): [string, string][] {
   const { transformSync } = createRequire(join(process.cwd(), "package.json"))("esbuild") as typeof import("esbuild");
   const files = readdirSync("dashboard", { recursive: true }).map(String).filter((file) => /\.tsx?$/.test(file) && !/\.test\.|testing|snippets/.test(file));
   return files.flatMap((file) => {
     const { code } = transformSync(readFileSync(`dashboard/${file}`, "utf8"), { loader: file.endsWith("x") ? "tsx" : "ts", jsx: "automatic", minifyWhitespace: true, charset: "utf8" });
-    const strings = [...code.matchAll(/"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.|\$\{[^{}]*\})*)`/g)].map(([, plain, template]) => plain ?? template ?? "");
-    return strings.filter((text) => /^[A-ZÁÉ…]| /.test(text) && /[a-z]/.test(text)).map((text) => [file, text] as [string, string]);
+    return literals(code).filter((text) => /^[A-ZÁÉ…]| /.test(text) && /[a-z]/.test(text)).map((text) => [file, text] as [string, string]);
   });
 }
 
@@ -40,8 +71,19 @@ test("Spanish patient texts have no word that the glossary forbids", () => {
   assert.deepEqual(findings(Object.entries(spanish), forbidden("patients", "es")), []);
 });
 
+test("dashboard texts have no word that the glossary forbids", () => {
+  const texts = dashboardTexts();
+  assert.ok(texts.length > 300, `${texts.length} texts found`);
+  assert.deepEqual(findings(texts, forbidden("dashboard", "en")), []);
+});
+
+test("no sentence of the dashboard has more than 18 words", () => {
+  const sentences = dashboardTexts().flatMap(([file, text]) => text.split(/(?<=[.!?])\s+/).map((sentence) => [file, sentence] as const));
+  assert.deepEqual(sentences.filter(([, sentence]) => wordsOf(sentence).length > 18), []);
+});
+
 test("a Spanish patient text has the Spanish term if its English text has the term", () => {
-  const wrong = glossary.flatMap(({ en: term, es: termEs, forms }) => {
+  const wrong = glossary.filter(({ scope }) => scope !== "dashboard").flatMap(({ en: term, es: termEs, forms }) => {
     const [own, other] = [whole(forms?.en ?? `${term}s?`), whole(forms?.es ?? `${termEs}s?`)];
     return Object.entries(english).filter(([word, text]) => own.test(text) && !other.test(spanish[word] ?? "")).map(([word, text]) => `${term}: ${text} → ${spanish[word]}`);
   });
