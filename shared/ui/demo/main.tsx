@@ -60,7 +60,7 @@ function entry(name: string, detail: unknown): Entry {
   return { id: entries, at: new Date().toLocaleTimeString(), name: type, detail: JSON.stringify(detail, null, 2) };
 }
 
-const LABEL: Control = { name: "label", help: "What the button says. Empty: its own words.", kind: "text", choices: [], standard: "Share Records" };
+const LABEL: Control = { name: "label", help: "The button’s text. Leave empty for the default.", kind: "text", choices: [], standard: "Share Records" };
 
 function Playground(): JSX.Element {
   const [tag, setTag] = useState(askedTag);
@@ -79,8 +79,8 @@ function Playground(): JSX.Element {
       <header>
         <h1>Widget playground</h1>
         <p>
-          Set attributes, use the element as a patient would, see the events, copy the code. It works with a real credential; in test mode every patient is
-          invented.
+          Set attributes, try the element as a patient would, watch its events and copy the code. It uses a real credential. In test mode, all patients are
+          sample patients.
         </p>
       </header>
       <main>
@@ -110,7 +110,7 @@ function Playground(): JSX.Element {
             <Field control={LABEL} value={label} onChange={(value) => setLabel(value ?? "")} />
           </Panel>
           <Fields name="attributes" title="Attributes" controls={attributes(tag)} values={values} set={set} />
-          <Fields name="style" title="Form" controls={properties(tag)} values={style} set={restyle} />
+          <Fields name="style" title="Style" controls={properties(tag)} values={style} set={restyle} />
         </div>
       </main>
     </>

@@ -73,7 +73,7 @@ function CopyButton({ text }: { text: string }): JSX.Element {
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
       () => say("Copied"),
-      () => say("Select it and copy by hand"),
+      () => say("Select and copy manually"),
     );
   };
   return (
@@ -90,7 +90,7 @@ export function Snippet({ choice }: { choice: Choice }): JSX.Element {
   return (
     <Panel name="snippet" title="Your code">
       <div class="row">
-        <div class="row" role="group" aria-label="Language of the code">
+        <div class="row" role="group" aria-label="Code language">
           {DIALECTS.map((one) => (
             <button key={one} type="button" aria-pressed={one === dialect} onClick={() => choose(one)}>
               {one}
@@ -112,7 +112,7 @@ export function Log({ entries, onClear }: { entries: readonly Entry[]; onClear: 
     <Panel name="log" title="Events">
       <div class="row">
         <p class="help" role="status">
-          {entries.length === 0 ? "None yet. Connect to the sandbox hospital to see some." : `${entries.length} so far, the newest first.`}
+          {entries.length === 0 ? "No events yet. Connect to the sandbox hospital to see some." : `${entries.length} so far, newest first.`}
         </p>
         <button type="button" onClick={onClear} disabled={entries.length === 0}>
           Clear

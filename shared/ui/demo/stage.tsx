@@ -42,7 +42,7 @@ export function Stage({ choice, turn, onRenew, onEvent, onTrouble }: StageProps)
   hear.current = onEvent;
 
   useEffect(() => {
-    import(choice.script).catch(() => onTrouble(`${choice.script} could not be loaded. Is it built? make ui does it.`));
+    import(choice.script).catch(() => onTrouble(`Couldn’t load ${choice.script}. Run make ui to build it.`));
   }, [choice.script]);
 
   useEffect(() => {

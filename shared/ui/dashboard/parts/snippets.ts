@@ -14,7 +14,7 @@ export const RECEIVE = ["Node", "Python", "Go"] as const;
 export function page(dialect: (typeof PAGE)[number], { base, publicId }: Given): string {
   const attributes = new Map([
     ["public-id", publicId],
-    ["external-id", "your-id-of-the-patient"],
+    ["external-id", "your-patient-id"],
   ]);
   return snippet(dialect, { tag: "svc-widget-element", attributes, style: new Map(), label: "", script: `${base}/sdk/4/svc-widget.js` });
 }
@@ -87,7 +87,7 @@ export function receive(dialect: (typeof RECEIVE)[number]): string {
     case "Node":
       return `import { createHmac, timingSafeEqual } from "node:crypto";
 
-// body: the bytes as they came, before anything has parsed them
+// body: the raw request body, before any parsing
 export function isOurs(headers, body, secret) {
   const id = headers["webhook-id"], timestamp = headers["webhook-timestamp"];
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false;
@@ -102,7 +102,7 @@ export function isOurs(headers, body, secret) {
     case "Python":
       return `import base64, hashlib, hmac, time
 
-# body: the bytes as they came, before anything has parsed them
+# body: the raw request body, before any parsing
 def is_ours(headers, body: bytes, secret: str) -> bool:
     id, timestamp = headers["webhook-id"], headers["webhook-timestamp"]
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:
@@ -125,7 +125,7 @@ import (
 	"time"
 )
 
-// IsOurs takes the body as it came, before anything has parsed it.
+// IsOurs reports whether a webhook is from us. It needs the raw body, before any parsing.
 func IsOurs(h http.Header, body []byte, secret string) bool {
 	id, timestamp := h.Get("webhook-id"), h.Get("webhook-timestamp")
 	at, err := strconv.ParseInt(timestamp, 10, 64)

@@ -150,7 +150,7 @@ test("with the keyboard alone", async ({ page, context, run, host }) => {
   await tabTo(/Sandbox Hospital/);
   await page.keyboard.press("Enter");
   await expect(patient.button("go")).toBeEnabled();
-  await tabTo(/Continue to sign-in/);
+  await tabTo(/Continue to sign in/);
   const opening = context.waitForEvent("page");
   await page.keyboard.press("Enter");
   await new Portal(await opening).signInAndAllow();

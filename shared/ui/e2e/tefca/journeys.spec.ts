@@ -167,7 +167,7 @@ test("with the keyboard alone, and each view's heading has the focus", async ({ 
   await (await opening).close();
   await patient.stands(standing("locating", place(0)));
   await expect(patient.heading("tefca_locating_title")).toBeFocused();
-  await expect(patient.where.locator("[role=status].hidden")).toHaveText("1 place has answered so far");
+  await expect(patient.where.locator("[role=status].hidden")).toHaveText("1 place has responded so far");
   await patient.stands(standing("located", place(0), place(1)));
   await expect(patient.heading("tefca_found_other")).toBeFocused();
   await tabTo(/Connect$/);
