@@ -1,6 +1,7 @@
 /**
- * The playground (docs/guide/widget.md, "The playground"): every attribute of the elements as a control, the live element, its events and the code to copy.
- * The page is a customer's page like any other: it loads the script from its public address and uses nothing but attributes, methods and events.
+ * The playground (docs/guide/widget.md, "The playground"): a control for every attribute, the live element, its events,
+ * and code to copy. It uses the element as a customer's page would, through its public URL, attributes, methods and
+ * events.
  */
 import { render } from "preact";
 import type { JSX } from "preact";
@@ -12,10 +13,10 @@ import type { Entry } from "./page.tsx";
 import type { Choice } from "./snippet.ts";
 import { Stage } from "./stage.tsx";
 
-/** What the server has put into the page, as far as the playground needs it. */
+/** The part of the server's boot data that the playground uses. */
 const boot: { base_url: string; public_id: string } = JSON.parse(document.getElementById("boot")?.textContent ?? "{}");
 
-/** The address of the page names a credential and an element, and nothing of a person. */
+/** Returns the element named in the page's URL. The URL names a credential and an element, but no personal data. */
 const askedTag = (): Tag => TAGS.find((tag) => tag === new URLSearchParams(location.search).get("element")) ?? TAGS[0];
 
 type Values = ReadonlyMap<string, string>;

@@ -1,4 +1,4 @@
-/** What a reader can do about a failure. */
+/** Advice for a reader after a failure. */
 import type { Failure } from "../api/api.ts";
 
 export function advice({ status, error, retryAfter }: Failure): string {
@@ -12,7 +12,7 @@ export function advice({ status, error, retryAfter }: Failure): string {
   return status < 500 ? "" : "Try again. If it keeps happening, contact us with the request ID.";
 }
 
-/** When the service will accept the request again, rounded up. Without Retry-After nobody knows. */
+/** Formats the seconds of Retry-After, rounded up; "later" without them. */
 function inTime(seconds: number | undefined): string {
   if (!seconds) return "later";
   const [count, unit] = seconds < 60 ? [Math.ceil(seconds), "second"] : seconds < 5400 ? [Math.ceil(seconds / 60), "minute"] : [Math.ceil(seconds / 3600), "hour"];

@@ -1,8 +1,8 @@
-/** The code that a customer copies to begin with: pure text, with their own ids. A private key is read from the environment, and never written. */
+/** Sample code with the customer's own IDs, as plain text. It reads the private key from the environment and never contains it. */
 import { snippet } from "../../demo/snippet.ts";
 
 export interface Given {
-  base: string; // of the public API, with the version
+  base: string; // base URL of the public API, including the version
   publicId: string;
 }
 
@@ -10,7 +10,7 @@ export const PAGE = ["HTML", "React"] as const;
 export const ASK = ["curl", "Node", "Python", "Go"] as const;
 export const RECEIVE = ["Node", "Python", "Go"] as const;
 
-/** The button on a page, through which patients connect. */
+/** Returns a page with the button that patients use to connect. */
 export function page(dialect: (typeof PAGE)[number], { base, publicId }: Given): string {
   const attributes = new Map([
     ["public-id", publicId],
@@ -19,7 +19,7 @@ export function page(dialect: (typeof PAGE)[number], { base, publicId }: Given):
   return snippet(dialect, { tag: "svc-widget-element", attributes, style: new Map(), label: "", script: `${base}/sdk/4/svc-widget.js` });
 }
 
-/** Asks for the record of a connection; the answer comes to a webhook. */
+/** Returns code that requests a connection's record, which arrives at a webhook. */
 export function ask(dialect: (typeof ASK)[number], { base, publicId }: Given): string {
   const url = `${base}/bridge/fhir/ehi-export`;
   switch (dialect) {
@@ -81,7 +81,7 @@ func main() {
   }
 }
 
-/** Whether a webhook is ours, by the standard that its signature follows (standardwebhooks.com). */
+/** Returns code that verifies a webhook by the Standard Webhooks specification (standardwebhooks.com). */
 export function receive(dialect: (typeof RECEIVE)[number]): string {
   switch (dialect) {
     case "Node":
@@ -151,12 +151,12 @@ func IsOurs(h http.Header, body []byte, secret string) bool {
   }
 }
 
-/** What a server reads its credential from. */
+/** Returns the environment file of a server. */
 export function env(base: string, publicId: string, privateKey: string): string {
   return `RECORDBRIDGE_BASE_URL=${base}\nRECORDBRIDGE_PUBLIC_ID=${publicId}\nRECORDBRIDGE_PRIVATE_KEY=${privateKey}\n`;
 }
 
-/** An attempt again, by hand: what was sent, to where. Our signature is of another time, and whoever checks it has to refuse it after five minutes. */
+/** Returns an attempt as a curl command. Its signature has the original time, so a receiver must reject it after five minutes. */
 export function curl(url: string, headers: Record<string, string>, body: string): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
   const lines = Object.entries(headers)

@@ -1,4 +1,4 @@
-/** The person's own account: address, second factors, and everywhere that they are signed in. */
+/** The person's own account: email address, second factors and sessions. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Passkey, SentCode, DashboardSession } from "../api/records.ts";
@@ -32,7 +32,7 @@ export function Account(): JSX.Element {
   );
 }
 
-/** Takes a session that came with a factor; its recovery codes, of the first factor, are shown and not kept. */
+/** Stores a session that came with a factor, and shows the recovery codes of a first one without keeping them. */
 const useEntry = (show: (codes: string[]) => void): ((session: DashboardSession) => void) => {
   const { enter } = useApp();
   return ({ recovery_codes, ...session }) => {
@@ -84,7 +84,7 @@ function Passkeys({ show }: { show: (codes: string[]) => void }): JSX.Element {
   );
 }
 
-/** A secret in groups of four letters, so that nobody loses their place. Generators take the spaces. */
+/** Splits a secret into groups of four characters for reading. Authenticator apps accept the spaces. */
 const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, "$1 ");
 
 function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {

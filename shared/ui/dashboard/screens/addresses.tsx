@@ -1,4 +1,4 @@
-/** Which of the organisation's addresses for notices are verified, and verifying the others by a code. */
+/** The organisation's notice addresses, their verification status, and verification by code. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { BrandedOrganisation, SentCode } from "../api/records.ts";

@@ -1,4 +1,4 @@
-/** The ways in: a first organisation, an invitation, and taking back an address. */
+/** Entry screens: creating an organisation, accepting an invitation, and restoring an email address. */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
@@ -37,7 +37,7 @@ export function Invitation({ token }: { token: string }): JSX.Element {
   const action = useAction();
   const accept = async (): Promise<void> => {
     const { organisation_id: org } = await api.post<{ organisation_id: string }>("invitations", { token });
-    history.replaceState(null, "", address({ org, mode: "test" })); // the token is used up, and nobody has to find it
+    history.replaceState(null, "", address({ org, mode: "test" })); // the token is used; keep it out of the history
     dispatchEvent(new HashChangeEvent("hashchange"));
     await refresh();
   };
@@ -57,12 +57,12 @@ export function Invitation({ token }: { token: string }): JSX.Element {
   );
 }
 
-/** For whoever has lost their account to another address: they cannot sign in, and need not. */
+/** Restores an account's email address after someone else changed it. This works without signing in. */
 export function Restore({ api, token, enter }: { api: Api; token: string; enter: (session: undefined) => void }): JSX.Element {
   const action = useAction();
   const [isDone, setDone] = useState(false);
   useEffect(() => {
-    history.replaceState(null, "", "#/restore"); // the token is nobody else's to find
+    history.replaceState(null, "", "#/restore"); // keep the token out of the history
     document.querySelector<HTMLElement>("main h1")?.focus();
   }, []);
   const [kept] = useState(token);

@@ -1,4 +1,4 @@
-/** What patients see of the organisation, before it is saved and on both grounds. */
+/** The organisation's branding, with a preview on light and dark backgrounds. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { BrandedOrganisation } from "../api/records.ts";
@@ -89,7 +89,7 @@ function Accent({ value, set }: { value: string; set: (value: string) => void })
   );
 }
 
-/** What is changed of an accent so that everybody can read it (WCAG 2.2, 1.4.3 and 1.4.11). */
+/** Returns how an accent will be adjusted for contrast (WCAG 2.2, 1.4.3 and 1.4.11). */
 export function warnings(accent: string): string[] {
   const light = contrast(accent, sheets.light);
   const said: string[] = [];
@@ -98,7 +98,7 @@ export function warnings(accent: string): string[] {
   return said;
 }
 
-/** The first page of the widget and its button, in miniature. */
+/** A miniature of the widget's first page and button. */
 function Preview({ draft, ground }: { draft: Draft; ground: "light" | "dark" }): JSX.Element {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** One connection: what has happened to it, why, and what helps. */
+/** One connection: its history, its problems, and what to do about them. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ConnectionDetail, ErasureState } from "../api/records.ts";
@@ -23,7 +23,7 @@ export function Connection({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** What the words of a timeline say. */
+/** Texts of the timeline's events. */
 const FACTS: Record<string, string> = {
   connected: "The patient connected.",
   tokens_renewed: "The portal last renewed access.",
@@ -119,7 +119,7 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
   );
 }
 
-/** What is not there was never there, or was erased, which is shown for 90 days. */
+/** Shows an erased connection for 90 days after its erasure; any other is not found. */
 function Gone({ path, lost }: { path: string; lost: Answer<ConnectionDetail> }): JSX.Element {
   const answer = useQuery<ErasureState>(`${path}/erasure`);
   if (answer.data) return <Erased data={answer.data} reload={answer.reload} />;
@@ -132,7 +132,7 @@ const PORTAL = {
   unanswered: "We asked it to revoke access, but it didn’t respond within an hour.",
 } as const;
 
-/** How far an erasure is, and what proves it. */
+/** The progress and proof of an erasure. */
 function Erased({ data, reload }: { data: ErasureState; reload: () => void }): JSX.Element {
   const isDone = data.stage === "done";
   return (

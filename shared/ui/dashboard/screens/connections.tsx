@@ -1,4 +1,4 @@
-/** The connections of patients, by what an organisation knows of them: ids and statuses, nothing of a record. */
+/** Connections by ID and status, without health data. */
 import type { JSX } from "preact";
 import type { ConnectionLine, Listed } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";

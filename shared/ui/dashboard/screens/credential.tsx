@@ -1,4 +1,4 @@
-/** One credential: its keys, and where browsers that use it may go. */
+/** One credential: its keys, redirect URIs and origins. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential as Record, Key, NewCredential } from "../api/records.ts";

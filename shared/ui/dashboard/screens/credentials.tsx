@@ -1,4 +1,4 @@
-/** The organisation's credentials in a mode, and making one. */
+/** The organisation's credentials in a mode, and a form to create one. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential, NewCredential } from "../api/records.ts";
@@ -8,7 +8,7 @@ import { Copy, Field, Form, LinkButton, Panel } from "../parts/controls.tsx";
 import { Id, Shown, Time, Used } from "../parts/show.tsx";
 import { env } from "../parts/snippets.ts";
 
-/** The addresses of a text, one a line. */
+/** Splits a text at whitespace, one URL per line. */
 export const lines = (text: string): string[] => text.split(/\s+/).filter((line) => line !== "");
 
 export const latestUse = ({ keys }: Credential): string | undefined =>
@@ -76,7 +76,7 @@ export function Addresses({ redirects, setRedirects, origins, setOrigins }: Addr
   );
 }
 
-/** A private key, once. */
+/** Shows a new private key once. */
 export function Once({ made: { credential, private_key: key } }: { made: NewCredential }): JSX.Element {
   const { boot, link } = useHere();
   return (

@@ -1,4 +1,4 @@
-/** What was sent to webhooks: every delivery of the last 15 days, found by what it is. */
+/** Webhook deliveries of the last 15 days, with filters. */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Delivery, Listed, Webhook, WebhookType } from "../api/records.ts";
@@ -8,7 +8,7 @@ import { Badge, More, Table, Time } from "../parts/show.tsx";
 
 const STATUSES = [["", "any"], "delivered", "exhausted", "scheduled", "inflight", "held"] as const;
 
-/** The filters of the address as fields, and how one of them changes the address. */
+/** Returns the filters of the URL, and functions that change them. */
 export function useFilters(screen: string): { filters: Record<string, string>; set: (name: string) => (value: string) => void; go: (cursor: string) => void } {
   const { place, link } = useHere();
   const to = (filters: Record<string, string>): void => {
@@ -21,7 +21,7 @@ export function useFilters(screen: string): { filters: Record<string, string>; s
   };
 }
 
-/** A day as the field has it becomes a time as the API has it. */
+/** Converts a date field's value to the API's timestamp. */
 export const dayTime = (day: string | undefined, end: boolean): string | undefined =>
   day && !Number.isNaN(Date.parse(day)) ? new Date(Date.parse(day) + (end ? 86_400_000 : 0)).toISOString() : undefined;
 
@@ -63,7 +63,7 @@ export function Deliveries(): JSX.Element {
   );
 }
 
-/** A field that is taken when it is left, or by Enter: each letter would be a question. */
+/** A field that takes effect on Enter or when it loses the focus, so that typing sends no requests. */
 export function Late({ label, value, set }: { label: string; value: string; set: (value: string) => void }): JSX.Element {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);

@@ -1,4 +1,4 @@
-/** One delivery, with each attempt: what was sent, what was answered, and how long it took. */
+/** One delivery with its attempts: requests, responses and latency. */
 import type { JSX } from "preact";
 import type { DeliveryAttempt, DeliveryDetail, Webhook } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
@@ -33,7 +33,7 @@ export function Delivery({ id }: { id: string }): JSX.Element {
 
 function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; reload: () => void }): JSX.Element {
   const { api, may, link, say, base } = useHere();
-  const url = useQuery<Webhook>(`${base}/webhooks/${data.webhook_id}`).data?.url; // none of one that was removed
+  const url = useQuery<Webhook>(`${base}/webhooks/${data.webhook_id}`).data?.url; // undefined if the webhook was removed
   const action = useAction();
   const replay = (): void => action.run(async () => {
     await api.post(`${path}/replay`);

@@ -1,4 +1,4 @@
-/** Exports of records: how far each has come, what was collected, what is missing, and why. */
+/** Exports of records: progress, collected data, and missing data with reasons. */
 import type { JSX } from "preact";
 import type { ExportDetail, ExportLine as Row, FileSummary, Listed, TypeOutcome, Webhook } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";
@@ -7,7 +7,7 @@ import { Badge, bytes, counted, Facts, Id, More, Table, Time } from "../parts/sh
 import { Share } from "../parts/chart.tsx";
 import { Late, useFilters } from "./deliveries.tsx";
 
-/** Why something is missing, by its word (docs/guide/webhooks.md, "Records that are not whole"). */
+/** Reasons for missing data, by code (docs/guide/webhooks.md, "Records that are not whole"). */
 const REASONS: Record<string, string> = {
   unsupported: "The portal doesn’t support searching for it.",
   not_granted: "The patient’s authorization doesn’t cover it.",
@@ -34,7 +34,7 @@ const FAILURES: Record<string, string> = {
   suppressed_please_contact: "Contact us, so we can look into it.",
 };
 
-/** Why something is missing, or may be. */
+/** Explains why data is missing, or may be. */
 export function why({ reason, http_status: status, only_by: by, left_out: others = 0 }: TypeOutcome): string {
   const said = [
     reason && (REASONS[reason] ?? reason),
@@ -45,10 +45,10 @@ export function why({ reason, http_status: status, only_by: by, left_out: others
   return said.filter(Boolean).join(" ");
 }
 
-/** What is missing, though it was granted and is offered. */
+/** Reports whether data is missing that was granted and is supported. */
 export const isLoss = ({ reason }: TypeOutcome): boolean => reason !== undefined && reason !== "" && !["unsupported", "not_granted"].includes(reason);
 
-/** Whether a type has a line of its own: of most there is nothing, and nothing missing. */
+/** Reports whether a type gets its own row. Most types have no data and nothing missing. */
 const hasNews = (one: TypeOutcome): boolean => one.count > 0 || isLoss(one) || (one.left_out ?? 0) > 0;
 
 const QUIET: readonly (readonly [says: string, has: (one: TypeOutcome) => boolean])[] = [
@@ -170,7 +170,7 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
   );
 }
 
-/** What was collected and what is missing, type by type, the missing first. */
+/** Collected and missing data by type, incomplete types first. */
 function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }): JSX.Element | null {
   if (outcome.length === 0) return status === "pending" ? null : <Panel title="Collected data"><p class="soft">Nothing was collected.</p></Panel>;
   const rows = outcome.filter(hasNews).sort((a, b) => Number(isLoss(b)) - Number(isLoss(a)) || b.count - a.count || a.type.localeCompare(b.type));
@@ -219,7 +219,7 @@ function Files({ files }: { files: FileSummary[] }): JSX.Element {
   );
 }
 
-/** Who was told of its end. */
+/** Deliveries of the export's final event. */
 function Told({ deliveries }: Pick<ExportDetail, "deliveries">): JSX.Element {
   const { base, link } = useHere();
   const webhooks = useQuery<Listed<"webhooks", Webhook>>(`${base}/webhooks`).data?.webhooks ?? [];

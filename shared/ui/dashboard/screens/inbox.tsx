@@ -1,4 +1,4 @@
-/** What patients have asked while they connected: help, or a health system that is missing. */
+/** Requests that patients sent from the widget: help, or a missing health system. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Inquiry as Row, InquiryDetail, Listed } from "../api/records.ts";
@@ -12,7 +12,7 @@ const KINDS: Record<Row["kind"], string> = { support: "Help", health_system: "Mi
 
 const about = ({ subject, kind, name }: Row): string => subject ?? (kind === "health_system" && name ? `Missing: ${name}` : KINDS[kind]);
 
-/** What is known of an answer's e-mail, where it has not just gone. */
+/** Warnings about a reply's email that was not simply sent. */
 const DELIVERY: Record<string, string> = {
   sending: "We don’t know yet whether this email was sent. Refresh in a minute. Then you can send the same text again.",
   refused: "This email wasn’t sent, because the patient’s address can’t receive email.",

@@ -1,4 +1,4 @@
-/** What stands between an organisation and live mode: a checklist, its request, and the operator's decision. */
+/** The way to live mode: a checklist, a request, and the operator's decision. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { LiveAccess, LiveStep } from "../api/records.ts";
@@ -14,7 +14,7 @@ const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does:
   webhook_verified: ["Receive a test event", "Your endpoint must return 2xx in test mode.", "webhooks", "Open webhooks"],
 };
 
-/** Shows its children once the organisation has live mode, and the way there until then. */
+/** Shows its children once the organisation has live mode, and the request form until then. */
 export function LiveGate({ children }: { children: () => ComponentChildren }): JSX.Element {
   const { orgBase } = useHere();
   const answer = useQuery<LiveAccess>(`${orgBase}/live-access`);

@@ -1,4 +1,4 @@
-/** Who belongs to the organisation, as what, and who is invited. */
+/** Members, their roles, and invitations. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Invitation, Member, Role } from "../api/records.ts";

@@ -1,4 +1,4 @@
-/** What there is to do first, what is wrong now, and the code to begin with. */
+/** First steps, current problems, and sample code. */
 import type { ComponentChildren, JSX } from "preact";
 import type { Credential, Listed, UsedMonth, Overview as Answer, Step } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";
@@ -18,7 +18,7 @@ const STEPS: Record<Step, [title: string, why: string, screen: string, does: str
   first_export: ["Receive your first record", "Request it with the code below. It arrives at your webhook.", "exports", "View"],
 };
 
-/** In live mode the same step connects a real person. */
+/** In live mode this step connects a real person. */
 const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect your first patient", "From your own page. Patients in live mode are real.", "connections", "View connections"];
 
 export function Overview(): JSX.Element {
@@ -97,7 +97,7 @@ function Checklist({ data }: { data: Answer }): JSX.Element | null {
   );
 }
 
-/** What this month has seen so far. */
+/** This month's counts so far. */
 function Counts(): JSX.Element | null {
   const { base, link } = useHere();
   const month = monthBefore(0);

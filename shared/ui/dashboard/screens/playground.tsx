@@ -1,4 +1,7 @@
-/** The way to the playground (shared/ui/demo) with a public id of one's own. It is a page of the public API's, which this page may not hold. */
+/**
+ * Links to the playground (shared/ui/demo) with one of the organisation's public IDs. The playground is a page of the
+ * public API, which the dashboard must not frame.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential, Listed } from "../api/records.ts";

@@ -1,4 +1,4 @@
-/** What was used, month by month, as a picture, a table and a file. */
+/** Usage by month as charts, a table and a CSV file. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { UsedMonth } from "../api/records.ts";
@@ -7,7 +7,7 @@ import { Button, Empty, Field, Load, Panel, Title, Trouble } from "../parts/cont
 import { Bars } from "../parts/chart.tsx";
 import { Table } from "../parts/show.tsx";
 
-/** The month so many before this one. */
+/** Returns the month that many months before the current one. */
 export const monthBefore = (count: number, now = new Date()): string => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
 
 const name = new Intl.DateTimeFormat("en", { month: "short", year: "2-digit", timeZone: "UTC" });
@@ -67,7 +67,7 @@ function Figures({ months }: { months: UsedMonth[] }): JSX.Element {
   );
 }
 
-/** Hands a file to the person, without a server. */
+/** Saves a file without a server. */
 export function download(file: Blob, called: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);

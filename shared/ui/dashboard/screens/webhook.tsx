@@ -1,4 +1,4 @@
-/** One webhook: how it fares, what can be tried with it, and its settings. */
+/** One webhook: its status, its tests and its settings. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Delivery, Listed, Secrets, Webhook as Record, WebhookType } from "../api/records.ts";
@@ -156,7 +156,7 @@ function Recover({ path, done }: { path: string; done: () => void }): JSX.Elemen
   );
 }
 
-/** When the last of the older secrets stops signing; undefined if none signs. Answers list those that have expired, too. */
+/** Returns when the last old secret stops signing, or undefined if none signs. The list also contains expired ones. */
 export function lastOldSecret(ends: readonly string[], now: number): string | undefined {
   return [...ends].sort().reverse().find((end) => Date.parse(end) > now);
 }
@@ -231,7 +231,7 @@ function SigningKey({ path, data, reload }: PartProps): JSX.Element {
   );
 }
 
-/** Headers as they are typed: a name, a colon, a value; one a line. */
+/** Parses headers, one "name: value" per line. */
 export function headersOf(text: string): { [name: string]: string } {
   const pairs = text.split("\n").filter((line) => line.trim() !== "").map((line) => {
     const [name = "", ...rest] = line.split(":");
@@ -240,7 +240,7 @@ export function headersOf(text: string): { [name: string]: string } {
   return Object.fromEntries(pairs);
 }
 
-/** Whether a complete URL has another origin, to which the webhook's own headers do not go along. */
+/** Reports whether a complete URL has a different origin, to which the webhook's custom headers are not sent. */
 export function leaves(from: string, to: string): boolean {
   return URL.canParse(to) && URL.canParse(from) && new URL(from).origin !== new URL(to).origin;
 }

@@ -1,4 +1,4 @@
-/** The webhooks of a mode, and making one. */
+/** The webhooks of a mode, and a form to create one. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { NewWebhook, Webhook, WebhookType } from "../api/records.ts";
@@ -55,7 +55,7 @@ function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
   );
 }
 
-/** The types of events as switches. Those that are required are on and cannot be put off. */
+/** Event types as checkboxes. Required ones are always on. */
 export function Types({ all, chosen, set }: { all: WebhookType[]; chosen: string[]; set: (chosen: string[]) => void }): JSX.Element {
   return (
     <fieldset>

@@ -1,4 +1,4 @@
-/** The frame around every screen: navigation, organisation and mode, search, and who is signed in. */
+/** The frame around all screens: navigation, organisation, mode and search. */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { memberOf, useApp, useHere } from "../app/app.ts";
@@ -18,7 +18,7 @@ export function Frame(): JSX.Element {
   return isOf && !["new", "invitation"].includes(place.screen) ? <Within /> : <Outside />;
 }
 
-/** What belongs to no organisation, and whoever is in none. */
+/** Screens without an organisation, and people who are in none. */
 function Outside(): JSX.Element {
   const { place, session, api, enter } = useApp();
   useTop(place.screen);
@@ -148,7 +148,7 @@ function Unknown(): JSX.Element {
   );
 }
 
-/** Which organisation: of one alone, its name. */
+/** The organisation switcher. */
 function Switcher(): JSX.Element {
   const { session, org, place } = useHere();
   const choose = (id: string): void => {
@@ -187,7 +187,7 @@ function skip(event: MouseEvent): void {
   document.querySelector<HTMLElement>("main h1")?.focus();
 }
 
-/** A screen begins at its top, and its title takes the focus, so that a screen reader begins there. */
+/** Scrolls a new screen to its top and focuses its title, so that a screen reader starts there. */
 function useTop(screen: string): void {
   useEffect(() => {
     scrollTo(0, 0);

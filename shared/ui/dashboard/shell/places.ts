@@ -1,4 +1,4 @@
-/** The places of the application, for the navigation and the search alike. */
+/** The screens, for navigation and search. */
 import type { JSX } from "preact";
 import { Account } from "../screens/account.tsx";
 import { Audit } from "../screens/audit.tsx";
@@ -19,12 +19,12 @@ import { Webhook } from "../screens/webhook.tsx";
 import { Webhooks } from "../screens/webhooks.tsx";
 
 export interface Screen {
-  name: string; // in the address
+  name: string; // in the URL
   title: string;
-  /** More words that it is found by. */
+  /** Additional search keywords. */
   words: string;
   group: "Build" | "Monitor" | "Organisation" | "Account";
-  /** Without it the screen would be empty. */
+  /** The permission without which the screen would be empty. */
   needs?: "inspect" | "manage";
   show: () => JSX.Element;
   one?: (props: { id: string }) => JSX.Element;

@@ -1,4 +1,4 @@
-/** Proving who one is: to sign in, as a second factor, and again before what matters most. */
+/** Proofs of identity: to sign in, as a second factor, and before sensitive actions. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
@@ -35,7 +35,7 @@ export function Passkey({ api, done }: ProofProps): JSX.Element | null {
   );
 }
 
-/** Six digits of a generator. */
+/** Six digits from an authenticator app. */
 export function Generator({ api, done }: ProofProps): JSX.Element {
   const [code, setCode] = useState("");
   const action = useAction();
@@ -46,7 +46,7 @@ export function Generator({ api, done }: ProofProps): JSX.Element {
   );
 }
 
-/** A recovery code, instead of the second factor. */
+/** A recovery code in place of the second factor. */
 export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   const [code, setCode] = useState("");
   const action = useAction();
@@ -57,7 +57,7 @@ export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   );
 }
 
-/** An address, and then the six digits that were sent to it. */
+/** An email address, then the six-digit code sent to it. */
 export function Email({ api, done, email: given = "" }: ProofProps & { email?: string }): JSX.Element {
   const [email, setEmail] = useState(given);
   const [code, setCode] = useState("");
@@ -94,7 +94,7 @@ export function Email({ api, done, email: given = "" }: ProofProps & { email?: s
   );
 }
 
-/** Asks again who it is, before what matters most. */
+/** Asks for a fresh proof before a sensitive action. */
 export function Proof({ api, session, done, close }: ProofProps & { session: DashboardSession; close: () => void }): JSX.Element {
   const { email, totp, passkeys } = session.account;
   return (

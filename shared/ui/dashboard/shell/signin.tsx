@@ -1,4 +1,4 @@
-/** Who has no session, or only half of one. */
+/** Sign-in, for people without a session or without their second factor. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
@@ -9,7 +9,7 @@ import { Email, Generator, Passkey, RecoveryCode } from "./proof.tsx";
 interface SignInProps {
   api: Api;
   session: DashboardSession | undefined;
-  /** They came with an invitation. */
+  /** Whether they followed an invitation. */
   invited: boolean;
   enter: (session: DashboardSession | undefined) => void;
 }

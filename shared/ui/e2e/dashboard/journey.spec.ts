@@ -1,4 +1,4 @@
-/** The dashboard before the real service: what a customer's people do with it, from the first code on. */
+/** The dashboard with the real service: a customer's team from the first code on. */
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Download } from "@playwright/test";
@@ -8,10 +8,10 @@ import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import { Developer, lookUntil, newcomer, Receiver } from "./support.ts";
 
-/** What a press may cost a newcomer, from the sign-in page to the first verified webhook. */
+/** Maximum clicks from the sign-in page to the first verified webhook. */
 const MOST_PRESSES = 14;
 
-/** Places that show a patient's record, or that there is one. */
+/** Screens that show records or connections. */
 const PLACES_OF_RECORDS = ["Overview", "Playground", "Deliveries", "Connections", "Exports", "Usage", "Inbox"];
 
 const OTHER_PLACES = ["Credentials", "Webhooks", "Branding", "Members", "Audit log", "Your account"];
@@ -52,7 +52,7 @@ test("sign up, key, webhook, test delivery, a patient in the playground, the rec
   await developer.button("Replay");
   await lookUntil(page, /manual/, 2); // the first is the test event
   const [first, again] = receiver.received;
-  expect(again).toEqual(first); // the same id, so that a receiver knows it
+  expect(again).toEqual(first); // the same ID, so that a receiver recognises it
 
   await developer.link("Playground");
   const opening = context.waitForEvent("page");
@@ -106,12 +106,12 @@ test("sign up, key, webhook, test delivery, a patient in the playground, the rec
   await developer.press(page.getByRole("dialog").getByRole("button", { name: "Erase" }));
   await expect(page.getByRole("heading", { name: "Erasure in progress" })).toBeVisible();
   await erase(run);
-  await lookAt(developer, OTHER_PLACES); // while the eraser waits for a minute before it continues
+  await lookAt(developer, OTHER_PLACES); // the eraser waits a minute before it continues
   await page.goto(place);
   const erased = page.getByRole("heading", { name: "Erasure in progress" });
   await expect(async () => {
     await erase(run);
-    await page.reload(); // which shows the connection as long as it is there
+    await page.reload(); // the page shows the connection while it exists
     await expect(erased).toBeVisible({ timeout: 3_000 });
   }).toPass();
   await expect(async () => {
@@ -227,12 +227,12 @@ test("who has lost an account to another address takes it back without signing i
   await context.close();
 
   await page.reload();
-  await thief.signIn(run, email); // with the mail of the address, which is its owner's
+  await thief.signIn(run, email); // with the code sent to the owner's address
   await expect(page.getByText(email).first()).toBeVisible();
   await expect(page.getByText(other)).toHaveCount(0);
 });
 
-/** Goes to places, and judges what they show. */
+/** Opens screens and checks their look. */
 async function lookAt({ page, link }: Developer, places: string[]): Promise<void> {
   for (const name of places) {
     await page.setViewportSize({ width: 1280, height: 860 });
@@ -245,7 +245,7 @@ async function lookAt({ page, link }: Developer, places: string[]): Promise<void
   await page.setViewportSize({ width: 1280, height: 860 });
 }
 
-/** Has the eraser run now. */
+/** Runs the eraser now. */
 async function erase(run: Run): Promise<void> {
   await fetch(`${run.console_url}/api/functions/EraserFunction/fire`, { method: "POST" });
 }
@@ -254,7 +254,7 @@ async function text(download: Download): Promise<string> {
   return readFileSync(await download.path(), "utf8");
 }
 
-/** The newest link to the dashboard that was sent to an address. */
+/** Returns the newest dashboard link that was sent to an address. */
 async function mailedLink(run: Run, email: string): Promise<string> {
   const response = await fetch(`${run.console_url}/api/mail`);
   const { mails } = (await response.json()) as { mails: { to: string[]; text: string; at: string }[] };
@@ -264,7 +264,7 @@ async function mailedLink(run: Run, email: string): Promise<string> {
   return link;
 }
 
-/** A code of the generator (RFC 6238), so many steps ahead: none works twice. */
+/** Returns an authenticator code (RFC 6238), the given number of steps ahead. Each code works once. */
 function codeOf(secret: string, ahead: number): string {
   const bits = [...secret.replace(/[\s=]/g, "")].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));

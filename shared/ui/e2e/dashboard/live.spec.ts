@@ -1,4 +1,4 @@
-/** The way to live mode: the checklist, the request, the review and the decision, as owners and others see them. */
+/** Live mode: the checklist, the request, the review and the decision, for owners and others. */
 import { findings } from "../support/axe.ts";
 import { look } from "../support/looks.ts";
 import { expect, test } from "../support/test.ts";

@@ -1,4 +1,4 @@
-/** Recovery codes, and deleting an organisation, before a service of memory. */
+/** Recovery codes and organisation deletion, with the in-memory service. */
 import { findings } from "../support/axe.ts";
 import { look } from "../support/looks.ts";
 import { expect, test } from "../support/test.ts";

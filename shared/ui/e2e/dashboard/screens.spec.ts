@@ -1,4 +1,4 @@
-/** Every screen, full, empty and failed, in every form that somebody may have it (support/looks.ts). */
+/** Every screen with data, empty and failed, in every form factor (support/looks.ts). */
 import { findings } from "../support/axe.ts";
 import { look } from "../support/looks.ts";
 import { expect, test } from "../support/test.ts";

@@ -1,4 +1,4 @@
-/** Using the dashboard: without a mouse, on a phone, and by search. */
+/** The dashboard by keyboard, on a phone, and by search. */
 import { randomUUID } from "node:crypto";
 import { look } from "../support/looks.ts";
 import { mailedCode } from "../support/patient.ts";
@@ -40,7 +40,7 @@ test("everything from the sign-in to a test event is done without a mouse", asyn
   await page.keyboard.type("web");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Webhooks" })).toBeFocused();
-  await keyboard.press("Shift+Tab"); // the last place of the navigation; on from there is the content
+  await keyboard.press("Shift+Tab"); // the last navigation link; the content follows
   await to("New webhook");
   await keyboard.press("Enter");
   await to("URL");

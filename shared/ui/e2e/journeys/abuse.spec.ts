@@ -1,4 +1,4 @@
-/** Pages and portals that mean harm (docs/develop/threat-model.md). */
+/** Hostile pages and portals (docs/develop/threat-model.md). */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
@@ -10,7 +10,7 @@ import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
 
-/** A credential of its own, whose origins nobody else's tests depend on. */
+/** A separate credential, so that its origins don't affect other tests. */
 function registered(run: Run, ...origins: string[]): string {
   const { org_id, redirect_uri } = customer(run);
   const words = origins.flatMap((origin) => ["-origin", origin]);
@@ -38,7 +38,7 @@ for (const site of ["evil", "localhost.evil"]) {
   });
 }
 
-/** The older element's window, of which somebody else knows the attempt's id and token. */
+/** The older element's window, with an attempt ID and token that someone else knows. */
 const others = (run: Run, publicId: string): string => {
   const known = new URLSearchParams({ attempt_id: crypto.randomUUID(), attempt_token: "A".repeat(43) });
   return `${run.base_url}/widget/connect?public_id=${publicId}#${known}`;
@@ -61,7 +61,7 @@ for (const site of ["", "evil", "localhost"]) {
   });
 }
 
-/** A page that holds the frame by itself, and answers its hello as it likes. */
+/** A page that holds the frame itself and answers its hello freely. */
 const holder = (run: Run, publicId: string): string => `<iframe src="${run.base_url}/widget/embed?public_id=${publicId}" width="500" height="700"></iframe>
 <script>
   addEventListener("message", ({ data, source }) => {
@@ -121,7 +121,7 @@ test("messages that are forged change nothing", async ({ page, run, host }) => {
   await patient.connect();
 });
 
-/** Makes an attempt as a page does, and returns what it got. */
+/** Creates an attempt as a page does, and returns the response. */
 async function attempt(run: Run, publicId = customer(run).public_id): Promise<{ attempt_id: string; attempt_token: string; connect_url: string; start_value: string }> {
   const response = await fetch(`${run.base_url}/bridge/attempts?public_id=${publicId}`, {
     method: "POST",
@@ -175,7 +175,7 @@ test("no page on which a patient consents can be framed, to lead a click", async
 });
 
 test("a portal whose discovery names our own connect address is not left for", async ({ page, run, host }) => {
-  let isKnown = false; // until then its discovery cannot be read, which would be refused
+  let isKnown = false; // before that its discovery can't be read, which would be rejected
   const portal = createServer((request, response) => {
     if (!isKnown || !request.url?.endsWith("/.well-known/smart-configuration")) return void response.writeHead(404).end();
     const base = `http://${request.headers.host ?? ""}`;

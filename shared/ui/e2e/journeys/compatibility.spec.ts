@@ -1,11 +1,11 @@
-/** A component that others wrote for the same contract (docs/reference/compatibility.md): its own dialog, an iframe with a query, and JSON messages. */
+/** A third-party component for the same contract (docs/reference/compatibility.md): its own dialog, an iframe with a query, and JSON messages. */
 import type { Page } from "@playwright/test";
 import { Patient } from "../support/patient.ts";
 import { customer, type Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import type { Host } from "../support/host.ts";
 
-/** The page of a customer that has such a component. */
+/** A customer's page with such a component. */
 async function open(page: Page, run: Run, host: Host, query: Record<string, string>, site = "clinic"): Promise<void> {
   const address = `${run.base_url}/widget/embed?${new URLSearchParams({ "search-only": "true", ...query })}`;
   await page.goto(host.publish({

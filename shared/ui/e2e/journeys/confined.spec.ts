@@ -1,4 +1,4 @@
-/** Customers' pages that browsers keep from much: isolated ones, ones in a sandbox, ones without TLS. What cannot work is said, and nothing is asked in vain. */
+/** Confined customers' pages: isolated, sandboxed or without TLS. Limits are reported, and no request is sent in vain. */
 import type { Page } from "@playwright/test";
 import { callbacks, heard, heardTypes, markup, script, visit } from "../support/customer.ts";
 import type { Placed } from "../support/customer.ts";
@@ -21,12 +21,12 @@ for (const embedder of ["require-corp", "credentialless"]) {
   });
 }
 
-/** What the page in the sandbox says to the one around it, since its own document may be closed to everybody. */
+/** Messages from the sandboxed page to its parent, because its own document may be inaccessible. */
 const tells = `<script>
   for (const type of ["eventBus", "orgConnectionCallback"]) document.addEventListener(type, (event) => parent.postMessage(structuredClone(event.detail), "*"));
 </script>`;
 
-/** Opens a page of the customer's in a sandbox of another one's. */
+/** Opens a customer's page in another page's sandbox. */
 async function confine(page: Page, run: Run, host: Host, sandbox: string, placed: Placed): Promise<Patient> {
   const inner = host.publish({ path: "/inner", head: script(run) + tells, body: `<main>${markup(run, placed)}</main>` });
   const keeps = "<script>window.said = []; addEventListener('message', ({ data }) => said.push(data));</script>";
@@ -80,7 +80,7 @@ test("a sandbox with all that docs/guide/widget.md names", async ({ page, run, h
   expect((await said(page)).map((one) => (one as { event_type: string }).event_type)).toEqual(["patient.connection_pending", "patient.connection_success"]);
 });
 
-/** A customer's page without TLS, which no name of localhost is: nothing is asked of the network for it. */
+/** A customer's page without TLS. localhost can't be one; the network is not used for it. */
 async function withoutTLS(page: Page, run: Run, placed: Placed): Promise<void> {
   const html = `<!doctype html><html lang="en"><title>Alder Clinic</title>${script(run)}<main>${markup(run, placed)}</main></html>`;
   await page.route("http://clinic.example/", (route) => route.fulfill({ contentType: "text/html", body: html }));

@@ -1,4 +1,4 @@
-/** The main journeys: a patient connects in a customer's page on another site. */
+/** The main journeys: a patient connects on a customer's page on another site. */
 import { heard, heardTypes, violations, visit } from "../support/customer.ts";
 import { Patient } from "../support/patient.ts";
 import { INSTITUTIONS, SANDBOX } from "../support/run.ts";

@@ -1,4 +1,4 @@
-/** What docs/guide/widget.md says is true: its first code works as it stands, and its tables name what there is. */
+/** Tests docs/guide/widget.md: its first sample runs, and its tables are complete. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Patient } from "../support/patient.ts";
@@ -14,18 +14,18 @@ interface Described {
 const described = (JSON.parse(readFileSync(join(repository, "shared/ui/sdk/custom-elements.json"), "utf8")) as { modules: Described[] }).modules;
 const elements = described.flatMap((module) => module.declarations);
 
-/** A chapter of the document, with those below it. */
+/** Returns a chapter of the document, including its subchapters. */
 function chapter(title: string): string {
   const [, depth = "##"] = new RegExp(`^(#+) ${title}$`, "m").exec(document) ?? [];
   const [, text = ""] = document.split(new RegExp(`^${depth} ${title}$`, "m"));
   return text.split(new RegExp(`^#{2,${depth.length}} `, "m"))[0] ?? "";
 }
 
-/** What stands in the first column of a chapter's tables. */
+/** Returns the first column of a chapter's tables. */
 const named = (text: string): string[] =>
   [...text.matchAll(/^\| (`[^|]+`) \|/gm)]
     .flatMap(([, cell = ""]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name))
-    .filter((name) => name !== "event_type"); // a table's head
+    .filter((name) => name !== "event_type"); // a table header
 
 test("the quick start, followed to the letter", async ({ page, run, host }) => {
   const [, code = ""] = /```html\n(<!doctype html>[\s\S]+?)```/.exec(chapter("Quick start")) ?? [];

@@ -1,4 +1,4 @@
-/** Without a frame: redirect mode, links, web views, and the window of the older element. */
+/** Journeys without a frame: redirect mode, links, web views, and the older element's window. */
 import type { Page } from "@playwright/test";
 import { findings } from "../support/axe.ts";
 import { callbacks, heard, visit } from "../support/customer.ts";
@@ -7,7 +7,7 @@ import { customer, INSTITUTIONS } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-/** Where a redirect has brought the patient to. */
+/** Where the redirect returned the patient. */
 async function landed(page: Page, run: Run): Promise<URLSearchParams> {
   const { redirect_uri: back } = customer(run);
   await page.waitForURL((url) => url.href.startsWith(back));
@@ -153,7 +153,7 @@ test("popup mode: a portal's error, where page and portal have severed the windo
   const patient = await toWindow(page, run);
   await patient.pick(INSTITUTIONS.refusing.name);
   await patient.button("go").click();
-  await expect.poll(() => callbacks(page), { timeout: 15_000 }).toHaveLength(1); // a window that cannot be heard is given some time to be
+  await expect.poll(() => callbacks(page), { timeout: 15_000 }).toHaveLength(1); // a severed window is given time to send a message
   const [result] = (await callbacks(page)) as Record<string, string>[];
   expect(Object.keys(result ?? {}).sort()).toEqual(["error", "error_description", "external_state", "request_id"]);
 });

@@ -1,4 +1,4 @@
-/** Phones lose their network. Whatever is lost, the patient has a next step. */
+/** Network loss: the patient always has a next step. */
 import type { BrowserContext } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
 import { mailedCode, newEmail, Patient } from "../support/patient.ts";
@@ -8,7 +8,7 @@ import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
 
-/** Loses the first request of each kind, and says of which kinds none has been lost yet. */
+/** Fails the first request of each kind, and returns the kinds that have not failed yet. */
 async function lose(context: BrowserContext, ...kinds: RegExp[]): Promise<() => RegExp[]> {
   const left = new Set(kinds);
   for (const kind of kinds) {
@@ -20,7 +20,7 @@ async function lose(context: BrowserContext, ...kinds: RegExp[]): Promise<() => 
   return () => [...left];
 }
 
-/** What a journey asks the service for, once the frame's page is there. */
+/** The requests of a journey once the frame's page has loaded. */
 const REQUESTS = [
   /\/bridge\/email\/codes/,
   /\/bridge\/email\/verification/,
@@ -31,7 +31,7 @@ const REQUESTS = [
   /\/bridge\/callback/,
 ];
 
-/** Proves an address, pressing what is there to be pressed. */
+/** Confirms an email address, using the buttons that are offered. */
 async function proveEmail(patient: Patient, run: Run): Promise<void> {
   const email = newEmail();
   await patient.field("email").fill(email);
@@ -54,7 +54,7 @@ test("a journey of which each request is lost once", async ({ page, context, run
   await patient.press(() => found.isVisible());
   await found.click();
   await patient.press(() => patient.button("go").isEnabled());
-  const dead = await patient.leave(); // whose start is lost
+  const dead = await patient.leave(); // its start is lost
   await dead.again();
   await dead.signInAndAllow();
   await dead.again();
@@ -73,7 +73,7 @@ test("what dresses the page, the words of the other language and the named insti
   await expect.poll(lost).toEqual([]);
   const portal = await patient.leave();
   await portal.signInAndAllow();
-  await patient.sees("success_title"); // in the language that is there
+  await patient.sees("success_title"); // in the language that loaded
 });
 
 for (const [name, open, sent, path] of [
@@ -134,7 +134,7 @@ test("a tab that has slept for ten minutes finds what happened in between", asyn
   await patient.open();
   await patient.pick();
   const portal = await patient.leave();
-  await page.clock.pauseAt(Date.now() + 5_000); // no timer of the tab runs
+  await page.clock.pauseAt(Date.now() + 5_000); // no timers run in the tab
   await portal.signInAndAllow();
   await expect(portal.page.getByRole("heading", { level: 1 })).toHaveText("You are connected");
   await page.clock.fastForward("10:00");

@@ -1,4 +1,4 @@
-/** Customers' pages are not made for us: several widgets, none at times, small screens, other languages, no mouse. */
+/** Unusual customers' pages: several widgets, small screens, other languages, keyboard only. */
 import { heardTypes, markup, script, violations, visit } from "../support/customer.ts";
 import { newEmail, Patient, Portal, spanish } from "../support/patient.ts";
 import { expect, test } from "../support/test.ts";
@@ -130,7 +130,7 @@ test("with the keyboard alone", async ({ page, context, run, host }) => {
   await page.keyboard.press("Enter");
   await patient.sees("search_title");
 
-  /** Moves on until the focus is where this is, as somebody does who cannot see. */
+  /** Presses Tab until an element has the focus. */
   const tabTo = async (name: RegExp): Promise<void> => {
     const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
     for (let i = 0; i < 40; i++) {

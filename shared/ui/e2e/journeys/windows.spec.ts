@@ -1,4 +1,4 @@
-/** Windows are lost, severed and blocked; the attempt is the truth. */
+/** Lost, severed and blocked windows. The attempt on the server is authoritative. */
 import type { BrowserContext } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
 import { Patient, Portal } from "../support/patient.ts";
@@ -7,7 +7,7 @@ import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
 
-/** The hospital's pages sever whoever has opened them. */
+/** The hospital's pages sever their opener. */
 async function severing(context: BrowserContext): Promise<void> {
   await context.route("**/sandbox/oauth/authorize**", async (route) => {
     const response = await route.fetch({ maxRedirects: 0 });
@@ -64,7 +64,7 @@ for (const step of ["before the portal's page is there", "at the sign-in", "at t
     else await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
     if (step === "at the consent") await portal.signIn();
     await portal.page.close();
-    const second = await patient.leave("waiting_reopen"); // of another attempt: the first one's address may have been used
+    const second = await patient.leave("waiting_reopen"); // a new attempt, since the first start value may be used up
     await second.signInAndAllow();
     await patient.sees("success_title");
   });
@@ -73,7 +73,7 @@ for (const step of ["before the portal's page is there", "at the sign-in", "at t
 test("the window is closed as soon as access has been allowed: nothing is lost", async ({ page, context, run, host }) => {
   await withoutRedirects(context);
   await context.route(/\/bridge\/callback/, async (route) => {
-    await route.fetch({ maxRedirects: 0 }); // and the answer reaches nobody
+    await route.fetch({ maxRedirects: 0 }); // the response is lost
     await route.request().frame().page().close();
   });
   await visit(page, run, host, { attributes });
@@ -81,7 +81,7 @@ test("the window is closed as soon as access has been allowed: nothing is lost",
   await patient.open();
   await patient.pick();
   const portal = await patient.leave();
-  await portal.signInAndAllow().catch(() => undefined); // the window goes while it is looked at
+  await portal.signInAndAllow().catch(() => undefined); // the window closes during the check
   await patient.sees("success_title");
   expect(portal.page.isClosed()).toBe(true);
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success"]);
@@ -155,7 +155,7 @@ test("the element is taken out of the page in mid-flow, and the patient finishes
   const told = await page.evaluate(() => {
     const types: string[] = [];
     const element = document.querySelector("svc-widget-element");
-    element?.addEventListener("eventBus", (event) => event instanceof CustomEvent && types.push(event.detail.event_type)); // it bubbles nowhere any more
+    element?.addEventListener("eventBus", (event) => event instanceof CustomEvent && types.push(event.detail.event_type)); // the event no longer bubbles
     element?.remove();
     return types;
   });

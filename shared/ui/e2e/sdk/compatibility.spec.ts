@@ -1,21 +1,21 @@
-/** Handlers of eventBus that others wrote for the same contract (docs/reference/compatibility.md). */
+/** Third-party eventBus handlers for the same contract (docs/reference/compatibility.md). */
 import { CONNECTED, expect, played, PUBLIC_ID, say, test } from "./stage.ts";
 
 const element = `<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`;
 
-/** The recipe of docs/reference/compatibility.md: a second event, under the page's own name, whose detail is JSON text. */
+/** The recipe of docs/reference/compatibility.md: a second event under the page's own name, with JSON text as detail. */
 const recipe = `<script>
   const widget = document.querySelector("svc-widget-element");
   widget.addEventListener("eventBus", ({ detail }) => widget.dispatchEvent(new CustomEvent("eventBusText", { detail: JSON.stringify(detail) })));
 </script>`;
 
-/** Takes text alone, as one published handler does. */
+/** Accepts only text, like one published handler. */
 const strings = `<script>
   window.taken = [];
   for (const name of ["eventBus", "eventBusText"]) document.querySelector("svc-widget-element").addEventListener(name, ({ detail }) => typeof detail === "string" && taken.push(JSON.parse(detail)));
 </script>`;
 
-/** Takes either form, as most published handlers do. Two events for one fact would be two facts to it. */
+/** Accepts either form, like most published handlers. Two events for one fact would count twice. */
 const either = `<script>
   window.counted = [];
   document.querySelector("svc-widget-element").addEventListener("eventBus", ({ detail }) => counted.push((typeof detail === "string" ? JSON.parse(detail) : detail).event_type));
@@ -46,7 +46,7 @@ test("a handler that waits for widget.close receives it last, however the modal 
     const frame = await played(page);
     await say(frame, { type: "ready" });
     await close();
-    await say(frame, { type: "closed" }).catch(() => undefined); // hide() has taken the frame away
+    await say(frame, { type: "closed" }).catch(() => undefined); // hide() has removed the frame
     await expect(page.getByRole("dialog")).toBeHidden();
     const types = await page.evaluate(() => (self as unknown as { closed_: string[] }).closed_.splice(0));
     expect(types).toEqual(["widget.complete", "widget.close"]);

@@ -1,4 +1,4 @@
-/** Pages that forbid much, style everything, or lie. */
+/** Hostile pages: restrictive, heavily styled, or lying. */
 import { expect, heard, init, played, PUBLIC_ID, say, test, told, violations } from "./stage.ts";
 
 const CLIPPED = "overflow:hidden;width:10px;height:10px;position:relative;transform:translateX(0);contain:strict";
@@ -15,7 +15,7 @@ test("a page that allows scripts and frames alone is enough", async ({ visit, se
   expect((await page.getByRole("dialog").boundingBox())?.width).toBe(440);
   await say(frame, { type: "closed" });
   await expect(page.getByRole("dialog")).toBeHidden();
-  // The icon of the stage's pages is the stage's own matter.
+  // The icon of the stage's pages is irrelevant here.
   expect((await violations(page)).filter((violation) => !violation.startsWith("img-src"))).toEqual([]);
   expect(problems.filter((problem) => !problem.includes("img-src"))).toEqual([]);
 });
@@ -54,7 +54,7 @@ test("the page's scrolling is exactly as before", async ({ visit, page }) => {
   const frame = await played(page);
   await page.mouse.move(5, 5);
   await page.mouse.wheel(0, 500);
-  await page.waitForTimeout(200); // that nothing moves has no sign
+  await page.waitForTimeout(200); // an unchanged state has no signal to wait for
   expect((await root())[3]).toBe(20);
   expect((await root())[4]).toBe(before[4]);
   await say(frame, { type: "closed" });
@@ -92,22 +92,22 @@ test("another frame of ours does not speak for this one", async ({ visit, page, 
   await expect.poll(() => service.asked).toHaveLength(2);
   await page.evaluate((address) => document.body.append(Object.assign(document.createElement("iframe"), { src: address })), `${service.base}/another`);
   await expect.poll(() => service.asked).toHaveLength(3);
-  await page.waitForTimeout(200); // that nothing comes has no sign
-  await page.keyboard.press("Escape"); // asks a frame that has been answered
+  await page.waitForTimeout(200); // a missing message has no signal to wait for
+  await page.keyboard.press("Escape"); // asks a frame that already responded
   await expect(page.getByRole("dialog")).toBeHidden();
 });
 
 test("a frame that was led to another origin is told nothing, however alike that looks", async ({ visit, page, host, service }) => {
   const port = new URL(service.origin()).port;
   for (const site of ["service.localhost.evil", "evilservice", "service"]) {
-    // The last one is the same name at another port.
+    // The last one is the same host on another port.
     service.detour = host.publish({ site, path: "/v1/widget/embed", body: `<script>addEventListener("message", (event) => (self.init = event.data)); parent.postMessage({ svc: "hello", v: 1 }, "*")</script>` });
     expect(new URL(service.detour).port).not.toBe(port);
     await visit(`<svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org"></svc-widget-element>`);
     await page.getByRole("button", { name: "Share Records" }).click();
     await expect.poll(() => page.frames().map((frame) => frame.url())).toContain(service.detour);
     const stranger = page.frames().find((frame) => frame.url() === service.detour);
-    await page.waitForTimeout(300); // that nothing comes has no sign
+    await page.waitForTimeout(300); // a missing message has no signal to wait for
     expect(await stranger?.evaluate(() => (self as unknown as { init?: unknown }).init)).toBeUndefined();
   }
 });

@@ -1,4 +1,4 @@
-/** What pages and frameworks do to an element. */
+/** Lifecycle of elements in pages and frameworks. */
 import { type Page } from "@playwright/test";
 import { findings } from "../support/axe.ts";
 import { CONNECTED, expect, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
@@ -130,7 +130,7 @@ test("a frame that loads ahead is told nothing before the click, and is of the d
 test("nothing is asked of us before a click", async ({ visit, page, service }) => {
   await visit(element);
   await page.getByRole("button", { name: "Share Records" }).hover();
-  await page.waitForTimeout(200); // that nothing comes has no sign
+  await page.waitForTimeout(200); // a missing message has no signal to wait for
   expect(service.asked).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** svc-widget-element: how it opens, what the frame is told, what the page is told, and how it closes. */
+/** svc-widget-element: opening, messages to the frame and the page, and closing. */
 import { CONNECTED, expect, heard, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
 
 const COMPLETE = { api_mode: "test", event_type: "widget.complete", data: [] };
@@ -161,7 +161,7 @@ test("a frame that does not come is told after 15 seconds, and tried again", asy
   await page.clock.install();
   service.detour = `${service.base}/elsewhere?silent`;
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
-  await page.clock.pauseAt(Date.now() + 60_000); // on a slow machine the steps below take seconds themselves
+  await page.clock.pauseAt(Date.now() + 60_000); // on a slow machine the next steps take seconds
   await page.getByRole("button", button).click();
   await expect.poll(() => service.asked).toHaveLength(2);
   await page.clock.runFor(14_000);
@@ -174,7 +174,7 @@ test("a frame that does not come is told after 15 seconds, and tried again", asy
   const frame = await played(page);
   await page.clock.runFor(16_000);
   await expect(page.getByRole("alert")).toBeVisible();
-  await page.clock.resume(); // the frame says it by a timer
+  await page.clock.resume(); // the frame sends it from a timer
   await say(frame, { type: "ready" });
   await expect(page.getByRole("alert")).toBeHidden();
   await page.clock.runFor(16_000);

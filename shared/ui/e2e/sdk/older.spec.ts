@@ -6,7 +6,7 @@ const ATTRIBUTES = `public-id="${PUBLIC_ID}" external-id="visit-9" external-stat
 const POPUP = `<svc-widget ${ATTRIBUTES} connect-mode="popup"></svc-widget>`;
 const button = { name: "Share Records" };
 
-/** Clicks and answers with the window. */
+/** Clicks and returns the window. */
 async function opened(page: Page): Promise<Page> {
   const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", button).click()]);
   await popup.waitForURL("**/widget/connect**");
@@ -55,7 +55,7 @@ test("what came of it is told as our server has it, once", async ({ visit, page 
   await visit(POPUP);
   await opened(page);
   const frame = await played(page);
-  await say(frame, { type: "event", payload: CONNECTED }); // of the other element
+  await say(frame, { type: "event", payload: CONNECTED }); // of another element
   await say(frame, { type: "result", callback: RESULT }, { type: "result", callback: REFUSED });
   await expect(page.locator("iframe")).toHaveCount(0);
   expect(await told(page)).toEqual([RESULT]);

@@ -1,4 +1,4 @@
-/** The components of react.js in React's StrictMode, which mounts everything twice. */
+/** The components of react.js in StrictMode, which mounts everything twice. */
 import * as esbuild from "esbuild";
 import { mkdtempSync, rmSync } from "node:fs";
 import { execFileSync } from "node:child_process";

@@ -1,7 +1,7 @@
-/** The browser of these tests is a patient's: what would hide a failure is not switched off. */
+/** Checks that the test browser behaves like a patient's: nothing that would hide a failure is switched off. */
 import { expect, test } from "./test.ts";
 
-test.use({ trace: "off" }); // what it asks the page counts as a click
+test.use({ trace: "off" }); // its page calls count as clicks
 
 test("storage is kept apart by site", async ({ page, host }) => {
   const inner = host.publish({ site: "inner", body: "<p>inner</p>" });
@@ -15,7 +15,7 @@ test("storage is kept apart by site", async ({ page, host }) => {
 
 test("a window that nobody has clicked for is blocked", async ({ page, context, host }) => {
   await page.goto(host.publish({ site: "pushy", body: `<script>setTimeout(() => { document.title = open("about:blank") === null ? "blocked" : "open"; }, 200)</script>` }));
-  await new Promise((resolve) => setTimeout(resolve, 1_000)); // as would asking the page
+  await new Promise((resolve) => setTimeout(resolve, 1_000)); // so would a call into the page
   await expect(page).toHaveTitle("blocked");
   expect(context.pages()).toHaveLength(1);
 });

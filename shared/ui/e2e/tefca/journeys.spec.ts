@@ -1,4 +1,4 @@
-/** TEFCA mode in a customer's page, with a service that answers what a test wants. The whole of it, with our own, is in real.spec.ts. */
+/** TEFCA mode on a customer's page, with a stand-in service. real.spec.ts covers the real one. */
 import type { Page } from "@playwright/test";
 import schema from "../../sdk/events.schema.json" with { type: "json" };
 import { isValid } from "../../sdk/test/validate.ts";
@@ -24,7 +24,7 @@ async function arrive(page: Page, run: Run, host: Host, more: Record<string, str
   return patient;
 }
 
-/** What the page has heard is what the schema says, and nothing of it is a failure. */
+/** Asserts that the page's events match the schema and contain no failure. */
 async function judge(page: Page): Promise<void> {
   for (const event of await heard(page)) expect(isValid(event, schema), JSON.stringify(event)).toBe(true);
   expect(await heardTypes(page)).not.toContain("patient.connection_failed");

@@ -1,6 +1,6 @@
 /**
- * TEFCA mode as it is: the service's own endpoints, the simulated identity provider and the simulated network. The customer's page is on another site
- * (clinic.localhost), and the browser is as in a private window: it has no cookie of anybody, and keeps none of a frame.
+ * TEFCA mode with the real endpoints, the simulated identity provider and the simulated network. The customer's page is
+ * on another site (clinic.localhost), and the browser blocks third-party cookies, as in a private window.
  */
 import type { Page } from "@playwright/test";
 import schema from "../../sdk/events.schema.json" with { type: "json" };
@@ -14,16 +14,16 @@ import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import { english, TefcaPatient } from "./patient.ts";
 
-/** Some facilities answer late, and some never, for which the network waits. */
+/** Some facilities respond late or never, and the network waits for them. */
 const PATIENCE = { timeout: 120_000 };
 
-/** Whose records several facilities have (shared/tefca/people). */
+/** A person with records at several facilities (shared/tefca/people). */
 const PERSON = "Maple Aster";
 
-/** To where the simulated provider asks who the patient is. */
+/** Leads to the simulated provider's sign-in page. */
 async function toProvider(page: Page, run: Run, host: Host): Promise<{ patient: TefcaPatient; window: Page }> {
   await visit(page, run, host, { attributes: { "tefca-mode": "", "external-id": "visit-9", "external-state": "s-9" } });
-  const patient = new TefcaPatient(page, english, new CannedTefca()); // of which nothing is served
+  const patient = new TefcaPatient(page, english, new CannedTefca()); // nothing is served there
   await patient.open();
   await patient.next();
   await patient.confirm(run);
@@ -34,7 +34,7 @@ async function toProvider(page: Page, run: Run, host: Host): Promise<{ patient: 
   return { patient, window: await patient.toWindow() };
 }
 
-/** All that the network has found is chosen and connected. */
+/** Chooses and connects everything that was found. */
 async function connect(page: Page, run: Run, host: Host): Promise<Connection[]> {
   const { patient, window } = await toProvider(page, run, host);
   await window.getByRole("link", { name: PERSON }).click();

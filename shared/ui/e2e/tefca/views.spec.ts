@@ -1,4 +1,4 @@
-/** Every view of TEFCA mode, in English and Spanish, as journeys/views.spec.ts looks at those of the ordinary way. */
+/** Every view of TEFCA mode in English and Spanish, as in journeys/views.spec.ts. */
 import type { Page } from "@playwright/test";
 import type { Standing } from "../../embed/api/records.ts";
 import { look } from "../support/looks.ts";

@@ -1,4 +1,4 @@
-/** What a patient can ask for: an institution that is missing, and help. */
+/** The patient's requests: a missing institution, and help. */
 import type { Word } from "../../kit/words/language.ts";
 import { Button, emailInput, Field, Form, Title, Trouble } from "./parts.tsx";
 import { orgName, type Ui } from "./ui.ts";

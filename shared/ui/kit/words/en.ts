@@ -1,4 +1,4 @@
-/** What patients read, in English. {braces} hold what is put in; a key that ends in _one has its plural in _other (Intl.PluralRules). */
+/** Patient texts in English. {braces} are placeholders; a key ending in _one has its plural in _other (Intl.PluralRules). */
 export const lang = "en";
 export const words = {
   back: "Back",

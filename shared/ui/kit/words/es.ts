@@ -1,4 +1,4 @@
-/** What patients read, in Spanish, as it is spoken in the United States. */
+/** Patient texts in Spanish, as spoken in the United States. */
 import type { Words } from "./en.ts";
 
 export const lang = "es";

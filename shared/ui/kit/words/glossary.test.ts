@@ -22,7 +22,7 @@ const findings = (texts: Iterable<readonly [string, string]>, forms: string[]): 
 
 const forbidden = (scope: "patients" | "dashboard", lang: "en" | "es"): string[] => glossary.filter((term) => (term.scope ?? scope) === scope).flatMap(({ not }) => not?.[lang] ?? []);
 
-/** Returns the string literals of JavaScript. What a template inserts becomes an x, and has its own literals returned as well. */
+/** Returns the string literals of JavaScript code. A template's expressions become x, and their own literals are returned as well. */
 function literals(code: string): string[] {
   const found: string[] = [];
   let at = 0;
@@ -53,7 +53,7 @@ function literals(code: string): string[] {
   return found;
 }
 
-/** Returns the strings of the dashboard's sources that a reader may see, by file. esbuild turns the text between tags into strings. */
+/** Returns the dashboard's visible strings by source file. esbuild turns the text between tags into strings. */
 function dashboardTexts(): [string, string][] {
   const { transformSync } = createRequire(join(process.cwd(), "package.json"))("esbuild") as typeof import("esbuild");
   const files = readdirSync("dashboard", { recursive: true }).map(String).filter((file) => /\.tsx?$/.test(file) && !/\.test\.|testing|snippets/.test(file));
@@ -105,7 +105,7 @@ const familiar = [
 ];
 
 test("Spanish patient texts address the patient as usted", () => {
-  // "Comparte" and the like are also the third person: there, only what stands alone or first in a sentence is a command.
+  // "Comparte" and the like are also third-person forms, so only a command at the start of a sentence counts.
   const sentences = Object.entries(spanish).flatMap(([word, text]) => text.split(/(?<=[.!?])\s+/).map((sentence) => [word, sentence] as const));
   const [pronouns = "", verbs = "", commands = "", past = ""] = familiar;
   assert.deepEqual(findings(sentences, [pronouns, verbs, past]), []);

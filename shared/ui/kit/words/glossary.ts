@@ -1,15 +1,14 @@
 /**
- * The words of the interfaces in both languages: one word for one thing. glossary.test.ts holds the patients' texts to
- * all of them, and the dashboard's texts to the English ones. A form may be a regular expression; forms are matched as
- * whole words, in any case.
+ * The glossary of both interfaces in both languages: one word for one thing. glossary.test.ts applies it to all patient
+ * texts and to the dashboard's English ones. A form may be a regular expression; it matches whole words in any case.
  */
 
 export interface Term {
   en: string;
   es: string;
-  /** Forms of the term, if not only the term and its plural. A Spanish text needs one if its English text has one. */
+  /** Forms of the term, if more than the term and its plural. A Spanish text needs one if its English text has one. */
   forms?: { en?: string; es: string };
-  /** Words that must not appear instead. */
+  /** Words to avoid. */
   not?: { en?: string[]; es?: string[] };
   /** The interface that the term is for, if not for both. */
   scope?: "patients" | "dashboard";
@@ -40,7 +39,7 @@ export const glossary: Term[] = [
   { en: "window", es: "ventana", not: { en: ["pop-?ups?"], es: ["pop-?ups?"] } },
   { en: "another browser", es: "otro navegador", forms: { es: "otro( navegador)?" } },
   { en: "cookie", es: "cookie", not: { es: ["galletas?"] } },
-  // How it goes.
+  // Progress and errors.
   { en: "get help", es: "obtener ayuda", forms: { es: "(obtener|pida) ayuda" } },
   { en: "expired", es: "vencido", forms: { en: "expired", es: "venci(ó|do|da)" }, not: { en: ["run out", "ran out", "timed out", "lapsed"], es: ["caduc\\w+", "expir\\w+"] } },
   { en: "respond", es: "responder", forms: { en: "respond(s|ed|ing)?", es: "respond(e|er|erá|ió|ido|ieron)" }, not: { en: ["answer(s|ed|ing)?"], es: ["contest\\w+"] } },
@@ -50,7 +49,7 @@ export const glossary: Term[] = [
   { en: "details for support", es: "datos para soporte", not: { es: ["asistencia"] } },
   { en: "test mode", es: "modo de prueba", not: { en: ["sandbox mode", "invented", "made-up"], es: ["inventad\\w+", "modo de pruebas"] } },
   { en: "privacy policy", es: "política de privacidad" },
-  // Old ways of saying things.
+  // Outdated phrases.
   { en: "again", es: "otra vez", forms: { es: "otra vez|de nuevo|más tarde|desde el principio|vuelve a pasar|reintentar|renovar\\w*|ya no" }, not: { en: ["anew", "once more"] } },
   { en: "continue", es: "continuar", forms: { en: "continu(e|ing|es)", es: "continu(ar|ará|e)|continúe|ir a|podrá continuar" }, not: { en: ["go on", "goes on", "going on", "proceed"], es: ["proseguir", "siga adelante"] } },
   { en: "filter by location", es: "filtrar por ubicación", not: { en: ["narrow down"], es: ["limitar la búsqueda"] } },

@@ -8,12 +8,12 @@ import { words as es } from "./es.ts";
 import { words as tefcaEn } from "./tefca-en.ts";
 import { words as tefcaEs } from "./tefca-es.ts";
 
-const hardest = 6; // Flesch-Kincaid grade: readers of eleven or twelve years
-const hardestSpanish = 65; // INFLESZ: from here on "quite easy"
-const long = 30; // words; below it, one long word decides
-const longest = 18; // words of a sentence
+const hardest = 6; // Flesch-Kincaid grade: readers aged eleven to twelve
+const hardestSpanish = 65; // INFLESZ: "quite easy" starts here
+const long = 30; // words; in shorter texts a single long word decides
+const longest = 18; // words per sentence
 
-/** Fills in a short name for each placeholder. */
+/** Replaces each placeholder with a short name or number. */
 const filled = (texts: Record<string, string>): [string, string][] => Object.entries(texts).map(([word, text]) => [word, text.replace(/\{(\w+)\}/g, (_, name) => (/^(n|all|id|date)$/.test(name) ? "3" : "Alder"))]);
 
 const english = filled({ ...en, ...tefcaEn, ...wordsIn("en") });

@@ -1,4 +1,4 @@
-/** What patients read in TEFCA mode alone, in English, as in en.ts. */
+/** Patient texts of TEFCA mode in English, as in en.ts. */
 export const words = {
   tefca_intro_title: "Find your records with one identity check",
   tefca_intro_lead: "We ask hospitals and clinics nationwide for your records through the TEFCA network. You choose which ones send a copy to {org}.",

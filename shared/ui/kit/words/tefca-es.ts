@@ -1,4 +1,4 @@
-/** What patients read in TEFCA mode alone, in Spanish, as in es.ts. */
+/** Patient texts of TEFCA mode in Spanish, as in es.ts. */
 import type { TefcaWords } from "./tefca-en.ts";
 
 export const words: TefcaWords = {
