@@ -37,12 +37,12 @@ const cases: [Record<string, string>, string, boolean][] = [
 test("the Node receiver accepts only valid signatures", async () => {
   const file = join(scratch, "receiver.mjs");
   writeFileSync(file, receive("Node"));
-  const { isOurs } = (await import(file)) as { isOurs: (headers: object, body: Buffer, secret: string) => boolean };
-  for (const [headers, sent, want] of cases) assert.equal(isOurs(headers, Buffer.from(sent), secret), want);
+  const { verifyWebhook } = (await import(file)) as { verifyWebhook: (headers: object, body: Buffer, secret: string) => boolean };
+  for (const [headers, sent, want] of cases) assert.equal(verifyWebhook(headers, Buffer.from(sent), secret), want);
 });
 
 test("the Python receiver accepts only valid signatures", () => {
-  const judge = `${receive("Python")}\nimport json, sys\nprint(json.dumps([is_ours(h, b.encode(), "${secret}") for h, b, _ in json.load(sys.stdin)]))`;
+  const judge = `${receive("Python")}\nimport json, sys\nprint(json.dumps([verify_webhook(h, b.encode(), "${secret}") for h, b, _ in json.load(sys.stdin)]))`;
   const said = execFileSync("python3", ["-c", judge], { input: JSON.stringify(cases), encoding: "utf8" });
   assert.deepEqual(JSON.parse(said), cases.map(([, , want]) => want));
 });

@@ -88,7 +88,7 @@ export function receive(dialect: (typeof RECEIVE)[number]): string {
       return `import { createHmac, timingSafeEqual } from "node:crypto";
 
 // body: the raw request body, before any parsing
-export function isOurs(headers, body, secret) {
+export function verifyWebhook(headers, body, secret) {
   const id = headers["webhook-id"], timestamp = headers["webhook-timestamp"];
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false;
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
@@ -103,7 +103,7 @@ export function isOurs(headers, body, secret) {
       return `import base64, hashlib, hmac, time
 
 # body: the raw request body, before any parsing
-def is_ours(headers, body: bytes, secret: str) -> bool:
+def verify_webhook(headers, body: bytes, secret: str) -> bool:
     id, timestamp = headers["webhook-id"], headers["webhook-timestamp"]
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:
         return False
@@ -125,8 +125,8 @@ import (
 	"time"
 )
 
-// IsOurs reports whether a webhook is from us. It needs the raw body, before any parsing.
-func IsOurs(h http.Header, body []byte, secret string) bool {
+// VerifyWebhook reports whether the signature of a webhook is valid. It needs the raw body, before any parsing.
+func VerifyWebhook(h http.Header, body []byte, secret string) bool {
 	id, timestamp := h.Get("webhook-id"), h.Get("webhook-timestamp")
 	at, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || time.Since(time.Unix(at, 0)).Abs() > 5*time.Minute {

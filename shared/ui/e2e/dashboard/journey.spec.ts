@@ -45,7 +45,7 @@ test("sign up, key, webhook, test delivery, a patient in the playground, the rec
   await developer.link("View delivery");
   await lookUntil(page, "delivered");
   developer.tell("first use", test.info());
-  expect(receiver.received).toMatchObject([{ type: "webhook.test", isOurs: true }]);
+  expect(receiver.received).toMatchObject([{ type: "webhook.test", isVerified: true }]);
   expect(developer.clicks).toBeLessThanOrEqual(MOST_PRESSES);
   expect(developer.seconds()).toBeLessThan(300);
 
@@ -86,7 +86,7 @@ test("sign up, key, webhook, test delivery, a patient in the playground, the rec
   await lookUntil(page, "delivered");
   await look(page, "dashboard-real-delivery", "en");
   expect(receiver.received.map(({ type }) => type)).toContain("patient.ehi_export_success");
-  expect(receiver.received.every(({ isOurs }) => isOurs)).toBe(true);
+  expect(receiver.received.every(({ isVerified }) => isVerified)).toBe(true);
   receiver.stop();
 
   await lookAt(developer, PLACES_OF_RECORDS);
@@ -150,7 +150,7 @@ test("a webhook that was lost is seen with its reason, and gets what it has miss
   await developer.button("Enable and replay");
   await expect(page.getByText("Enabled. Replaying 1 delivery.")).toBeVisible();
   await lookUntil(page, "delivered");
-  expect(receiver.received.at(-1)).toEqual({ ...receiver.received[0], isOurs: true });
+  expect(receiver.received.at(-1)).toEqual({ ...receiver.received[0], isVerified: true });
   receiver.stop();
 });
 

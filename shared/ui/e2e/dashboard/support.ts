@@ -91,27 +91,27 @@ export async function lookUntil(page: Page, text: string | RegExp, times = 1): P
   }).toPass();
 }
 
-type IsOurs = (headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string) => boolean;
+type Verify = (headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string) => boolean;
 
 /** A customer's webhook endpoint, which verifies events with the dashboard's sample code. */
 export class Receiver {
   secret = "";
   status = 204; // status of its responses
-  readonly received: { type: string; id: string; isOurs: boolean }[] = [];
+  readonly received: { type: string; id: string; isVerified: boolean }[] = [];
   readonly #server: Server;
 
-  private constructor(isOurs: IsOurs) {
+  private constructor(verify: Verify) {
     this.#server = createServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray());
       const { type } = JSON.parse(body.toString()) as { type: string };
-      this.received.push({ type, id: String(request.headers["webhook-id"]), isOurs: isOurs(request.headers, body, this.secret) });
+      this.received.push({ type, id: String(request.headers["webhook-id"]), isVerified: verify(request.headers, body, this.secret) });
       response.writeHead(this.status).end();
     });
   }
 
   static async start(): Promise<Receiver> {
-    const { isOurs } = (await import(`data:text/javascript,${encodeURIComponent(receive("Node"))}`)) as { isOurs: IsOurs };
-    const made = new Receiver(isOurs);
+    const { verifyWebhook } = (await import(`data:text/javascript,${encodeURIComponent(receive("Node"))}`)) as { verifyWebhook: Verify };
+    const made = new Receiver(verifyWebhook);
     await new Promise<void>((resolve) => made.#server.listen(0, "127.0.0.1", resolve));
     return made;
   }

@@ -165,7 +165,7 @@ export const words = {
   offline: "You’re offline. Nothing is lost. You can continue when you’re back online.",
   network_trouble: "We couldn’t reach the service. Check your internet connection and try again.",
   limited_trouble: "Too many attempts. Wait a minute and try again.",
-  refused_trouble: "We couldn’t accept this. Check what you entered and try again.",
+  refused_trouble: "That didn’t work. Check what you entered and try again.",
   lost_trouble: "This page is no longer available. Please start again.",
   unavailable_trouble: "This isn’t working right now. Try again in a minute.",
 
