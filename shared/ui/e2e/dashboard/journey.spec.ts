@@ -16,7 +16,7 @@ const PLACES_OF_RECORDS = ["Overview", "Playground", "Deliveries", "Connections"
 
 const OTHER_PLACES = ["Credentials", "Webhooks", "Branding", "Members", "Audit log", "Your account"];
 
-test("sign up, key, webhook, test delivery, a patient in the playground, the record, the delivery log, and a replay", async ({ page, run, context }) => {
+test("a new customer gets from sign-up to a verified record and a replay", async ({ page, run, context }) => {
   test.setTimeout(400_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const receiver = await Receiver.start();
@@ -123,7 +123,7 @@ test("sign up, key, webhook, test delivery, a patient in the playground, the rec
   await look(page, "dashboard-real-erasure", "en");
 });
 
-test("a webhook that was lost is seen with its reason, and gets what it has missed", async ({ page, run }) => {
+test("a disabled webhook shows its reason and replays missed events", async ({ page, run }) => {
   const receiver = await Receiver.start();
   await page.goto(run.dashboard_url);
   const developer = new Developer(page);
@@ -154,7 +154,7 @@ test("a webhook that was lost is seen with its reason, and gets what it has miss
   receiver.stop();
 });
 
-test("who was invited joins, with no more than their role", async ({ page, run, browser }) => {
+test("an invited member joins with the invited role", async ({ page, run, browser }) => {
   const email = newcomer();
   const owner = new Developer(page);
   await page.goto(run.dashboard_url);
@@ -178,7 +178,7 @@ test("who was invited joins, with no more than their role", async ({ page, run, 
   await context.close();
 });
 
-test("a generator of codes is asked for at the next sign-in", async ({ page, run }) => {
+test("an authenticator app is required at the next sign-in", async ({ page, run }) => {
   const email = newcomer();
   const developer = new Developer(page);
   await page.goto(`${run.dashboard_url}#/account`);
@@ -200,7 +200,7 @@ test("a generator of codes is asked for at the next sign-in", async ({ page, run
   await expect(page.getByRole("heading", { name: "Your account" })).toBeVisible();
 });
 
-test("who has lost an account to another address takes it back without signing in", async ({ page, run, browser }) => {
+test("an owner restores a changed email address without signing in", async ({ page, run, browser }) => {
   const email = newcomer();
   const thief = new Developer(page);
   await page.goto(`${run.dashboard_url}#/account`);

@@ -27,7 +27,7 @@ test("an owner completes the checklist and requests live mode", async ({ page, r
   expect(await page.evaluate(() => window.broken)).toEqual([]);
 });
 
-test("a refusal and a withdrawal show the operator's reason", async ({ page, run }) => {
+test("a rejected or withdrawn request shows the operator's reason", async ({ page, run }) => {
   for (const [stage, text] of [["none", "Your request was not approved."], ["withdrawn", "Live mode was withdrawn."]] as const) {
     const decided = world();
     Object.assign(decided.live, { stage, reason: "Your website does not name you." });

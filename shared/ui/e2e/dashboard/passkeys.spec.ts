@@ -48,7 +48,7 @@ async function withPasskey(page: Page, run: Run, name: string): Promise<{ develo
   return { developer, email, authenticator };
 }
 
-test("a passkey is made, signs in, is a second factor, proves again who it is, and is removed", async ({ page, run }) => {
+test("a passkey signs in, works as a second factor and as a fresh proof, and can be removed", async ({ page, run }) => {
   const { developer, email, authenticator } = await withPasskey(page, run, "Work laptop");
   expect(await authenticator.passkeys()).toMatchObject([{ rpId: new URL(run.dashboard_url).hostname }]);
   await developer.type("Passkey name", "The same again");
@@ -82,7 +82,7 @@ test("a passkey is made, signs in, is a second factor, proves again who it is, a
   await expect(page.getByRole("alert").filter({ hasText: "The passkey proves nothing." })).toBeVisible();
 });
 
-test("nobody gets in by a passkey whose owner is not there", async ({ page, run }) => {
+test("a passkey without user verification is rejected", async ({ page, run }) => {
   const { developer, authenticator } = await withPasskey(page, run, "Work laptop");
   await developer.signOut();
   await authenticator.recognise(false);
@@ -91,7 +91,7 @@ test("nobody gets in by a passkey whose owner is not there", async ({ page, run 
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });
 
-test("a passkey of the dashboard proves nothing when a page of others has asked for it", async ({ page, run, host }) => {
+test("a passkey response requested by another origin is rejected", async ({ page, run, host }) => {
   const { developer, authenticator } = await withPasskey(page, run, "Work laptop");
   await developer.signOut();
 

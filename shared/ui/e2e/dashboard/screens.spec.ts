@@ -34,7 +34,7 @@ const SCREENS: [name: string, place: string, title: string][] = [
 ];
 
 for (const [name, place, title] of SCREENS) {
-  test(`${name} can be read and used by everybody`, async ({ page, run }) => {
+  test(`${name} is accessible in every form factor`, async ({ page, run }) => {
     await open(page, run, place, world());
     await expect(page.getByRole("heading", { level: 1, name: title, exact: true })).toBeFocused();
     await expect(page.getByText("Loading", { exact: true })).toHaveCount(0);
@@ -43,7 +43,7 @@ for (const [name, place, title] of SCREENS) {
   });
 }
 
-test("an empty list says what to do first, and one that failed what was asked", async ({ page, run }) => {
+test("an empty list suggests a first step, and a failed one shows the request ID", async ({ page, run }) => {
   const empty = world(true);
   empty.session.organisations = world().session.organisations;
   for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "No deliveries yet"], ["connections", "No patient"], ["exports", "No exports yet"], ["inbox", "No requests yet"], ["playground", "need a public ID"], ["audit", "No changes yet"]] as const) {
@@ -62,7 +62,7 @@ test("an empty list says what to do first, and one that failed what was asked", 
   await expect(page.getByRole("table", { name: "Exports" })).toBeVisible();
 });
 
-test("a role is shown what it may do, and nothing else", async ({ page, run }) => {
+test("a role sees only the actions it may use", async ({ page, run }) => {
   const of = world();
   for (const member of of.session.organisations) member.role = "viewer";
   await open(page, run, at(`webhooks/${id(201)}`), of);
@@ -75,7 +75,7 @@ test("a role is shown what it may do, and nothing else", async ({ page, run }) =
   await expect(page.getByRole("button", { name: "New credential" })).toHaveCount(0);
 });
 
-test("a secret is shown after a proof, and a session that ends leads to the sign-in", async ({ page, run }) => {
+test("a secret is revealed after a proof, and an ended session leads to the sign-in", async ({ page, run }) => {
   const of = world();
   of.session.account.passkeys = [];
   const fake = new Fake(of);
@@ -94,7 +94,7 @@ test("a secret is shown after a proof, and a session that ends leads to the sign
   await look(page, "dashboard-sign-in", "en");
 });
 
-test("what cannot be taken back takes its name", async ({ page, run }) => {
+test("an irreversible action requires the object's name", async ({ page, run }) => {
   const fake = await open(page, run, at(`connections/${id(501)}`), world());
   await page.getByRole("button", { name: "Erase" }).click();
   const dialog = page.getByRole("dialog", { name: "Erase connection" });
@@ -105,11 +105,11 @@ test("what cannot be taken back takes its name", async ({ page, run }) => {
   expect(fake.asked.filter((one) => one.startsWith("POST"))).toEqual([]);
   await dialog.getByLabel("Type").fill("00000000");
   await dialog.getByRole("button", { name: "Erase" }).click();
-  await expect(page.getByRole("heading", { name: "Erased" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Erasure in progress" })).toBeVisible();
   await expect(page.getByText("not found")).toHaveCount(0);
 });
 
-test("at another host than its own the dashboard leads to its own, with its place", async ({ page, run }) => {
+test("the dashboard redirects from another host to its own, keeping the place", async ({ page, run }) => {
   expect(new URL(run.base_url).host).not.toBe(new URL(run.dashboard_url).host);
   const place = `#/${at("webhooks")}`;
   await page.goto(`${run.base_url}/dashboard${place}`);

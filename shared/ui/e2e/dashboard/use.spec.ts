@@ -6,7 +6,7 @@ import { expect, test } from "../support/test.ts";
 import { newcomer } from "./support.ts";
 import { at, id, open, world } from "./stage.ts";
 
-test("everything from the sign-in to a test event is done without a mouse", async ({ page, run }) => {
+test("sign-in to test event works with the keyboard alone", async ({ page, run }) => {
   const email = newcomer();
   await page.goto(run.dashboard_url);
   const { keyboard } = page;
@@ -64,7 +64,7 @@ test("everything from the sign-in to a test event is done without a mouse", asyn
   }).toPass();
 });
 
-test("the search opens places and ids, and gives the focus back", async ({ page, run }) => {
+test("the search opens screens and IDs and restores the focus", async ({ page, run }) => {
   await open(page, run, at(""), world());
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   await page.keyboard.press("Control+k");
@@ -82,7 +82,7 @@ test("the search opens places and ids, and gives the focus back", async ({ page,
   await expect(page.getByRole("button", { name: "Search" })).toBeFocused();
 });
 
-test("a menu holds the places on a phone, and the mode stays with a place", async ({ page, run }) => {
+test("a phone shows the navigation as a menu, and switching mode keeps the screen", async ({ page, run }) => {
   await page.setViewportSize({ width: 375, height: 700 });
   await open(page, run, at("webhooks"), world());
   await expect(page.getByRole("navigation")).toBeHidden();
@@ -95,7 +95,7 @@ test("a menu holds the places on a phone, and the mode stays with a place", asyn
   expect(page.url()).toContain("/live/credentials");
 });
 
-test("filters are in the address, and nothing of them reaches the service but as its query", async ({ page, run }) => {
+test("filters are kept in the URL fragment and sent only as query parameters", async ({ page, run }) => {
   const fake = await open(page, run, at("deliveries"), world());
   await page.getByLabel("Status").selectOption("exhausted");
   await expect(page.getByRole("row")).toHaveCount(2);
@@ -108,7 +108,7 @@ test("filters are in the address, and nothing of them reaches the service but as
   expect(fake.asked.every((one) => !one.includes("#"))).toBe(true);
 });
 
-test("an attempt is copied as curl, and a delivery is replayed", async ({ page, run, context }) => {
+test("an attempt can be copied as curl and a delivery replayed", async ({ page, run, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page, run, at(`deliveries/${id(401)}`), world());
   await page.getByRole("button", { name: "Copy as curl" }).click();
@@ -118,7 +118,7 @@ test("an attempt is copied as curl, and a delivery is replayed", async ({ page, 
   await expect(page.getByText("Attempt 1, manual")).toBeVisible();
 });
 
-test("a notice address is verified by the code that was sent to it", async ({ page, run }) => {
+test("a notice address is verified by an emailed code", async ({ page, run }) => {
   await open(page, run, at("branding"), world());
   const addresses = page.getByRole("table", { name: "Notice addresses" });
   await expect(addresses.getByText("unverified")).toHaveCount(1);
@@ -134,7 +134,7 @@ test("a notice address is verified by the code that was sent to it", async ({ pa
   await expect(page.getByRole("button", { name: /Send code/ })).toHaveCount(0);
 });
 
-test("an accent is judged while it is picked, and the preview wears it", async ({ page, run }) => {
+test("an accent shows contrast warnings and updates the preview while typing", async ({ page, run }) => {
   await open(page, run, at("branding"), world());
   await page.getByLabel("Accent", { exact: true }).fill("#0f5e78");
   await expect(page.getByText("On white, its contrast is")).toHaveCount(0);

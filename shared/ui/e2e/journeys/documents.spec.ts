@@ -27,7 +27,7 @@ const named = (text: string): string[] =>
     .flatMap(([, cell = ""]) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name))
     .filter((name) => name !== "event_type"); // a table header
 
-test("the quick start, followed to the letter", async ({ page, run, host }) => {
+test("the documented quick start works as written", async ({ page, run, host }) => {
   const [, code = ""] = /```html\n(<!doctype html>[\s\S]+?)```/.exec(chapter("Quick start")) ?? [];
   const html = code.replaceAll("https://api.example.com/v1", run.base_url).replace(/public_test_[0-9a-f-]+/, customer(run).public_id);
   await page.goto(host.publish({ site: "myapp", html }));
@@ -43,7 +43,7 @@ for (const [title, tag] of [
   ["`svc-widget-element`", "svc-widget-element"],
   ["Redirect mode", "svc-widget"],
 ] as const) {
-  test(`every attribute of ${tag} is in its table, and no other`, () => {
+  test(`the documented attributes of ${tag} are complete`, () => {
     const attributes = elements.find((one) => one.tagName === tag)?.attributes?.map((one) => one.name) ?? [];
     const written = named(chapter(title)).filter((name) => !/[(.]/.test(name));
     expect(attributes.length).toBeGreaterThan(5);
@@ -51,14 +51,14 @@ for (const [title, tag] of [
   });
 }
 
-test("every event of the schema is in the table, and no other", () => {
+test("the documented events match the schema", () => {
   const schema = readFileSync(join(repository, "shared/ui/sdk/events.schema.json"), "utf8");
   const types = new Set([...schema.matchAll(/"const": ?"((?:patient|widget|search)\.[a-z_]+)"/g)].map(([, type = ""]) => type));
   expect(types.size).toBe(7);
   expect(named(chapter("Events")).sort()).toEqual([...types].sort());
 });
 
-test("every part and property that pages may dress is told", () => {
+test("every CSS part and property is documented", () => {
   const text = chapter("Form");
   for (const { cssProperties = [], cssParts = [] } of elements) for (const { name } of [...cssProperties, ...cssParts]) expect(text).toContain(name);
 });

@@ -40,7 +40,7 @@ async function proveEmail(patient: Patient, run: Run): Promise<void> {
   await patient.press(() => patient.heading("search_title").isVisible(), "continue");
 }
 
-test("a journey of which each request is lost once", async ({ page, context, run, host }) => {
+test("the journey survives the loss of each request", async ({ page, context, run, host }) => {
   await withoutRedirects(context);
   const lost = await lose(context, ...REQUESTS);
   const asked = new Set<string>();
@@ -63,7 +63,7 @@ test("a journey of which each request is lost once", async ({ page, context, run
   expect([...asked].filter((one) => !REQUESTS.some((kind) => kind.test(one))), "what is asked for and was not lost").toEqual([]);
 });
 
-test("what dresses the page, the words of the other language and the named institution are lost once", async ({ page, context, run, host }) => {
+test("the page survives the loss of its style sheet, language and institution", async ({ page, context, run, host }) => {
   const lost = await lose(context, /\/widget\/assets\/embed-\w+\.css/, /\/widget\/assets\/es-\w+\.js/, /\/bridge\/catalog\?/);
   await visit(page, run, host, { attributes: { ...attributes, "brand-id": run.sandbox.brand_id } });
   const patient = new Patient(page);
@@ -80,7 +80,7 @@ for (const [name, open, sent, path] of [
   ["asking for help", "help", "support_sent_title", /\/support\/request/],
   ["asking for a missing hospital", "missing", "missing_sent_title", /\/support\/healthsystem/],
 ] as const) {
-  test(`${name} is lost once, and what was typed stays`, async ({ page, context, run, host }) => {
+  test(`${name} keeps its input when its request is lost`, async ({ page, context, run, host }) => {
     const lost = await lose(context, path);
     await visit(page, run, host, { attributes: { ...attributes, email: newEmail() } });
     const patient = new Patient(page);
@@ -100,7 +100,7 @@ for (const [name, path] of [
   ["page", /\/widget\/embed/],
   ["script", /\/widget\/assets\/embed-\w+\.js/],
 ] as const) {
-  test(`the frame's ${name} does not come: after 15 seconds the element says so, and trying again helps`, async ({ page, context, run, host }) => {
+  test(`the element shows an error after 15 seconds without the frame's ${name} and can retry`, async ({ page, context, run, host }) => {
     const lost = await lose(context, path);
     await page.clock.install();
     await visit(page, run, host, { attributes });
@@ -114,7 +114,7 @@ for (const [name, path] of [
   });
 }
 
-test("no network at all is said, and with it back the journey goes on", async ({ page, context, run, host }) => {
+test("going offline is shown, and the journey continues when online", async ({ page, context, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -127,7 +127,7 @@ test("no network at all is said, and with it back the journey goes on", async ({
   await patient.connect();
 });
 
-test("a tab that has slept for ten minutes finds what happened in between", async ({ page, run, host }) => {
+test("a tab that slept for ten minutes catches up", async ({ page, run, host }) => {
   await page.clock.install();
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
@@ -143,7 +143,7 @@ test("a tab that has slept for ten minutes finds what happened in between", asyn
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success"]);
 });
 
-test("a sign-in that nobody finishes ends after 30 minutes, and nothing is asked any more", async ({ page, run, host }) => {
+test("an unfinished sign-in expires after 30 minutes and polling stops", async ({ page, run, host }) => {
   await page.clock.install();
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);

@@ -14,7 +14,7 @@ function requests(page: Page, base: string): string[] {
   return seen;
 }
 
-test("the frame paints with one request", async ({ page, run, host }) => {
+test("the frame paints after one request", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const seen = requests(page, run.base_url);
   await page.route(/\/widget\/assets\//, () => undefined); // never answered
@@ -32,7 +32,7 @@ interface Traced {
  * Measures CPU time, because on a busy machine a task's duration includes others' work. Shared processors distort even
  * CPU time, but the page's own work recurs in every round.
  */
-test("no task of a page is longer than 100 ms", async ({ page, browser, run, host }) => {
+test("no page task exceeds 100 ms", async ({ page, browser, run, host }) => {
   let longest = Infinity;
   for (let round = 0; round < ROUNDS && longest > 100; round++) {
     await visit(page, run, host, { attributes });
@@ -50,7 +50,7 @@ test("no task of a page is longer than 100 ms", async ({ page, browser, run, hos
 });
 
 /** The best of several runs counts, because a busy machine only makes a page slower. docs/develop/performance.md has the median. */
-test("from the click until the frame is ready takes less than 300 ms", async ({ page, run, host }) => {
+test("the frame is ready within 300 ms of the click", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const times = await page.evaluate(async (rounds) => {
     const element = document.querySelector<HTMLElement & { hide(): void }>("svc-widget-element");

@@ -84,7 +84,7 @@ async function toWindow(page: Page, run: Run, host: Host): Promise<{ window: Pag
 }
 
 for (const kind of ["connect", "tefca"] as const) {
-  test(`redirect mode: our page's redirect to the start of a ${kind} attempt starts nothing`, async ({ page, run }) => {
+  test(`redirect mode: a redirect to the start of a ${kind} attempt starts nothing`, async ({ page, run }) => {
     const made = await make(run, kind);
     await page.route(/\/bridge\/(connect|reconnect)\?/, (route) =>
       route.request().url().includes("attempt=") ? route.fallback() : route.fulfill({ status: 302, headers: { location: linkTo(made) } }),
@@ -133,7 +133,7 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`another site's form with the start value of a ${kind} attempt starts nothing, in whichever window`, async ({ page, run, host }) => {
+  test(`another site's form with the start value of a ${kind} attempt starts nothing in any window`, async ({ page, run, host }) => {
     const made = await make(run, kind);
     const form = (target: string): string =>
       `<form method="post" action="${made.url}" target="${target}"><input type="hidden" name="start_value" value="${made.start_value}"><button>${target}</button></form>`;
@@ -151,7 +151,7 @@ for (const kind of ["connect", "tefca"] as const) {
   });
 }
 
-test("another site's form that one of our URLs would redirect to a start, method and body kept, starts nothing", async ({ page, run, host }) => {
+test("another site's form redirected by our URL to a start starts nothing", async ({ page, run, host }) => {
   const made = await make(run, "connect");
   await page.route(/\/widget\/connect/, (route) => route.fulfill({ status: 307, headers: { location: made.url } }));
   const field = `<input type="hidden" name="start_value" value="${made.start_value}">`;
@@ -186,7 +186,7 @@ test("the start value is in no URL, and the portal gets no referrer", async ({ p
  * Posts the hidden form from one of our pages, which an attacker can't do. Without this test, the tests above could
  * pass because every start fails.
  */
-test("our own page starts the same attempt", async ({ page, run }) => {
+test("the widget's own page starts the same attempt", async ({ page, run }) => {
   for (const kind of ["connect", "tefca"] as const) {
     const made = await make(run, kind);
     await toHostedPage(page, run);

@@ -47,7 +47,7 @@ for (const lang of [english, spanish]) {
   test.describe(`in ${lang.lang}`, () => {
     test.use({ locale: `${lang.lang}-US` });
 
-    test("the whole journey", async ({ page, run, host }) => {
+    test("every view of a journey is accessible", async ({ page, run, host }) => {
       test.setTimeout(900_000);
       const patient = await looker(page, run, host, lang, { "show-splash": "" });
       await patient.shows("button");
@@ -62,7 +62,7 @@ for (const lang of [english, spanish]) {
       await failed(patient);
     });
 
-    test("what few patients see", async ({ page, run, host }) => {
+    test("rare views are accessible", async ({ page, run, host }) => {
       const patient = await looker(page, run, host, lang, { "reconnect-org-connection-id": crypto.randomUUID() });
       await patient.open();
       await patient.sees("reconnect_title");

@@ -21,7 +21,7 @@ const either = `<script>
   document.querySelector("svc-widget-element").addEventListener("eventBus", ({ detail }) => counted.push((typeof detail === "string" ? JSON.parse(detail) : detail).event_type));
 </script>`;
 
-test("eventBus reports each fact once to a handler that takes objects and text", async ({ visit }) => {
+test("eventBus delivers each event once to a handler that accepts objects and text", async ({ visit }) => {
   const page = await visit(element + either);
   await page.getByRole("button", { name: "Share Records" }).click();
   const frame = await played(page);
@@ -30,7 +30,7 @@ test("eventBus reports each fact once to a handler that takes objects and text",
   expect(await page.evaluate(() => (self as unknown as { counted: string[] }).counted)).toEqual(["patient.connection_success", "widget.complete", "widget.close"]);
 });
 
-test("a handler that takes text alone receives it by the documented listener", async ({ visit }) => {
+test("a text-only handler receives events through the documented listener", async ({ visit }) => {
   const page = await visit(element + strings + recipe);
   await page.getByRole("button", { name: "Share Records" }).click();
   const frame = await played(page);
@@ -39,7 +39,7 @@ test("a handler that takes text alone receives it by the documented listener", a
   expect(await page.evaluate(() => (self as unknown as { taken: unknown[] }).taken)).toMatchObject([CONNECTED, { event_type: "widget.complete" }, { event_type: "widget.close" }]);
 });
 
-test("a handler that waits for widget.close receives it last, however the modal closes", async ({ visit }) => {
+test("widget.close is the last event however the modal closes", async ({ visit }) => {
   const page = await visit(`${element}<script>window.closed_ = []; document.addEventListener("eventBus", ({ detail }) => closed_.push(detail.event_type));</script>`);
   for (const close of [() => page.keyboard.press("Escape"), () => page.locator("svc-widget-element").evaluate((widget: HTMLElement & { hide(): void }) => widget.hide())]) {
     await page.getByRole("button", { name: "Share Records" }).click();

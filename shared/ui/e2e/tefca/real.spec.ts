@@ -52,7 +52,7 @@ async function connect(page: Page, run: Run, host: Host): Promise<Connection[]> 
   return complete?.event_type === "widget.complete" ? complete.data : [];
 }
 
-test("the browser of these tests keeps no cookie of a frame", async ({ page, host }) => {
+test("the test browser blocks third-party cookies", async ({ page, host }) => {
   const inner = host.publish({ site: "inner", body: "<p>inner</p>", headers: { "set-cookie": "seen=1; SameSite=None; Secure" } });
   await page.goto(host.publish({ site: "outer", body: `<iframe src="${inner}"></iframe>` }));
   const frame = page.frames().find((one) => one.url() === inner);
@@ -61,7 +61,7 @@ test("the browser of these tests keeps no cookie of a frame", async ({ page, hos
   expect(await page.evaluate(() => document.cookie)).toBe("seen=1");
 });
 
-test("from the identity check to the connections, and once more: each facility has one connection", async ({ page, run, host }) => {
+test("repeating the identity check keeps one connection per facility", async ({ page, run, host }) => {
   test.setTimeout(480_000);
   const first = await connect(page, run, host);
   expect(first.length).toBeGreaterThan(1);
@@ -74,7 +74,7 @@ test("from the identity check to the connections, and once more: each facility h
   expect(pairs(second)).toEqual(pairs(first));
 });
 
-test("who declines at the provider reads that nothing was shared, and can try again", async ({ page, run, host }) => {
+test("a patient who declines at the provider sees that nothing was shared and can retry", async ({ page, run, host }) => {
   const { patient, window } = await toProvider(page, run, host);
   await window.getByRole("link", { name: "Decline and go back" }).click();
   await patient.sees("declined_title");
