@@ -8,7 +8,7 @@ export const words: TefcaWords = {
   tefca_once_text: "Un servicio de identidad confirma quién es usted. No necesita la contraseña de ningún hospital.",
   tefca_asked: "A quién le pedimos",
   tefca_asked_text: "A los hospitales y clínicas de la red. Para buscar sus registros, reciben datos que el servicio confirmó, como su nombre, fecha de nacimiento y dirección.",
-  tefca_shared_text: "Documentos sobre sus consultas, medicamentos, resultados de pruebas, alergias y vacunas. Llevan su nombre y sus datos de contacto. Vienen solo de los lugares que usted elija. Nadie los elige por usted.",
+  tefca_shared_text: "Documentos sobre sus consultas, medicamentos, resultados de pruebas, alergias y vacunas. Incluyen su nombre y datos de contacto. Vienen solo de los lugares que usted elija. Nadie los elige por usted.",
   tefca_stop_text: "Pida a {org} que deje de recibirlos.",
   tefca_simulated: "Aquí la verificación de identidad y los hospitales son simulados.",
 
@@ -48,7 +48,7 @@ export const words: TefcaWords = {
   tefca_is_connected: "Conectado",
   tefca_is_connecting: "Conectando…",
   tefca_is_failed: "Falló",
-  tefca_ambiguous: "No pudimos identificarle",
+  tefca_ambiguous: "No pudimos confirmar que es usted",
   tefca_ambiguous_text: "En estos lugares, más de una persona podría ser usted. Por eso no nos dicen nada. Pídales que actualicen su nombre, fecha de nacimiento y dirección. Después inténtelo de nuevo.",
   tefca_unanswered: "Sin respuesta",
   tefca_unanswered_text: "Estos lugares quizá tengan sus registros, pero no respondieron a tiempo. Para preguntarles otra vez, vuelva más tarde y verifique de nuevo su identidad.",
