@@ -16,7 +16,7 @@ import (
 // Route is the declared path.
 const Route = "/.well-known/jwks.json"
 
-// maxAge is how long caches keep the set. A new key signs nothing before this has passed; see docs/operate/operations.md.
+// maxAge is how long caches keep the set. A new key signs nothing before this has passed; see docs/operate/secrets.md.
 const maxAge = time.Hour
 
 // Deps are what the endpoint works with.

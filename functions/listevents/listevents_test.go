@@ -175,7 +175,8 @@ func TestAnEmptyListHasACursorToo(t *testing.T) {
 	}
 }
 
-// Everybody gets each type of docs/guide/webhooks.md but for the extensions, which are asked for by their names.
+// Everybody gets each type of docs/guide/webhook-reference.md but for the extensions, which are asked for by their
+// names.
 func TestExtensionsAreServedOnlyWhenTheyAreNamed(t *testing.T) {
 	t.Parallel()
 	for kind, isServed := range map[webhook.Type]bool{

@@ -49,7 +49,8 @@ func checkKeys(ctx context.Context, s session) []finding {
 		"logs.",
 		"CursorSecret, DownloadSecret and LimitSecret, TokensKey and FilesKey are not for operators.")}
 	if _, err := awssecret.Keyring(ctx, s.stack.Config, time.Now, s.stack.Outputs["KeyHashingSecret"]); err != nil {
-		found = append(found, amiss("docs/operate/operations.md, Rotating a secret.", "KeyHashingSecret cannot be read: %v.", err))
+		found = append(found, amiss("docs/operate/secrets.md, Rotate a versioned secret.",
+			"KeyHashingSecret cannot be read: %v.", err))
 	} else {
 		found = append(found, fine("KeyHashingSecret is readable, and has its current version."))
 	}
@@ -165,7 +166,8 @@ func checkAlarms(ctx context.Context, s session) []finding {
 	}
 	found := make([]finding, 0, len(described.Alarms))
 	for _, alarm := range described.Alarms {
-		found = append(found, amiss("docs/operate/operations.md, Alarms, names its runbook.", "%s is in ALARM.", alarm.AlarmName))
+		found = append(found, amiss("docs/operate/monitoring.md, Alarms, names its runbook.", "%s is in ALARM.",
+			alarm.AlarmName))
 	}
 	if len(found) == 0 {
 		return []finding{fine("No alarm is in ALARM.")}

@@ -72,7 +72,7 @@ func functions(root string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		rows = append(rows, fmt.Sprintf("| [%s](../functions/%[1]s) | %s | %s | %s |\n", f.Folder,
+		rows = append(rows, fmt.Sprintf("| [%s](../../functions/%[1]s) | %s | %s | %s |\n", f.Folder,
 			strings.Join(triggers(f, methods), "<br>"), strings.Join(files, ", "), touched(f, names)))
 	}
 	slices.Sort(rows)

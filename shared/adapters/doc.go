@@ -1,4 +1,4 @@
-// Package adapters is the room for clients and servers of the outside: AWS, portals and callers.
+// Package adapters contains the clients and servers that face the outside: AWS, portals and callers.
 //
 // It imports the domain, words, and from platform due, ratelimit and safehttp. Packages that use AWS import no other
 // adapter; wirings combine them. Its packages:

@@ -9,12 +9,11 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// maxNamed is how much of an origin or an issuer is told, in bytes.
+// maxNamed is the maximum number of bytes reported of an origin or an issuer.
 const maxNamed = 200
 
-// ReportMove tells the operator, on the log line of the unit of work that ctx belongs to, that a discovery was refused:
-// for which organisation, at which endpoint, and what of it has left where. An alarm counts them
-// (docs/operate/runbooks/portal-moved.md).
+// ReportMove reports a refused discovery to the operator, on the log line of the unit of work in ctx: the organisation,
+// the endpoint, and the URLs that have moved. An alarm counts these reports (docs/operate/runbooks/portal-moved.md).
 func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure) {
 	told := make([]string, 0, len(left))
 	for _, d := range left {
@@ -26,7 +25,7 @@ func ReportMove(ctx context.Context, orgID, endpointID string, left []Departure)
 	logx.Measure(ctx, metric.Count(metric.PortalsMoved, ""))
 }
 
-// named is an origin or an issuer as it may be told: an issuer is any text that a portal likes.
+// named makes an origin or an issuer safe to report, since a portal may choose any text as its issuer.
 func named(place string) string {
 	place, _, _ = strings.Cut(place, "?")
 	place, _, _ = strings.Cut(place, "#")

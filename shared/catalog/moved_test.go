@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// TestAMoveIsReportedWithoutWhatAPortalHidesInAName: an issuer is whatever text a portal likes.
-func TestAMoveIsReportedWithoutWhatAPortalHidesInAName(t *testing.T) {
+// TestReportMoveSanitisesIssuer covers issuers, for which a portal may choose any text.
+func TestReportMoveSanitisesIssuer(t *testing.T) {
 	t.Parallel()
 	var line strings.Builder
 	ctx, event := logx.Begin(t.Context())

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// sandboxPath is where the sandbox EHR is, behind the base URL of the API: the only part of our own origin
-// that is a health system.
+// sandboxPath is the path of the sandbox EHR below the base URL of the API. It is the only part of our own origin that
+// is a health system.
 const sandboxPath = "/sandbox"
 
 // Ours lists what of an endpoint and its discovery is at this service's own host, whose API is at baseURL: a portal
-// that sends browsers to us opens addresses of ours as if we had (docs/develop/threat-model.md, "The start address of an
-// attempt"). The sandbox may lead to itself, for an endpoint of test mode.
+// that sends browsers to us opens addresses of ours as if we had (docs/develop/threat-model.md, "Start values"). The
+// sandbox may lead to itself, for an endpoint of test mode.
 func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure
@@ -26,12 +26,12 @@ func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
 	return found
 }
 
-// IsSandbox reports whether a FHIR base is the sandbox's of the service whose API is at baseURL.
+// IsSandbox reports whether a FHIR base is the sandbox of the service whose API is at baseURL.
 func IsSandbox(baseURL, mode, fhirBase string) bool {
 	return mode == "test" && isBelow(fhirBase, baseURL+sandboxPath)
 }
 
-// sameHost reports whether two addresses lead to one server, however the host is written.
+// sameHost reports whether two URLs lead to the same server, however the host is written.
 func sameHost(one, other string) bool {
 	a, errA := url.Parse(one)
 	b, errB := url.Parse(other)
@@ -46,7 +46,7 @@ func hostOf(u *url.URL) string {
 	return strings.TrimSuffix(strings.ToLower(u.Hostname()), ".") + ":" + port
 }
 
-// isBelow reports whether an address is root, or one that is below it in whichever way its path is read.
+// isBelow reports whether a URL is root or below it under any interpretation of its path.
 func isBelow(address, root string) bool {
 	a, errA := url.Parse(address)
 	r, errR := url.Parse(root)

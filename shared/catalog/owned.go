@@ -2,14 +2,14 @@ package catalog
 
 import "recordbridge/shared/words/org"
 
-// OwnedClient is how a client of ours proves who it is, and whose it is.
+// OwnedClient is a client's authentication with its owner.
 type OwnedClient struct {
-	Owner org.Tenant // zero: everybody's
+	Owner org.Tenant // zero means shared
 	Auth  ClientAuth
 }
 
-// OwnedRegistration is a registration, and whose it is.
+// OwnedRegistration is a registration with its owner.
 type OwnedRegistration struct {
-	Owner        org.Tenant // zero: everybody's
+	Owner        org.Tenant // zero means shared
 	Registration Registration
 }

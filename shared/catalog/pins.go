@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Addresses are what a discovery says of an endpoint's authorization server: absolute URLs, each empty when not stated.
+// Addresses holds the URLs of an endpoint's authorization server from a discovery: absolute URLs, each empty if not
+// stated.
 type Addresses struct {
 	Issuer        string
 	Authorization string
@@ -16,19 +17,19 @@ type Addresses struct {
 	Introspection string
 }
 
-// Pins are the issuer and the origins (RFC 6454: scheme, host and port) that an endpoint's authorization server had
-// when an operator made the endpoint or approved its move. Codes, verifiers, secrets, assertions and tokens go nowhere
-// else (RFC 9700 section 4.4). An empty origin is a role that the server did not have.
+// Pins holds the issuer and the origins (RFC 6454: scheme, host and port) of an endpoint's authorization server at the
+// time when an operator created the endpoint or approved its move. Codes, verifiers, secrets, assertions and tokens are
+// sent nowhere else (RFC 9700 section 4.4). An empty origin means that the server did not have the role.
 type Pins struct {
-	Issuer        string // exactly as discovery says it (RFC 9207 section 2.4); empty when it names none
+	Issuer        string // exactly as in the discovery (RFC 9207 section 2.4); may be empty
 	Authorization string
-	Token         string // userinfo, too
+	Token         string // covers userinfo as well
 	Keys          string
 	Revocation    string
 	Introspection string
 }
 
-// PinsOf are the pins of a server as it is discovered now.
+// PinsOf returns the pins of a server's current discovery.
 func PinsOf(a Addresses) Pins {
 	return Pins{
 		Issuer: a.Issuer, Authorization: Origin(a.Authorization), Token: Origin(a.Token), Keys: Origin(a.Keys),
@@ -36,15 +37,16 @@ func PinsOf(a Addresses) Pins {
 	}
 }
 
-// Departure is one role whose origin, or for the issuer whose name, is another than it has to be.
+// Departure is a role whose origin (or, for the issuer, whose name) differs from the expected one.
 type Departure struct {
 	Role string // "issuer", "authorization", "token", "keys", "userinfo", "revocation" or "introspection"
-	From string // pinned; empty where nothing was
-	To   string // named now
+	From string // the pinned value; empty if there was none
+	To   string // the current value
 }
 
-// Departures lists what of a discovery has left the pins, in the order of the roles. What it no longer names has not:
-// it is not used then. But for the issuer, whose absence would switch the check of iss off.
+// Departures lists the parts of a discovery that differ from the pins, in the order of the roles. A part that the
+// discovery no longer contains is not listed, because it is not used then. The issuer is an exception: its absence
+// would disable the check of iss.
 func (p Pins) Departures(a Addresses) []Departure {
 	var left []Departure
 	if a.Issuer != p.Issuer {
@@ -58,8 +60,8 @@ func (p Pins) Departures(a Addresses) []Departure {
 	return left
 }
 
-// Abroad lists what of a discovery is neither at the origin of the FHIR base nor at one that is known to be right: what
-// nobody but an operator can say belongs to the institution.
+// Abroad lists the parts of a discovery that are neither at the origin of the FHIR base nor at a known one. Only an
+// operator can confirm that they belong to the institution.
 func (a Addresses) Abroad(base string, known []string) []Departure {
 	home := map[string]bool{Origin(base): true}
 	for _, origin := range known {
@@ -77,7 +79,7 @@ func (a Addresses) Abroad(base string, known []string) []Departure {
 	return abroad
 }
 
-// named are the addresses by role, the issuer first.
+// named returns the URLs by role, the issuer first.
 func (a Addresses) named() []Departure {
 	return []Departure{
 		{Role: "issuer", To: a.Issuer},
@@ -90,7 +92,7 @@ func (a Addresses) named() []Departure {
 	}
 }
 
-// roles are the origins that a discovery names, by role, without the issuer's.
+// roles returns the origins in a discovery by role, without the issuer's.
 func (a Addresses) roles() []Departure {
 	list := a.named()[1:]
 	for i := range list {
@@ -106,8 +108,8 @@ func (p Pins) origin(role string) string {
 	}[role]
 }
 
-// Origin is the origin of a URL as pins keep it: scheme and host in lower case, without a port that is the scheme's
-// own; empty for what is no absolute http or https URL with a host.
+// Origin returns the origin of a URL in the form of pins: scheme and host in lower case, without the scheme's default
+// port. It returns "" unless the URL is an absolute http or https URL with a host.
 func Origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Opaque != "" {
@@ -125,6 +127,6 @@ func Origin(address string) string {
 	return scheme + "://" + host
 }
 
-// Host is the origin of a URL as operators and patients read it: the host, with its port unless that is the scheme's
-// own, and with the scheme unless it is https; empty as Origin is.
+// Host returns the origin of a URL for operators and patients: the host, with a port that is not the default, and with
+// a scheme that is not https. It is empty if Origin is.
 func Host(address string) string { return strings.TrimPrefix(Origin(address), "https://") }

@@ -16,7 +16,7 @@ func hospital() catalog.Addresses {
 	}
 }
 
-func TestADiscoveryThatStaysAtItsOriginsHasNotDeparted(t *testing.T) {
+func TestDeparturesIsEmptyWhenOriginsAreUnchanged(t *testing.T) {
 	t.Parallel()
 	pins, now := catalog.PinsOf(hospital()), hospital()
 	now.Authorization, now.Token = "https://AUTH.hospital.example/v2/authorize?tenant=1",
@@ -27,7 +27,7 @@ func TestADiscoveryThatStaysAtItsOriginsHasNotDeparted(t *testing.T) {
 	}
 }
 
-func TestADiscoveryThatLeavesAnyPinIsNamedByRole(t *testing.T) {
+func TestDeparturesNamesRoleOfChangedPin(t *testing.T) {
 	t.Parallel()
 	const evil = "https://evil.example"
 	tests := map[string]struct {
@@ -50,7 +50,7 @@ func TestADiscoveryThatLeavesAnyPinIsNamedByRole(t *testing.T) {
 		},
 		"userinfo":      {func(a *catalog.Addresses) { a.Userinfo = evil }, "https://auth.hospital.example", evil},
 		"revocation":    {func(a *catalog.Addresses) { a.Revocation = evil }, "https://auth.hospital.example", evil},
-		"introspection": {func(a *catalog.Addresses) { a.Introspection = evil }, "", evil}, // it had none
+		"introspection": {func(a *catalog.Addresses) { a.Introspection = evil }, "", evil}, // it had none before
 	}
 	for role, tt := range tests {
 		now := hospital()
@@ -67,7 +67,7 @@ func TestADiscoveryThatLeavesAnyPinIsNamedByRole(t *testing.T) {
 	}
 }
 
-func TestWhatIsNeitherAtTheBaseNorKnownIsAbroad(t *testing.T) {
+func TestAbroadListsUnknownOrigins(t *testing.T) {
 	t.Parallel()
 	const base = "https://fhir.hospital.example/r4"
 	known := []string{"https://auth.hospital.example"}
@@ -82,7 +82,7 @@ func TestWhatIsNeitherAtTheBaseNorKnownIsAbroad(t *testing.T) {
 	}
 }
 
-func TestAnOriginHasOneSpelling(t *testing.T) {
+func TestOriginIsNormalised(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://a.example":            "https://a.example",

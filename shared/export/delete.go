@@ -10,33 +10,33 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Deletions is what deleting files early needs of the tasks' store. Reads are consistent.
+// Deletions is the part of the task store that early deletion of files needs. Reads are consistent.
 type Deletions interface {
-	// Task reads a task; fault.NotFound.
+	// Task reads a task. It returns fault.NotFound if there is none.
 	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
-	// ExpireFiles ends the time of a successful task's files at now and has the sweeper look at it at lookAt;
-	// fault.Conflict when that time was over already.
+	// ExpireFiles sets the expiry of a successful task's files to now and schedules the sweeper for lookAt. It returns
+	// fault.Conflict if the files had already expired.
 	ExpireFiles(ctx context.Context, task Task, now, lookAt time.Time) error
 }
 
-// Remover deletes an object; one that is not there is no error.
+// Remover deletes an object; deleting one that does not exist is not an error.
 type Remover interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Deleter deletes the files of one export at once, before their time (docs/reference/deviations.md, "Exports").
+// Deleter deletes the files of one export before they expire (docs/reference/deviations.md, "Exports").
 type Deleter struct {
 	Tasks Deletions
 	Files Remover
 	Now   func() time.Time
 }
 
-// Delete ends the time of a task's files, so that nobody can download them and no request for an export gets this one
-// again, and then deletes all that its runs have left in the bucket. It returns the task. Repeating it changes nothing
-// more; what a crash leaves is the sweeper's, which looks again when no run can be writing any more. A task that has
-// failed has no time to end, and the sweeper is about to look at it anyway.
+// Delete expires a task's files, so that they can't be downloaded and no request for an export returns this one again,
+// and then deletes everything that its runs have stored in the bucket. It returns the task. Delete is idempotent. After
+// a crash the sweeper deletes the rest, once no run can still be writing. A failed task has no expiry to change, and
+// the sweeper will handle it soon anyway.
 //
-// Errors: Missing; fault.Invalid while the export is running, which has no files yet, but soon would.
+// Errors: Missing; fault.Invalid while the export is running, since it has no files yet, but soon would.
 func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task, error) {
 	task, err := d.Tasks.Task(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -59,7 +59,7 @@ func (d Deleter) Delete(ctx context.Context, tenant org.Tenant, id string) (Task
 	return task, nil
 }
 
-// expire ends the time of files that can still be downloaded.
+// expire ends the availability of files that can still be downloaded.
 func (d Deleter) expire(ctx context.Context, task Task) error {
 	now, lookAt := d.Now(), task.FinishedAt.Add(objectGrace)
 	if task.Status != Success || !now.Before(task.FilesUntil) {
@@ -69,7 +69,7 @@ func (d Deleter) expire(ctx context.Context, task Task) error {
 		lookAt = now
 	}
 	err := d.Tasks.ExpireFiles(ctx, task, now, lookAt)
-	if err != nil && !errors.Is(err, fault.Conflict) { // a conflict: another request has just done it
+	if err != nil && !errors.Is(err, fault.Conflict) { // a conflict means that another request has just done it
 		return fmt.Errorf("end the files' time: %w", err)
 	}
 	return nil

@@ -16,12 +16,12 @@ import (
 
 var errStuck = errors.New("nothing can be stored")
 
-// fakeTasks holds one task and the objects of its bucket. What is named in failing fails.
+// fakeTasks holds one task and the objects of its bucket. Calls named in failing fail.
 type fakeTasks struct {
 	task    export.Task
 	objects []string
 	failing map[string]error
-	done    []string // in order
+	done    []string // calls in order
 }
 
 func (c *fakeTasks) Task(_ context.Context, tenant org.Tenant, id string) (export.Task, error) {
@@ -50,7 +50,7 @@ func (c *fakeTasks) Delete(_ context.Context, key string) error {
 
 func finishedAt() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// keptTask has ended in its second run.
+// keptTask returns a task that ended in its second run.
 func keptTask(status export.Status) export.Task {
 	task := export.Task{
 		ID: taskID, Tenant: org.Tenant{Mode: org.Test, OrgID: "o"}, Status: status, Generation: 2,
@@ -76,23 +76,23 @@ func (c *fakeTasks) delete(t *testing.T, after time.Duration) (export.Task, erro
 		c.task.Tenant, c.task.ID)
 }
 
-func TestDeletingEndsTheFilesTimeThenDeletesThisTasksObjects(t *testing.T) {
+func TestDeleteExpiresFilesThenDeletesObjectsOfTask(t *testing.T) {
 	t.Parallel()
 	for name, e := range map[string]struct {
 		task  export.Task
 		after time.Duration
 		done  []string
 	}{
-		// A run that lost its task may write for a while: the sweeper looks when it cannot any more.
+		// A run that lost its task may still write for a while: the sweeper waits until it can't any more.
 		"a success of a minute ago": {keptTask(export.Success), time.Minute, []string{"expire, look after 20m0s"}},
 		"a success of an hour ago":  {keptTask(export.Success), time.Hour, []string{"expire, look after 1h0m0s"}},
 		"one whose time is over":    {keptTask(export.Success), 8 * 24 * time.Hour, nil},
-		"a failure":                 {keptTask(export.Failed), time.Minute, nil}, // the sweeper looks at its own time
+		"a failure":                 {keptTask(export.Failed), time.Minute, nil}, // the sweeper comes at its scheduled time
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCupboard(e.task)
-			for range 2 { // repeating it changes nothing more
+			for range 2 { // repeating it has no further effect
 				got, err := c.delete(t, e.after)
 				if err != nil || got.ID != taskID || got.Status != e.task.Status {
 					t.Errorf("got %s, %s (%v), want the task", got.ID, got.Status, err)
@@ -108,7 +108,7 @@ func TestDeletingEndsTheFilesTimeThenDeletesThisTasksObjects(t *testing.T) {
 	}
 }
 
-func TestTheFilesOfARunningExportStay(t *testing.T) {
+func TestDeleteRefusesRunningExport(t *testing.T) {
 	t.Parallel()
 	c := newCupboard(keptTask(export.Pending))
 	before := slices.Clone(c.objects)
@@ -122,7 +122,7 @@ func TestTheFilesOfARunningExportStay(t *testing.T) {
 	}
 }
 
-func TestOfAnUnknownTaskNothingIsDeleted(t *testing.T) {
+func TestDeleteRefusesUnknownTask(t *testing.T) {
 	t.Parallel()
 	c := newCupboard(keptTask(export.Success))
 	before := slices.Clone(c.objects)
@@ -141,7 +141,7 @@ func TestOfAnUnknownTaskNothingIsDeleted(t *testing.T) {
 	}
 }
 
-func TestADeletionThatAnotherRequestHasBegunIsFinished(t *testing.T) {
+func TestDeleteFinishesDeletionBegunByOtherRequest(t *testing.T) {
 	t.Parallel()
 	c := newCupboard(keptTask(export.Success))
 	c.failing["ExpireFiles"] = fault.Stale()
@@ -150,7 +150,7 @@ func TestADeletionThatAnotherRequestHasBegunIsFinished(t *testing.T) {
 	}
 }
 
-func TestADeletionThatFailsIsToldAndCanBeRepeated(t *testing.T) {
+func TestDeleteReportsFailureAndCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	file := keptTask(export.Success).Files[0].Key
 	for call, untouched := range map[string]bool{"Task": true, "ExpireFiles": true, "Delete " + file: false} {

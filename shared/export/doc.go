@@ -1,8 +1,8 @@
 // Package export owns the bulk export of one patient's record: the task with its states, options, outcome and failure
-// reasons, registering a request, its objects, the download links and the early deletion.
+// reasons, the registration of requests, its objects, the download links and the early deletion.
 //
-// The room imports words, fhir, catalog, webhook and connect, and from platform due. It knows no AWS and no HTTP. Its
-// packages, in the order of a run (docs/develop/architecture.md, "Following an export"):
+// The package imports words, fhir, catalog, webhook and connect, and from platform due. It depends on neither AWS nor
+// HTTP. Its subpackages, in the order of a run (docs/develop/lifecycles.md, "Following an export"):
 //
 //   - worker claims a task, holds its lease and records its result.
 //   - share limits how many exports of a tenant run at once.

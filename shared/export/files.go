@@ -18,7 +18,7 @@ type File struct {
 	SHA256      string // hex
 }
 
-// FileSummary is what is told of a file besides its link.
+// FileSummary describes a file without its link.
 type FileSummary struct {
 	Name       string `json:"file_name"`
 	ExportType Format `json:"export_type"`
@@ -26,7 +26,7 @@ type FileSummary struct {
 	SHA256     string `json:"sha256"`
 }
 
-// Summaries describe the task's files, in the order of their links.
+// Summaries returns the summaries of the task's files, in the order of their links.
 func (t Task) Summaries() []FileSummary {
 	list := make([]FileSummary, 0, len(t.Files))
 	for _, f := range t.Files {
@@ -35,11 +35,11 @@ func (t Task) Summaries() []FileSummary {
 	return list
 }
 
-// Files keeps objects. A Writer's object exists once Close has returned nil, and never after Abort.
+// Files stores objects. A Writer's object exists once Close has returned nil, and never after Abort.
 type Files interface {
 	Create(ctx context.Context, key, contentType string) (Writer, error)
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
-	// Compose makes one object of others, in their order.
+	// Compose concatenates existing objects, in their order, into one.
 	Compose(ctx context.Context, key, contentType string, parts []string) error
 	Delete(ctx context.Context, key string) error
 }
@@ -47,41 +47,41 @@ type Files interface {
 // Writer writes one object in bounded memory.
 type Writer interface {
 	io.Writer
-	// Mark remembers the place after the last byte written; Rewind takes back what was written since.
+	// Mark stores the position after the last byte written; Rewind discards everything written since.
 	Mark()
 	Rewind(ctx context.Context) error
 	Close(ctx context.Context) error
 	Abort(ctx context.Context)
 }
 
-// objectGrace is how long after its task has failed a run may still be at work and write: longer
-// than a function may run.
+// objectGrace is the time after a task's failure in which a run may still be writing: longer than a function can run.
 const objectGrace = 20 * time.Minute
 
-// SegmentKey names the object with what the task's present run collects. Every object that a run writes is named after
-// its generation, so that no run touches another's; parts of other formats are named after their segment.
+// SegmentKey returns the key of the object for the data that the task's current run collects. The key of every object
+// that a run writes contains the run's generation, so that no run overwrites another's; parts in other formats are
+// named after their segment.
 func (t Task) SegmentKey() string { return t.generationKey("segment", ".ndjson") }
 
-// CheckpointKey names the object with where the present run has stopped.
+// CheckpointKey returns the key of the object for the current run's checkpoint.
 func (t Task) CheckpointKey() string { return t.generationKey("checkpoint", ".json") }
 
-// FileKey names the file that is made of all segments.
+// FileKey returns the key of the file that joins all segments.
 func (t Task) FileKey(f Format) string { return t.generationKey("export", f.Suffix()) }
 
-// PartKey names a segment's part of a file of another format.
+// PartKey returns the key of a segment's part of a file in another format.
 func PartKey(segmentKey string, f Format) string { return segmentKey + f.Suffix() }
 
 func (t Task) generationKey(name, suffix string) string {
 	return t.objectKey(name + "-" + strconv.FormatInt(t.Generation, 10) + suffix)
 }
 
-// objectKey names an object of the task. The tenant stands in front, so that access can be granted
-// and data deleted by prefix.
+// objectKey returns the key of one of the task's objects. It begins with the tenant, so that access can be granted and
+// data deleted by prefix.
 func (t Task) objectKey(name string) string {
 	return string(t.Tenant.Mode) + "/" + t.Tenant.OrgID + "/" + t.ID + "/" + name
 }
 
-// Objects are the keys of all that the task's runs can have left in the bucket, its files among them.
+// Objects returns the keys of all objects that the task's runs may have written, including its files.
 func (t Task) Objects() []string {
 	var keys []string
 	for _, f := range t.Files {

@@ -7,11 +7,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// fixtures are the synthetic documents whose records are cached beside those of a TEFCA connection in test mode.
+// fixtures returns the names of the synthetic documents whose records are cached with those of a TEFCA connection in
+// test mode.
 func fixtures() []string { return []string{"alder.xml", "birch.xml"} }
 
-// ParseFixture checks the name of a fixture for a credential's mode: fixtures.tefca_ccda of a request. Errors are
-// fault.Invalid and repeat nothing of what was sent. Whether the connection is a TEFCA one is Register's to tell.
+// ParseFixture checks the name of a fixture (fixtures.tefca_ccda of a request) for a credential's mode. Errors are
+// fault.Invalid and never repeat the input. Register checks that the connection is a TEFCA connection.
 func ParseFixture(mode org.Mode, name string) (string, error) {
 	switch {
 	case mode != org.Test:

@@ -14,14 +14,14 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Links mints and checks the signed download URLs of exports. A URL works without a key, as long as the file lives
-// (docs/develop/threat-model.md, Download links), and for this one file of this one tenant only.
+// Links mints and verifies the signed download URLs of exports. A URL works without an API key until the file expires
+// (docs/develop/threat-model.md, Download links), and only for one file of one tenant.
 type Links struct {
 	Keys    secret.Keyring
-	BaseURL string // public address of the API, ending in /v1; only minting needs it
+	BaseURL string // public URL of the API, ending in /v1; needed only for minting
 }
 
-// ticket is what a download token says.
+// ticket is the content of a download token.
 type ticket struct {
 	Mode    org.Mode `json:"m"`
 	OrgID   string   `json:"o"`
@@ -30,8 +30,8 @@ type ticket struct {
 	Expires int64    `json:"e"` // Unix seconds
 }
 
-// Stored are the links of all files of a task as an event is stored with them: in the place of its
-// token a link has the key's version and when the link ends. SignLink makes them whole, always alike.
+// Stored returns the links of all files of a task in the form stored with an event: in place of the token, a link has
+// the key's version and its expiry. SignLink completes them deterministically.
 func (l Links) Stored(task Task) []webhook.DownloadLink {
 	links := make([]webhook.DownloadLink, 0, len(task.Files))
 	for _, f := range task.Files {
@@ -54,9 +54,9 @@ func (l Links) List(task Task) ([]webhook.DownloadLink, error) {
 	return links, nil
 }
 
-// SignLink implements webhook.LinkSigner. The token is for the tenant alone, whatever the address says. A link whose
-// key version is retired gets a token without a signature, which answers fault.Gone. Of a version that is not known yet
-// the error is fault.Unavailable.
+// SignLink implements webhook.LinkSigner. The token is valid for this tenant only, whatever the URL contains. If the
+// link's key version is retired, the token has no signature and yields fault.Gone. If the version is not known yet, the
+// error is fault.Unavailable.
 func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 	path, stub, _ := strings.Cut(address, tokenParameter)
 	version, expires, ok := parseStub(stub)
@@ -85,10 +85,10 @@ func (l Links) SignLink(tenant org.Tenant, address string) (string, error) {
 		base64.RawURLEncoding.EncodeToString(mark.Sum), nil
 }
 
-// tokenParameter stands in front of the token in a link's address.
+// tokenParameter precedes the token in a link's URL.
 const tokenParameter = "?token="
 
-// parseStub reads what a stored link has in the place of its token. It has one spelling.
+// parseStub parses the text that stands in place of the token in a stored link. It accepts the canonical spelling only.
 func parseStub(stub string) (version int, expires int64, ok bool) {
 	first, second, _ := strings.Cut(stub, ".")
 	version, err := strconv.Atoi(first)
@@ -99,14 +99,15 @@ func parseStub(stub string) (version int, expires int64, ok bool) {
 	return version, expires, err == nil && stub == strconv.Itoa(version)+"."+strconv.FormatInt(expires, 10)
 }
 
-// Tenant checks a token for a task's file and returns whose it is. A token that is false, of another file or made with
-// an unknown key answers fault.Unauthenticated; a true one past its time, and any of a retired key, fault.Gone.
+// Tenant verifies a token for a task's file and returns its tenant. It returns fault.Unauthenticated for a token that
+// is forged, belongs to another file or was made with an unknown key, and fault.Gone for a genuine token that has
+// expired and for any token of a retired key.
 func (l Links) Tenant(token, taskID, fileName string, now time.Time) (org.Tenant, error) {
 	refused := fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The download link is not valid.")
 	version, rest, _ := strings.Cut(token, ".")
 	body, sum, ok := strings.Cut(rest, ".")
 	number, err := strconv.Atoi(version)
-	if !ok || err != nil || strconv.Itoa(number) != version { // a token has one spelling
+	if !ok || err != nil || strconv.Itoa(number) != version { // only the canonical spelling is valid
 		return org.Tenant{}, refused
 	}
 	gone := fault.New(fault.Gone, fault.CodeExportExpired,

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// finishedTask is an export whose file lives until a moment.
+// finishedTask returns an export whose file expires at until.
 func finishedTask(until time.Time) export.Task {
 	return export.Task{
 		ID: taskID, Tenant: tenant, ConnectionID: connectionID, Status: export.Success,
@@ -38,7 +38,7 @@ func token(t *testing.T, links export.Links, task export.Task) string {
 	return parsed.Query().Get("token")
 }
 
-func TestADownloadURLHasTheDocumentedShapeAndOpensItsFile(t *testing.T) {
+func TestDownloadURLHasDocumentedFormAndOpensFile(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	address, err := firstLink(links, task)
@@ -58,7 +58,7 @@ func TestADownloadURLHasTheDocumentedShapeAndOpensItsFile(t *testing.T) {
 	}
 }
 
-func TestADownloadURLNamesNoPatientAndNoConnection(t *testing.T) {
+func TestDownloadURLContainsNoPatientOrConnection(t *testing.T) {
 	t.Parallel()
 	address, err := firstLink(newLinks(t, "1"), finishedTask(aMoment()))
 	if err != nil {
@@ -69,7 +69,7 @@ func TestADownloadURLNamesNoPatientAndNoConnection(t *testing.T) {
 	}
 }
 
-func TestATamperedTokenIsRefusedWhicheverCharacterWasChanged(t *testing.T) {
+func TestTokenIsRefusedWhenAnyCharacterIsChanged(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
@@ -103,7 +103,7 @@ func wantRefused(t *testing.T, links export.Links, token, id, file string) {
 	}
 }
 
-func TestATokenIsForOneFileOfOneTask(t *testing.T) {
+func TestTokenIsValidForOneFileOfOneTask(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
@@ -113,7 +113,7 @@ func TestATokenIsForOneFileOfOneTask(t *testing.T) {
 	wantRefused(t, links, good, taskID, "")
 }
 
-func TestATokenSurvivesARotationAndEndsWithItsKey(t *testing.T) {
+func TestTokenSurvivesRotationUntilKeyIsRemoved(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	old := token(t, newLinks(t, "1"), task)
@@ -129,7 +129,7 @@ func TestATokenSurvivesARotationAndEndsWithItsKey(t *testing.T) {
 	wantRefused(t, export.Links{Keys: ring}, "3"+old[1:], taskID, task.Files[0].Name)
 }
 
-func TestATokenEndsWithTheFile(t *testing.T) {
+func TestTokenExpiresWithFile(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	good := token(t, links, task)
@@ -148,7 +148,7 @@ func TestATokenEndsWithTheFile(t *testing.T) {
 	}
 }
 
-func TestOnlyAFinishedFileCanBeDownloadedUntilItsTimeEnds(t *testing.T) {
+func TestFileIsDownloadableFromSuccessUntilExpiry(t *testing.T) {
 	t.Parallel()
 	pending, failed := finishedTask(aMoment()), finishedTask(aMoment())
 	pending.Status, failed.Status = export.Pending, export.Failed
@@ -177,7 +177,7 @@ func TestOnlyAFinishedFileCanBeDownloadedUntilItsTimeEnds(t *testing.T) {
 	}
 }
 
-// firstLink is the address of a task's first file.
+// firstLink returns the URL of a task's first file.
 func firstLink(links export.Links, task export.Task) (string, error) {
 	list, err := links.List(task)
 	if err != nil {
@@ -186,7 +186,7 @@ func firstLink(links export.Links, task export.Task) (string, error) {
 	return list[0].URL, nil
 }
 
-// withoutFirst is the keyring after version 1 was removed.
+// withoutFirst returns the keyring after version 1 was removed.
 func withoutFirst(t *testing.T) secret.Keyring {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"2","2":"` + strings.Repeat("b", 43) + `"}`))
@@ -196,7 +196,7 @@ func withoutFirst(t *testing.T) secret.Keyring {
 	return ring
 }
 
-// successOf is the event of a task with these links. Around them it has what an encoder writes in escapes.
+// successOf returns the event of a task with these links, surrounded by text that an encoder escapes.
 func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) webhook.Event {
 	t.Helper()
 	event, err := webhook.NewEvent(task.Tenant, webhook.ExportSucceeded, task.ID, 0, aMoment(), webhook.ExportSuccess{
@@ -210,7 +210,7 @@ func successOf(t *testing.T, task export.Task, links []webhook.DownloadLink) web
 	return event
 }
 
-func TestAnEventIsStoredWithoutTokensAndSentWithTheSameBytesUnderEveryLaterKey(t *testing.T) {
+func TestEventIsStoredWithoutTokensAndSentUnchangedAfterRotation(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	task.Files = append(task.Files, export.File{Name: "a b&c<d>é?.jsonl", Format: "jsonl"})
@@ -226,7 +226,7 @@ func TestAnEventIsStoredWithoutTokensAndSentWithTheSameBytesUnderEveryLaterKey(t
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s: sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}
-		old := successOf(t, task, whole) // as it was stored before tokens were left out
+		old := successOf(t, task, whole) // the stored form before tokens were omitted
 		if got, err = old.Wire(links); err != nil || string(got) != string(want) {
 			t.Errorf("%s: of an old row was sent (%v)\n%s\nwant\n%s", name, err, got, want)
 		}
@@ -245,7 +245,7 @@ func TestAnEventIsStoredWithoutTokensAndSentWithTheSameBytesUnderEveryLaterKey(t
 	}
 }
 
-func TestALinkIsSignedForTheTenantOfItsRowAlone(t *testing.T) {
+func TestSignLinkUsesTenantOfRow(t *testing.T) {
 	t.Parallel()
 	links, task := newLinks(t, "1"), finishedTask(aMoment())
 	other := org.Tenant{Mode: org.Live, OrgID: "other"}
@@ -260,7 +260,7 @@ func TestALinkIsSignedForTheTenantOfItsRowAlone(t *testing.T) {
 	}
 }
 
-func TestAnEventOutlivesTheKeyOfItsLinks(t *testing.T) {
+func TestEventIsSentAfterKeyOfLinksIsRetired(t *testing.T) {
 	t.Parallel()
 	task := finishedTask(aMoment())
 	event := successOf(t, task, newLinks(t, "1").Stored(task))

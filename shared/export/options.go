@@ -9,32 +9,32 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Options narrow an export and say in which forms it is delivered: extensions of POST ehi-export. The zero value is the
-// whole record as JSON lines.
+// Options narrows an export and selects its formats: extensions of POST ehi-export. The zero value means the complete
+// record as JSON lines.
 type Options struct {
-	Since time.Time `json:"since,omitzero"` // only what has changed since then; zero for all
-	// resource types that are wanted, sorted; none for all. The Patient always is
+	Since time.Time `json:"since,omitzero"` // only changes since then; zero for all
+	// requested resource types, sorted; none for all. The Patient is always included
 	Types   []string `json:"types,omitempty"`
 	Formats []Format `json:"formats,omitempty"` // in the order of formats(); none for JSONLines alone
-	// the synthetic record that is delivered in place of the connection's; empty for none
+	// synthetic record delivered instead of the connection's; empty for none
 	Fixture string `json:"fixture,omitempty"`
 }
 
-// Format is a form that an export is delivered in: export_type of a download link (docs/guide/webhooks.md, "Body").
+// Format is a format of an export: export_type of a download link (docs/guide/webhook-reference.md, "Body").
 type Format string
 
-// The formats. The first is for everybody, the others are extensions (docs/reference/deviations.md).
+// The formats. The first is the default, the others are extensions (docs/reference/deviations.md).
 const (
-	JSONLines Format = "jsonl"       // NDJSON, one resource a line
+	JSONLines Format = "jsonl"       // NDJSON, one resource per line
 	Gzipped   Format = "jsonl_gz"    // the same, compressed
 	OneBundle Format = "fhir_bundle" // one FHIR Bundle of type collection
-	Report    Format = "outcome"     // what was asked, what came of it, and what is missing, by resource type
+	Report    Format = "outcome"     // the request, its outcome and the losses, by resource type
 )
 
-// formats are all formats, in the order of their links.
+// formats returns all formats, in the order of their links.
 func formats() []Format { return []Format{JSONLines, Gzipped, OneBundle, Report} }
 
-// Suffix is how the name of a file ends that has the format.
+// Suffix returns the file name suffix of the format.
 func (f Format) Suffix() string {
 	switch f {
 	case Gzipped:
@@ -48,8 +48,8 @@ func (f Format) Suffix() string {
 	return ".jsonl"
 }
 
-// ContentType is the MIME type of a file of the format with resources of a version of FHIR. What is not told is R4,
-// which the specification writes without a version (FHIR http.html#version-parameter).
+// ContentType returns the MIME type of a file of the format with resources of a FHIR version. An unknown version is
+// treated as R4, which the specification writes without a version (FHIR http.html#version-parameter).
 func (f Format) ContentType(fhirVersion string) string {
 	version := ""
 	switch {
@@ -73,8 +73,8 @@ func (f Format) ContentType(fhirVersion string) string {
 
 const maxTypes = 100
 
-// ParseOptions reads the options of a request: since, an RFC 3339 time or a date, empty for none; resource types; and
-// formats. Errors are fault.Invalid and repeat nothing of what was sent.
+// ParseOptions parses the options of a request: since, an RFC 3339 time or a date, empty for none; resource types; and
+// formats. Errors are fault.Invalid and never repeat the input.
 func ParseOptions(since string, resourceTypes, formatNames []string, now time.Time) (Options, error) {
 	var o Options
 	var err error
@@ -147,7 +147,7 @@ func parseFormats(list []string) ([]Format, error) {
 	return chosen, nil
 }
 
-// Chosen are the formats that are delivered.
+// Chosen returns the formats to deliver.
 func (o Options) Chosen() []Format {
 	if len(o.Formats) == 0 {
 		return []Format{JSONLines}
@@ -160,8 +160,8 @@ func (o Options) Wants(resourceType string) bool {
 	return len(o.Types) == 0 || resourceType == "Patient" || slices.Contains(o.Types, resourceType)
 }
 
-// Changed reports whether a resource that was last updated at a time, as it stands in its meta, is exported. One that
-// does not tell is: what is not known to be old is not left out.
+// Changed reports whether a resource with the given meta.lastUpdated is exported. One without a usable time is: a
+// resource is omitted only if it is known to be old.
 func (o Options) Changed(lastUpdated string) bool {
 	if o.Since.IsZero() {
 		return true
@@ -170,7 +170,7 @@ func (o Options) Changed(lastUpdated string) bool {
 	return err != nil || !at.Before(o.Since)
 }
 
-// equal reports whether one export answers requests with either options.
+// equal reports whether requests with either options are served by the same export.
 func (o Options) equal(other Options) bool {
 	return o.Since.Equal(other.Since) && slices.Equal(o.Types, other.Types) && slices.Equal(o.Formats, other.Formats) &&
 		o.Fixture == other.Fixture

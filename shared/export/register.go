@@ -15,45 +15,46 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// resendAfter is how old the last sending must be for a repeated request to send the event again (docs/reference/deviations.md,
-// "Exports").
+// resendAfter is the minimum age of the last sending for a repeated request to send the event again
+// (docs/reference/deviations.md, "Exports").
 const resendAfter = 5 * time.Minute
 
-// TaskStore is what registering needs. Reads are consistent.
+// TaskStore is the store that registration needs. Reads are consistent.
 type TaskStore interface {
-	// LatestTask returns the id of the connection's newest task; fault.NotFound when there was none.
+	// LatestTask returns the id of the connection's newest task, or fault.NotFound if there is none.
 	LatestTask(ctx context.Context, tenant org.Tenant, connectionID string) (string, error)
-	// Task reads a task; fault.NotFound.
+	// Task reads a task. It returns fault.NotFound if there is none.
 	Task(ctx context.Context, tenant org.Tenant, id string) (Task, error)
-	// OpenTask creates task and makes it its connection's newest in one transaction, if previous is still the newest
-	// ("" for none) and the connection is still authorized; else fault.Conflict.
+	// OpenTask creates task and makes it its connection's newest in one transaction, if previous is still the newest (""
+	// for none) and the connection is still authorized. Otherwise it returns fault.Conflict.
 	OpenTask(ctx context.Context, task Task, previous string) error
-	// ResendEvent stores event and counts it on the task in one transaction, if task.Resends is unchanged; else
-	// fault.Conflict.
+	// ResendEvent stores event and counts it on the task in one transaction, if task.Resends is unchanged. Otherwise it
+	// returns fault.Conflict.
 	ResendEvent(ctx context.Context, task Task, event webhook.Event) error
-	// Event reads an event; fault.NotFound after 15 days.
+	// Event reads an event. It returns fault.NotFound after 15 days.
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
-// Connections reads connections; fault.NotFound.
+// Connections reads connections. It returns fault.NotFound if there is none.
 type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Registrar answers requests for an export.
+// Registrar registers requests for an export.
 type Registrar struct {
 	Tasks       TaskStore
 	Connections Connections
 	Enqueuer    Enqueuer
 	Now         func() time.Time
 	NewID       ids.Source
-	Reuse       time.Duration // for how long a finished export answers an equal request
+	Reuse       time.Duration // how long a finished export is returned for an equal request
 }
 
-// Register finds or opens the export of a connection (docs/reference/deviations.md, "Exports"): a pending task is returned as it
-// is; a recent success with equal options is returned too, and its event sent again when the last sending is a while
-// ago, unless refresh asks for a new task; else a new one is opened. Errors: fault.NotFound, fault.Invalid for a
-// fixture on a connection that is no TEFCA one, fault.Conflict (svc_connection_not_exportable).
+// Register finds or opens the export of a connection (docs/reference/deviations.md, "Exports"). A pending task is
+// returned unchanged. A recent success with equal options is returned too, and its event is sent again if the last
+// sending is old enough, unless refresh requests a new task. Otherwise a new task is opened. Errors: fault.NotFound,
+// fault.Invalid for a fixture on a connection that is not a TEFCA connection, fault.Conflict
+// (svc_connection_not_exportable).
 func (r Registrar) Register(ctx context.Context, tenant org.Tenant, connectionID string, options Options,
 	refresh bool,
 ) (Task, error) {
@@ -98,19 +99,19 @@ func (r Registrar) register(ctx context.Context, tenant org.Tenant, connectionID
 	if err := r.Tasks.OpenTask(ctx, task, latestID); err != nil {
 		return Task{}, fmt.Errorf("open task: %w", err)
 	}
-	// The task row is the truth: a message that fails is made up for by the sweeper, so it is no failure of the request.
+	// The task row is authoritative: if the message fails, the sweeper sends it later, so the request does not fail.
 	_ = r.Enqueuer.EnqueueTask(ctx, tenant, task.ID, 0)
 	return task, nil
 }
 
-// reusable reports whether a task is a success that answers equal requests still.
+// reusable reports whether a task is a success that may still be returned for equal requests.
 func (r Registrar) reusable(task Task) bool {
 	now := r.Now()
 	return task.Status == Success && now.Sub(task.FinishedAt) < r.Reuse && now.Before(task.FilesUntil)
 }
 
-// latest returns the id of the newest task of a connection, empty when there was none, and the task, which is zero once
-// its row has ended: task rows end after 90 days, the pointer to them does not.
+// latest returns the id of the newest task of a connection, empty if there is none, and the task, which is zero once
+// its row has expired: task rows expire after 90 days, the pointer to them does not.
 func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
 	connectionID string,
 ) (id string, task Task, err error) {
@@ -131,7 +132,7 @@ func (r Registrar) latest(ctx context.Context, tenant org.Tenant,
 	return id, task, nil
 }
 
-// resend sends the success event of a finished task again as a new fact, at most every five minutes.
+// resend sends the success event of a finished task again as a new event, at most every five minutes.
 func (r Registrar) resend(ctx context.Context, task Task) error {
 	now := r.Now()
 	if now.Sub(task.SentAt) < resendAfter {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-func TestFiftyRequestsAtOnceGetOneTask(t *testing.T) {
+func TestRegisterOpensOneTaskForFiftyConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	l, r := newRegistrar(t)
 	got := make([]string, 50)
@@ -34,7 +34,7 @@ func TestFiftyRequestsAtOnceGetOneTask(t *testing.T) {
 	}
 }
 
-func TestFiftyRequestsAtOnceSendASuccessAgainOnce(t *testing.T) {
+func TestRegisterResendsOnceForFiftyConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
@@ -56,7 +56,7 @@ func TestFiftyRequestsAtOnceSendASuccessAgainOnce(t *testing.T) {
 	})
 }
 
-func TestARaceThatIsNeverWonIsUnavailable(t *testing.T) {
+func TestRegisterIsUnavailableWhenEveryTryConflicts(t *testing.T) {
 	t.Parallel()
 	l, r := newRegistrar(t)
 	l.conflicts = 1000
@@ -66,7 +66,7 @@ func TestARaceThatIsNeverWonIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestAStoreThatFailsIsNoAnswer(t *testing.T) {
+func TestRegisterReturnsInternalErrorWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"Connection", "LatestTask", "Task", "OpenTask", "Event", "ResendEvent"} {
 		t.Run(method, func(t *testing.T) {

@@ -23,16 +23,16 @@ import (
 
 const reuse = 24 * time.Hour
 
-// ledger keeps the tasks of one connection, and fails where a test wants it to.
+// ledger stores the tasks of one connection, and fails on demand.
 type ledger struct {
 	*memory.Tasks
 
 	mu         sync.Mutex
 	connection connection.Connection
-	enqueued   []string      // tasks and events
-	conflicts  int           // OpenTask answers so often with fault.Conflict
-	onConflict func(*ledger) // what happened meanwhile
-	broken     string        // method that fails
+	enqueued   []string      // ids of tasks and events
+	conflicts  int           // number of times OpenTask returns fault.Conflict
+	onConflict func(*ledger) // simulates a concurrent change
+	broken     string        // name of the method that fails
 }
 
 func (l *ledger) Connection(_ context.Context, owner org.Tenant, id string) (connection.Connection, error) {
@@ -64,7 +64,7 @@ func (l *ledger) around(method string, effect func() error) error {
 	return l.fails(method)
 }
 
-// become gives the connection a status.
+// become sets the connection's status.
 func (l *ledger) become(status connection.Status) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *ledger) become(status connection.Status) {
 	l.Authorize(tenant, connectionID, status == connection.Authorized)
 }
 
-// latest is the newest task.
+// latest returns the newest task.
 func (l *ledger) latest(t *testing.T) string {
 	t.Helper()
 	id, err := l.LatestTask(t.Context(), tenant, connectionID)
@@ -94,7 +94,7 @@ func (l *ledger) enqueue(id string) error {
 	return errTrouble // a lost message changes nothing
 }
 
-// newRegistrar is made inside a synctest bubble.
+// newRegistrar must be called inside a synctest bubble.
 func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 	t.Helper()
 	l := &ledger{Tasks: memory.NewTasks(), connection: connection.Connection{ID: connectionID, Tenant: tenant}}
@@ -103,7 +103,7 @@ func newRegistrar(t *testing.T) (*ledger, export.Registrar) {
 	return l, export.Registrar{Tasks: l, Connections: l, Enqueuer: l, Now: time.Now, NewID: ids.Random, Reuse: reuse}
 }
 
-// register asks for the export of the one connection.
+// register requests the export of the one connection.
 func register(t *testing.T, r export.Registrar, refresh bool) export.Task {
 	t.Helper()
 	task, err := r.Register(t.Context(), tenant, connectionID, export.Options{}, refresh)
@@ -111,7 +111,7 @@ func register(t *testing.T, r export.Registrar, refresh bool) export.Task {
 	return task
 }
 
-// end makes the newest task end now.
+// end ends the newest task now.
 func (l *ledger) end(t *testing.T, status export.Status) export.Task {
 	t.Helper()
 	task := l.Get(tenant, l.latest(t))
@@ -127,7 +127,7 @@ func (l *ledger) end(t *testing.T, status export.Status) export.Task {
 	return task
 }
 
-func TestTheFirstRequestOpensATask(t *testing.T) {
+func TestRegisterOpensTaskForFirstRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
@@ -148,13 +148,13 @@ func TestTheFirstRequestOpensATask(t *testing.T) {
 	})
 }
 
-func TestWhichTaskARequestGets(t *testing.T) {
+func TestRegisterReusesOrOpensTask(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		end     export.Status // of the first task, empty to leave it pending
+		end     export.Status // result of the first task; empty to leave it pending
 		later   time.Duration
 		refresh bool
-		forget  bool // the first task's row has ended
+		forget  bool // the first task's row has expired
 		same    bool
 	}{
 		"pending":                            {later: time.Hour, same: true},
@@ -190,7 +190,7 @@ func TestWhichTaskARequestGets(t *testing.T) {
 	}
 }
 
-func TestASuccessWhoseFilesAreDeletedIsNotReused(t *testing.T) {
+func TestRegisterDoesNotReuseSuccessWithDeletedFiles(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
@@ -204,7 +204,7 @@ func TestASuccessWhoseFilesAreDeletedIsNotReused(t *testing.T) {
 	})
 }
 
-func TestASuccessIsSentAgainAtMostEveryFiveMinutes(t *testing.T) {
+func TestRegisterResendsSuccessAtMostEveryFiveMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
@@ -212,7 +212,7 @@ func TestASuccessIsSentAgainAtMostEveryFiveMinutes(t *testing.T) {
 		task := l.end(t, export.Success)
 		for _, step := range []struct {
 			wait time.Duration
-			want int // events there are then
+			want int // expected number of events
 		}{
 			{0, 1}, {5*time.Minute - time.Second, 1}, {time.Second, 2}, {time.Minute, 2}, {5 * time.Minute, 3},
 		} {
@@ -238,13 +238,13 @@ func TestASuccessIsSentAgainAtMostEveryFiveMinutes(t *testing.T) {
 				t.Errorf("event %d: %+v", number, body)
 			}
 		}
-		if got := len(l.enqueued); got != 3 { // the task, two events
+		if got := len(l.enqueued); got != 3 { // the task and two events
 			t.Errorf("enqueued %v", l.enqueued)
 		}
 	})
 }
 
-func TestAConnectionThatCannotBeExportedIsAConflictOnlyForANewTask(t *testing.T) {
+func TestRegisterConflictsForNewTaskWhenNotExportable(t *testing.T) {
 	t.Parallel()
 	for _, status := range []connection.Status{connection.Revoked, connection.Rejected} {
 		for name, c := range map[string]struct {
@@ -274,7 +274,7 @@ func TestAConnectionThatCannotBeExportedIsAConflictOnlyForANewTask(t *testing.T)
 	}
 }
 
-func TestAConnectionRevokedWhileATaskOpensIsAConflict(t *testing.T) {
+func TestRegisterConflictsWhenConnectionIsRevokedMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l, r := newRegistrar(t)
@@ -287,7 +287,7 @@ func TestAConnectionRevokedWhileATaskOpensIsAConflict(t *testing.T) {
 	})
 }
 
-func TestUnknownAndForeignConnectionsAreMissingAlike(t *testing.T) {
+func TestRegisterReportsForeignConnectionAsNotFound(t *testing.T) {
 	t.Parallel()
 	_, r := newRegistrar(t)
 	for _, c := range []struct {

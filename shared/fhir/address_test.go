@@ -30,7 +30,7 @@ func TestParseBaseNormalises(t *testing.T) {
 	}
 }
 
-func TestParseBaseRefuses(t *testing.T) {
+func TestParseBaseRefusesInvalidURLs(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"", "ehr.example/fhir", "/fhir", "ftp://ehr.example/fhir", "https://", "https:///fhir", "https://a@ehr.example/fhir",
@@ -54,7 +54,7 @@ func TestJoinEscapesEveryElement(t *testing.T) {
 	}
 }
 
-func TestResolveKeepsEveryLinkUnderTheBase(t *testing.T) {
+func TestResolveKeepsLinksUnderBase(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ base, link, want string }{
 		{"https://ehr.example/r4", "https://ehr.example/r4/Observation?page=2", "https://ehr.example/r4/Observation?page=2"},
@@ -75,7 +75,7 @@ func TestResolveKeepsEveryLinkUnderTheBase(t *testing.T) {
 	}
 }
 
-func TestResolveRefusesLinksThatLeaveTheBase(t *testing.T) {
+func TestResolveRefusesLinksOutsideBase(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ base, link string }{
 		{"https://ehr.example/r4", "https://other.example/fhir/Observation"},
@@ -101,7 +101,7 @@ func TestResolveRefusesLinksThatLeaveTheBase(t *testing.T) {
 	}
 }
 
-func TestParseReferenceReadsReferencesToTheServer(t *testing.T) {
+func TestParseReferenceReadsReferencesToServer(t *testing.T) {
 	t.Parallel()
 	for reference, want := range map[string]string{
 		"Practitioner/1":                                       "Practitioner/1",
@@ -144,7 +144,7 @@ func TestParseReferenceReadsReferencesToTheServer(t *testing.T) {
 	}
 }
 
-func TestValidIDRefusesWhatWouldChangeAPath(t *testing.T) {
+func TestValidIDRefusesDotSegments(t *testing.T) {
 	t.Parallel()
 	long := "0123456789012345678901234567890123456789012345678901234567890123"
 	for id, want := range map[string]bool{
@@ -157,7 +157,7 @@ func TestValidIDRefusesWhatWouldChangeAPath(t *testing.T) {
 	}
 }
 
-func TestAReferenceToAnotherServerTellsItsType(t *testing.T) {
+func TestForeignReferenceReturnsType(t *testing.T) {
 	t.Parallel()
 	base, err := fhir.ParseBase("https://ehr.example/fhir/r4")
 	if err != nil {

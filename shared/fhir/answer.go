@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Answer is a good answer of a FHIR server: one JSON document, and what the server said about its limits.
+// Answer is a successful response of a FHIR server: one JSON document, and the server's stated rate limits.
 type Answer struct {
 	Body []byte
 	Rate Rate
 }
 
-// Rate is what the headers of an answer tell of the server's limits (RateLimit and X-RateLimit, in requests).
+// Rate holds the server's rate limits from the response headers (RateLimit and X-RateLimit, in requests).
 type Rate struct {
 	Limit     int
 	Remaining int
-	Reset     time.Duration // until Remaining is Limit again
-	Known     bool          // the headers were there and could be read
+	Reset     time.Duration // time until Remaining equals Limit again
+	Known     bool          // the headers were present and valid
 }
 
-// File is the content of an attachment while it is read. Who gets it closes Body.
+// File is the content of an attachment while it is read. The receiver must close Body.
 type File struct {
-	// ends with a *RequestError when it cannot be read to its end, TooLarge beyond the limit asked for
+	// ends with a *RequestError if it cannot be read completely, TooLarge beyond the requested limit
 	Body        io.ReadCloser
-	ContentType string // media type as the server states it; empty when it does not
+	ContentType string // media type as stated by the server; empty if missing
 	Rate        Rate
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Batch returns a Bundle of the type batch that makes searches at addresses relative to the base (FHIR
-// R4 http.html#transaction).
+// Batch returns a Bundle of type batch with searches at URLs relative to the base (FHIR R4 http.html#transaction).
 func Batch(addresses []string) ([]byte, error) {
 	type request struct {
 		Method string `json:"method"`
@@ -27,9 +26,8 @@ func Batch(addresses []string) ([]byte, error) {
 	return json.Marshal(made) //nolint:wrapcheck // texts can always be encoded
 }
 
-// ParseBatch returns the pages that answer the searches of a batch, in their order. IsThere is false for a
-// search that failed. It overwrites the answer, as ParseBundle does. The error is ErrInvalid for anything that
-// is not a batch-response.
+// ParseBatch returns the pages of a batch-response, in the order of the searches. IsThere is false for a search that
+// failed. It overwrites answer, as ParseBundle does. The error is ErrInvalid for anything that is not a batch-response.
 func ParseBatch(answer []byte) ([]BatchPage, error) {
 	reader := batchReader{scanner: scanner{buf: answer}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
@@ -66,7 +64,7 @@ type batchReader struct {
 	entries            []batchEntry
 }
 
-// batchEntry is one entry: the part of the answer that its resource is, and the status.
+// batchEntry is one entry: its resource, as a part of the response, and the status.
 type batchEntry struct {
 	at     span
 	status int
@@ -108,7 +106,7 @@ func (r *batchReader) entry() error {
 	return err
 }
 
-// response reads Bundle.entry.response and returns the number that its status begins with.
+// response reads Bundle.entry.response and returns the number at the beginning of its status.
 func (r *batchReader) response() (status int, err error) {
 	if r.peek() != '{' {
 		return 0, r.skip(4)
@@ -122,6 +120,6 @@ func (r *batchReader) response() (status int, err error) {
 		return err
 	})
 	code, _, _ := strings.Cut(text, " ")
-	status, _ = strconv.Atoi(code) // no number is no success
+	status, _ = strconv.Atoi(code) // not a number means no success
 	return status, err
 }

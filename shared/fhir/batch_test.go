@@ -36,7 +36,7 @@ func TestParseBatchReturnsPageOfEverySearchInOrder(t *testing.T) {
 	}
 }
 
-func TestParseBatchRefusesWhatIsNoBatchResponse(t *testing.T) {
+func TestParseBatchRefusesOtherDocuments(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
 		``, `[]`, `{"resourceType":"Bundle","type":"searchset"}`,

@@ -7,27 +7,26 @@ import (
 )
 
 // Bundle is one page of search results (FHIR R4 http.html#search). Its resources stay in the page and are read one at a
-// time: what is read of them can take more memory than they do.
+// time, since a parsed resource can take more memory than its text.
 type Bundle struct {
-	Total     int    // the server's count of all matches, -1 when not stated; servers also put the page's count here
-	Self      string // address of this page as it stands; empty when not stated, or longer than MaxAddress
-	Next      string // address of the next page as it stands, absolute or relative; empty on the last page
-	NextLost  bool   // there is a next page, but its address is longer than MaxAddress
-	EntryBase string // what every absolute full URL has in front of "/Type/id"; empty without any, and when they differ
-	Len       int    // resources, without outcomes
+	Total     int    // count of all matches, -1 if not stated; some servers put the page's count here
+	Self      string // URL of this page, verbatim; empty if not stated, or longer than MaxAddress
+	Next      string // URL of the next page, verbatim, absolute or relative; empty on the last page
+	NextLost  bool   // there is a next page, but its URL is longer than MaxAddress
+	EntryBase string // common base of all absolute full URLs; empty without any, or if they differ
+	Len       int    // resources, excluding outcomes
 	Outcomes  int    // OperationOutcomes and entries with search.mode "outcome": messages, not records
-	Unusable  int    // entries whose resource cannot be told: no valid resourceType, or resourceType or id twice
+	Unusable  int    // entries without a valid resourceType, or with resourceType or id twice
 
 	page  []byte
-	spans []span // of the resources in page, in page order
+	spans []span // positions of the resources in page, in page order
 }
 
 // span is a part of a page.
 type span struct{ from, to uint32 }
 
-// ParseBundle reads a page. It compacts page in place, so page is overwritten and every Resource.JSON is a part of
-// it. Members of the Bundle itself that stand twice make it invalid. The error is ErrInvalid,
-// ErrTooMany among others.
+// ParseBundle parses a page. It compacts page in place, so page is overwritten and every Resource.JSON is a part of it.
+// Duplicate members of the Bundle itself make it invalid. The errors include ErrInvalid and ErrTooMany.
 func ParseBundle(page []byte) (Bundle, error) {
 	reader := bundleReader{scanner: scanner{buf: page}, bundle: Bundle{Total: -1, page: page}, seen: map[string]bool{}}
 	err := reader.document(func() error { return reader.object(1, reader.member) })
@@ -41,18 +40,18 @@ func ParseBundle(page []byte) (Bundle, error) {
 	return reader.bundle, nil
 }
 
-// Alone is a page of its own with the resource.
+// Alone returns a page with only this resource.
 func (r Resource) Alone() Bundle {
 	//nolint:gosec // at most MaxPage
 	return Bundle{Total: 1, Len: 1, page: r.JSON, spans: []span{{0, uint32(len(r.JSON))}}}
 }
 
-// All reads the resources of the page, in its order.
+// All iterates over the resources of the page, in its order.
 func (b Bundle) All() iter.Seq[Resource] {
 	return func(yield func(Resource) bool) {
 		for _, at := range b.spans {
 			found, err := Scan(b.page[at.from:at.to:at.to])
-			if err != nil { // not reached: the page has been scanned
+			if err != nil { // unreachable: the page has been scanned
 				return
 			}
 			if !yield(found) {
@@ -62,13 +61,13 @@ func (b Bundle) All() iter.Seq[Resource] {
 	}
 }
 
-// bundleReader reads the envelope of a page; the resources in it are the scanner's.
+// bundleReader parses the envelope of a page; the scanner reads the resources in it.
 type bundleReader struct {
 	scanner
 
 	bundle  Bundle
 	entries int
-	differ  bool            // full URLs have different things in front of "/Type/id"
+	differ  bool            // full URLs differ in the part before "/Type/id"
 	kind    string          // resourceType
 	seen    map[string]bool // names of the Bundle's members read so far
 }
@@ -76,7 +75,7 @@ type bundleReader struct {
 // maxMembers bounds the members of a Bundle itself; FHIR has a dozen.
 const maxMembers = 100
 
-// member reads one member of the Bundle.
+// member parses one member of the Bundle.
 func (r *bundleReader) member(name word) (err error) {
 	text := string(name.text())
 	if r.seen[text] || len(r.seen) == maxMembers {
@@ -109,7 +108,7 @@ func (r *bundleReader) total() error {
 	return nil
 }
 
-// link reads one Bundle.link. Of two links of the same relation the last counts.
+// link parses one Bundle.link. If a relation occurs twice, the last link counts.
 func (r *bundleReader) link() error {
 	var relation string
 	var target word
@@ -138,7 +137,7 @@ func (r *bundleReader) link() error {
 	return err
 }
 
-// entry reads one Bundle.entry and files its resource.
+// entry parses one Bundle.entry and records its resource.
 func (r *bundleReader) entry() error {
 	if r.entries++; r.entries > maxEntries {
 		return ErrTooMany
@@ -178,8 +177,8 @@ func (r *bundleReader) entry() error {
 	return nil
 }
 
-// from notes which base the full URL of an entry is under, whose resource has the name "/Type/id". A logical one, such
-// as urn:uuid, tells of none.
+// from records the base of an entry's full URL, whose resource has the name "/Type/id". A logical URL, such as
+// urn:uuid, has no base.
 func (r *bundleReader) from(address, name string) {
 	base, ok := strings.CutSuffix(address, name)
 	if !ok || r.differ || !strings.HasPrefix(base, "http") {
@@ -191,7 +190,8 @@ func (r *bundleReader) from(address, name string) {
 	r.bundle.EntryBase = base
 }
 
-// envelope reads a value that should be a resource, and of it only type and id. usable is as with resource.
+// envelope parses a value that should be a resource, reading only its type and id. usable has the same meaning as in
+// resource.
 func (r *bundleReader) envelope(depth int) (resourceType, id string, usable bool, err error) {
 	if r.peek() != '{' {
 		return "", "", false, r.skip(depth)
@@ -213,7 +213,7 @@ func (r *bundleReader) envelope(depth int) (resourceType, id string, usable bool
 	return resourceType, id, types == 1 && ids <= 1 && ValidType(resourceType), err
 }
 
-// mode reads Bundle.entry.search and returns its mode.
+// mode parses Bundle.entry.search and returns its mode.
 func (r *bundleReader) mode() (mode string, err error) {
 	if r.peek() != '{' {
 		return "", r.skip(4)

@@ -1,29 +1,29 @@
 package fhir
 
-// Capability is what the service reads of a server's CapabilityStatement (FHIR R4 capabilitystatement.html), or of
-// the Conformance resource that DSTU2 has in its place.
+// Capability holds the used parts of a server's CapabilityStatement (FHIR R4 capabilitystatement.html), or of a
+// Conformance resource, its DSTU2 equivalent.
 type Capability struct {
 	FHIRVersion string               // such as "4.0.1"
-	Software    string               // software.name; empty when not stated
-	Release     string               // software.version; empty when not stated
-	Date        string               // of the statement, as it stands
-	Formats     []string             // that it speaks, as it spells them: media types, "json"
+	Software    string               // software.name; empty if not stated
+	Release     string               // software.version; empty if not stated
+	Date        string               // date of the statement, verbatim
+	Formats     []string             // supported formats, verbatim: media types, "json"
 	Resources   []CapabilityResource // types of the server side, in the statement's order
 	OAuth       OAuthURIs
-	Batches     bool // it lists the interaction batch, or transaction, of whole systems
+	Batches     bool // it lists the system interaction batch or transaction
 }
 
-// CapabilityResource is one resource type that a server knows.
+// CapabilityResource is one resource type that a server supports.
 type CapabilityResource struct {
 	Type         string   // always ValidType
 	SearchParams []string // names
-	Includes     []string // what _include takes, such as "MedicationRequest:medication", or "*"
-	RevIncludes  []string // what _revinclude takes, such as "Provenance:target"
+	Includes     []string // values of _include, such as "MedicationRequest:medication", or "*"
+	RevIncludes  []string // values of _revinclude, such as "Provenance:target"
 }
 
-// OAuthURIs are the endpoints that servers without a SMART configuration document state in an extension (SMART App
+// OAuthURIs holds the endpoints that servers without a SMART configuration document state in an extension (SMART App
 // Launch 1.0.0, FHIR authorization endpoint and token exchange endpoint). They may be relative. Introspect and Revoke
-// are empty more often than not.
+// are often empty.
 type OAuthURIs struct {
 	Authorize  string
 	Token      string
@@ -34,15 +34,15 @@ type OAuthURIs struct {
 // oauthExtension is the url of the extension that holds OAuthURIs.
 const oauthExtension = "http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris"
 
-// What is read of a statement is bounded: real ones name 150 types with 40 names each.
+// The parsed part of a statement is bounded: real statements have 150 types with 40 names each.
 const (
 	maxStatedTypes = 1000
 	maxStatedNames = 40_000
-	maxStatedName  = 128 // bytes; a longer one is passed over
+	maxStatedName  = 128 // bytes; longer names are ignored
 )
 
-// ParseCapability reads a CapabilityStatement. It compacts raw in place. Members of another type than FHIR's are passed
-// over. The error is ErrInvalid.
+// ParseCapability parses a CapabilityStatement. It compacts raw in place. Members with a type other than FHIR's are
+// ignored. The error is ErrInvalid.
 func ParseCapability(raw []byte) (Capability, error) {
 	reader := statement{scanner: scanner{buf: raw}}
 	kind := ""
@@ -76,15 +76,15 @@ func ParseCapability(raw []byte) (Capability, error) {
 	return reader.read, nil
 }
 
-// statement reads a CapabilityStatement.
+// statement parses a CapabilityStatement.
 type statement struct {
 	scanner
 
 	read  Capability
-	names int // that are kept
+	names int // stored names
 }
 
-// software reads CapabilityStatement.software. One of another shape has no name.
+// software parses CapabilityStatement.software. A value of a different type yields no name.
 func (r *statement) software(depth int) error {
 	if r.peek() != '{' {
 		return r.skip(depth)
@@ -102,7 +102,7 @@ func (r *statement) software(depth int) error {
 	})
 }
 
-// rest reads one CapabilityStatement.rest.
+// rest parses one CapabilityStatement.rest.
 func (r *statement) rest(depth int) error {
 	mode, stated := "", Capability{}
 	err := r.object(depth, func(name word) (err error) {
@@ -131,7 +131,7 @@ func (r *statement) rest(depth int) error {
 	return nil
 }
 
-// objects reads a list and calls element for every object in it. Anything else is passed over.
+// objects parses a list and calls element for every object in it. Other elements are ignored.
 func (r *statement) objects(depth int, element func(depth int) error) error {
 	if r.peek() != '[' {
 		return r.skip(depth)
@@ -144,7 +144,7 @@ func (r *statement) objects(depth int, element func(depth int) error) error {
 	})
 }
 
-// interaction reads one CapabilityStatement.rest.interaction.
+// interaction parses one CapabilityStatement.rest.interaction.
 func (r *statement) interaction(depth int, into *Capability) error {
 	return r.object(depth, func(name word) error {
 		if string(name.text()) != "code" {
@@ -156,7 +156,7 @@ func (r *statement) interaction(depth int, into *Capability) error {
 	})
 }
 
-// extensions reads an object of which only the extensions are wanted.
+// extensions parses an object and reads only its extensions.
 func (r *statement) extensions(depth int, element func(depth int) error) error {
 	if r.peek() != '{' {
 		return r.skip(depth)
@@ -169,7 +169,7 @@ func (r *statement) extensions(depth int, element func(depth int) error) error {
 	})
 }
 
-// resource reads one CapabilityStatement.rest.resource.
+// resource parses one CapabilityStatement.rest.resource.
 func (r *statement) resource(depth int, into *Capability) error {
 	var known CapabilityResource
 	err := r.object(depth, func(name word) (err error) {
@@ -200,7 +200,7 @@ func (r *statement) resource(depth int, into *Capability) error {
 	return err
 }
 
-// list reads a list of names.
+// list parses a list of names.
 func (r *statement) list(depth int, into *[]string) error {
 	if r.peek() != '[' {
 		return r.skip(depth)
@@ -217,7 +217,7 @@ func (r *statement) name(depth int, into *[]string) error {
 	return err
 }
 
-// oauth reads one extension of security.
+// oauth parses one extension of security.
 func (r *statement) oauth(depth int, into *OAuthURIs) error {
 	kind, found := "", OAuthURIs{}
 	err := r.object(depth, func(name word) (err error) {
@@ -237,7 +237,7 @@ func (r *statement) oauth(depth int, into *OAuthURIs) error {
 	return err
 }
 
-// oauthURI reads one extension with an endpoint.
+// oauthURI parses one extension with an endpoint.
 func (r *statement) oauthURI(depth int, into *OAuthURIs) error {
 	kind, address := "", ""
 	err := r.object(depth, func(name word) (err error) {

@@ -45,7 +45,7 @@ func TestParseCapabilityReadsTypesParametersAndEndpoints(t *testing.T) {
 	}
 }
 
-func TestParseCapabilityReadsTheConformanceOfDSTU2(t *testing.T) {
+func TestParseCapabilityReadsDSTU2Conformance(t *testing.T) {
 	t.Parallel()
 	got, err := fhir.ParseCapability([]byte(
 		`{"resourceType":"Conformance","fhirVersion":"1.0.2","rest":[{"resource":[{"type":"MedicationOrder"}]}]}`))
@@ -54,7 +54,7 @@ func TestParseCapabilityReadsTheConformanceOfDSTU2(t *testing.T) {
 	}
 }
 
-func TestParseCapabilityRefuses(t *testing.T) {
+func TestParseCapabilityRefusesInvalidStatements(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
 		"", "<html>maple</html>", `{"resourceType":"Bundle"}`,

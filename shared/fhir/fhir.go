@@ -5,31 +5,32 @@ import (
 	"fmt"
 )
 
-// MaxPage is the largest JSON document in bytes that is read from a FHIR server and scanned
+// MaxPage is the size in bytes of the largest JSON document that is read from a FHIR server and scanned
 // (docs/develop/architecture.md, "Bounds").
 const MaxPage = 32 << 20
 
 // maxDepth bounds the nesting of arrays and objects. Real resources stay below 30; the scanner recurses.
 const maxDepth = 128
 
-// ErrInvalid says that a document is not what it should be: no JSON, not UTF-8, nested too deeply, too large, or
-// neither a resource nor a Bundle where one is due. Its text holds nothing of the document.
+// ErrInvalid means that a document is malformed: not JSON, not UTF-8, nested too deeply, too large, or neither a
+// resource nor a Bundle where one is expected. Its text contains no part of the document.
 var ErrInvalid = errors.New("fhir: invalid document")
 
-// ErrTooMany says that a page has more entries than maxEntries. It is an ErrInvalid, and a smaller page may be none.
+// ErrTooMany means that a page has more entries than maxEntries. It wraps ErrInvalid. A smaller page may be valid.
 var ErrTooMany = fmt.Errorf("%w: too many entries", ErrInvalid)
 
-// maxEntries bounds the entries of one page, since an entry of a few bytes takes hundreds in memory. A server that
-// ignores _count and returns a whole record at once stays below.
+// maxEntries bounds the entries of one page, since an entry of a few bytes takes hundreds in memory. Even a complete
+// record, sent at once by a server that ignores _count, has fewer.
 const maxEntries = 50_000
 
-// What is read out of a document is bounded, whatever the document holds (docs/develop/architecture.md, Bounds).
+// Limits on the parsed content of a document (docs/develop/architecture.md, Bounds).
 const (
-	// MaxAddress is the longest reference, attachment address or next link in bytes; servers refuse longer ones, too.
+	// MaxAddress is the length in bytes of the longest reference, attachment URL or next link that is read; servers also
+	// refuse longer ones.
 	MaxAddress = 8 << 10
-	// maxWord is the longest name, id or code that is read, in bytes as it stands.
+	// maxWord is the length of the longest name, id or code that is read, in bytes before unescaping.
 	maxWord = 512
-	// maxFound and maxFoundBytes bound the references and attachments that are kept of one resource.
+	// maxFound and maxFoundBytes bound the references and attachments that are stored for one resource.
 	maxFound      = 50_000
 	maxFoundBytes = 4 << 20
 )
@@ -57,8 +58,8 @@ func ValidType(text string) bool {
 	return true
 }
 
-// ValidID reports whether text is a FHIR id (datatypes.html#id). The ids "." and "..", which the datatype allows,
-// are refused, since they would change the path of the address they are put into.
+// ValidID reports whether text is a FHIR id (datatypes.html#id). The ids "." and "..", which the datatype allows, are
+// refused, since they would change the path of a URL that contains them.
 func ValidID(text string) bool {
 	if text == "" || len(text) > 64 || text == "." || text == ".." {
 		return false

@@ -11,10 +11,10 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestHostileResourcesAreRefusedOrPassedAsTheyStand(t *testing.T) {
+func TestScanRefusesOrPreservesHostileResources(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, members string // behind the resourceType
+		name, members string // after the resourceType
 		good          bool
 	}{
 		{"invalid UTF-8 in a value", "\"x\":\"a\xffb\"", false},
@@ -66,7 +66,7 @@ func TestHostileResourcesAreRefusedOrPassedAsTheyStand(t *testing.T) {
 	}
 }
 
-func TestHostileBundlesAreRefused(t *testing.T) {
+func TestParseBundleRefusesHostileBundles(t *testing.T) {
 	t.Parallel()
 	for name, members := range map[string]string{
 		"entry twice, once escaped":       `"entry":[],"\u0065ntry":[]`,
@@ -88,8 +88,8 @@ func TestHostileBundlesAreRefused(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes a call takes from the heap, and the runtime beside it. Only a test that runs alone can
-// tell.
+// allocated returns the heap bytes that a call allocates, including those of the runtime in the meantime. It is
+// accurate only in a test that does not run in parallel.
 func allocated(call func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -98,8 +98,8 @@ func allocated(call func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// This test is not parallel: it measures the heap.
-func TestHostileDocumentsTakeLittleMemory(t *testing.T) {
+// The test does not run in parallel, because it measures the heap.
+func TestHostileDocumentsUseBoundedMemory(t *testing.T) {
 	const head = `{"resourceType":"Basic",`
 	name := `"` + strings.Repeat("a", 1<<20) + `\u0061":`
 	for _, c := range []struct {
@@ -133,8 +133,8 @@ func TestHostileDocumentsTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// This test is not parallel: it measures the heap.
-func TestABundleOf100MBIsRefusedUnread(t *testing.T) {
+// The test does not run in parallel, because it measures the heap.
+func TestParseBundleRefuses100MBUnread(t *testing.T) {
 	page := []byte(`{"resourceType":"Bundle","entry":[{"x":"` + strings.Repeat("a", 100_000_000) + `"}]}`)
 	var err error
 	used := allocated(func() { _, err = fhir.ParseBundle(page) })

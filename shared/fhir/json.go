@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads a JSON document (RFC 8259) once, front to back, and compacts it in place: buf[:end] is what has
-// been kept, and end never overtakes pos, because compacting only drops white space. It is stricter than
+// scanner reads a JSON document (RFC 8259) once, from start to end, and compacts it in place: buf[:end] holds the bytes
+// kept so far, and end never overtakes pos, because compacting only drops white space. It is stricter than
 // encoding/json in two points: invalid UTF-8 is refused, and so is nesting beyond maxDepth.
 type scanner struct {
 	buf []byte
@@ -16,17 +16,17 @@ type scanner struct {
 	end int // end of the compact copy
 }
 
-// word is a JSON string as it stands between its quotes.
+// word is a JSON string, the raw text between its quotes.
 type word struct {
 	raw     []byte
-	escaped bool // holds a backslash
+	escaped bool // contains a backslash
 }
 
-// text returns what the string means, which is a part of the buffer unless it holds escapes; nil for one that is longer
-// than anything that is looked for.
+// text returns the unescaped string, which is a part of the buffer unless it contains escapes; nil for one that is
+// longer than any text of interest.
 func (w word) text() []byte { return w.upTo(maxWord) }
 
-// upTo is text for strings of up to limit bytes as they stand.
+// upTo is text for strings of up to limit bytes before unescaping.
 func (w word) upTo(limit int) []byte {
 	if len(w.raw) > limit {
 		return nil
@@ -37,12 +37,12 @@ func (w word) upTo(limit int) []byte {
 	var decoded string
 	quoted := append(append([]byte{'"'}, w.raw...), '"')
 	if json.Unmarshal(quoted, &decoded) != nil {
-		return nil // not reached: the scanner has checked every escape
+		return nil // unreachable: the scanner has checked every escape
 	}
 	return []byte(decoded)
 }
 
-// document reads the whole buffer as one value, which read must read.
+// document reads the entire buffer as one value, which read must consume.
 func (s *scanner) document(read func() error) error {
 	if len(s.buf) > MaxPage {
 		return errSize
@@ -58,8 +58,8 @@ func (s *scanner) document(read func() error) error {
 	return nil
 }
 
-// object reads an object at the given depth and calls member for every name, positioned at the value, which member
-// must read.
+// object reads an object at the given depth and calls member for every name. The scanner is then at the value, which
+// member must consume.
 func (s *scanner) object(depth int, member func(name word) error) error {
 	if err := s.open('{', depth); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *scanner) object(depth int, member func(name word) error) error {
 	}
 }
 
-// array reads an array at the given depth and calls element for every element, which element must read.
+// array reads an array at the given depth and calls element for every element, which element must consume.
 func (s *scanner) array(depth int, element func() error) error {
 	if err := s.open('[', depth); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *scanner) array(depth int, element func() error) error {
 	}
 }
 
-// skip reads any value that nothing is wanted from.
+// skip reads any value and ignores it.
 func (s *scanner) skip(depth int) error {
 	switch s.peek() {
 	case '{':
@@ -168,15 +168,15 @@ func (s *scanner) string() (word, error) {
 	return word{}, errSyntax
 }
 
-// plainSize returns the length of a part of a string, eight bytes at a time, that holds neither its end nor an escape
-// nor a control character. wide has its highest bit set when a byte of it has.
+// plainSize returns the length of a part of a string, eight bytes at a time, that contains neither the string's end nor
+// an escape nor a control character. wide has its highest bit set if any byte of the part does.
 func plainSize(text []byte) (size int, wide byte) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for ; size+8 <= len(text); size += 8 {
 		eight := binary.LittleEndian.Uint64(text[size:])
 		quote, escape := eight^('"'*ones), eight^('\\'*ones)
 		stop := ((quote-ones)&^quote | (escape-ones)&^escape | (eight-' '*ones)&^eight) & highs
-		if stop != 0 { // the lowest bit is right; those above it need not be
+		if stop != 0 { // only the lowest bit is reliable
 			keep := bits.TrailingZeros64(stop) / 8
 			if eight&highs&(1<<(8*keep)-1) != 0 {
 				wide = utf8.RuneSelf
@@ -190,7 +190,7 @@ func plainSize(text []byte) (size int, wide byte) {
 	return size, wide
 }
 
-// escapeSize returns the length of the escape that text begins with, or 0 when it is none.
+// escapeSize returns the length of the escape at the beginning of text, or 0 if there is none.
 func escapeSize(text []byte) int {
 	if len(text) < 2 {
 		return 0
@@ -228,7 +228,7 @@ func (s *scanner) scalar() error {
 	return nil
 }
 
-// numberSize returns the length of the number that text begins with, or 0 when it is none.
+// numberSize returns the length of the number at the beginning of text, or 0 if there is none.
 func numberSize(text []byte) int {
 	i := 0
 	if i < len(text) && text[i] == '-' {
@@ -260,7 +260,7 @@ func numberSize(text []byte) int {
 	return i
 }
 
-// digits counts the digits that text begins with.
+// digits counts the digits at the beginning of text.
 func digits(text []byte) int {
 	n := 0
 	for n < len(text) && isDigit(text[n]) {
@@ -269,7 +269,7 @@ func digits(text []byte) int {
 	return n
 }
 
-// peek returns the next byte, or 0, which no JSON text contains, at the end.
+// peek returns the next byte, or 0 at the end, which no JSON text contains.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.buf) {
 		return s.buf[s.pos]
@@ -298,7 +298,7 @@ func (s *scanner) keep() {
 // take moves everything before the given position to the compact copy and returns it there.
 func (s *scanner) take(until int) []byte {
 	from := s.end
-	if from == s.pos { // nothing was dropped so far
+	if from == s.pos { // nothing has been dropped so far
 		s.pos, s.end = until, until
 		return s.buf[from:until]
 	}

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestAServerTellsItsOwnBaseInItsPages(t *testing.T) {
+func TestLearnFindsOwnBaseInPages(t *testing.T) {
 	t.Parallel()
 	const pinned = "https://ehr.example/r4"
 	for name, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestAServerTellsItsOwnBaseInItsPages(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnderTheOwnBaseIsMovedToTheBase(t *testing.T) {
+func TestResolveMovesLinksFromOwnBaseToBase(t *testing.T) {
 	t.Parallel()
 	const pinned, inner = "https://ehr.example/r4", "http://inner:8080/hapi/fhir"
 	for _, c := range []struct{ own, link, want string }{
@@ -118,7 +118,7 @@ func TestWhatIsUnderTheOwnBaseIsMovedToTheBase(t *testing.T) {
 	}
 }
 
-func TestReferencesUnderTheOwnBaseAreTheServersOwn(t *testing.T) {
+func TestParseReferenceAcceptsOwnBase(t *testing.T) {
 	t.Parallel()
 	known := base(t, "https://ehr.example/r4").Knowing("http://inner:8080/hapi/fhir")
 	for reference, want := range map[string]string{
@@ -143,9 +143,9 @@ func TestReferencesUnderTheOwnBaseAreTheServersOwn(t *testing.T) {
 	}
 }
 
-// Whatever a hostile server writes for its own address, its next page and its references, the token
-// goes to the pinned base.
-func TestNoOwnBaseLeadsAwayFromTheBase(t *testing.T) {
+// Whatever a hostile server states as its own base, its next page and its references, the token is sent only to the
+// pinned base.
+func TestHostileOwnBaseStaysUnderBase(t *testing.T) {
 	t.Parallel()
 	parts := []string{
 		"http", "https", "://", ":", "/", "//", "\\", "@", "ehr.example", "evil.example", "ehr.example.evil.example", ":443",

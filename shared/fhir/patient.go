@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// Named is what a literal reference says of a patient.
+// Named classifies a literal reference by whether it names a patient.
 type Named int
 
-// What references name.
+// The kinds of references.
 const (
 	NoPatient Named = iota // a resource of another type
-	APatient               // the Patient of the id that was read with it
-	Contained              // a contained resource, by the id that was read with it
-	Unclear                // what cannot be told from the text: urn:uuid:…, a search, an id without a type
+	APatient               // the Patient with the returned id
+	Contained              // a contained resource, with the returned id
+	Unclear                // cannot be decided from the text: urn:uuid:…, a search, an id without a type
 )
 
-// NamesPatient reads which Patient a literal reference names, in whatever spelling: relative, absolute at any server,
-// with a version, a query or dot segments (FHIR R4 references.html#literal). What is not spelled as FHIR has it is read
-// as what some reader could take it for.
+// NamesPatient returns the Patient that a literal reference names, in any spelling: relative, absolute at any server,
+// with a version, a query or dot segments (FHIR R4 references.html#literal). A reference that deviates from FHIR's
+// spelling is read as any reader might interpret it.
 func NamesPatient(reference string) (id string, names Named) {
 	text := strings.ReplaceAll(strings.TrimSpace(reference), `\`, "/")
 	if contained, ok := strings.CutPrefix(text, "#"); ok && contained != "" {
@@ -61,7 +61,7 @@ func isHTTP(scheme string) bool {
 	return strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")
 }
 
-// otherType tells what a path without a Patient names.
+// otherType classifies a path without a Patient.
 func otherType(segments []string, asked bool) Named {
 	for at, segment := range segments {
 		if segment == "_history" {
@@ -69,7 +69,7 @@ func otherType(segments []string, asked bool) Named {
 			break
 		}
 	}
-	at := len(segments) - 2 // the type in front of the id
+	at := len(segments) - 2 // the type before the id
 	if asked {
 		at = len(segments) - 1 // the type that is searched
 	}
@@ -79,21 +79,21 @@ func otherType(segments []string, asked bool) Named {
 	return Unclear
 }
 
-// Person is what tells a Patient from others: of whom it says that it is the same person (Patient.link.other), and its
-// business identifiers. There are at most 100 of each.
+// Person identifies a Patient: the records it states to be the same person (Patient.link.other), and its business
+// identifiers. There are at most 100 of each.
 type Person struct {
 	Links       []string
 	Identifiers []Identifier
 }
 
-// maxKnown bounds each list of a Person, and the contained resources that are looked at.
+// maxKnown bounds each list of a Person, and the number of contained resources that are read.
 const maxKnown = 100
 
-// ScanPerson reads a Patient that Scan has taken, or another resource, which may have identifiers too.
+// ScanPerson reads a Patient that Scan has accepted, or another resource, which may have identifiers too.
 func ScanPerson(patient Resource) Person {
 	var known Person
 	s := scanner{buf: patient.JSON}
-	// What Scan has taken has no errors.
+	// Scan has accepted the document, so there is no error.
 	_ = s.object(1, func(name word) error {
 		switch string(name.text()) {
 		case "identifier", "link":
@@ -104,7 +104,7 @@ func ScanPerson(patient Resource) Person {
 	return known
 }
 
-// person reads the elements of the list called name that a Person has.
+// person reads the elements of the list with a name that a Person has.
 func (s *scanner) person(depth int, name string, known *Person) error {
 	if s.peek() != '[' {
 		return s.skip(depth)
@@ -113,7 +113,7 @@ func (s *scanner) person(depth int, name string, known *Person) error {
 		if s.peek() != '{' {
 			return s.skip(depth + 1)
 		}
-		var discard Resource // a link refers to nobody else
+		var discard Resource // a link's references are not collected
 		if name == "identifier" {
 			var one Identifier
 			err := s.identifier(depth+1, word{}, &one, &discard)
@@ -147,7 +147,7 @@ type Inner struct {
 // ScanContained reads the first 100 resources that a resource contains.
 func ScanContained(outer Resource) (list []Inner) {
 	s := scanner{buf: outer.JSON}
-	// What Scan has taken has no errors.
+	// Scan has accepted the document, so there is no error.
 	_ = s.object(1, func(name word) error {
 		if string(name.text()) != "contained" || s.peek() != '[' {
 			return s.skip(2)

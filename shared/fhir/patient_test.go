@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestAReferenceIsReadAsAPatientInWhateverSpelling(t *testing.T) {
+func TestNamesPatientReadsAnySpelling(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]struct {
 		id    string
@@ -51,7 +51,7 @@ func TestAReferenceIsReadAsAPatientInWhateverSpelling(t *testing.T) {
 	}
 }
 
-func TestAPersonIsReadWithinBounds(t *testing.T) {
+func TestScanPersonIsBounded(t *testing.T) {
 	t.Parallel()
 	patient := scan(t,
 		`{"resourceType":"Patient","id":"p","identifier":[{"system":"urn:mrn","value":"7"},{"system":"urn:none"},7],
@@ -68,7 +68,7 @@ func TestAPersonIsReadWithinBounds(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptOfAResourceIsBoundedAndTheRestIsCounted(t *testing.T) {
+func TestScanBoundsReferencesAndCountsCut(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", fhir.MaxAddress)
 	for name, c := range map[string]struct {
@@ -97,7 +97,7 @@ func TestWhatIsKeptOfAResourceIsBoundedAndTheRestIsCounted(t *testing.T) {
 	}
 }
 
-func TestAStatementIsReadWithinBounds(t *testing.T) {
+func TestParseCapabilityIsBounded(t *testing.T) {
 	t.Parallel()
 	raw := `{"resourceType":"CapabilityStatement","rest":[{"mode":"server","resource":[` +
 		strings.Repeat(`{"type":"Basic","searchParam":[`+strings.Repeat(`{"name":"patient"},`, 50)+`{"name":"`+

@@ -39,7 +39,7 @@ const (
 	older = "MedicationOrder DiagnosticOrder ProcedureRequest ReferralRequest BodySite Contract DeviceUseRequest " +
 		"EligibilityRequest EligibilityResponse ImagingManifest ImagingObjectSelection Order Sequence"
 
-	// clinical lists the rest of the compartment that says most about care, ahead of what is administrative.
+	// clinical lists the rest of the compartment with the most clinical content, before the administrative types.
 	clinical = "ImmunizationRecommendation ClinicalImpression RiskAssessment DeviceRequest DeviceUseStatement " +
 		"Composition " +
 		"EpisodeOfCare AdverseEvent Flag VisionPrescription Communication List BodyStructure MolecularSequence"
@@ -57,9 +57,9 @@ func CompartmentTypes() []string { return strings.Fields(compartment) }
 // OlderTypes returns the types that only releases before R4 search by patient.
 func OlderTypes() []string { return strings.Fields(older) }
 
-// NeededTypes returns every type that an export may request, once each, the most needed first: the Patient, without
-// which there is no export, US Core, the types that it refers to, then the rest of the compartment. If a request has
-// no room for all of them, it drops the last ones.
+// NeededTypes returns every type that an export may request, without duplicates, in order of importance: the Patient,
+// without which there is no export, US Core, the types that it refers to, then the rest of the compartment. If a
+// request has no room for all of them, it drops the last ones.
 func NeededTypes() []string {
 	all := make([]string, 0, 150)
 	all = append(all, "Patient")

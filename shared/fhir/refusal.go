@@ -8,27 +8,28 @@ import (
 	"strings"
 )
 
-// Refusal is what the body of a refused request says about why, as far as that helps to ask better.
+// Refusal classifies the reason that the body of a refused request states, as far as it helps to choose another
+// request.
 type Refusal string
 
-// The refusals, each of which leads to another way of asking.
+// The refusals. Each leads to a different request.
 const (
-	Unexplained Refusal = ""         // nothing that helps
+	Unexplained Refusal = ""         // no usable reason
 	NeedsMore   Refusal = "needs"    // another parameter is required
-	NoCount     Refusal = "no_count" // _count is not known
-	Denied      Refusal = "denied"   // scope, the patient's or the site's choice
-	Unsupported Refusal = "unknown"  // the type or the interaction does not exist here
-	Missing     Refusal = "missing"  // the resource does not exist here
+	NoCount     Refusal = "no_count" // _count is not supported
+	Denied      Refusal = "denied"   // scope, or the patient's or the site's choice
+	Unsupported Refusal = "unknown"  // the server does not support the type or the interaction
+	Missing     Refusal = "missing"  // the server does not have the resource
 )
 
-// maxOutcome is the longest body that is read for a reason. Outcomes are a few hundred bytes; what is longer is a
-// page or a stack trace.
+// maxOutcome is the length of the longest body that is parsed for a reason. Outcomes are a few hundred bytes; a longer
+// body is a page or a stack trace.
 const maxOutcome = 64 << 10
 
-// ParseRefusal reads the body of a refused request, which should be an OperationOutcome (FHIR R4
-// operationoutcome.html). Servers give the same status to very different refusals, so that only
-// the words tell them apart. Anything else than an OperationOutcome of at most 64 KiB is Unexplained. The status goes
-// before: with an expired token (401) a server says "login", which reads as Denied here.
+// ParseRefusal parses the body of a refused request, which should be an OperationOutcome (FHIR R4
+// operationoutcome.html). Servers use the same status for very different refusals, so only the text distinguishes them.
+// Anything other than an OperationOutcome of at most 64 KiB is Unexplained. Check the status first: with an expired
+// token (401) a server states "login", which would be Denied here.
 func ParseRefusal(body []byte) Refusal {
 	issues := readIssues(body)
 	for _, rule := range [...]struct {
@@ -37,7 +38,7 @@ func ParseRefusal(body []byte) Refusal {
 	}{
 		{Missing, issue.saysMissing},
 		{NoCount, issue.saysNoCount},
-		{NeedsMore, issue.saysNeedsMore}, // before Denied: athenahealth says "forbidden" when a parameter is missing
+		{NeedsMore, issue.saysNeedsMore}, // before Denied: athenahealth states "forbidden" if a parameter is missing
 		{Denied, issue.saysDenied},
 		{Unsupported, issue.saysUnsupported},
 	} {
@@ -51,10 +52,10 @@ func ParseRefusal(body []byte) Refusal {
 // issue is one OperationOutcome.issue in lower case.
 type issue struct {
 	codes []string // code and details.coding.code
-	text  string   // the codes, details.text and diagnostics, each on a line of its own
+	text  string   // the codes, details.text and diagnostics, one per line
 }
 
-// readIssues returns the issues of an OperationOutcome, or none when body is something else.
+// readIssues returns the issues of an OperationOutcome; none if body is anything else.
 func readIssues(body []byte) []issue {
 	if len(body) > maxOutcome {
 		return nil
@@ -73,7 +74,7 @@ func readIssues(body []byte) []issue {
 		} `json:"issue"`
 	}
 	err := json.Unmarshal(body, &outcome)
-	// A member of another type than FHIR's is passed over; the others are read all the same.
+	// A member with a type other than FHIR's is ignored; the others are still read.
 	if _, mistyped := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !mistyped {
 		return nil
 	}
@@ -92,8 +93,7 @@ func readIssues(body []byte) []issue {
 	return issues
 }
 
-// The words of refusals, as servers were seen to write them. What stands between two
-// of them is of the same sentence.
+// The wording of refusals, as observed from servers. The text between two words must be in the same sentence.
 var (
 	wordsMissing = regexp.MustCompile(`hapi-2001|\bresource \S+ is not known`)
 
@@ -115,12 +115,14 @@ var (
 
 func (i issue) saysMissing() bool { return wordsMissing.MatchString(i.text) }
 
-// saysNoCount leaves out combinations: those name _count among what could be asked.
+// saysNoCount reports whether the issue refuses _count. It excludes combinations, which name _count among the supported
+// parameters.
 func (i issue) saysNoCount() bool {
 	return wordsNoCount.MatchString(i.text) && !strings.Contains(i.text, "combination")
 }
 
-// saysNeedsMore leaves out that a scope or a login is required, which no parameter can give.
+// saysNeedsMore reports whether the issue requires another parameter. It excludes a required scope or login, which no
+// parameter can provide.
 func (i issue) saysNeedsMore() bool {
 	return i.hasCode("required", "business-rule") || wordsCombination.MatchString(i.text) ||
 		wordsRequired.MatchString(i.text) && !wordsRights.MatchString(i.text)

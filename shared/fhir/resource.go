@@ -4,37 +4,36 @@ import (
 	"bytes"
 )
 
-// Resource is what the service reads of one FHIR resource. Everything else stays in JSON, untouched but for white
-// space between tokens.
+// Resource holds the parts of a FHIR resource that the service reads. Everything else stays in JSON, unchanged except
+// for white space between tokens.
 type Resource struct {
 	Type string // resourceType, always valid (ValidType)
-	// as it stands; empty when absent or beyond 512 bytes. Servers break the rules of ids, so it may not be ValidID
+	// verbatim; empty if absent or longer than 512 bytes. Servers break the rules of ids, so it may not be ValidID
 	ID          string
 	JSON        []byte       // compact JSON without line breaks: a part of the scanned buffer
-	References  []string     // every "reference" string in document order, those of contained resources included
+	References  []string     // every "reference" string in document order, including those of contained resources
 	Attachments []Attachment // the Attachments that have a URL, in document order
-	Subjects    []Subject    // whose record it says it is part of, in document order
-	OfAPatient  bool         // some reference in it states the type Patient
-	LastUpdated string       // meta.lastUpdated as it stands; empty when absent
-	Cut         int          // references and attachments beyond what is kept of one resource
+	Subjects    []Subject    // the patients it states to belong to, in document order
+	OfAPatient  bool         // some reference in it has the type Patient
+	LastUpdated string       // meta.lastUpdated, verbatim; empty if absent
+	Cut         int          // references and attachments beyond the limit for one resource
 
-	// Questionnaire is the member of that name of a QuestionnaireResponse, when it is a text: a
-	// canonical URL as it stands.
+	// Questionnaire is the member of that name of a QuestionnaireResponse if it is a string: a canonical URL, verbatim.
 	Questionnaire string
 
-	sourceAt int // offset in JSON where meta.source can be put; 0 when it is there already or has no place
-	found    int // bytes of what is kept
+	sourceAt int // offset in JSON for inserting meta.source; 0 if it exists or can't be inserted
+	found    int // bytes of the stored references and attachments
 }
 
-// Attachment is an Attachment that names where its content is (FHIR R4 datatypes.html#Attachment).
+// Attachment is an Attachment with a URL for its content (FHIR R4 datatypes.html#Attachment).
 type Attachment struct {
 	URL         string
-	ContentType string // empty when not stated
+	ContentType string // empty if not stated
 }
 
 // Scan reads one resource. It compacts raw in place, so raw is overwritten and Resource.JSON is a part of it. A
-// resource in which resourceType or id stand twice is refused: FHIR requires unique names (json.html), and readers
-// of the exported line would disagree about which one counts. The error is ErrInvalid.
+// resource with a duplicate resourceType or id is refused: FHIR requires unique names (json.html), and readers of the
+// exported line would disagree about which one counts. The error is ErrInvalid.
 func Scan(raw []byte) (Resource, error) {
 	s := &scanner{buf: raw}
 	var found Resource
@@ -52,7 +51,7 @@ func Scan(raw []byte) (Resource, error) {
 	return found, nil
 }
 
-// resource reads a value that should be a resource. usable is false when it is JSON but no object with exactly one
+// resource reads a value that should be a resource. usable is false if it is JSON but not an object with exactly one
 // valid resourceType and at most one id.
 func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	start := s.end
@@ -92,7 +91,7 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	switch metas {
 	case 0:
 		found.sourceAt = identified - start
-	case 1: // as meta found it
+	case 1: // the offset that meta found
 	default:
 		found.sourceAt = 0
 	}
@@ -100,7 +99,7 @@ func (s *scanner) resource(depth int) (found Resource, usable bool, err error) {
 	return found, types == 1 && ids <= 1 && ValidType(found.Type), nil
 }
 
-// stringOr reads any value and returns it if it is a string of a length that a name, an id or a code has, or "".
+// stringOr reads any value and returns it if it is a string short enough for a name, an id or a code; otherwise "".
 func (s *scanner) stringOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -112,7 +111,7 @@ func (s *scanner) stringOr(depth int) (string, error) {
 	return string(text.text()), nil
 }
 
-// addressOr is stringOr for an address.
+// addressOr is stringOr for a URL.
 func (s *scanner) addressOr(depth int) (string, error) {
 	if s.peek() != '"' {
 		return "", s.skip(depth)
@@ -136,10 +135,10 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 		}
 		return err
 	case '[':
-		plain := word{raw: name.text()} // decoded once, not for every element: a hostile name is as long as a page
+		plain := word{raw: name.text()} // decoded once, not for every element: a hostile name can be as long as a page
 		return s.array(depth, func() error {
 			if s.peek() == '"' {
-				return s.skip(depth + 1) // a list of strings is none of the members looked for
+				return s.skip(depth + 1) // a list of strings cannot be one of the wanted members
 			}
 			return s.collect(depth+1, plain, nil, found)
 		})
@@ -155,7 +154,7 @@ func (s *scanner) collect(depth int, name word, attachment *Attachment, found *R
 	}
 }
 
-// note keeps a string member if it is one of those that are looked for.
+// note stores a string member if it is a wanted one.
 func note(name, value word, attachment *Attachment, found *Resource) {
 	switch string(name.text()) {
 	case "reference":
@@ -163,7 +162,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 			found.References = append(found.References, string(value.upTo(MaxAddress)))
 		}
 	case "type":
-		// a name, or its canonical URL
+		// a type name, or its canonical URL
 		found.OfAPatient = found.OfAPatient || bytes.HasSuffix(value.text(), []byte("Patient"))
 	case "url":
 		if attachment != nil && keeps(found, value) {
@@ -176,7 +175,7 @@ func note(name, value word, attachment *Attachment, found *Resource) {
 	}
 }
 
-// keeps reports whether there is room for what a resource names, and counts it as cut when there is none.
+// keeps reports whether there is room for another URL of a resource, and counts it as cut if not.
 func keeps(r *Resource, address word) bool {
 	kept := len(r.References) + len(r.Attachments)
 	if len(address.raw) > MaxAddress || kept >= maxFound || r.found+len(address.raw) > maxFoundBytes {
@@ -187,10 +186,10 @@ func keeps(r *Resource, address word) bool {
 	return true
 }
 
-// holdsAttachment reports whether a member of this name is an Attachment or a list of them. It goes by name because
+// holdsAttachment reports whether a member of this name is an Attachment or a list of them. It decides by name because
 // the JSON carries no datatypes: DocumentReference.content.attachment, DiagnosticReport.presentedForm, Media.content,
 // Patient.photo and the names that end in Attachment, such as Communication.payload.contentAttachment. An Extension,
-// which has a url too, never stands under such a name.
+// which also has a url, never has such a name.
 func holdsAttachment(name word) bool {
 	text := name.text()
 	switch string(text) {

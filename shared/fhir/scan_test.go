@@ -16,10 +16,10 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// exportedFields compares resources by what others see of them. The place for meta.source is seen in the line.
+// exportedFields compares resources by their exported fields. The offset for meta.source shows in the written line.
 func exportedFields() cmp.Option { return cmpopts.IgnoreUnexported(fhir.Resource{}) }
 
-func TestScanFindsWhatTheExportNeeds(t *testing.T) {
+func TestScanReadsTypeIDReferencesAndAttachments(t *testing.T) {
 	t.Parallel()
 	raw := `
 	{ "resourceType" : "DocumentReference", "id": "doc-1",
@@ -57,7 +57,7 @@ func TestScanFindsWhatTheExportNeeds(t *testing.T) {
 	}
 }
 
-func TestScanFindsAttachmentsWhereverFHIRHasThem(t *testing.T) {
+func TestScanFindsAttachmentsInAllMembers(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
 		`{"resourceType":"DiagnosticReport","presentedForm":[{"url":"Binary/1"}]}`,
@@ -77,7 +77,7 @@ func TestScanFindsAttachmentsWhereverFHIRHasThem(t *testing.T) {
 	}
 }
 
-func TestScanTakesAnIDAsItStands(t *testing.T) {
+func TestScanKeepsIDVerbatim(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		`{"resourceType":"Basic"}`:                                  "",
@@ -94,7 +94,7 @@ func TestScanTakesAnIDAsItStands(t *testing.T) {
 	}
 }
 
-func TestScanRefuses(t *testing.T) {
+func TestScanRefusesInvalidDocuments(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string {
 		return `{"resourceType":"Basic","x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}`
@@ -132,7 +132,7 @@ func TestScanRefuses(t *testing.T) {
 	}
 }
 
-func TestScanErrorsQuoteNothingOfTheDocument(t *testing.T) {
+func TestScanErrorsContainNoDocumentText(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{`{"resourceType":"Alder", "x": maple}`, `{"resourceType":["maple"]}`, `maple`} {
 		_, err := fhir.Scan([]byte(raw))
@@ -142,8 +142,8 @@ func TestScanErrorsQuoteNothingOfTheDocument(t *testing.T) {
 	}
 }
 
-// equalToEncodingJSON compares the scanner with encoding/json on one value inside a resource, wherever the scanner
-// looks at it with other eyes.
+// equalToEncodingJSON compares the scanner with encoding/json on one value inside a resource, for every way in which
+// the scanner reads it.
 func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 	for _, name := range []string{"x", "meta", "subject", "id"} {
 		resourceEqualToEncodingJSON(t, slices.Concat([]byte(`{"resourceType":"Basic","`+name+`":`), value, []byte("}")))
@@ -152,16 +152,16 @@ func equalToEncodingJSON(t interface{ Fatalf(string, ...any) }, value []byte) {
 
 func resourceEqualToEncodingJSON(t interface{ Fatalf(string, ...any) }, raw []byte) {
 	var want map[string]any
-	// Names after the value could be of the value's making ("1,"id":…"), so encoding/json says what stands at the top.
+	// The value could itself contain names at the top level ("1,"id":…"), so encoding/json decides what is there.
 	judge := json.NewDecoder(bytes.NewReader(raw))
-	judge.UseNumber() // 1e700 is a number, though no float64
+	judge.UseNumber() // 1e700 is a valid number, but not a float64
 	valid := json.Valid(raw) && utf8.Valid(raw) && judge.Decode(&want) == nil
 	got, err := fhir.Scan(bytes.Clone(raw))
 	switch {
 	case err == nil && !valid:
 		t.Fatalf("%q: accepted, but encoding/json refuses it", raw)
 	case err != nil && valid && !strings.Contains(err.Error(), "not JSON"):
-		return // our own rules: depth, unique names
+		return // the scanner's own rules: depth, unique names
 	case err != nil && valid:
 		t.Fatalf("%q: %v, but encoding/json accepts it", raw, err)
 	case err != nil:
@@ -214,7 +214,7 @@ func TestScanAgreesWithEncodingJSONOnDamagedDocuments(t *testing.T) {
 	})
 }
 
-func TestWriteLineEndsEveryResourceWithOneLineBreak(t *testing.T) {
+func TestWriteLineEndsWithOneLineFeed(t *testing.T) {
 	t.Parallel()
 	var file strings.Builder
 	for _, raw := range []string{

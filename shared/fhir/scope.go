@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Access is what a scope may allow to do with a resource type: one of the letters of SMART App Launch 2.
+// Access is an interaction that a scope may allow for a resource type: one of the letters of SMART App Launch 2.
 type Access byte
 
 // The accesses that an export needs.
@@ -13,7 +13,7 @@ const (
 	Search Access = 's'
 )
 
-// Scopes are the granted SMART scopes that concern clinical data, of version 1 ("patient/*.read") or 2
+// Scopes holds the granted SMART scopes for clinical data, of version 1 ("patient/*.read") or 2
 // ("patient/Observation.rs?category=laboratory") in any mixture (SMART App Launch 2.2, scopes-and-launch-context).
 type Scopes struct {
 	grants []grant
@@ -24,8 +24,8 @@ type grant struct {
 	access       string // letters of cruds
 }
 
-// ParseScopes reads a scope string as a token response carries it. Scopes that are not about clinical data, such as
-// openid and launch/patient, and malformed ones allow nothing.
+// ParseScopes parses the scope string of a token response. Scopes that do not concern clinical data, such as openid and
+// launch/patient, and malformed ones allow nothing.
 func ParseScopes(text string) Scopes {
 	var scopes Scopes
 	for scope := range strings.FieldsSeq(text) {
@@ -44,12 +44,12 @@ func ParseScopes(text string) Scopes {
 	return scopes
 }
 
-// Any reports whether some scope is about clinical data. What an authorization covers is not in its scopes if none
-// is: some platforms decide it at registration.
+// Any reports whether any scope concerns clinical data. If none does, the scopes do not reflect what the authorization
+// covers: some platforms decide that at registration.
 func (s Scopes) Any() bool { return len(s.grants) > 0 }
 
-// Allows reports whether some scope grants the access to resources of the type. A scope that is narrowed to a part
-// of the type ("?category=…") counts: the server returns that part.
+// Allows reports whether any scope grants the access to resources of the type. A scope narrowed to a part of the type
+// ("?category=…") counts: the server returns that part.
 func (s Scopes) Allows(resourceType string, access Access) bool {
 	for _, granted := range s.grants {
 		if (granted.resourceType == "*" || granted.resourceType == resourceType) &&
@@ -60,8 +60,8 @@ func (s Scopes) Allows(resourceType string, access Access) bool {
 	return false
 }
 
-// letters translates the permission of a scope to letters of cruds. Version 1 words stand for the letters that the
-// SMART specification gives them; the order of version 2 letters, which it fixes, is not insisted on.
+// letters converts the permission of a scope to letters of cruds. Version 1 words stand for the letters assigned by the
+// SMART specification. The order of version 2 letters, which it fixes, is not enforced.
 func letters(permission string) (access string, ok bool) {
 	permission, _, _ = strings.Cut(permission, "?")
 	switch permission {

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// WriteLine writes the resource as one line of NDJSON that says in meta.source where it came from (FHIR R4
-// resource.html#Meta). Nothing else is changed. The resource stays as it is without a source, when it names one
-// of its own, and when its meta stands twice or is no object. It is not copied. It needs JSON as it was scanned.
-// The error is the writer's.
+// WriteLine writes the resource as one line of NDJSON with its origin in meta.source (FHIR R4 resource.html#Meta).
+// Nothing else is changed. The resource is written unchanged if source is empty, if it has a source of its own, or if
+// its meta is duplicated or not an object. It is not copied. JSON must be unchanged since it was scanned. The error is
+// the writer's.
 func (r Resource) WriteLine(w io.Writer, source string) error {
 	var added []byte
 	if source != "" && r.sourceAt > 0 {
@@ -25,14 +25,14 @@ func (r Resource) WriteLine(w io.Writer, source string) error {
 	return nil
 }
 
-// sourceMember is what stands at sourceAt in the line.
+// sourceMember returns the text to insert at sourceAt in the line.
 func (r Resource) sourceMember(source string) []byte {
 	switch {
-	case r.JSON[r.sourceAt-1] != '{': // behind a member: there is no meta
+	case r.JSON[r.sourceAt-1] != '{': // after a member: there is no meta
 		return append(appendString([]byte(`,"meta":{"source":`), source), '}')
 	case r.JSON[r.sourceAt] == '}': // in an empty meta
 		return appendString([]byte(`"source":`), source)
-	default: // in front of meta's first member
+	default: // before meta's first member
 		return append(appendString([]byte(`"source":`), source), ',')
 	}
 }
@@ -54,8 +54,8 @@ func appendString(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// meta reads the meta of the resource that begins at start of the compact copy. The value that counts of a
-// lastUpdated that stands twice is the last one, as for most readers.
+// meta reads the meta of the resource that begins at start of the compact copy. If lastUpdated occurs twice, the last
+// value counts, as for most readers.
 func (s *scanner) meta(depth int, name word, start int, found *Resource) error {
 	if s.peek() != '{' {
 		return s.collect(depth, name, nil, found)

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// scan reads a resource that must be good.
+// scan reads a valid resource.
 func scan(tb testing.TB, raw string) fhir.Resource {
 	tb.Helper()
 	resource, err := fhir.Scan([]byte(raw))
@@ -23,7 +23,7 @@ func scan(tb testing.TB, raw string) fhir.Resource {
 	return resource
 }
 
-// lineOf is what is written of a resource.
+// lineOf returns the written line of a resource.
 func lineOf(tb interface{ Fatalf(string, ...any) }, resource fhir.Resource, source string) string {
 	var out bytes.Buffer
 	if err := resource.WriteLine(&out, source); err != nil {
@@ -32,7 +32,7 @@ func lineOf(tb interface{ Fatalf(string, ...any) }, resource fhir.Resource, sour
 	return out.String()
 }
 
-func TestWriteLineAddsASourceWhereThereIsNone(t *testing.T) {
+func TestWriteLineAddsSourceWhenMissing(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		`{ "resourceType": "Basic" }`: `{"resourceType":"Basic","meta":{"source":"S"}}`,
@@ -65,7 +65,7 @@ func TestWriteLineAddsASourceWhereThereIsNone(t *testing.T) {
 	}
 }
 
-func TestWriteLineEscapesTheSource(t *testing.T) {
+func TestWriteLineEscapesSource(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
 		"https://ehr.example/fhir?a=1&b=": `"https://ehr.example/fhir?a=1&b="`,
@@ -81,7 +81,7 @@ func TestWriteLineEscapesTheSource(t *testing.T) {
 	}
 }
 
-func TestWriteLineDoesNotTouchTheScannedPage(t *testing.T) {
+func TestWriteLineKeepsScannedPage(t *testing.T) {
 	t.Parallel()
 	page, err := fhir.ParseBundle([]byte(`{"resourceType":"Bundle","entry":[
 		{"resource":{"resourceType":"Basic","id":"1"}},{"resource":{"resourceType":"Basic","id":"2","meta":{"a":1}}}]}`))
@@ -102,7 +102,7 @@ func TestWriteLineDoesNotTouchTheScannedPage(t *testing.T) {
 	}
 }
 
-// memberCount says how often each name stands at the top of a JSON object.
+// memberCount counts how often each name occurs at the top level of a JSON object.
 func memberCount(tb interface{ Fatalf(string, ...any) }, object []byte) map[string]int {
 	counted := map[string]int{}
 	reader := json.NewDecoder(bytes.NewReader(object))
@@ -124,7 +124,7 @@ func memberCount(tb interface{ Fatalf(string, ...any) }, object []byte) map[stri
 	return counted
 }
 
-// sourcedLineEqualsEncodingJSON compares the line of a scanned resource with what encoding/json makes of it.
+// sourcedLineEqualsEncodingJSON compares the line of a scanned resource with the output of encoding/json.
 func sourcedLineEqualsEncodingJSON(tb interface{ Fatalf(string, ...any) }, resource fhir.Resource, source string) {
 	decode := func(text []byte) (object map[string]any) {
 		reader := json.NewDecoder(bytes.NewReader(text))
@@ -164,7 +164,7 @@ func sourcedLineEqualsEncodingJSON(tb interface{ Fatalf(string, ...any) }, resou
 	}
 }
 
-// jsonText draws a JSON value.
+// jsonText generates a JSON value.
 func jsonText(depth int) *rapid.Generator[string] {
 	scalar := rapid.SampledFrom([]string{
 		`1`, `-2.5e+7`, `true`, `null`, `""`, `"a\"b\\"`, `"\ud83d\ude00 \u0000"`,
@@ -188,7 +188,7 @@ func jsonText(depth int) *rapid.Generator[string] {
 	}))
 }
 
-func TestWriteLineChangesNothingButMetaSource(t *testing.T) {
+func TestWriteLineChangesOnlyMetaSource(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		members := []string{`"resourceType" : "Basic"`}
@@ -208,7 +208,7 @@ func TestWriteLineChangesNothingButMetaSource(t *testing.T) {
 	})
 }
 
-func TestScanReadsWhoseResourceItIs(t *testing.T) {
+func TestScanReadsSubjects(t *testing.T) {
 	t.Parallel()
 	unreadable := fhir.Subject{Member: 1, Unreadable: true}
 	is := func(references ...string) (list []fhir.Subject) {
@@ -255,7 +255,7 @@ func TestScanReadsWhoseResourceItIs(t *testing.T) {
 	}
 }
 
-func TestScanReadsWhenAResourceChanged(t *testing.T) {
+func TestScanReadsLastUpdated(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
 		`"meta":{"lastUpdated":"2026-01-02T03:04:05.678+01:00"}`:                "2026-01-02T03:04:05.678+01:00",
@@ -269,7 +269,7 @@ func TestScanReadsWhenAResourceChanged(t *testing.T) {
 	}
 }
 
-func TestScanStillFindsEveryReferenceInSubjectAndMeta(t *testing.T) {
+func TestScanFindsReferencesInSubjectAndMeta(t *testing.T) {
 	t.Parallel()
 	got := scan(t, `{"resourceType":"Basic",
 		"meta":{"extension":[{"valueReference":{"reference":"a"}}],"source":{"reference":"b"}},
@@ -283,7 +283,7 @@ func TestScanStillFindsEveryReferenceInSubjectAndMeta(t *testing.T) {
 	}
 }
 
-func TestSyntheaResourcesKeepTheirMeaningWithASource(t *testing.T) {
+func TestWriteLinePreservesSyntheaResources(t *testing.T) {
 	t.Parallel()
 	page, err := fhir.ParseBundle(syntheaPage(t))
 	if err != nil {

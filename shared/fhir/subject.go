@@ -1,19 +1,21 @@
 package fhir
 
-// Subject is what a resource says of whose record it is part of: a Reference in its own subject, patient, beneficiary,
-// individual, for or candidate, the names of that element in all releases (FHIR R4 compartmentdefinition-patient.html).
+// Subject is a reference by which a resource states the patient it belongs to: in its own subject, patient,
+// beneficiary, individual, for or candidate, the names of that element in all releases (FHIR R4
+// compartmentdefinition-patient.html).
 type Subject struct {
-	Member     int    // number of the member that it stands in, from 1; a member may hold a list
-	Reference  string // literal reference; empty when there is none
-	Type       string // Reference.type; empty when not stated
+	Member     int    // number of the member that contains it, from 1; a member may hold a list
+	Reference  string // literal reference; empty if there is none
+	Type       string // Reference.type; empty if not stated
 	Identifier Identifier
-	Unreadable bool // it says something, but nothing that can be read, or two things
+	Unreadable bool // it is ambiguous or unreadable
 }
 
 // Identifier is a business identifier (FHIR R4 datatypes.html#Identifier). Both parts may be empty.
 type Identifier struct{ System, Value string }
 
-// subject reads a reference to whom the resource is about, or a list of them, and adds what collect adds.
+// subject reads a reference to the subject of a resource, or a list of them, and also adds the references that collect
+// adds.
 func (s *scanner) subject(depth int, name word, member int, found *Resource) error {
 	switch s.peek() {
 	case '{':
@@ -59,10 +61,10 @@ func (s *scanner) subject(depth int, name word, member int, found *Resource) err
 	return s.collect(depth, name, nil, found)
 }
 
-// maxSubjects bounds the subjects of one resource; real ones have one, accounts a few.
+// maxSubjects bounds the subjects of one resource; real resources have one, Accounts a few.
 const maxSubjects = 100
 
-// addSubject keeps a subject. Beyond maxSubjects nobody can tell whose the resource is.
+// addSubject stores a subject. Beyond maxSubjects, the owner of the resource is undecidable.
 func addSubject(r *Resource, one Subject) {
 	if len(r.Subjects) == maxSubjects {
 		r.Subjects[maxSubjects-1].Unreadable, r.Subjects[maxSubjects-1].Member = true, one.Member
@@ -71,7 +73,7 @@ func addSubject(r *Resource, one Subject) {
 	r.Subjects = append(r.Subjects, one)
 }
 
-// identifier reads an Identifier, whose assigner may refer to something.
+// identifier reads an Identifier, whose assigner may contain a reference.
 func (s *scanner) identifier(depth int, name word, into *Identifier, found *Resource) error {
 	if s.peek() != '{' {
 		return s.collect(depth, name, nil, found)

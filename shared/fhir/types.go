@@ -1,11 +1,10 @@
 package fhir
 
-// AnyType is the base of all resource types (FHIR R4 resource.html). Types that FHIR does not
-// know are counted under it.
+// AnyType is the base of all resource types (FHIR R4 resource.html). Types unknown to FHIR are counted under it.
 const AnyType = "Resource"
 
-// TypeName is the name under which resources of a type are counted: its own when some release of FHIR has it,
-// else AnyType. However many types a server invents, there are few names. The lists are those of
+// TypeName returns the name under which resources of a type are counted: its own if any release of FHIR has it,
+// otherwise AnyType. However many types a server invents, the number of names is bounded. The lists are those of
 // resourcelist.html of each release.
 func TypeName(resourceType string) string {
 	switch resourceType { // R4

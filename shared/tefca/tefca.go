@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Scope is the scope of every connection made in TEFCA mode (docs/guide/webhooks.md).
+// Scope is the scope of every connection made in TEFCA mode (docs/guide/webhook-reference.md).
 const Scope = "patient/*.read"
 
 // Person is what an identity provider has verified of a person, and nothing else: a network may be asked with no other

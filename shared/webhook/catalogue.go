@@ -18,12 +18,13 @@ type Kind struct {
 	Title   string
 	When    string // a sentence about the fact that the event tells
 	Default Choice
-	// docs/guide/webhooks.md marks it so; always opt-in, so a receiver that was written without it never meets one
+	// docs/guide/webhook-reference.md marks it so; always opt-in, so a receiver that was written without it never meets
+	// one
 	Extension bool
 	Example   any // of the data, see Example
 }
 
-// Catalogue lists every event type (docs/guide/webhooks.md, Events), extensions last.
+// Catalogue lists every event type (docs/guide/webhook-reference.md, Events), extensions last.
 func Catalogue() []Kind {
 	return slices.Concat(exportKinds(), patientKinds(), connectionKinds(), extensions())
 }
@@ -34,7 +35,8 @@ func ParseType(text string) (Type, bool) {
 	return kind.Type, ok
 }
 
-// Required are the types that every subscription has and that cannot be removed (docs/reference/deviations.md, Webhooks).
+// Required are the types that every subscription has and that cannot be removed (docs/reference/deviations.md,
+// Webhooks).
 func Required() []Type { return typesOf(Locked) }
 
 // Default are the types that a new subscription has besides the required ones when its owner does not choose.

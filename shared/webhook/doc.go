@@ -1,6 +1,6 @@
 // Package webhook owns how facts reach customers: the events and their payloads, the subscriptions, the deliveries
 // with their attempts, the schedule and the signature. Code that causes an event only writes its row; the worker fans
-// it out (docs/develop/architecture.md).
+// it out (docs/develop/lifecycles.md).
 //
 // The room imports words, and from platform maillimit and mailtext. It knows no AWS and no HTTP. Its packages:
 //

@@ -113,7 +113,7 @@ const (
 )
 
 // The bytes that customers receive; each file ends with a newline that a body has not. A change here is a change of the
-// public contract (docs/guide/webhooks.md, Body).
+// public contract (docs/guide/webhook-reference.md, Body).
 func TestEachEventHasItsGoldenBody(t *testing.T) {
 	t.Parallel()
 	date := time.Date(2026, 3, 4, 6, 6, 7, 120000000, time.FixedZone("CET", 3600))

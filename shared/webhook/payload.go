@@ -32,7 +32,7 @@ type ExportSuccess struct {
 // whole record, has none. Complete is never true.
 type Shortfall struct {
 	Complete *bool `json:"complete,omitempty"`
-	// by resource type why, in the closed set of words of docs/guide/webhooks.md
+	// by resource type why, in the closed set of words of docs/guide/incomplete-records.md
 	Missing map[string]string `json:"missing,omitempty"`
 }
 

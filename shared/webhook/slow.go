@@ -9,10 +9,11 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// A slow webhook is one that was seen not to answer at once. Its attempts get as long as anybody's (docs/guide/webhooks.md,
-// Answering), but only so many are under way at a time: each holds a connection of a worker, and those are all
-// receivers' together (docs/adr/0014-who-waits-works-on.md). Nobody counts them, since a crash would leave a wrong
-// count: they begin so far apart that they cannot be more. A webhook that answers at once costs nothing here.
+// A slow webhook is one that was seen not to answer at once. Its attempts get as long as anybody's
+// (docs/guide/webhooks.md, Retries), but only so many are under way at a time: each holds a connection of a worker, and
+// those are all receivers' together (docs/adr/0014-who-waits-works-on.md). Nobody counts them, since a crash would
+// leave a wrong count: they begin so far apart that they cannot be more. A webhook that answers at once costs nothing
+// here.
 
 const (
 	// answersAtOnce is how long a webhook may take without being a slow one.

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// slowAtOnce is how many attempts at a slow webhook are under way at a time (docs/guide/webhooks.md, Answering).
+// slowAtOnce is how many attempts at a slow webhook are under way at a time (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
 // crowd are many deliveries to the webhook of a world at once, each looked at when its message comes.

@@ -59,7 +59,7 @@ func (s Subscription) Directed(event Event, now time.Time) Delivery {
 func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 
 // defaultRate is how many attempts a second an endpoint gets that nothing else was agreed for
-// (docs/guide/webhooks.md, Answering).
+// (docs/guide/webhooks.md, Retries).
 const defaultRate = 50
 
 // DeliveryID is the id of an event's delivery to a subscription: always the same, so a fan-out done twice makes the

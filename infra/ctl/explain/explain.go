@@ -45,7 +45,7 @@ func (t Table) Explain(line Line) Explanation {
 		return told
 	}
 	told.What = "a failure that has no row in docs/operate/failures.md: " + line.summary()
-	told.Do = "see what the fields tell (docs/operate/operations.md, What is going on), and the commands"
+	told.Do = "see what the fields tell (docs/operate/monitoring.md, Log fields), and the commands"
 	return told
 }
 

@@ -80,5 +80,5 @@ func fields(message, cell string) map[string]string {
 // advice has the paths of documents in place of links, since whoever reads it has no page to click on.
 func advice(cell string) string {
 	return link.ReplaceAllStringFunc(cell,
-		func(l string) string { return path.Join("docs", link.FindStringSubmatch(l)[1]) })
+		func(l string) string { return path.Join("docs/operate", link.FindStringSubmatch(l)[1]) })
 }

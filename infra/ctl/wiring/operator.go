@@ -172,7 +172,8 @@ func newOperator(a adapters, parts catalogue) *Operator {
 }
 
 // Restore makes what token sets are restored with, from a table of which DynamoDB has restored the stack's tokens. It
-// needs permissions on both tables that an operator does not have from day to day (docs/operate/operations.md, "Break-glass").
+// needs permissions on both tables that an operator does not have from day to day (docs/operate/incidents.md,
+// "Break-glass").
 func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, from string) (operator.TokenRows, error) {
 	switch outputs["TokensTable"] {
 	case "":

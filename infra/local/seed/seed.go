@@ -124,7 +124,7 @@ func organisation(
 }
 
 // credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when
-// asked for, but for extensions (docs/guide/webhooks.md).
+// asked for, but for extensions (docs/guide/webhook-reference.md).
 func credential(
 	ctx context.Context, o *wiring.Operator, tenant org.Tenant, redirect, inboxURL, inbox string,
 ) (runfile.Organisation, error) {

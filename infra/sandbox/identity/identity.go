@@ -1,4 +1,4 @@
-// Package identity owns the simulated identity provider of TEFCA mode (docs/guide/tefca.md, "Identity"), at
+// Package identity owns the simulated identity provider of TEFCA mode (docs/develop/tefca.md, "Sandbox"), at
 // /sandbox/identity: OpenID Connect with pushed requests and PKCE, for the synthetic patients of shared/tefca/people.
 // Nobody is verified: whoever opens the page picks who they are. Called by the patient's browser (authorize) and by our
 // relying party (the rest).

@@ -309,7 +309,7 @@ func lookUp(document map[string]any, reference string) any {
 }
 
 // TestTheWordsOfALossAreTheSame: why something of a type may be missing is one closed set of words in both descriptions
-// and in docs/guide/webhooks.md, and the set that the code has.
+// and in docs/guide/incomplete-records.md, and the set that the code has.
 func TestTheWordsOfALossAreTheSame(t *testing.T) {
 	t.Parallel()
 	var api map[string]any
@@ -323,9 +323,9 @@ func TestTheWordsOfALossAreTheSame(t *testing.T) {
 	if diff := cmp.Diff(slices.Concat([]any{"unsupported", "not_granted"}, want), reasons); diff != "" {
 		t.Errorf("reasons of an outcome (-no loss and missing +openapi):\n%s", diff)
 	}
-	text, err := os.ReadFile(root + "docs/guide/webhooks.md")
+	text, err := os.ReadFile(root + "docs/guide/incomplete-records.md")
 	expect.NoError(t, err)
-	_, table, _ := strings.Cut(string(text), "| Word | Something of this type is missing")
+	_, table, _ := strings.Cut(string(text), "| Word | Why resources of this type are missing")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(table, -1)
 	told := make([]any, 0, len(rows))
@@ -333,7 +333,7 @@ func TestTheWordsOfALossAreTheSame(t *testing.T) {
 		told = append(told, row[1])
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("docs/guide/webhooks.md (-asyncapi +table):\n%s", diff)
+		t.Errorf("docs/guide/incomplete-records.md (-asyncapi +table):\n%s", diff)
 	}
 	if diff := cmp.Diff(reasons, lossReasons(t)); diff != "" {
 		t.Errorf("shared/export (-openapi +code):\n%s", diff)

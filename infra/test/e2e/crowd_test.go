@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// mostAtOnce refreshes may be under way at a token endpoint (docs/develop/architecture.md, "The life of a connection").
+	// mostAtOnce refreshes may be under way at a token endpoint (docs/develop/lifecycles.md, "The life of a connection").
 	mostAtOnce = 4
 	// The surge guard steps in when so many refreshes were answered in so much time, nearly all of them with a refusal;
 	// then the second refusal counts, so much later.

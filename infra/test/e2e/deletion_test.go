@@ -132,7 +132,7 @@ func checkDeleted(s *stack, orgID string, connections []string) {
 	}
 }
 
-// checkWhatStays looks at every row and object for the ids: only what docs/develop/architecture.md names may be left.
+// checkWhatStays looks at every row and object for the ids: only what docs/develop/lifecycles.md names may be left.
 func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()
 	for _, table := range s.cloud.DynamoDB().Tables() {

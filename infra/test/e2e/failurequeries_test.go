@@ -68,14 +68,16 @@ func isOfTheLanguage(word string) bool {
 	}, word)
 }
 
-// documentedQueries are the Logs Insights queries of docs/operate/operations.md and the runbooks, in blocks and in lines.
+// documentedQueries returns the Logs Insights queries of docs/operate and its runbooks, in blocks and in lines.
 func documentedQueries(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../../../docs/operate/runbooks/*.md")
+	files, err := filepath.Glob("../../../docs/operate/*.md")
+	expect.NoError(t, err)
+	runbooks, err := filepath.Glob("../../../docs/operate/runbooks/*.md")
 	expect.NoError(t, err)
 	block, inline := regexp.MustCompile("(?ms)^```(?:\\w*)\n(.*?)^```$"), regexp.MustCompile("`(filter [^`\n]+)`")
 	var queries []string
-	for _, file := range append(files, "../../../docs/operate/operations.md") {
+	for _, file := range append(files, runbooks...) {
 		text, err := os.ReadFile(file)
 		expect.NoError(t, err)
 		for _, found := range append(block.FindAllStringSubmatch(string(text), -1),

@@ -74,7 +74,7 @@ func TestAReceiverThatHangsDelaysNobodyElse(t *testing.T) {
 	})
 }
 
-// slowAtOnce is how many attempts at a slow webhook are under way at a time (docs/guide/webhooks.md, Answering).
+// slowAtOnce is how many attempts at a slow webhook are under way at a time (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
 // TestTwoHundredReceiversThatHangDelayNobodyElse is the same with as many receivers that hang as there are on a bad

@@ -30,7 +30,7 @@ func TestAPatientAsksForHelpAndForAHealthSystemFromOutside(t *testing.T) {
 	})
 }
 
-// checkInquiriesTold: each came once, as docs/guide/webhooks.md has it.
+// checkInquiriesTold: each came once, as docs/guide/webhook-reference.md has it.
 func checkInquiriesTold(t *testing.T, o *outside) {
 	t.Helper()
 	for eventType, want := range map[string]string{

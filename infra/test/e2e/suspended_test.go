@@ -19,7 +19,7 @@ import (
 // cached is a little longer than functions keep what they have read of an organisation.
 const cached = 31 * time.Second
 
-// TestASuspendedOrganisationCanBeginNothingAndLosesNothing (docs/operate/operations.md, "Stopping and removing").
+// TestASuspendedOrganisationCanBeginNothingAndLosesNothing (docs/operate/ctl.md, "Stop and remove").
 func TestASuspendedOrganisationCanBeginNothingAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -94,7 +94,7 @@ func (f fixture) checkSuspended(t *testing.T) {
 	}
 }
 
-// TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn (docs/operate/operations.md, "Stopping and removing").
+// TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn (docs/operate/ctl.md, "Stop and remove").
 func TestNobodyBeginsAtADisabledEndpointAndConnectionsGoOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

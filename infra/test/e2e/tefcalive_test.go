@@ -96,7 +96,7 @@ func newLive(t *testing.T) *live {
 	return l
 }
 
-// configure sets up both networks and the provider, as docs/guide/tefca.md has it.
+// configure sets up both networks and the provider, as docs/operate/tefca.md has it.
 func (l *live) configure() {
 	l.t.Helper()
 	gateways, err := ihe.NewAuthority("gateways")

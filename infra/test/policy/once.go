@@ -12,13 +12,14 @@ import (
 var (
 	alarmName = regexp.MustCompile("`(\\w+Alarm)`")
 	adrName   = regexp.MustCompile(`^docs/adr/(\d{4})-[a-z0-9-]+\.md$`)
+	adrUnused = regexp.MustCompile(`(?m)^The numbers? ([\d, and]+) (?:is|are) unused`)
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows finds alarms that the section Alarms of docs/operate/operations.md does not name in exactly one row, and names
-// there or in any other table of the document that are no alarm's or out of place.
+// AlarmRows finds alarms that the section Alarms of docs/operate/monitoring.md does not name in exactly one row, and
+// names there or in any other table of the document that are no alarm's or out of place.
 func AlarmRows(s *Stack, document []byte) []Finding {
-	const where = "docs/operate/operations.md"
+	const where = "docs/operate/monitoring.md"
 	var found findings
 	rows := map[string]int{}
 	for line := range strings.Lines(string(document)) {
@@ -28,7 +29,7 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 			}
 		}
 	}
-	_, section, _ := strings.Cut(string(document), "\n### Alarms\n")
+	_, section, _ := strings.Cut(string(document), "\n## Alarms\n")
 	section, _, _ = strings.Cut(section, "\n#")
 	for _, a := range s.of(kindAlarm) {
 		if n := rows[a.ID]; n != 1 || !strings.Contains(section, "`"+a.ID+"`") {
@@ -91,10 +92,11 @@ func Version(version, changelog []byte) []Finding {
 	return found.sorted()
 }
 
-// Decisions finds decisions (docs/adr) whose title does not have their file's number, or that lack a date or a status;
-// and numbers that are used twice, or neither used nor named as unused by the folder's README.
+// Decisions finds decisions (docs/adr) whose title does not have their file's number, that lack a date or a status, or
+// that the folder's README does not list; and numbers that are used twice, or neither used nor named as unused there.
 func Decisions(t *Tree) []Finding {
 	const readme = "docs/adr/README.md"
+	index := string(t.Text(readme))
 	var found findings
 	var numbers []int
 	for _, f := range t.Files {
@@ -112,8 +114,11 @@ func Decisions(t *Tree) []Finding {
 			found.addf(f.Path, "the number %d is used twice", number)
 		}
 		numbers = append(numbers, number)
+		if name := path.Base(f.Path); !strings.Contains(index, "("+name+")") {
+			found.addf(readme, "does not list %s", name)
+		}
 	}
-	unused := regexp.MustCompile(`\d+`).FindAllString(string(t.Text(readme)), -1)
+	unused := regexp.MustCompile(`\d+`).FindAllString(strings.Join(adrUnused.FindStringSubmatch(index), " "), -1)
 	for number := 1; len(numbers) > 0 && number < slices.Max(numbers); number++ {
 		if !slices.Contains(numbers, number) && !slices.Contains(unused, strconv.Itoa(number)) {
 			found.addf(readme, "does not name %d as unused", number)

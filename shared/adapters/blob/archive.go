@@ -15,12 +15,12 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Archive is a bucket of objects that are written once and may be deleted while somebody still looks for them. Who may
-// not list a bucket is told by S3 that access is denied to what is not there, so that both mean the same here.
-// https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+// Archive is a bucket whose objects are written once and may be deleted while a reader still requests them. A caller
+// without permission to list the bucket gets AccessDenied from S3 for a missing object, so Archive treats both errors
+// as not found. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
 type Archive struct{ Bucket }
 
-// Open reads an object; fault.NotFound when it is not there.
+// Open reads an object. It returns fault.NotFound if the object does not exist.
 func (a Archive) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	body, err := a.Bucket.Open(ctx, key)
 	if isDenied(err) {
@@ -29,8 +29,8 @@ func (a Archive) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	return body, err
 }
 
-// Range reads what there is of an object from an offset on, up to a length, and tells the size of the whole;
-// fault.NotFound when it is not there. The offset has to be inside.
+// Range reads at most length bytes of an object from an offset on, and returns the object's total size. It returns
+// fault.NotFound if the object does not exist. The offset must lie inside the object.
 func (a Archive) Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error) {
 	out, err := a.Client.GetObject(ctx, &s3.GetObjectInput{
 		Bucket: &a.Name, Key: &key, Range: aws.String(fmt.Sprintf("bytes=%d-%d", from, from+length-1)),

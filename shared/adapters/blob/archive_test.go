@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// guarded is a client whose reads S3 refuses with a code.
+// guarded is a client whose reads S3 refuses with a given error code.
 type guarded struct {
 	*s3.Client
 
@@ -23,9 +23,9 @@ func (r guarded) GetObject(context.Context, *s3.GetObjectInput, ...func(*s3.Opti
 	return nil, &smithy.GenericAPIError{Code: r.code, Message: "refused"}
 }
 
-// TestWhoMayNotListAnArchiveIsToldThatNothingIsThere: S3 says to him of what is not there that access is denied. Any
-// other refusal says nothing of that.
-func TestWhoMayNotListAnArchiveIsToldThatNothingIsThere(t *testing.T) {
+// TestArchiveReportsNotFoundWhenListIsDenied checks that AccessDenied, which S3 returns for a missing object to
+// a caller that may not list the bucket, becomes fault.NotFound. Other refusals do not.
+func TestArchiveReportsNotFoundWhenListIsDenied(t *testing.T) {
 	t.Parallel()
 	for code, missing := range map[string]bool{"AccessDenied": true, "SlowDown": false, "InternalError": false} {
 		archive := blob.Archive{Bucket: blob.Bucket{Client: guarded{code: code}, Name: name}}

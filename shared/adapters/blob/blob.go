@@ -1,5 +1,5 @@
-// Package blob keeps files in S3: it writes them in bounded memory, joins them, reads and deletes them, and signs
-// addresses for downloading. What a file is called and how long it lives is its owner's matter.
+// Package blob stores files in S3: it writes them in bounded memory, joins them, reads and deletes them, and signs
+// download URLs. The caller decides a file's key and lifetime.
 package blob
 
 import (
@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Client is the part of the S3 client that is used.
+// Client is the part of the S3 client that this package uses.
 type Client interface {
 	PutObject(ctx context.Context, in *s3.PutObjectInput, o ...func(*s3.Options)) (*s3.PutObjectOutput, error)
 	GetObject(ctx context.Context, in *s3.GetObjectInput, o ...func(*s3.Options)) (*s3.GetObjectOutput, error)
@@ -36,18 +36,18 @@ type Client interface {
 		o ...func(*s3.Options)) (*s3.AbortMultipartUploadOutput, error)
 }
 
-// Bucket is one bucket.
+// Bucket is an S3 bucket.
 type Bucket struct {
 	Client Client
 	Name   string
 }
 
-// Create begins an object. Nothing of it can be seen before Close.
+// Create begins an object. The object is invisible until Close.
 func (b Bucket) Create(ctx context.Context, key, contentType string) (export.Writer, error) {
 	return &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}, nil
 }
 
-// Open reads an object; fault.NotFound when it is not there.
+// Open reads an object. It returns fault.NotFound if the object does not exist.
 func (b Bucket) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	out, err := b.Client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.Name, Key: &key})
 	if isMissing(err) {
@@ -66,7 +66,7 @@ func isMissing(err error) bool {
 
 func missing(err error) error { return fault.Missing("There is no such file.").Because(err) }
 
-// Delete removes an object; one that is not there is no error.
+// Delete removes an object. Deleting a missing object is not an error.
 func (b Bucket) Delete(ctx context.Context, key string) error {
 	if _, err := b.Client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.Name, Key: &key}); err != nil {
 		return fmt.Errorf("delete object: %w", err)
@@ -74,7 +74,7 @@ func (b Bucket) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Presigner is the part of the S3 presign client that is used.
+// Presigner is the part of the S3 presign client that this package uses.
 type Presigner interface {
 	PresignGetObject(ctx context.Context, in *s3.GetObjectInput,
 		o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
@@ -82,14 +82,14 @@ type Presigner interface {
 		o ...func(*s3.PresignOptions)) (*v4.PresignedHTTPRequest, error)
 }
 
-// Downloads signs addresses of a bucket's objects.
+// Downloads signs URLs of a bucket's objects.
 type Downloads struct {
 	Presigner Presigner
 	Name      string
 }
 
-// Address returns an address that downloads the object as fileName until life has passed. A signature is good for one
-// method: GET, or HEAD when that is asked for.
+// Address returns a URL that downloads the object as fileName until life has passed. A signature is valid for one
+// method: GET, or HEAD if requested.
 func (d Downloads) Address(ctx context.Context, method, key, fileName, contentType string,
 	life time.Duration,
 ) (string, error) {

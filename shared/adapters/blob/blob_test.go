@@ -31,10 +31,10 @@ import (
 const (
 	name        = "exports"
 	contentType = "application/fhir+ndjson"
-	part        = 8 << 20 // of an upload
+	part        = 8 << 20 // size of an upload's part
 )
 
-// world is a bucket, and which calls it was used with.
+// world is a bucket that records the calls made to it.
 type world struct {
 	cloud  *aws.Cloud
 	client *s3.Client
@@ -65,7 +65,7 @@ func newWorld(tb testing.TB) *world {
 	return w
 }
 
-func TestABucketIsWhatFilesHaveToBe(t *testing.T) {
+func TestBucketConforms(t *testing.T) {
 	t.Parallel()
 	storetest.Files(t, func(tb testing.TB) export.Files {
 		tb.Helper()
@@ -80,7 +80,7 @@ func (w *world) create(t *testing.T, key string) export.Writer {
 	return out
 }
 
-// compare reads an object without keeping it. The whole of it is pieces, one after the other.
+// compare streams an object and checks that it equals the concatenation of pieces, without holding it in memory.
 func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	t.Helper()
 	body, err := w.bucket.Open(t.Context(), key)
@@ -96,7 +96,7 @@ func (w *world) compare(t *testing.T, key string, pieces ...[]byte) error {
 	return nil
 }
 
-// comparison takes what is expected and nothing else.
+// comparison is a writer that accepts only the expected bytes.
 type comparison struct{ pieces [][]byte }
 
 // Write implements io.Writer.
@@ -117,10 +117,11 @@ func (c *comparison) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// noise is n bytes that no shifted or repeated part can be mistaken for. They are the same for all, who only read them.
+// noise returns n bytes in which no shifted or repeated part can go unnoticed. All callers share the bytes and only
+// read them.
 func noise(n int) []byte { return allNoise()[:n:n] }
 
-// allNoise is as much as a test asks for.
+// allNoise holds as many bytes as any test requests.
 var allNoise = sync.OnceValue(func() []byte {
 	out := make([]byte, 0, 6*least+sha256.Size)
 	for sum := sha256.Sum256(nil); len(out) < 6*least; sum = sha256.Sum256(sum[:]) {
@@ -129,7 +130,7 @@ var allNoise = sync.OnceValue(func() []byte {
 	return out
 })
 
-func TestAnObjectComesBackAsItWasWritten(t *testing.T) {
+func TestBucketReadsObjectAsWritten(t *testing.T) {
 	t.Parallel()
 	put := []string{"PutObject"}
 	parts := func(n int) []string {
@@ -182,7 +183,7 @@ func TestAnObjectComesBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestAnAbortedObjectIsNeverMade(t *testing.T) {
+func TestWriterAbortCreatesNoObject(t *testing.T) {
 	t.Parallel()
 	for size, wantAborts := range map[int]int{0: 0, 100: 0, 17 << 20: 1} {
 		w := newWorld(t)
@@ -209,7 +210,7 @@ func TestAnAbortedObjectIsNeverMade(t *testing.T) {
 	}
 }
 
-// failing is a client whose n-th upload of a part fails.
+// failing is a client whose n-th UploadPart call fails.
 type failing struct {
 	*s3.Client
 
@@ -234,7 +235,7 @@ func (f *failing) AbortMultipartUpload(
 	return f.Client.AbortMultipartUpload(ctx, in, o...)
 }
 
-func TestAWriterThatFailedMakesNoObject(t *testing.T) {
+func TestWriterCreatesNoObjectAfterFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	client := &failing{Client: w.client, err: errors.New("connection reset"), after: 1}
@@ -258,7 +259,7 @@ func TestAWriterThatFailedMakesNoObject(t *testing.T) {
 	}
 }
 
-func TestADeletedObjectIsGone(t *testing.T) {
+func TestBucketDeleteRemovesObject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	expect.NoError(t, w.bucket.Delete(t.Context(), "never written"))
@@ -273,7 +274,7 @@ func TestADeletedObjectIsGone(t *testing.T) {
 	}
 }
 
-func TestADownloadAddressWorksUntilItExpires(t *testing.T) {
+func TestDownloadURLWorksUntilExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -315,7 +316,7 @@ func TestADownloadAddressWorksUntilItExpires(t *testing.T) {
 	})
 }
 
-func TestAnAddressIsGoodForItsMethod(t *testing.T) {
+func TestDownloadURLIsValidForOneMethod(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	out := w.create(t, "key")

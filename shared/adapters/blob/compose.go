@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// minPart is the least that every part of an upload but the last must have, and what a source that is copied in
-	// ranges must exceed ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
+	// minPart is the minimum size of every part of an upload except the last. A source copied in ranges must exceed it
+	// ("Amazon S3 multipart upload limits" and UploadPartCopy in the S3 documentation).
 	minPart = 5 << 20
-	// maxCopy bounds what one call copies. S3 allows 5 GiB; a smaller part is answered, and if need be repeated, sooner.
+	// maxCopy bounds the bytes copied by one call. S3 allows 5 GiB, but a smaller part completes sooner and is cheaper to
+	// retry.
 	maxCopy = 1 << 30
 )
 
-// Compose makes one object of existing ones, in their order. S3 copies what is large enough for a part of its own, so
-// that only small objects, and the few MiB that fill them up to a part, pass through memory, at most partSize at a
-// time. An object that is not there is fault.NotFound. After an error there is no new object.
+// Compose concatenates existing objects into a new one. S3 copies every source that is large enough for a part of its
+// own. Only small objects, and the few MiB that fill them up to a part, pass through memory, at most partSize at a
+// time. A missing source is fault.NotFound. After an error the new object does not exist.
 func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []string) error {
 	w := &writer{ctx: ctx, bucket: b, key: key, contentType: contentType}
 	for _, part := range parts {
@@ -39,7 +40,7 @@ func (b Bucket) Compose(ctx context.Context, key, contentType string, parts []st
 	return nil
 }
 
-// source is an object to copy from. Its tag pins what was measured: a changed object is refused, not mixed in.
+// source is an object to copy from. Its tag pins the measured version, so that S3 refuses an object that has changed.
 type source struct {
 	key  string
 	tag  *string
@@ -57,7 +58,7 @@ func (b Bucket) measure(ctx context.Context, key string) (source, error) {
 	return source{key: key, tag: out.ETag, size: aws.ToInt64(out.ContentLength)}, nil
 }
 
-// add appends an object. A buffer that is too small for a part is first filled up from the head of a large object.
+// add appends an object. A buffer that is too small for a part is first filled up from the start of a large object.
 func (w *writer) add(ctx context.Context, key string) error {
 	from, err := w.bucket.measure(ctx, key)
 	if err != nil {
@@ -102,7 +103,8 @@ func (w *writer) read(ctx context.Context, from source, size int64) error {
 	return nil
 }
 
-// copy has S3 append an object from a place on, in parts of equal size, since a short one may stand only at the end.
+// copy has S3 append an object from the offset start on. The parts have equal size, because only the last one may be
+// short.
 func (w *writer) copy(ctx context.Context, from source, start int64) error {
 	if err := w.begin(ctx); err != nil {
 		return err
@@ -123,7 +125,7 @@ func (w *writer) copyPart(ctx context.Context, from source, start, end int64) er
 		Bucket: &w.bucket.Name, Key: &w.key, UploadId: &w.upload, PartNumber: w.nextPart(),
 		CopySource: aws.String(w.bucket.Name + "/" + escapeKey(from.key)), CopySourceIfMatch: from.tag,
 	}
-	if end-start < from.size { // a source of exactly minPart can be copied whole, but not in ranges
+	if end-start < from.size { // a source of exactly minPart can be copied in full, but not in ranges
 		in.CopySourceRange = aws.String(span(start, end))
 	}
 	out, err := w.bucket.Client.UploadPartCopy(ctx, in)
@@ -138,8 +140,8 @@ func (w *writer) copyPart(ctx context.Context, from source, start, end int64) er
 	return nil
 }
 
-// span is the HTTP range of the bytes from start up to, but not including, end.
+// span returns the HTTP range of the bytes from start up to, but not including, end.
 func span(start, end int64) string { return fmt.Sprintf("bytes=%d-%d", start, end-1) }
 
-// escapeKey escapes a key for x-amz-copy-source, which the SDK sends as it is. S3 would read a plus sign as a space.
+// escapeKey escapes a key for x-amz-copy-source, which the SDK sends unescaped. S3 would read a plus sign as a space.
 func escapeKey(key string) string { return strings.ReplaceAll(url.QueryEscape(key), "+", "%20") }

@@ -20,7 +20,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-const least = 5 << 20 // of every part of an upload but the last
+const least = 5 << 20 // minimum size of every part of an upload except the last
 
 // put stores consecutive pieces of content as objects of the given sizes, and returns their keys.
 func (w *world) put(t *testing.T, content []byte, sizes ...int) []string {
@@ -38,7 +38,7 @@ func (w *world) put(t *testing.T, content []byte, sizes ...int) []string {
 	return keys
 }
 
-func TestAComposedObjectIsItsPartsInOrder(t *testing.T) {
+func TestComposeConcatenatesPartsInOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sizes := []int{0, 1, 1000, least / 2, least - 1, least, least + 1, 2*least - 1}
@@ -67,12 +67,12 @@ func TestAComposedObjectIsItsPartsInOrder(t *testing.T) {
 	})
 }
 
-func TestOnlySmallPartsOfAComposedObjectAreRead(t *testing.T) {
+func TestComposeReadsOnlySmallParts(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
 		sizes []int
-		want  string // the calls, shortened
+		want  string // the expected calls, shortened
 	}{
 		{"nothing", nil, "put"},
 		{"one small object", []int{10}, "head get put"},
@@ -110,12 +110,12 @@ func TestOnlySmallPartsOfAComposedObjectAreRead(t *testing.T) {
 	}
 }
 
-func TestAFailedCompositionLeavesNothing(t *testing.T) {
+func TestComposeCreatesNoObjectAfterFailure(t *testing.T) {
 	t.Parallel()
 	trouble := errors.New("connection reset")
 	tests := []struct {
 		name   string
-		refuse string // the operation
+		refuse string // the operation that fails
 		parts  func(keys []string) []string
 		want   error
 	}{
@@ -144,7 +144,7 @@ func TestAFailedCompositionLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAnObjectThatChangesMeanwhileIsNotMixedIn(t *testing.T) {
+func TestComposeRefusesSourceChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{10, least} {
 		w := newWorld(t)
@@ -156,13 +156,13 @@ func TestAnObjectThatChangesMeanwhileIsNotMixedIn(t *testing.T) {
 	}
 }
 
-// refusing is a client that fails at one operation.
+// refusing is a client that fails one operation.
 type refusing struct {
 	*s3.Client
 
 	operation string
 	err       error
-	measured  func() // runs after every HeadObject; nil for nothing
+	measured  func() // runs after every HeadObject, if not nil
 }
 
 func (c *refusing) HeadObject(ctx context.Context, in *s3.HeadObjectInput,
@@ -209,7 +209,7 @@ func (c *refusing) refuse(operation string) error {
 	return nil
 }
 
-func TestAVeryLargeObjectIsCopiedInEqualRanges(t *testing.T) {
+func TestComposeCopiesVeryLargeObjectInEqualRanges(t *testing.T) {
 	t.Parallel()
 	client := &vast{}
 	expect.NoError(t, (blob.Bucket{Client: client, Name: name}).Compose(t.Context(), "file", contentType,
@@ -223,7 +223,7 @@ func TestAVeryLargeObjectIsCopiedInEqualRanges(t *testing.T) {
 	}
 }
 
-// vast is a client with an object that is larger than one copy.
+// vast is a client with an object larger than maxCopy.
 type vast struct {
 	sink
 

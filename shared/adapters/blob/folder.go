@@ -8,19 +8,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Lister is the part of the S3 client that lists.
+// Lister is the part of the S3 client that lists objects.
 type Lister interface {
 	ListObjectsV2(ctx context.Context, in *s3.ListObjectsV2Input, o ...func(*s3.Options)) (*s3.ListObjectsV2Output, error)
 	DeleteObject(ctx context.Context, in *s3.DeleteObjectInput, o ...func(*s3.Options)) (*s3.DeleteObjectOutput, error)
 }
 
-// Folders lists and deletes what is under a prefix of a bucket.
+// Folders lists and deletes the objects under a prefix of a bucket.
 type Folders struct {
 	Client Lister
 	Name   string
 }
 
-// List lists the keys with a prefix.
+// List returns the keys that begin with prefix.
 func (f Folders) List(ctx context.Context, prefix string) ([]string, error) {
 	var keys []string
 	in := &s3.ListObjectsV2Input{Bucket: &f.Name, Prefix: &prefix}
@@ -39,7 +39,7 @@ func (f Folders) List(ctx context.Context, prefix string) ([]string, error) {
 	}
 }
 
-// Delete removes an object; one that is not there is no error.
+// Delete removes an object. Deleting a missing object is not an error.
 func (f Folders) Delete(ctx context.Context, key string) error {
 	if _, err := f.Client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &f.Name, Key: &key}); err != nil {
 		return fmt.Errorf("delete object: %w", err)

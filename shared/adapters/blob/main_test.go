@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMain lets properties be tried less often than usual, unless somebody says how often: one try moves tens of
-// megabytes, and the race detector looks at each of them.
+// TestMain reduces the number of property checks unless the command line sets it: one check moves tens of megabytes,
+// and the race detector instruments every access.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {

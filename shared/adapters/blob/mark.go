@@ -2,22 +2,22 @@ package blob
 
 import "context"
 
-// mark is a place in an object that is being written.
+// mark is a position in an object that is being written.
 type mark struct {
-	parts  int    // uploaded before it
-	size   int    // bytes of the next part before it
-	buffer []byte // holds those bytes once that part has been uploaded; reused from mark to mark
+	parts  int    // number of parts uploaded before it
+	size   int    // bytes of the next part that precede it
+	buffer []byte // holds those bytes once that part is uploaded; reused by later marks
 }
 
-// Mark remembers the place after the last byte written and forgets the one before. A new object is marked at its
+// Mark records the position after the last byte written and replaces the previous mark. A new object is marked at its
 // beginning.
 func (w *writer) Mark() {
 	w.mark.parts, w.mark.size = len(w.parts), len(w.buffer)
 }
 
-// Rewind takes back everything that was written since the mark, which stays where it is. A part that was uploaded
-// since then is uploaded again under its number, or not listed when the object is made: S3 drops it either way. An
-// object that failed stays failed.
+// Rewind discards everything written since the mark and leaves the mark in place. A part uploaded since then is
+// uploaded again under its number, or is omitted when the upload is completed; S3 drops it in both cases. An object
+// that has failed remains failed.
 func (w *writer) Rewind(ctx context.Context) error {
 	if w.failed != nil {
 		return w.failed
@@ -27,13 +27,13 @@ func (w *writer) Rewind(ctx context.Context) error {
 	}
 	w.buffer, w.parts = w.buffer[:w.mark.size], w.parts[:w.mark.parts]
 	if len(w.parts) == 0 {
-		w.drop(ctx) // what is left may fit in one call, and an upload without parts cannot be completed
+		w.drop(ctx) // the rest may fit in one call, and S3 can't complete an upload without parts
 	}
 	return nil
 }
 
-// keepMarked sets the marked bytes of the part that was just uploaded aside. The buffers change places, because
-// copying would cost a part's size for every part when each line is marked.
+// keepMarked saves the marked bytes of the part that was just uploaded. It swaps the buffers, because copying would
+// cost a part's size for every part if each line is marked.
 func (w *writer) keepMarked() {
 	if len(w.parts) == w.mark.parts && w.mark.size > 0 {
 		w.buffer, w.mark.buffer = w.mark.buffer, w.buffer

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/adapters/blob"
 )
 
-// sizes are sizes of writes; a few of each kind cross the borders of parts at every distance.
+// sizes generates write sizes that cross part boundaries at every distance after a few writes of each kind.
 func sizes() *rapid.Generator[int] {
 	return rapid.OneOf(
 		rapid.IntRange(0, 3000),
@@ -24,7 +24,7 @@ func sizes() *rapid.Generator[int] {
 	)
 }
 
-func TestAnObjectHoldsWhatWasNotTakenBack(t *testing.T) {
+func TestWriterKeepsOnlyDataNotRewound(t *testing.T) {
 	t.Parallel()
 	w, content := newWorld(t), noise(2*part+5000)
 	rapid.Check(t, func(r *rapid.T) {
@@ -63,7 +63,7 @@ func TestAnObjectHoldsWhatWasNotTakenBack(t *testing.T) {
 	})
 }
 
-func TestABrokenLineIsTakenBackAcrossParts(t *testing.T) {
+func TestRewindDiscardsBrokenLineAcrossParts(t *testing.T) {
 	t.Parallel()
 	content := noise(3*part + 200)
 	tests := []struct {
@@ -112,7 +112,7 @@ func TestABrokenLineIsTakenBackAcrossParts(t *testing.T) {
 	}
 }
 
-func TestAFailedObjectCannotBeRewound(t *testing.T) {
+func TestRewindFailsAfterWriteFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	client := &failing{Client: w.client, err: errors.New("connection reset")}
@@ -126,8 +126,8 @@ func TestAFailedObjectCannotBeRewound(t *testing.T) {
 	}
 }
 
-// BenchmarkMarkedObject writes ten parts of which every line is marked. It should allocate two buffers, grown to the
-// size of a part, whatever the number of parts.
+// BenchmarkMarkedObject writes ten parts and marks every line. It should allocate two buffers of a part's size,
+// regardless of the number of parts.
 func BenchmarkMarkedObject(b *testing.B) {
 	bucket, line := blob.Bucket{Client: sink{}, Name: name}, noise(3000)
 	b.SetBytes(10 * part)

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Put makes an object of a body.
+// Put stores body as an object.
 func (b Bucket) Put(ctx context.Context, key, contentType string, body []byte) error {
 	_, err := b.Client.PutObject(ctx, &s3.PutObjectInput{
 		Bucket: &b.Name, Key: &key, ContentType: &contentType,
@@ -21,7 +21,7 @@ func (b Bucket) Put(ctx context.Context, key, contentType string, body []byte) e
 	return nil
 }
 
-// Write makes an object of what write writes, in bounded memory. There is none when write fails.
+// Write stores the output of write as an object, in bounded memory. If write fails, no object is created.
 func (b Bucket) Write(ctx context.Context, key, contentType string, write func(io.Writer) error) error {
 	object, err := b.Create(ctx, key, contentType)
 	if err != nil {

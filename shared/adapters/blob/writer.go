@@ -11,18 +11,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
-// partSize is what a writer holds in memory, twice when it has to remember a mark. S3 takes 10,000 parts of at least
-// 5 MiB, so it allows 78 GiB a file.
+// partSize is the size of a writer's buffer. A writer holds two such buffers if it has to remember a mark. S3 allows
+// 10,000 parts, so a file can reach 78 GiB.
 const partSize = 8 << 20
 
-// writer uploads an object part by part; one that fits in a part is put in one call.
+// writer uploads an object in parts. An object that fits in one part is stored in one call.
 type writer struct {
 	//nolint:containedctx // io.Writer has no context; the upload lives as long as the one that began it
 	ctx         context.Context
 	bucket      Bucket
 	key         string
 	contentType string
-	buffer      []byte // what follows the uploaded parts
+	buffer      []byte // bytes after the uploaded parts
 	upload      string
 	parts       []types.CompletedPart
 	mark        mark
@@ -46,7 +46,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, w.failed
 }
 
-// withRoom makes room for n more bytes. It doubles the buffer as append does, but never beyond the size of a part.
+// withRoom returns buffer with room for n more bytes. It doubles the capacity as append does, but never beyond the size
+// of a part.
 func withRoom(buffer []byte, n int) []byte {
 	need := len(buffer) + n
 	if need <= cap(buffer) {
@@ -55,7 +56,7 @@ func withRoom(buffer []byte, n int) []byte {
 	return append(make([]byte, 0, min(partSize, max(need, 2*cap(buffer)))), buffer...)
 }
 
-// Close makes the object.
+// Close completes the object.
 func (w *writer) Close(ctx context.Context) error {
 	if w.failed != nil {
 		return w.failed
@@ -84,10 +85,10 @@ func (w *writer) Close(ctx context.Context) error {
 	return nil
 }
 
-// errAborted keeps an object that was given up from being made after all.
+// errAborted is the failure of a writer after Abort, so that a later Close creates no object.
 var errAborted = errors.New("the object was given up")
 
-// Abort gives the object up. Parts that cannot be removed now are removed by the bucket's lifecycle.
+// Abort discards the object. The bucket's lifecycle rule removes parts that can't be removed now.
 func (w *writer) Abort(ctx context.Context) {
 	w.failed = errAborted
 	w.drop(ctx)
@@ -120,14 +121,15 @@ func (w *writer) flush(ctx context.Context) error {
 	return nil
 }
 
-// begin begins the upload unless it has begun.
+// begin starts the upload if it has not started.
 func (w *writer) begin(ctx context.Context) error {
 	if w.upload != "" {
 		return nil
 	}
 	out, err := w.bucket.Client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
 		Bucket: &w.bucket.Name, Key: &w.key, ContentType: &w.contentType,
-		// The SDK sends it with every part anyway; some servers refuse parts whose checksum was not announced.
+		// The SDK sends a checksum with every part in any case. Some servers refuse parts whose checksum algorithm was not
+		// announced.
 		ChecksumAlgorithm: types.ChecksumAlgorithmCrc32,
 	})
 	if err != nil {

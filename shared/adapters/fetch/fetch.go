@@ -1,6 +1,6 @@
-// Package fetch gets public documents, such as lists of institutions, by condition and through a few redirects (RFC
-// 9110, sections 13.1 and 15.4). It carries no credentials, so that it may follow where a server sends it; the guard of
-// safehttp judges every step.
+// Package fetch downloads public documents, such as lists of institutions, with conditional requests and a few
+// redirects (RFC 9110, sections 13.1 and 15.4). It sends no credentials, so it may follow a server's redirects; the
+// guard of safehttp checks every request.
 package fetch
 
 import (
@@ -20,11 +20,11 @@ const (
 	mostMoves = 5
 	accepted  = "application/fhir+json, application/json, text/csv, application/x-ndjson, application/yaml;q=0.9, " +
 		"*/*;q=0.5"
-	named    = 256 // bytes of an ETag or a date that are worth keeping
+	named    = 256 // maximum bytes of a stored ETag or date
 	whoWeAre = "Recordbridge-Catalogue/1.0"
 )
 
-// Error is an answer that is not the document. It names no address.
+// Error reports a response that is not the document. It contains no URL.
 type Error struct {
 	Reason intake.Reason
 	Status int
@@ -34,20 +34,20 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return "fetch: " + string(e.Reason) }
 
-// Failure tells the class for a log line and a source's row (fault.Spot).
+// Failure returns the class and status for a log line and a source's row (fault.Spot).
 func (e *Error) Failure() (class string, status int) { return string(e.Reason), e.Status }
 
-// Unwrap returns the cause, where there is one.
+// Unwrap returns the cause, if there is one.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Client fetches through an HTTP client with a guard (safehttp.Client), which takes redirects for answers.
+// Client fetches through an HTTP client with a guard (safehttp.Client), which returns redirects as responses.
 type Client struct {
 	HTTP interface {
 		Do(r *http.Request) (*http.Response, error)
 	}
 }
 
-// Fetch implements intake.Lists. The error is *Error, or safehttp's.
+// Fetch implements intake.Lists. The error is an *Error or one of safehttp's.
 func (c Client) Fetch(ctx context.Context, address string, known intake.Known) (intake.Answer, error) {
 	for range mostMoves {
 		response, err := c.ask(ctx, address, known)
@@ -79,7 +79,7 @@ func (c Client) Fetch(ctx context.Context, address string, known intake.Known) (
 func (c Client) ask(ctx context.Context, address string, known intake.Known) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, &Error{Reason: intake.Reason(safehttp.BadURL)} // its text would name the address
+		return nil, &Error{Reason: intake.Reason(safehttp.BadURL)} // its text would contain the URL
 	}
 	request.Header.Set("Accept", accepted)
 	request.Header.Set("User-Agent", whoWeAre)
@@ -96,7 +96,8 @@ func (c Client) ask(ctx context.Context, address string, known intake.Known) (*h
 	return response, nil
 }
 
-// moved is where a redirect leads. None leads from https to http, however many hosts it passes.
+// moved returns the target of a redirect. It refuses a redirect from https to http, regardless of how many hosts are in
+// between.
 func moved(from, to string) (string, error) {
 	base, err := url.Parse(from)
 	if err != nil {
@@ -117,7 +118,7 @@ func short(header string) string {
 	return header
 }
 
-// body is an answer's, whose errors tell a class and no address.
+// body is a response body whose errors report a class and no URL.
 type body struct{ io.ReadCloser }
 
 // Read implements io.Reader.

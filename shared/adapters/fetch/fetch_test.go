@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// serve starts a server on this machine, and a client that may reach it and nothing else that is private.
+// serve starts a server on this machine and returns a client for which it is the only permitted private address.
 func serve(t *testing.T, handler http.HandlerFunc) (address string, client fetch.Client) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -29,7 +29,7 @@ func serve(t *testing.T, handler http.HandlerFunc) (address string, client fetch
 		fetch.Client{HTTP: safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}})}
 }
 
-func TestADocumentIsFetchedWithItsNamesAndUnchangedByThem(t *testing.T) {
+func TestFetchUsesValidatorsForConditionalRequests(t *testing.T) {
 	t.Parallel()
 	address, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("User-Agent") == "" || r.Header.Get("Authorization") != "" || r.Method != http.MethodGet {
@@ -59,7 +59,7 @@ func TestADocumentIsFetchedWithItsNamesAndUnchangedByThem(t *testing.T) {
 	}
 }
 
-func TestWhereAServerSendsUsIsFollowedAsFarAsItIsPublic(t *testing.T) {
+func TestFetchFollowsPublicRedirectsUpToLimit(t *testing.T) {
 	t.Parallel()
 	address, client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch target := r.URL.Query().Get("to"); {
@@ -73,7 +73,7 @@ func TestWhereAServerSendsUsIsFollowedAsFarAsItIsPublic(t *testing.T) {
 			w.Header().Set("Location", target)
 			w.WriteHeader(http.StatusMovedPermanently)
 		default:
-			w.WriteHeader(http.StatusFound) // to nowhere
+			w.WriteHeader(http.StatusFound) // without a Location
 		}
 	})
 	for path, want := range map[string]string{
@@ -101,7 +101,7 @@ func TestWhereAServerSendsUsIsFollowedAsFarAsItIsPublic(t *testing.T) {
 	}
 }
 
-// redirecting is an https server that sends to http.
+// redirecting is an https server that redirects to http.
 type redirecting struct{ asked []string }
 
 func (s *redirecting) Do(r *http.Request) (*http.Response, error) {
@@ -112,7 +112,7 @@ func (s *redirecting) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestNothingLeadsFromHTTPSToHTTP(t *testing.T) {
+func TestFetchRefusesRedirectFromHTTPSToHTTP(t *testing.T) {
 	t.Parallel()
 	var server redirecting
 	_, err := fetch.Client{HTTP: &server}.Fetch(t.Context(), "https://lists.example/r4", intake.Known{})
@@ -121,7 +121,7 @@ func TestNothingLeadsFromHTTPSToHTTP(t *testing.T) {
 	}
 }
 
-// slow answers with a body that never comes.
+// slow responds with a body that never arrives.
 type slow struct{}
 
 func (slow) Do(r *http.Request) (*http.Response, error) {
@@ -135,7 +135,7 @@ func (w waiting) Read([]byte) (int, error) {
 	return 0, w.ctx.Err()
 }
 
-func TestABodyThatDoesNotComeEndsWithItsTime(t *testing.T) {
+func TestFetchTimesOutOnMissingBody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -152,7 +152,7 @@ func TestABodyThatDoesNotComeEndsWithItsTime(t *testing.T) {
 	})
 }
 
-func TestABodyThatBreaksOffIsNoWholeOne(t *testing.T) {
+func TestFetchReportsTruncatedBody(t *testing.T) {
 	t.Parallel()
 	address, client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// open opens an application's page and tells what it was told.
+// open requests an application's page and returns the response and the values that the application received.
 func open(t *testing.T, known directory, limiter httpapi.Limiter, target string, fails error,
 	languages ...string,
 ) (*httptest.ResponseRecorder, httpapi.Visit) {
@@ -26,7 +26,7 @@ func open(t *testing.T, known directory, limiter httpapi.Limiter, target string,
 	return do(newEdge().Serve("/frame", httpapi.Methods{http.MethodGet: httpapi.Application(auth, f)}), r), visit
 }
 
-func TestAnApplicationIsToldWhatIsWrongWithItsAddress(t *testing.T) {
+func TestApplicationReceivesErrorOfItsURL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		target  string
@@ -74,14 +74,14 @@ func TestAnApplicationIsToldWhatIsWrongWithItsAddress(t *testing.T) {
 	}
 }
 
-func TestAnApplicationThatCannotBeDrawnIsAnErrorPage(t *testing.T) {
+func TestApplicationShowsErrorPageWhenRenderingFails(t *testing.T) {
 	t.Parallel()
 	w, _ := open(t, directory{}, httpapi.Limiter{}, "/frame?public_id="+publicID,
 		fault.New(fault.Unavailable, fault.CodeUnavailable, "No pages."))
 	wantPage(t, w, 503, "No pages.")
 }
 
-func TestAPageSpeaksTheLanguageThatABrowserAsksFor(t *testing.T) {
+func TestPageUsesBrowsersLanguage(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]string{
 		"": "en", "es": "es", "es-419,en;q=0.5": "es", "en,es": "en", "es,en": "es", "en-US,en;q=0.9,es;q=0.8": "en",
@@ -96,12 +96,12 @@ func TestAPageSpeaksTheLanguageThatABrowserAsksFor(t *testing.T) {
 	}
 }
 
-func TestAPageOfOursMayCallWhereOriginsAreRegistered(t *testing.T) {
+func TestOwnPageMayCallWhenOriginsAreRegistered(t *testing.T) {
 	t.Parallel()
 	r := newRequest(http.MethodGet, "/brand?public_id="+publicID, "")
-	r.Header.Set("Origin", "https://recordbridge.example") // which browsers send with a POST to one's own origin, too
+	r.Header.Set("Origin", "https://recordbridge.example") // browsers send it with a same-origin POST as well
 	w := do(browser(newEdge(), directory{origins: []string{"https://app.example"}}), r)
-	if w.Code != 200 { // and a browser lets a page read answers of its own origin without CORS
+	if w.Code != 200 { // a page may read same-origin responses without CORS
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 	wantHeader(t, w, "Access-Control-Allow-Origin", "")

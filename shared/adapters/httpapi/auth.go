@@ -14,41 +14,41 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// KeyAuthenticator proves a key pair. publicID may be prefixed or a bare UUID, and anything else that a client sent.
-// The error for a pair that is wrong in whatever way is fault.Unauthenticated, NotFound or Invalid, all of which answer
-// the same; any other error is a failure of our own.
+// KeyAuthenticator checks a key pair. publicID is any text from the client: a prefixed id, a bare UUID or garbage. If
+// the pair is wrong for any reason, the error is fault.Unauthenticated, NotFound or Invalid, which all produce the same
+// response. Any other error is an internal failure.
 type KeyAuthenticator interface {
 	Authenticate(ctx context.Context, publicID string, privateKey secret.Text) (org.Caller, error)
 }
 
-// PublicFinder finds the organisation of a public id, prefixed or bare. The error for one that is malformed, unknown
-// or revoked is fault.Unauthenticated, NotFound or Invalid; any other error is a failure of our own.
+// PublicFinder finds the organisation of a public id, prefixed or bare. If the id is malformed, unknown or revoked, the
+// error is fault.Unauthenticated, NotFound or Invalid. Any other error is an internal failure.
 type PublicFinder interface {
 	ByPublicID(ctx context.Context, publicID string) (org.Caller, error)
 }
 
-// KeyAuth is how a Keyed endpoint knows its caller, and how often that may come.
+// KeyAuth authenticates and rate-limits the callers of a Keyed endpoint.
 type KeyAuth struct {
 	Keys    KeyAuthenticator
 	Limiter Limiter
 }
 
-// PublicAuth is how a Browser or PublicPage endpoint knows its organisation, and how often that may be asked for.
+// PublicAuth identifies and rate-limits the organisation of a Browser or PublicPage endpoint.
 type PublicAuth struct {
 	Public  PublicFinder
 	Limiter Limiter
-	Own     weburl.Own // to which no PublicPage redirects
-	Alias   string     // another name of public_id, accepted from clients of the same contract; empty for none
+	Own     weburl.Own // URLs to which no PublicPage redirects
+	Alias   string     // another name of public_id, from clients of the same contract; may be empty
 }
 
-// caller proves the Basic credentials. Every failure is the same 401, whatever part was wrong, and counts against
-// the client address, so that guessing is limited too.
+// caller checks the Basic credentials. Every failure is the same 401, regardless of the part that was wrong, and counts
+// against the client address, so that guessing is rate-limited as well.
 func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 	caller, err := a.prove(ctx, c)
 	return admit(ctx, c, a.Limiter, caller, refusedKey(err))
 }
 
-// refusedKey replaces whatever was wrong with a key by one error. Other errors are returned unchanged.
+// refusedKey replaces every error about a wrong key by a single one. Other errors are returned unchanged.
 func refusedKey(err error) error {
 	if !isStranger(err) {
 		return err
@@ -73,7 +73,8 @@ type OptionalKey struct {
 	Refused error       // the reason an Authorization header was refused, nil if there was none
 }
 
-// optional is caller for requests that may come without a key. Those without a valid one are limited by address alone.
+// optional is like caller, for requests that may come without a key. Requests without a valid key are rate-limited by
+// client address alone.
 func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
 	if len(c.request.Header.Values("Authorization")) == 0 {
 		return OptionalKey{}, a.Limiter.take(ctx, c, "")
@@ -121,8 +122,8 @@ func publicID(r *http.Request, alias string) (string, error) {
 	return id, err
 }
 
-// admit takes one request from the caller's bucket, or, when the caller is not known or not let in, from that of its
-// address. A caller who comes too often is returned with the error.
+// admit takes a token from the caller's rate limit. If the caller is unknown or refused, it takes one from the client
+// address's limit instead. If the caller exceeds its limit, admit returns it with the error.
 func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err error) (org.Caller, error) {
 	switch {
 	case err == nil:
@@ -134,12 +135,12 @@ func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err
 	return org.Caller{}, err
 }
 
-// isStranger reports whether err says that nobody stands behind a credential, as opposed to a failure of our own.
+// isStranger reports whether err means that a credential belongs to no caller, as opposed to an internal failure.
 func isStranger(err error) bool {
 	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
 }
 
-// Bearer reads a bearer token (RFC 6750 section 2.1) from an Authorization header; it is empty when there is none.
+// Bearer returns the bearer token (RFC 6750 section 2.1) of an Authorization header, or an empty text if there is none.
 func Bearer(header string) secret.Text {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") {

@@ -16,7 +16,7 @@ func basic(pair string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(pair))
 }
 
-func TestWhateverIsWrongWithTheKeyTheAnswerIsTheSame(t *testing.T) {
+func TestWrongKeysGetSameResponse(t *testing.T) {
 	t.Parallel()
 	cases := map[string][]string{
 		"no header":           nil,
@@ -49,7 +49,7 @@ func TestWhateverIsWrongWithTheKeyTheAnswerIsTheSame(t *testing.T) {
 	}
 }
 
-func TestTheSchemeIsReadInAnyCase(t *testing.T) {
+func TestAuthorizationSchemeIsCaseInsensitive(t *testing.T) {
 	t.Parallel()
 	r := newRequest("GET", "/things/1", "")
 	r.Header.Set("Authorization", "bAsIc"+strings.TrimPrefix(basic(publicID+":"+goodKey), "Basic"))
@@ -58,7 +58,7 @@ func TestTheSchemeIsReadInAnyCase(t *testing.T) {
 	}
 }
 
-func TestAPublicIDIsAskedForOnBrowserEndpoints(t *testing.T) {
+func TestBrowserEndpointRequiresPublicID(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		target string
@@ -86,7 +86,7 @@ func TestAPublicIDIsAskedForOnBrowserEndpoints(t *testing.T) {
 	}
 }
 
-func TestAFailingStoreIsNotAWrongKey(t *testing.T) {
+func TestKeyAuthReportsStoreFailureAsInternalError(t *testing.T) {
 	t.Parallel()
 	w := do(browser(newEdge(), directory{err: errStoreDown}), newRequest("GET", "/brand?public_id="+publicID, ""))
 	wantBody(t, w, 500, errorBody("svc_server_error", generic))
@@ -99,7 +99,7 @@ func TestBrowserEndpointReportsMissingLiveAccess(t *testing.T) {
 	wantBody(t, w, 403, errorBody("svc_live_access_required", fault.Of(closed).Public))
 }
 
-// FuzzBasicHeader looks for a header that panics, gets in, or is answered differently.
+// FuzzBasicHeader searches for a header that causes a panic, is accepted, or gets a different response.
 func FuzzBasicHeader(f *testing.F) {
 	for _, seed := range []string{
 		"", "Basic", "Basic :", basic(publicID + ":x"), basic("a:b:c"), "Basic \x00",

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Bare makes an endpoint for a JSON document of a form that others have defined, such as a key set (RFC 7517): programs
-// of anybody fetch it, so there is no caller, no envelope around it, and pages of any origin may read it. Caches may
-// keep it for maxAge, a failure never. The limit is per client address.
+// Bare creates an endpoint for a JSON document in a standard format, such as a key set (RFC 7517). Any program may
+// fetch it, so it has no caller and no envelope, and pages of any origin may read it. Caches may store it for maxAge,
+// but never store a failure. The rate limit is per client address.
 func Bare[In, Out any](limiter Limiter, maxAge time.Duration, f func(context.Context, In) (Out, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// bare serves GET with a document, or with what is wrong with the one that is asked for.
+// bare serves GET with a document or, for a wrong request, an error.
 func bare(api edge, limiter httpapi.Limiter) http.Handler {
 	type request struct {
 		Name string `query:"name"`
@@ -29,7 +29,7 @@ func bare(api edge, limiter httpapi.Limiter) http.Handler {
 	return api.Serve("/.well-known/x", httpapi.Methods{http.MethodGet: httpapi.Bare(limiter, time.Hour, f)})
 }
 
-func TestABareDocumentHasNoEnvelopeAndMayBeKept(t *testing.T) {
+func TestBareDocumentHasNoEnvelopeAndIsCacheable(t *testing.T) {
 	t.Parallel()
 	handler := bare(newEdge(), httpapi.Limiter{})
 	w := do(handler, newRequest(http.MethodGet, "/.well-known/x?name=a", ""))
@@ -46,7 +46,7 @@ func TestABareDocumentHasNoEnvelopeAndMayBeKept(t *testing.T) {
 	}
 }
 
-func TestAFailureOfABareDocumentIsNotKept(t *testing.T) {
+func TestBareDocumentFailureIsNotCacheable(t *testing.T) {
 	t.Parallel()
 	handler := bare(newEdge(), httpapi.Limiter{})
 	for query, want := range map[string]struct {
@@ -72,7 +72,7 @@ func TestAFailureOfABareDocumentIsNotKept(t *testing.T) {
 	}
 }
 
-func TestABareDocumentIsLimitedByAddress(t *testing.T) {
+func TestBareDocumentIsRateLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	limit := ratelimit.Limit{Name: "x", Quota: 1, Window: time.Minute}
 	handler := bare(newEdge(), httpapi.Limiter{Buckets: &buckets{}, Limit: limit})

@@ -27,7 +27,7 @@ type fixtures struct {
 	CCDA string `json:"tefca_ccda"`
 }
 
-// receive serves a POST that keeps what it was given.
+// receive serves a POST and stores the bound request in got.
 func receive(got *exportRequest) http.Handler {
 	f := func(_ context.Context, _ org.Caller, in exportRequest) (nothing, error) {
 		*got = in
@@ -40,7 +40,7 @@ func receive(got *exportRequest) http.Handler {
 	return mux
 }
 
-func TestARequestIsBoundFromBodyQueryPathAndClient(t *testing.T) {
+func TestBinderReadsBodyQueryPathAndClient(t *testing.T) {
 	t.Parallel()
 	var got exportRequest
 	body := `{"org_connection_id":"c-1","refresh":true,"size":3,"fixtures":{"tefca_ccda":"a.xml","more":1},"unknown":[{}],
@@ -62,7 +62,7 @@ func TestARequestIsBoundFromBodyQueryPathAndClient(t *testing.T) {
 	}
 }
 
-func TestABodyCannotSetWhatComesFromTheQuery(t *testing.T) {
+func TestBinderIgnoresQueryFieldsInBody(t *testing.T) {
 	t.Parallel()
 	var got exportRequest
 	r := withKey(newRequest("POST", "/tasks/t-1", `{"org_connection_id":"c","Include":"smuggled","TaskID":"smuggled"}`))
@@ -71,7 +71,7 @@ func TestABodyCannotSetWhatComesFromTheQuery(t *testing.T) {
 	}
 }
 
-func TestBadBodiesAreRefusedWithOneSentence(t *testing.T) {
+func TestBinderRefusesBadBodiesWithOneSentence(t *testing.T) {
 	t.Parallel()
 	const media = "The body must be sent as application/json in UTF-8, without compression."
 	object := func(extra string) string { return `{"org_connection_id":"c"` + extra + `}` }
@@ -150,7 +150,7 @@ func TestBadBodiesAreRefusedWithOneSentence(t *testing.T) {
 	}
 }
 
-func TestOtherBodyHeaders(t *testing.T) {
+func TestBinderChecksContentHeaders(t *testing.T) {
 	t.Parallel()
 	var got exportRequest
 	empty := withKey(newRequest("POST", "/tasks/1", ""))
@@ -175,14 +175,14 @@ func TestOtherBodyHeaders(t *testing.T) {
 	}
 }
 
-func TestTheKeyIsCheckedBeforeTheBody(t *testing.T) {
+func TestKeyIsCheckedBeforeBody(t *testing.T) {
 	t.Parallel()
 	var got exportRequest
 	wantBody(t, do(receive(&got), newRequest("POST", "/tasks/1", strings.Repeat("x", 1<<20))), 401,
 		errorBody("svc_unauthorized_client", badKey))
 }
 
-func TestBadQueriesAreRefused(t *testing.T) {
+func TestBinderRefusesBadQueries(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ query, text string }{
 		"twice":     {"include=a&include=b", "include must be sent only once."},
@@ -203,7 +203,7 @@ func TestBadQueriesAreRefused(t *testing.T) {
 	}
 }
 
-func TestAStructThatCannotBeBoundFailsEveryRequest(t *testing.T) {
+func TestBinderFailsEveryRequestWhenStructIsInvalid(t *testing.T) {
 	t.Parallel()
 	type untagged struct{ Name string }
 	type number struct {
@@ -255,7 +255,7 @@ func TestAStructThatCannotBeBoundFailsEveryRequest(t *testing.T) {
 	}
 }
 
-// FuzzBody looks for a body that panics, or whose answer is no envelope.
+// FuzzBody searches for a body that causes a panic or a response without an envelope.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `{"org_connection_id":"c"}`, `{"a":[[{}]]}`, `{"a":1e999}`, "{\"\\ud800\":1}",

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxBody  = 64 << 10 // bytes; the description says so too (docs/openapi.yaml)
-	maxDepth = 32       // far deeper than any body that the service documents
+	maxBody  = 64 << 10 // bytes; documented in docs/openapi.yaml
+	maxDepth = 32       // far deeper than any documented body
 )
 
-// decodeBody reads a JSON object: UTF-8, at most 64 KiB, nothing after it. Unknown members are ignored, so that
-// clients of a later version keep working.
+// decodeBody reads a JSON object: UTF-8, at most 64 KiB, with nothing after it. Unknown members are ignored, so that
+// clients of a later version continue to work.
 func decodeBody(r *http.Request, in any) error {
 	body, err := readBody(r)
 	if err != nil {
@@ -101,8 +101,9 @@ func checkMedia(r *http.Request, body []byte) error {
 	return nil
 }
 
-// checkJSON accepts one JSON object that two parsers cannot read differently: no member twice in one object (Go
-// matches names without regard to case, so they are compared so), no data behind it, no depth that exhausts a stack.
+// checkJSON accepts one JSON object that two parsers can't read differently. It refuses duplicate members in one object
+// (compared without regard to case, as Go matches names), data after the object, and nesting that could exhaust a
+// stack.
 func checkJSON(body []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -175,7 +176,7 @@ func walkValue(decoder *json.Decoder, depth int) error {
 	return nil
 }
 
-// jsonName says in JSON's words what a Go type takes.
+// jsonName returns the JSON name of the values that a Go type accepts.
 func jsonName(t reflect.Type) string {
 	switch t.Kind() { //nolint:exhaustive // every kind that is not named here is a number
 	case reflect.String:

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestCORSGoesByTheRegisteredOrigins(t *testing.T) {
+func TestCORSAllowsRegisteredOriginsOnly(t *testing.T) {
 	t.Parallel()
 	registered := []string{"https://app.example.org", "https://www.example.org"}
 	cases := map[string]struct {
@@ -38,7 +38,7 @@ func TestCORSGoesByTheRegisteredOrigins(t *testing.T) {
 	}
 }
 
-func TestAPreflightIsAnswered(t *testing.T) {
+func TestPreflightGetsResponse(t *testing.T) {
 	t.Parallel()
 	r := newRequest("OPTIONS", "/brand?public_id=nobody", "")
 	r.Header.Set("Origin", "https://app.example.org")
@@ -51,7 +51,7 @@ func TestAPreflightIsAnswered(t *testing.T) {
 	wantHeader(t, w, "Access-Control-Max-Age", "600")
 }
 
-func TestABrowserMayReadARefusedMethod(t *testing.T) {
+func TestBrowserMayReadMethodNotAllowedError(t *testing.T) {
 	t.Parallel()
 	w := do(browser(newEdge(), directory{}), newRequest("DELETE", "/brand", ""))
 	wantHeader(t, w, "Access-Control-Allow-Origin", "*")

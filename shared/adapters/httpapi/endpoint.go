@@ -10,25 +10,25 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Keyed makes a JSON endpoint for an organisation's backend: HTTP Basic, no CORS. In is bound by its tags (see
-// binder), Out becomes the data of the success envelope.
+// Keyed creates a JSON endpoint for an organisation's backend: HTTP Basic, no CORS. In is bound by its tags (see
+// binder). Out becomes the data of the success envelope.
 func Keyed[In, Out any](auth KeyAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failKeyed}
 }
 
-// KeyOptional makes a JSON endpoint that a caller reaches either with its key or with a token inside the URL. f
-// returns fault.Unauthenticated if neither is valid.
+// KeyOptional creates a JSON endpoint that accepts either the caller's key or a token inside the URL. f returns
+// fault.Unauthenticated if neither is valid.
 func KeyOptional[In, Out any](auth KeyAuth, f func(context.Context, OptionalKey, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.optional, f), fail: failKeyed}
 }
 
-// Browser makes a JSON endpoint for web pages: the organisation is found by the query parameter public_id, CORS by
-// its registered origins, and a 401 carries no challenge, so that no browser opens a password dialogue.
+// Browser creates a JSON endpoint for web pages. The query parameter public_id identifies the organisation, whose
+// registered origins determine CORS. A 401 contains no challenge, so that no browser opens a password dialogue.
 func Browser[In, Out any](auth PublicAuth, f func(context.Context, org.Caller, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.caller, f), fail: failJSON, public: auth.Public}
 }
 
-// serveJSON knows the caller first, then reads what it sent, then calls f.
+// serveJSON identifies the caller, then binds the request, then calls f.
 func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error),
 	f func(context.Context, Who, In) (Out, error),
 ) serving {
@@ -47,21 +47,21 @@ func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error),
 	}
 }
 
-// Found is the Out of a JSON endpoint that answers with a redirect (302) in place of an envelope.
+// Found is the Out of a JSON endpoint that responds with a redirect (302) instead of an envelope.
 type Found struct {
 	Location string
 }
 
-// Done is the Out of a JSON endpoint that has nothing to say but that it is done: the envelope has no data.
+// Done is the Out of a JSON endpoint that returns no data: the envelope only reports success.
 type Done struct{}
 
 type successEnvelope struct {
 	Success bool `json:"success"`
-	Data    any  `json:"data,omitempty"` // omitted only where there is none: what an endpoint returns is a struct
+	Data    any  `json:"data,omitempty"` // omitted only if nil: endpoints return structs
 }
 
-// succeed renders what f returned. The envelope is built in a buffer: data that cannot be encoded is an error, not
-// half an answer.
+// succeed renders the result of f. It encodes the envelope into a buffer first, so that data that can't be encoded
+// becomes an error instead of a partial response.
 func succeed(c *call, data any, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
@@ -90,7 +90,7 @@ func succeed(c *call, data any, err error) (reply, error) {
 func encode(value any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false) // URLs stay readable; the content type and nosniff keep it from being read as HTML
+	encoder.SetEscapeHTML(false) // keeps URLs readable; the content type and nosniff prevent reading it as HTML
 	if err := encoder.Encode(value); err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// failure is what any client sees of an error: in a body, on a page or in a redirect.
+// failure is the part of an error that any client sees: in a body, on a page or in a redirect.
 type failure struct {
 	status      int
 	code        string
@@ -26,20 +26,20 @@ type errorEnvelope struct {
 	RequestID        string `json:"request_id"`
 }
 
-// shown translates an error and records it on the log line of the unit of work.
+// shown converts an error for the client and records it on the log line of the unit of work.
 func shown(ctx context.Context, err error) failure {
 	logx.Fail(ctx, err)
 	e := fault.Of(err)
 	if e.Kind == fault.Internal {
-		e = fault.Of(nil) // nothing but the constant text, whatever the error says
+		e = fault.Of(nil) // only the constant text, regardless of the error's own
 	}
 	return failure{status: status(e), code: string(e.Code), description: sentence(e.Public), retryAfter: e.RetryAfter}
 }
 
-// status is the only place where an error becomes an HTTP status.
+// status maps an error to an HTTP status. No other function does.
 func status(e *fault.Error) int {
 	if e.Code == fault.CodeUnavailable {
-		return http.StatusServiceUnavailable // a compare-and-swap that kept losing is a Conflict inside, not outside
+		return http.StatusServiceUnavailable // internally a compare-and-swap that kept losing is a Conflict; clients see 503
 	}
 	switch e.Kind {
 	case fault.Invalid:
@@ -103,7 +103,8 @@ func (f failure) retry(header http.Header) {
 // maxSentence bounds error_description: one or two sentences (docs/openapi.yaml).
 const maxSentence = 200
 
-// sentence makes a text fit for error_description wherever it goes: printable ASCII on one line, at most 200 long.
+// sentence makes a text valid for error_description in every position: printable ASCII on one line, at most 200
+// characters.
 func sentence(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -19,7 +19,7 @@ func errorBody(code, description string) string {
 
 const generic = "Something went wrong on our side. Please try again."
 
-func TestEveryKindOfErrorHasItsStatusAndBody(t *testing.T) {
+func TestErrorKindsMapToStatusAndBody(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		kind   fault.Kind
@@ -60,7 +60,7 @@ func TestEveryKindOfErrorHasItsStatusAndBody(t *testing.T) {
 	}
 }
 
-func TestAnInternalErrorShowsNothing(t *testing.T) {
+func TestInternalErrorHidesDetails(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"unknown error":        errors.New("SENTINEL dial tcp 10.0.0.1"),
@@ -79,7 +79,7 @@ func TestAnInternalErrorShowsNothing(t *testing.T) {
 	}
 }
 
-func TestOnlyOurOwnCausesAreLogged(t *testing.T) {
+func TestErrorLogContainsInternalCausesOnly(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	err := fault.BadRequest("Not so.").Because(errors.New("SENTINEL patient text"))
@@ -90,7 +90,7 @@ func TestOnlyOurOwnCausesAreLogged(t *testing.T) {
 	}
 }
 
-func TestDescriptionsAreOneLineOfASCII(t *testing.T) {
+func TestErrorDescriptionIsOneLineOfASCII(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ public, want string }{
 		"header smuggling": {"bad\r\nSet-Cookie: a=b\r\n\r\n<script>", "bad Set-Cookie: a=b <script>"},
@@ -111,7 +111,7 @@ func TestDescriptionsAreOneLineOfASCII(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsWholeSecondsRoundedUp(t *testing.T) {
+func TestRetryAfterIsRoundedUpToSeconds(t *testing.T) {
 	t.Parallel()
 	err := fault.New(fault.Unavailable, fault.CodeUnavailable, "Busy.").After(1100 * time.Millisecond)
 	w := do(keyed(newEdge(), err), withKey(newRequest("GET", "/things/1", "")))

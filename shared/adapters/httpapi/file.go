@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// File is an answer that was there before anybody asked: bytes with a tag of their own.
+// File is a precomputed response: bytes with their own entity tag.
 type File struct {
 	Body     []byte
 	Type     string // media type
-	Encoding string // of the body; empty for none
+	Encoding string // Content-Encoding of the body; empty for none
 	Tag      string // strong entity tag, with its quotes
 	Cache    string // Cache-Control
 	Anywhere bool   // pages of all origins may load and read it
 }
 
-// Files makes an endpoint for files that everybody may have. find is told which encodings the client takes; its
-// errors are those of a JSON endpoint, which caches do not keep. There is no caller and no limit: a file costs
-// less than a limit's row.
+// Files creates an endpoint for public files. find receives a function that reports which encodings the client accepts.
+// Its errors are rendered as a JSON endpoint's, which caches do not store. There is no caller and no rate limit:
+// serving a file costs less than the limit's row.
 func Files[In any](find func(ctx context.Context, in In, takes func(encoding string) bool) (File, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -54,7 +54,7 @@ func (f File) render(c *call) reply {
 	return reply{status: http.StatusOK, body: f.Body}
 }
 
-// heldBy tells whether the client has the file already (RFC 9110 section 13.1.2).
+// heldBy reports whether the client already has the file (RFC 9110 section 13.1.2).
 func (f File) heldBy(r *http.Request) bool {
 	for tag := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
 		if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == f.Tag || tag == "*" {

@@ -14,7 +14,7 @@ type named struct {
 	Name string `query:"name"`
 }
 
-// file asks for the one file that there is, in br, gzip and as it is.
+// file requests the only existing file, which is available in br, gzip and unencoded.
 func file(anywhere bool, name string, header http.Header) *httptest.ResponseRecorder {
 	find := func(_ context.Context, in named, takes func(string) bool) (httpapi.File, error) {
 		if in.Name != "a.js" {
@@ -37,7 +37,7 @@ func file(anywhere bool, name string, header http.Header) *httptest.ResponseReco
 	return do(newEdge().Serve("/file", httpapi.Methods{http.MethodGet: httpapi.Files(find)}), r)
 }
 
-func TestAFileComesInTheShortestFormThatIsTaken(t *testing.T) {
+func TestFileUsesShortestAcceptedEncoding(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]string{
 		"": "", "identity": "", "gzip": "gzip", "gzip, deflate, br": "br", "br;q=0, gzip": "gzip", "BR": "br", "*": "br",
@@ -61,7 +61,7 @@ func TestAFileComesInTheShortestFormThatIsTaken(t *testing.T) {
 	}
 }
 
-func TestAFileThatAClientHasIsNotSentAgain(t *testing.T) {
+func TestFileReturnsNotModifiedWhenClientHasIt(t *testing.T) {
 	t.Parallel()
 	for held, status := range map[string]int{
 		`"plain"`: 304, `W/"plain"`: 304, `"other", "plain"`: 304, "*": 304, `"br"`: 200, "plain": 200,
@@ -75,7 +75,7 @@ func TestAFileThatAClientHasIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestAFileIsForOurPagesOrForAll(t *testing.T) {
+func TestFileSetsCrossOriginPolicy(t *testing.T) {
 	t.Parallel()
 	ours, everybodys := file(false, "a.js", http.Header{"Origin": {"https://any.example"}}), file(true, "a.js", nil)
 	wantHeader(t, ours, "Access-Control-Allow-Origin", "")
@@ -84,7 +84,7 @@ func TestAFileIsForOurPagesOrForAll(t *testing.T) {
 	wantHeader(t, everybodys, "Cross-Origin-Resource-Policy", "cross-origin")
 }
 
-func TestAFileThatIsNotThereIsNotKept(t *testing.T) {
+func TestMissingFileIsNotCacheable(t *testing.T) {
 	t.Parallel()
 	w := file(true, "b.js", http.Header{"If-None-Match": {"*"}})
 	wantHeader(t, w, "Cache-Control", "no-store")

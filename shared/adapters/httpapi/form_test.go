@@ -16,7 +16,7 @@ type formRequest struct {
 	Query string `query:"start"`
 }
 
-// postForm sends a form to a page and returns what the page was given.
+// postForm sends a form to a page and returns the response and the form that the page received.
 func postForm(t *testing.T, query, body string, header http.Header) (*httptest.ResponseRecorder, *formRequest) {
 	t.Helper()
 	var got *formRequest
@@ -35,7 +35,7 @@ func postForm(t *testing.T, query, body string, header http.Header) (*httptest.R
 
 func formHeader(contentType string) http.Header { return http.Header{"Content-Type": {contentType}} }
 
-func TestFormFieldsAreBoundFromBodyAlone(t *testing.T) {
+func TestBinderReadsFormFieldsFromBodyOnly(t *testing.T) {
 	t.Parallel()
 	for _, media := range []string{
 		"application/x-www-form-urlencoded",
@@ -48,7 +48,7 @@ func TestFormFieldsAreBoundFromBodyAlone(t *testing.T) {
 	}
 }
 
-func TestBadFormsAreRefused(t *testing.T) {
+func TestBinderRefusesBadForms(t *testing.T) {
 	t.Parallel()
 	const form = "application/x-www-form-urlencoded"
 	const media = "The body must be sent as application/x-www-form-urlencoded, without compression."

@@ -60,7 +60,7 @@ func (d directory) caller() org.Caller {
 	}
 }
 
-// edge is an API whose log can be read.
+// edge is an API whose log the test can read.
 type edge struct {
 	*httpapi.API
 

@@ -1,6 +1,7 @@
 // Package httpapi is the HTTP edge: typed endpoints, binding, the success and error envelopes, Basic, public-id and
-// session authentication, rate limits, CORS, request ids and the log line of a request (docs/reference/deviations.md, "HTTP"). It
-// knows nothing of Lambda, AWS or any record: a function hands it typed functions and gets an http.Handler.
+// session authentication, rate limits, CORS, request ids and the log line of a request (docs/reference/deviations.md,
+// "HTTP"). It does not depend on Lambda, AWS or any record: a function passes typed functions to it and gets an
+// http.Handler.
 package httpapi
 
 import (
@@ -20,14 +21,14 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Options are what every function's edge needs.
+// Options holds the settings that every function's edge needs.
 type Options struct {
 	Logger *slog.Logger
 	Now    func() time.Time
-	IDs    ids.Source // request ids, where no gateway has given one
+	IDs    ids.Source // source of request ids if the gateway has not set one
 }
 
-// API serves endpoints. Make one per process with New.
+// API serves endpoints. Create one per process with New.
 type API struct {
 	options Options
 }
@@ -35,30 +36,31 @@ type API struct {
 // New returns an API.
 func New(options Options) *API { return &API{options: options} }
 
-// Endpoint answers one method of a route. Keyed, KeyOptional, Browser, Page, FormPage, PublicPage and Bare make one,
-// and for the dashboard Member, Account, Pending and Anyone.
+// Endpoint serves one method of a route. It is created by Keyed, KeyOptional, Browser, Page, FormPage, PublicPage or
+// Bare and, for the dashboard, by Member, Account, Pending or Anyone.
 type Endpoint struct {
 	serve  serving
 	fail   func(context.Context, *call, error) reply
-	public PublicFinder   // browser endpoints only: whose registered origins CORS goes by
-	action account.Action // endpoints of the dashboard only: what they need a recent proof of identity for; empty for none
-	opened error          // endpoints of FormPage only: shown for every other method
+	public PublicFinder   // browser endpoints only: finds the registered origins for CORS
+	action account.Action // dashboard only: the action that needs recent authentication, or empty
+	opened error          // FormPage only: error shown for every other method
 }
 
-// Elsewhere is a method of the route that another function answers: it is named among the allowed ones.
+// Elsewhere returns a placeholder for a method that another function serves, so that it is listed among the allowed
+// methods.
 func Elsewhere() Endpoint { return Endpoint{} }
 
-// Methods are the endpoints of one route by HTTP method. HEAD is answered by GET, unless it has an endpoint of its own,
-// OPTIONS by the route itself.
+// Methods maps HTTP methods to the endpoints of one route. GET serves HEAD unless HEAD has its own endpoint; the route
+// itself serves OPTIONS.
 type Methods map[string]Endpoint
 
-// Serve returns the handler of a route: request id, panic guard, method dispatch, one log line. route is the pattern
-// as the template declares it ("/bridge/fhir/ehi-export/{taskId}"); it is what the log shows, never the path.
+// Serve returns the handler of a route: request id, panic guard, method dispatch, one log line. route is the pattern as
+// the template declares it ("/bridge/fhir/ehi-export/{taskId}"). The log shows the pattern, never the path.
 func (a *API) Serve(route string, methods Methods) http.Handler {
 	return &resource{options: a.options, route: route, methods: methods}
 }
 
-// Routes returns the handler of a function with several routes, by their patterns as the template declares them.
+// Routes returns the handler of a function with several routes, keyed by the patterns that the template declares.
 func (a *API) Routes(routes map[string]Methods) http.Handler {
 	handlers := make(map[string]http.Handler, len(routes))
 	for route, methods := range routes {
@@ -74,18 +76,18 @@ func (a *API) Routes(routes map[string]Methods) http.Handler {
 	})
 }
 
-// serving answers a call. ctx is the request's, with its request id and its log line.
+// serving handles a call. ctx is the request's context, with its request id and log line.
 type serving func(ctx context.Context, c *call) (reply, error)
 
-// call is one request on its way through an endpoint.
+// call is a request in progress through an endpoint.
 type call struct {
 	request *http.Request
 	now     time.Time
-	header  http.Header    // of the answer, whichever way it ends
-	action  account.Action // the endpoint's
+	header  http.Header    // response headers, on success and on failure
+	action  account.Action // the endpoint's action
 }
 
-// reply is a whole answer: it is written only once it is complete, so a failure never follows half a success.
+// reply is a complete response. It is written only when complete, so that a failure never follows half a success.
 type reply struct {
 	status int
 	body   []byte
@@ -114,14 +116,14 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := s.answer(ctx, c)
 	w.WriteHeader(answer.status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(answer.body) // the client has gone: nobody is left to tell
+		_, _ = w.Write(answer.body) // the client has disconnected; the error can't be reported
 	}
 	logx.Add(ctx, slog.String("method", r.Method), slog.String("route", s.route), slog.Int("status", answer.status),
 		slog.Int64("ms", s.options.Now().Sub(started).Milliseconds()))
 	event.Emit(ctx, s.options.Logger, "http.request")
 }
 
-// answer finds the endpoint of the method and runs it; a panic in it ends as an Internal error.
+// answer finds the method's endpoint and runs it. A panic in it becomes an Internal error.
 func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	endpoint, known := s.methods[c.request.Method]
 	if !known && c.request.Method == http.MethodHead {
@@ -147,7 +149,7 @@ func (s *resource) answer(ctx context.Context, c *call) (answer reply) {
 	return answer
 }
 
-// other answers OPTIONS, and refuses the methods that the route does not have.
+// other responds to OPTIONS and refuses methods that the route does not support.
 func (s *resource) other(ctx context.Context, c *call) reply {
 	allowed := slices.Collect(maps.Keys(s.methods))
 	if _, ok := s.methods[http.MethodGet]; ok {
@@ -173,7 +175,7 @@ func (s *resource) other(ctx context.Context, c *call) reply {
 		"This method is not allowed here. Allowed are: "+allow+"."))
 }
 
-// finder returns the PublicFinder of the route's browser endpoints, or nil when it has none.
+// finder returns the PublicFinder of the route's browser endpoints, or nil if it has none.
 func (s *resource) finder() PublicFinder {
 	for _, endpoint := range s.methods {
 		if endpoint.public != nil {
@@ -183,8 +185,8 @@ func (s *resource) finder() PublicFinder {
 	return nil
 }
 
-// logPanic records where a panic came from. Its value is shown only when the runtime made it, since any other value
-// may repeat what a client sent.
+// logPanic records the origin of a panic. It logs the value only if the runtime created it, since any other value may
+// repeat client input.
 func logPanic(ctx context.Context, value any) {
 	text := "a value of the handler's own"
 	if failure, ok := value.(runtime.Error); ok {

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestSuccessIsWrappedInTheEnvelope(t *testing.T) {
+func TestSuccessIsWrappedInEnvelope(t *testing.T) {
 	t.Parallel()
 	w := do(keyed(newEdge(), nil), withKey(newRequest("GET", "/things/1", "")))
 	wantBody(t, w, 200, `{"success":true,"data":{"text":"hello"}}`)
@@ -24,7 +24,7 @@ func TestSuccessIsWrappedInTheEnvelope(t *testing.T) {
 	wantHeader(t, w, "Access-Control-Allow-Origin", "")
 }
 
-func TestTheGatewaysRequestIDIsKept(t *testing.T) {
+func TestServeUsesGatewayRequestID(t *testing.T) {
 	t.Parallel()
 	r := withKey(newRequest("GET", "/things/1", ""))
 	r.Header.Set("X-Request-Id", "chosen-by-client")
@@ -32,7 +32,7 @@ func TestTheGatewaysRequestIDIsKept(t *testing.T) {
 	wantHeader(t, w, "X-Request-Id", "gateway-1")
 }
 
-func TestHeadIsGetWithoutABody(t *testing.T) {
+func TestHeadIsServedByGetWithoutBody(t *testing.T) {
 	t.Parallel()
 	w := do(keyed(newEdge(), nil), withKey(newRequest("HEAD", "/things/1", "")))
 	wantBody(t, w, 200, "")
@@ -40,7 +40,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 	wantBody(t, do(keyed(newEdge(), nil), newRequest("HEAD", "/things/1", "")), 401, "")
 }
 
-func TestOptionsOfAKeyedRouteSendsNoCORS(t *testing.T) {
+func TestOptionsOfKeyedRouteSendsNoCORS(t *testing.T) {
 	t.Parallel()
 	r := newRequest("OPTIONS", "/things/1", "")
 	r.Header.Set("Origin", "https://app.example.org")
@@ -51,7 +51,7 @@ func TestOptionsOfAKeyedRouteSendsNoCORS(t *testing.T) {
 	wantHeader(t, w, "Access-Control-Allow-Methods", "")
 }
 
-func TestOtherMethodsAreRefusedWithAllow(t *testing.T) {
+func TestUnsupportedMethodGetsAllowHeader(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"PUT", "DELETE", "TRACE", "BREW"} {
 		w := do(keyed(newEdge(), nil), newRequest(method, "/things/1", ""))
@@ -61,7 +61,7 @@ func TestOtherMethodsAreRefusedWithAllow(t *testing.T) {
 	}
 }
 
-func TestAPanicEndsAsAServerErrorAndIsLogged(t *testing.T) {
+func TestPanicBecomesInternalErrorAndIsLogged(t *testing.T) {
 	t.Parallel()
 	none := []int{}
 	beyond := len(none)
@@ -94,14 +94,14 @@ func TestAPanicEndsAsAServerErrorAndIsLogged(t *testing.T) {
 	}
 }
 
-func TestDataThatCannotBeEncodedIsAServerError(t *testing.T) {
+func TestUnencodableDataIsInternalError(t *testing.T) {
 	t.Parallel()
 	f := func(context.Context, org.Caller, nothing) (func(), error) { return func() {}, nil }
 	handler := newEdge().Serve("/x", httpapi.Methods{"GET": httpapi.Keyed(httpapi.KeyAuth{Keys: directory{}}, f)})
 	wantBody(t, do(handler, withKey(newRequest("GET", "/x", ""))), 500, errorBody("svc_server_error", generic))
 }
 
-func TestFoundAnswersWithARedirect(t *testing.T) {
+func TestFoundRedirects(t *testing.T) {
 	t.Parallel()
 	f := func(_ context.Context, key httpapi.OptionalKey, in struct {
 		Token string `query:"token"`
@@ -132,7 +132,7 @@ func TestFoundAnswersWithARedirect(t *testing.T) {
 	}
 }
 
-func TestOneLineIsLoggedPerRequest(t *testing.T) {
+func TestServeLogsOneLinePerRequest(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	do(keyed(api, nil), withKey(newRequest("GET", "/things/SENTINEL?external_id=SENTINEL", "")))

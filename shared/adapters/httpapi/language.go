@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// The languages of our pages.
+// The languages of the pages.
 const (
 	English = "en"
 	Spanish = "es"
 )
 
-// languageOf is that of our languages which the browser's person would rather read (RFC 9110 section 12.5.4).
+// languageOf returns the supported language that the browser prefers (RFC 9110 section 12.5.4).
 func languageOf(r *http.Request) string {
 	spanish, english := 0.0, 0.0
 	for _, wish := range wishes(r.Header.Values("Accept-Language")) {
@@ -29,14 +29,14 @@ func languageOf(r *http.Request) string {
 	return English
 }
 
-// wish is one of the things that a client would take.
+// wish is an option that a client accepts, with its weight.
 type wish struct {
 	name   string  // in lower case
-	weight float64 // 0: not at all
+	weight float64 // 0 means not acceptable
 }
 
-// wishes reads a header of the Accept family (RFC 9110 section 12.4.2). Of equal weights the earlier one counts a trace
-// more, as browsers mean it.
+// wishes parses a header of the Accept family (RFC 9110 section 12.4.2). Of options with equal weights, the earlier one
+// ranks slightly higher, as browsers intend.
 func wishes(values []string) []wish {
 	var all []wish
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
@@ -57,7 +57,8 @@ func wishes(values []string) []wish {
 	return all
 }
 
-// encodingsOf tells which encodings of content a client takes (RFC 9110 section 12.5.3). None is always taken.
+// encodingsOf returns a function that reports which content encodings a client accepts (RFC 9110 section 12.5.3).
+// Unencoded content is always acceptable.
 func encodingsOf(r *http.Request) func(encoding string) bool {
 	all := wishes(r.Header.Values("Accept-Encoding"))
 	return func(encoding string) bool {

@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Buckets keep one theoretical arrival time (TAT) per key and decide with GCRA. Take must be atomic per key. An
-// error lets the request through.
+// Buckets stores one theoretical arrival time (TAT) per key and decides with GCRA. Take must be atomic per key. After
+// an error the request is allowed.
 type Buckets interface {
 	Take(ctx context.Context, key string, limit ratelimit.Limit, now time.Time) (ratelimit.Decision, error)
 }
@@ -27,11 +27,11 @@ type Buckets interface {
 type Limiter struct {
 	Buckets Buckets
 	Limit   ratelimit.Limit
-	Hashing secret.Keyring // makes the names of buckets, in which callers' addresses cannot be guessed
+	Hashing secret.Keyring // derives bucket names that don't reveal callers' addresses
 }
 
-// take takes one request from the bucket of (route class, caller, address). who is a credential's id, or empty for
-// callers that are not known. A store that cannot be reached lets the request through and is counted.
+// take consumes one request from the bucket of (route class, caller, address). who is a credential's id, or empty for
+// an unknown caller. If the store is unavailable, the request is allowed and counted.
 func (l Limiter) take(ctx context.Context, c *call, who string) error {
 	if l.Buckets == nil || l.Limit.Unlimited() {
 		return nil
@@ -53,15 +53,17 @@ func (l Limiter) take(ctx context.Context, c *call, who string) error {
 		After(decision.RetryAfter)
 }
 
-// key is a keyed hash: the store then holds no client address, and nobody who has a copy of it can try all addresses.
+// key returns the bucket's name as a keyed hash, so that the store holds no client address and a leaked copy can't be
+// searched for addresses.
 func (l Limiter) key(c *call, who string) string {
 	mark := l.Hashing.Sign([]byte("limit\x00" + l.Limit.Name + "\x00" + who + "\x00" +
 		clientNetwork(c.request.RemoteAddr)))
 	return hex.EncodeToString(mark.Sum[:16])
 }
 
-// clientNetwork is the client's address as the gateway saw it; headers such as X-Forwarded-For are not asked, since
-// clients write them. An IPv6 client is its /64: that is what one subscriber owns.
+// clientNetwork returns the client's network from the address that the gateway saw. It ignores headers such as
+// X-Forwarded-For, since clients can forge them. An IPv6 address is reduced to its /64, the block assigned to one
+// subscriber.
 func clientNetwork(remote string) string {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {

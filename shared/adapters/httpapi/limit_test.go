@@ -13,8 +13,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestGCRANeverExceedsBurstPlusRate draws arrivals and checks, for every span that ends with an accepted request,
-// that no more than quota + elapsed/interval were accepted in it; and that waiting as long as told is enough.
+// TestGCRANeverExceedsBurstPlusRate draws arrivals and checks two properties: every span that ends with an accepted
+// request contains at most quota + elapsed/interval accepted requests, and a client that waits for the returned delay
+// is accepted.
 func TestGCRANeverExceedsBurstPlusRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -53,7 +54,7 @@ func TestGCRANeverExceedsBurstPlusRate(t *testing.T) {
 	})
 }
 
-func TestGCRALetsAFullBurstThrough(t *testing.T) {
+func TestGCRAAllowsFullBurst(t *testing.T) {
 	t.Parallel()
 	limit := ratelimit.Limit{Name: "x", Quota: 7, Window: 10 * time.Second}
 	now := time.Unix(1_800_000_000, 0)
@@ -69,7 +70,7 @@ func TestGCRALetsAFullBurstThrough(t *testing.T) {
 	}
 }
 
-func TestALimitOfNothingLimitsNothing(t *testing.T) {
+func TestZeroLimiterAllowsEverything(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	for _, limit := range []ratelimit.Limit{{}, {Quota: -1, Window: time.Minute}, {Quota: 5}} {
@@ -79,7 +80,7 @@ func TestALimitOfNothingLimitsNothing(t *testing.T) {
 	}
 }
 
-// buckets keeps TATs in memory and remembers the keys.
+// buckets stores TATs in memory and records the keys.
 type buckets struct {
 	tats map[string]time.Time
 	keys []string
@@ -120,7 +121,7 @@ func limited(api edge, b *buckets,
 	}
 }
 
-func TestTooManyRequestsAreRefusedWithHeaders(t *testing.T) {
+func TestLimiterRefusesExcessRequestsWithHeaders(t *testing.T) {
 	t.Parallel()
 	get := limited(newEdge(), &buckets{}, 2)
 	const client = "192.0.2.1:1"
@@ -142,7 +143,7 @@ func TestTooManyRequestsAreRefusedWithHeaders(t *testing.T) {
 	}
 }
 
-func TestGuessingKeysIsLimitedByAddress(t *testing.T) {
+func TestWrongKeysAreRateLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	get := limited(newEdge(), &buckets{}, 2)
 	for i, want := range []int{401, 401, 429} {
@@ -155,7 +156,7 @@ func TestGuessingKeysIsLimitedByAddress(t *testing.T) {
 	}
 }
 
-func TestALimiterThatFailsLetsTheRequestThroughAndIsCounted(t *testing.T) {
+func TestLimiterAllowsAndCountsRequestWhenStoreFails(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	if status, _, _ := limited(api, &buckets{err: errStoreDown}, 1)("192.0.2.1:1", goodKey); status != 200 {
@@ -166,7 +167,7 @@ func TestALimiterThatFailsLetsTheRequestThroughAndIsCounted(t *testing.T) {
 	}
 }
 
-func TestBucketsAreKeyedByNetworkAndHoldNoAddress(t *testing.T) {
+func TestBucketKeysDependOnNetworkAndHideAddress(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		one, other string

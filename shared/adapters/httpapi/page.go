@@ -12,22 +12,22 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Visit is what a page function knows of the browser that came.
+// Visit holds the facts about a browser's request that a page function needs.
 type Visit struct {
 	Caller   org.Caller           // the organisation of public_id; zero on a Page
-	Redirect org.VerifiedRedirect // proven by redirect_uri; zero on a Page
-	Trouble  *Trouble             // what is wrong with an Application's address; else nil
+	Redirect org.VerifiedRedirect // verified redirect_uri; zero on a Page
+	Trouble  *Trouble             // the error in an Application's URL, or nil
 	request  *http.Request
 }
 
-// Trouble is an error as an application shows it itself (docs/openapi.yaml, Error).
+// Trouble is an error that an application displays itself (docs/openapi.yaml, Error).
 type Trouble struct {
 	Code        string
 	Description string
 	RequestID   string
 }
 
-// Language is that of the pages' languages which the browser asks for.
+// Language returns the supported page language that the browser prefers.
 func (v Visit) Language() string { return languageOf(v.request) }
 
 // Cookie returns the value of the browser's cookie of that name, or "".
@@ -39,7 +39,7 @@ func (v Visit) Cookie(name string) string {
 	return cookie.Value
 }
 
-// Cookies returns the values of all of the browser's cookies by name.
+// Cookies returns all of the browser's cookies by name.
 func (v Visit) Cookies() map[string]string {
 	all := map[string]string{}
 	for _, cookie := range v.request.Cookies() {
@@ -48,8 +48,8 @@ func (v Visit) Cookies() map[string]string {
 	return all
 }
 
-// HostCookie makes a cookie that only this origin's servers see, and that comes back when a page of others sends the
-// browser here. Its name begins with __Host-, so that no neighbouring host can set it (RFC 6265bis section 4.1.3.2).
+// HostCookie creates a cookie that only this origin receives, even if a link on another site brings the browser here.
+// Its name begins with __Host-, so that no neighbouring host can set it (RFC 6265bis section 4.1.3.2).
 func HostCookie(name, value string, age time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: int(age.Seconds()), Secure: true, HttpOnly: true,
@@ -57,7 +57,7 @@ func HostCookie(name, value string, age time.Duration) *http.Cookie {
 	}
 }
 
-// ExpiredCookies make a browser forget cookies of HostCookie.
+// ExpiredCookies returns cookies that delete those of HostCookie from the browser.
 func ExpiredCookies(names ...string) []*http.Cookie {
 	all := make([]*http.Cookie, 0, len(names))
 	for _, name := range names {
@@ -66,23 +66,23 @@ func ExpiredCookies(names ...string) []*http.Cookie {
 	return all
 }
 
-// Answer is how a page function ends: Redirect, RedirectError, Document or Drawn makes one.
+// Answer is the result of a page function. It is created by Redirect, RedirectError, Document or Drawn.
 type Answer struct {
 	location string
 	html     []byte
-	headers  func(http.Header) // of the page
+	headers  func(http.Header) // sets the page's headers
 	cookies  []*http.Cookie
 	failure  error
 }
 
-// PublicPage makes an endpoint that a browser navigates to with ?public_id= and redirect_uri. Until both are proven an
-// error ends as an HTML page and never as a redirect; its status is 400 for whatever the visitor's address got wrong,
-// and 429, 500 or 503 otherwise. From then on every error goes back by redirect, whoever finds it: the rate limit, the
-// binding of In, or f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
+// PublicPage creates an endpoint that a browser navigates to with ?public_id= and redirect_uri. Until both are
+// verified, an error is an HTML page and never a redirect; its status is 400 for any error in the URL, and 429, 500 or
+// 503 otherwise. After that every error is returned by redirect, regardless of its origin: the rate limit, the binding
+// of In, or f (docs/reference/deviations.md, "HTTP"; RFC 9700 section 4.11).
 func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
-		caller, err := auth.caller(ctx, c) // of one who comes too often, the caller as well
+		caller, err := auth.caller(ctx, c) // returns the caller even if it exceeds its rate limit
 		redirect, unproven := redirectOf(auth.Own, c.request, caller)
 		if unproven != nil {
 			if err == nil {
@@ -103,9 +103,9 @@ func PublicPage[In any](auth PublicAuth, f func(context.Context, Visit, In) (Ans
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// Page makes an endpoint for addresses that name no organisation, such as the one where portals return. An error that f
-// returns is a page, as before the proof on a PublicPage; use RedirectError where a redirect was proven before. The
-// limit is per client address.
+// Page creates an endpoint for a URL that names no organisation, such as the portals' callback URL. An error of f is
+// shown as a page, as on a PublicPage before verification; use RedirectError if a redirect was verified earlier. The
+// rate limit is per client address.
 func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -121,18 +121,18 @@ func Page[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, e
 	return Endpoint{serve: serve, fail: failPage}
 }
 
-// FormPage makes a Page for the POST of a form, on a route without GET. Other methods, such as that of a browser that
-// opens the URL, get the error opened as a page; its Kind should be fault.MethodNotAllowed.
+// FormPage creates a Page for the POST of a form, on a route without GET. For other methods, for example when a browser
+// opens the URL, it shows the error opened as a page; its Kind should be fault.MethodNotAllowed.
 func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answer, error), opened error) Endpoint {
 	endpoint := Page(limiter, f)
 	endpoint.opened = opened
 	return endpoint
 }
 
-// Application makes an endpoint for a page that carries an application, in a frame of others or alone, for the
-// organisation of public_id. What is wrong with its address is no page of its own: f is told (Visit.Trouble) and
-// the application shows it, with the status that an error page would have. The organisation is then nobody's,
-// unless it came too often.
+// Application creates an endpoint for a page that contains an application, in another site's frame or on its own, for
+// the organisation of public_id. An error in its URL does not produce an error page: f receives it in Visit.Trouble and
+// the application displays it, with the status that an error page would have. The organisation is then empty, unless
+// the error is an exceeded rate limit.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
 	bind := newBinder[In]()
 	serve := func(ctx context.Context, c *call) (reply, error) {
@@ -171,7 +171,7 @@ func answerPage[In any](ctx context.Context, c *call, bind binder[In], visit Vis
 	return f(ctx, visit, in)
 }
 
-// redirectOf proves the request's redirect_uri. Nobody's caller has none that could be proven.
+// redirectOf verifies the request's redirect_uri. Without an organisation, none can be verified.
 func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.VerifiedRedirect, error) {
 	query, err := parseQuery(r)
 	if err != nil {
@@ -184,23 +184,23 @@ func redirectOf(own weburl.Own, r *http.Request, caller org.Caller) (org.Verifie
 	return org.MatchRedirect(own, caller.RedirectURIs, asked)
 }
 
-// Redirect sends the browser to location (302). The caller vouches for location: a portal's authorize URL, or a
-// VerifiedRedirect with its result.
+// Redirect sends the browser to location (302). The caller must ensure that location is safe: a portal's authorize URL,
+// or a VerifiedRedirect with its result.
 func Redirect(location string, cookies ...*http.Cookie) Answer {
 	return Answer{location: location, cookies: cookies}
 }
 
-// Echo is what a caller of connect or reconnect gave to have it returned, on success and on failure (docs/openapi.yaml,
-// ConnectResult and RedirectError). What is empty was not given.
+// Echo holds the parameters of connect or reconnect that are returned to the caller, on success and on failure
+// (docs/openapi.yaml, ConnectResult and RedirectError). An empty field was not given.
 type Echo struct {
 	ExternalID    string
 	ExternalState string
 }
 
-// maxEcho bounds what is repeated before anybody has checked it. Nothing longer is taken by any endpoint.
+// maxEcho bounds values that are repeated before validation. No endpoint accepts longer ones.
 const maxEcho = 1024
 
-// echoOf reads what is to be returned from the query of a request that is refused. What is itself wrong is left out.
+// echoOf reads the values to return from the query of a refused request. It omits invalid ones.
 func echoOf(r *http.Request) Echo {
 	query := r.URL.Query()
 	read := func(name string) string {
@@ -213,9 +213,9 @@ func echoOf(r *http.Request) Echo {
 	return Echo{ExternalID: read("external_id"), ExternalState: read("external_state")}
 }
 
-// RedirectError sends an error to a proven redirect URI: error, error_description, request_id (this request's, which is
-// what makes it unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError). It also puts the
-// error on the request's log line.
+// RedirectError sends an error to a verified redirect URI: error, error_description, request_id (this request's id,
+// which makes it unique per error), and the caller's own fields (docs/openapi.yaml, RedirectError). It also adds the
+// error to the request's log line.
 func RedirectError(ctx context.Context, to org.VerifiedRedirect, echo Echo, err error, cookies ...*http.Cookie) Answer {
 	if to.URI() == "" {
 		return Answer{failure: err}
@@ -239,7 +239,7 @@ func Document(s Sheet, cookies ...*http.Cookie) Answer {
 	return Answer{html: []byte(s.html()), headers: s.headers, cookies: cookies}
 }
 
-// Drawn shows a page that has its own Content-Security-Policy and Referrer-Policy.
+// Drawn shows a page with its own Content-Security-Policy and Referrer-Policy.
 func Drawn(html []byte, policy, referrer string) Answer {
 	return Answer{html: html, headers: func(header http.Header) {
 		pageHeaders(header, policy)
@@ -247,9 +247,9 @@ func Drawn(html []byte, policy, referrer string) Answer {
 	}}
 }
 
-// Framed is Drawn for a page in a frame of others: one that isolates itself (Cross-Origin-Embedder-Policy, HTML section
-// 7.1.4) holds only what does so, too, and may be held by anybody. Pictures of others, such as logos, come without
-// credentials then, and nothing else changes.
+// Framed is like Drawn, for a page in another site's frame. A page that isolates itself (Cross-Origin-Embedder-Policy,
+// HTML section 7.1.4) can embed only pages that do so as well, so this one does, and any site may embed it. As a side
+// effect, third-party images such as logos load without credentials.
 func Framed(html []byte, policy, referrer string) Answer {
 	drawn := Drawn(html, policy, referrer)
 	return Answer{html: html, headers: func(header http.Header) {

@@ -25,7 +25,7 @@ type visitRequest struct {
 	State      string `query:"external_state"`
 }
 
-// visit opens an address in a browser with a cookie.
+// visit opens a URL in a browser with a cookie.
 func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptest.ResponseRecorder {
 	f := func(context.Context, httpapi.Visit, visitRequest) (httpapi.Answer, error) {
 		return httpapi.Redirect("https://ehr.example.org/authorize"), err
@@ -37,14 +37,14 @@ func visit(api edge, limiter httpapi.Limiter, target string, err error) *httptes
 
 const connect = "/connect?public_id=" + publicID
 
-// proven is the address of a visit whose redirect URI is proven.
+// proven is the URL of a visit with a verified redirect URI.
 var proven = connect + "&redirect_uri=" + url.QueryEscape(backURI)
 
 func tooMany() httpapi.Limiter {
 	return httpapi.Limiter{Buckets: fullBuckets{}, Limit: ratelimit.Limit{Name: "connect", Quota: 30, Window: time.Minute}}
 }
 
-// fullBuckets refuse every request.
+// fullBuckets refuses every request.
 type fullBuckets struct{}
 
 func (fullBuckets) Take(context.Context, string, ratelimit.Limit, time.Time) (ratelimit.Decision, error) {
@@ -68,7 +68,7 @@ func wantPage(t *testing.T, w *httptest.ResponseRecorder, status int, shows stri
 	wantHeader(t, w, "WWW-Authenticate", "")
 }
 
-func TestErrorsBeforeAProvenRedirectAreAPage(t *testing.T) {
+func TestPublicPageShowsErrorPageBeforeRedirectIsVerified(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		target  string
@@ -116,7 +116,7 @@ func TestErrorsBeforeAProvenRedirectAreAPage(t *testing.T) {
 	}
 }
 
-func TestErrorsOfAPageWithoutACallerAreAPage(t *testing.T) {
+func TestPageShowsErrorPage(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		err    error
@@ -145,7 +145,7 @@ func TestErrorsOfAPageWithoutACallerAreAPage(t *testing.T) {
 	}
 }
 
-func TestErrorsGoToAProvenRedirect(t *testing.T) {
+func TestPublicPageRedirectsErrorsOnceRedirectIsVerified(t *testing.T) {
 	t.Parallel()
 	given := proven + "&external_id=p+7&external_state=s+1"
 	long := strings.Repeat("x", 1025)
@@ -235,7 +235,7 @@ func TestErrorsGoToAProvenRedirect(t *testing.T) {
 	}
 }
 
-func TestAVisitBringsItsCallerRedirectAndCookies(t *testing.T) {
+func TestVisitHasCallerRedirectAndCookies(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	f := func(_ context.Context, v httpapi.Visit, _ visitRequest) (httpapi.Answer, error) {
@@ -254,7 +254,7 @@ func TestAVisitBringsItsCallerRedirectAndCookies(t *testing.T) {
 	wantHeader(t, w, "Set-Cookie", "binding=; Max-Age=0")
 }
 
-func TestARedirectWithoutProofIsAPage(t *testing.T) {
+func TestPublicPageShowsErrorPageWhenRedirectIsUnverified(t *testing.T) {
 	t.Parallel()
 	f := func(ctx context.Context, _ httpapi.Visit, _ visitRequest) (httpapi.Answer, error) {
 		return httpapi.RedirectError(ctx, org.VerifiedRedirect{}, httpapi.Echo{}, fault.BadRequest("No.")), nil
@@ -264,7 +264,7 @@ func TestARedirectWithoutProofIsAPage(t *testing.T) {
 	wantPage(t, w, 400, "No.")
 }
 
-func TestARedirectErrorIsOnTheLogLine(t *testing.T) {
+func TestRedirectErrorIsLogged(t *testing.T) {
 	t.Parallel()
 	api := newEdge()
 	visit(api, httpapi.Limiter{}, proven, fault.BadRequest("No."))
@@ -274,7 +274,7 @@ func TestARedirectErrorIsOnTheLogLine(t *testing.T) {
 	}
 }
 
-func TestADocumentRunsOnlyItsOwnScript(t *testing.T) {
+func TestDocumentPolicyAllowsOnlyItsOwnScript(t *testing.T) {
 	t.Parallel()
 	document := func(context.Context, httpapi.Visit, nothing) (httpapi.Answer, error) {
 		return httpapi.Document(httpapi.Sheet{

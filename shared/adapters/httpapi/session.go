@@ -15,18 +15,18 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Sessions finds the session of what a cookie holds, which may be anything that a client sent; fault.Unauthenticated
-// when it is none, or over (account.Sessions).
+// Sessions finds the session of a cookie's value, which may be any text from a client. It returns fault.Unauthenticated
+// if there is no such session or if it has ended (account.Sessions).
 type Sessions interface {
 	Session(ctx context.Context, token secret.Text) (account.Session, error)
 }
 
-// Memberships tells what an account is in an organisation; fault.NotFound when it is nothing there (account.Sessions).
+// Memberships returns an account's role in an organisation, or fault.NotFound if it is not a member (account.Sessions).
 type Memberships interface {
 	Role(ctx context.Context, accountID, orgID string) (account.Role, error)
 }
 
-// SessionAuth is how an endpoint of the dashboard knows who comes, and how often that may be.
+// SessionAuth authenticates and rate-limits the visitors of a dashboard endpoint.
 type SessionAuth struct {
 	Sessions Sessions
 	Members  Memberships
@@ -36,19 +36,19 @@ type SessionAuth struct {
 // Visitor is a person who uses the dashboard.
 type Visitor struct {
 	Account string       // account id; empty for Anyone
-	Org     string       // the organisation of the path, which the account is a member of; else empty
-	Role    account.Role // there
-	Tenant  org.Tenant   // that organisation in the path's mode; zero for a path without one
+	Org     string       // the organisation of the path, of which the account is a member; may be empty
+	Role    account.Role // the account's role in Org
+	Tenant  org.Tenant   // Org in the path's mode; zero if the path has no mode
 	Session account.Session
-	Token   secret.Text // the session's
+	Token   secret.Text // the session's token
 
-	isFresh bool // the last proof of identity is recent
+	isFresh bool // the last authentication is recent
 	request *http.Request
 }
 
-// Prove checks whether the visitor's last proof of identity is recent enough for an action in the path's mode
-// (account.Action.NeedsProof); fault.Forbidden (svc_proof_required) if it is not. Endpoint.Proving does it for actions
-// that are a whole endpoint.
+// Prove checks whether the visitor's last authentication is recent enough for an action in the path's mode
+// (account.Action.NeedsProof). If not, it returns fault.Forbidden (svc_proof_required). Endpoint.Proving does this for
+// endpoints that consist of a single action.
 func (v Visitor) Prove(action account.Action) error {
 	if v.isFresh || !action.NeedsProof(v.Tenant.Mode) {
 		return nil
@@ -56,7 +56,7 @@ func (v Visitor) Prove(action account.Action) error {
 	return account.ProofRequired()
 }
 
-// Cookie is what the browser has in its only cookie of that name, or "".
+// Cookie returns the value of the browser's cookie of that name, or "" unless there is exactly one.
 func (v Visitor) Cookie(name string) string {
 	if all := v.request.CookiesNamed(name); len(all) == 1 {
 		return all[0].Value
@@ -64,9 +64,9 @@ func (v Visitor) Cookie(name string) string {
 	return ""
 }
 
-// Member makes a JSON endpoint of the dashboard for members of the path's {orgId} whose role may do what is needed, in
-// the path's {mode} where it has one: account.Permission.In says what of it that mode asks. Who is no member, and who
-// names no organisation or mode, gets the 404 of an unknown one.
+// Member creates a JSON endpoint of the dashboard for members of the path's {orgId} whose role has the needed
+// permission, in the path's {mode} if it has one: account.Permission.In returns the part that the mode requires. A
+// visitor who is not a member, or a path without a valid organisation or mode, gets the 404 of an unknown organisation.
 func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	f func(context.Context, Visitor, In) (Out, error),
 ) Endpoint {
@@ -80,20 +80,20 @@ func Member[In, Out any](auth SessionAuth, needed account.Permission,
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Account makes a JSON endpoint of the dashboard for whoever has signed in, about that account.
+// Account creates a JSON endpoint of the dashboard for a signed-in visitor, about the visitor's own account.
 func Account[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) { return c.proven(auth.signedIn(ctx, c)) }
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// Proving returns the endpoint, which Member or Account has made, as one that first checks the visitor's proof
-// of identity for an action.
+// Proving returns a copy of the endpoint, which must come from Member or Account, that first checks for recent
+// authentication for action.
 func (e Endpoint) Proving(action account.Action) Endpoint {
 	e.action = action
 	return e
 }
 
-// proven checks the proof of identity that the call's endpoint needs of a visitor, unless there was an error.
+// proven checks for the recent authentication that the call's endpoint requires, unless err is set.
 func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	if err == nil && c.action != "" {
 		err = v.Prove(c.action)
@@ -101,14 +101,14 @@ func (c *call) proven(v Visitor, err error) (Visitor, error) {
 	return v, err
 }
 
-// Pending is Account for what can also be done before the account's second factor is proven: proving it, looking at
-// the session and ending it.
+// Pending is like Account, for actions that are allowed before the second factor is verified: verifying it, reading the
+// session and ending it.
 func Pending[In, Out any](auth SessionAuth, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	return Endpoint{serve: serveJSON(auth.session, f), fail: failJSON}
 }
 
-// Anyone makes a JSON endpoint of the dashboard for those who have no session yet. The limit is per client address. A
-// page of others cannot call it either: it could sign its visitor in as somebody else.
+// Anyone creates a JSON endpoint of the dashboard for visitors without a session. The rate limit is per client address.
+// Pages of other sites can't call it, since they could sign a visitor in to another account.
 func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (Out, error)) Endpoint {
 	know := func(ctx context.Context, c *call) (Visitor, error) {
 		if err := limiter.take(ctx, c, ""); err != nil {
@@ -119,7 +119,7 @@ func Anyone[In, Out any](limiter Limiter, f func(context.Context, Visitor, In) (
 	return Endpoint{serve: serveJSON(know, f), fail: failJSON}
 }
 
-// signedIn is session for those who have proven all that their account asks for.
+// signedIn is like session, but requires that every factor of the account is verified.
 func (a SessionAuth) signedIn(ctx context.Context, c *call) (Visitor, error) {
 	visitor, err := a.session(ctx, c)
 	if err == nil && visitor.Session.Pending {
@@ -128,7 +128,7 @@ func (a SessionAuth) signedIn(ctx context.Context, c *call) (Visitor, error) {
 	return visitor, err
 }
 
-// session proves the cookie, and that a page of ours sent it.
+// session validates the cookie and checks that one of our own pages sent the request.
 func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 	if err := ownPage(c.request); err != nil {
 		return Visitor{}, err
@@ -153,7 +153,7 @@ func (a SessionAuth) session(ctx context.Context, c *call) (Visitor, error) {
 	return visitor, nil
 }
 
-// member looks whether a visitor may do what is needed in the organisation and mode of the path.
+// member checks that a visitor has the needed permission in the organisation and mode of the path.
 func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed account.Permission) (Visitor, error) {
 	missing := fault.Missing("There is no such organisation.")
 	orgID, ok := ids.ParseUUID(c.request.PathValue("orgId"))
@@ -182,8 +182,8 @@ func (a SessionAuth) member(ctx context.Context, c *call, v Visitor, needed acco
 	return v, nil
 }
 
-// ownPage refuses what a page of another site has sent, as its browser says (Fetch Metadata). What says nothing is no
-// browser, or one that is too old, and still has to know the token.
+// ownPage refuses requests sent by a page of another site, as reported by the browser (Fetch Metadata). A request
+// without these headers comes from an old browser or another program, which still needs the token.
 func ownPage(r *http.Request) error {
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
 	case site == "" || site == "same-origin", site == "none" && safe(r):

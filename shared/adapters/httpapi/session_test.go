@@ -20,7 +20,7 @@ const (
 	orgRoute    = "/dashboard/organisations/{orgId}"
 )
 
-// arrival is what an endpoint is told of who came.
+// arrival records the visitor that an endpoint received.
 type arrival struct {
 	Account string `json:"account"`
 	Org     string `json:"org"`
@@ -43,7 +43,7 @@ func members(route string, needed account.Permission) func() http.Handler {
 	}
 }
 
-func TestEveryPermissionIsAskedOfEveryRole(t *testing.T) {
+func TestMemberChecksEveryPermissionForEveryRole(t *testing.T) {
 	t.Parallel()
 	for _, needed := range account.Permissions() {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
@@ -61,7 +61,7 @@ func TestEveryPermissionIsAskedOfEveryRole(t *testing.T) {
 	}
 }
 
-func TestAnEndpointIsToldWhoCame(t *testing.T) {
+func TestSessionEndpointReceivesVisitor(t *testing.T) {
 	t.Parallel()
 	body := func(who, role, mode, fresh string) string {
 		return `{"success":true,"data":{"account":"` + membertest.AccountOf(who) + `","org":"` + membertest.OrgA +
@@ -104,8 +104,8 @@ func TestAnEndpointIsToldWhoCame(t *testing.T) {
 	}
 }
 
-// TestEndpointNeedsProofForItsAction compares every action with account's table: in each mode, below an organisation
-// without one, and of an account alone.
+// TestEndpointNeedsProofForItsAction compares every action with account's table: in each mode, in an organisation
+// without a mode, and for an account alone.
 func TestEndpointNeedsProofForItsAction(t *testing.T) {
 	t.Parallel()
 	for _, action := range account.Actions() {
@@ -137,7 +137,7 @@ func TestEndpointNeedsProofForItsAction(t *testing.T) {
 	}
 }
 
-func TestOnlyOneCookieAndOneTokenCount(t *testing.T) {
+func TestSessionRequiresExactlyOneCookieAndToken(t *testing.T) {
 	t.Parallel()
 	right := account.CSRFToken(membertest.Token(membertest.Owner))
 	for name, c := range map[string]struct {
@@ -172,7 +172,7 @@ func TestOnlyOneCookieAndOneTokenCount(t *testing.T) {
 	}
 }
 
-func TestBeforeTheSecondFactorOnlyItsProofIsOpen(t *testing.T) {
+func TestSessionAllowsOnlyPendingEndpointsBeforeSecondFactor(t *testing.T) {
 	t.Parallel()
 	auth := membertest.Auth()
 	handler := keyedtest.NewAPI().Serve("/dashboard/session", httpapi.Methods{
@@ -190,7 +190,7 @@ func TestBeforeTheSecondFactorOnlyItsProofIsOpen(t *testing.T) {
 	}
 }
 
-func TestAnyoneIsStillAPageOfOurs(t *testing.T) {
+func TestAnyoneRefusesForeignPages(t *testing.T) {
 	t.Parallel()
 	type form struct {
 		Text string `json:"text"`

@@ -7,17 +7,17 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// SessionCookieName is the name of the cookie with a session's token. No neighbouring host can set it (RFC 6265bis
-// section 4.1.3.2), and no host but the one that did is given it.
+// SessionCookieName is the name of the cookie that holds a session's token. No neighbouring host can set it (RFC
+// 6265bis section 4.1.3.2), and browsers send it only to the host that set it.
 const SessionCookieName = "__Host-recordbridge-session"
 
-// WithCookies is the Out of a JSON endpoint that also gives its browser cookies. Data is what the envelope holds.
+// WithCookies is the Out of a JSON endpoint that also sets cookies. Data is the envelope's data.
 type WithCookies struct {
 	Data    any
 	Cookies []*http.Cookie
 }
 
-// StrictCookie makes a cookie like HostCookie's that does not come when a page of others sends the browser here.
+// StrictCookie creates a cookie like HostCookie's that browsers don't send when another site's page links here.
 func StrictCookie(name string, value secret.Text, age time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value.Reveal(), Path: "/", MaxAge: int(age.Seconds()), Secure: true, HttpOnly: true,

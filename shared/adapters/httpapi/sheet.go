@@ -12,16 +12,16 @@ import (
 //go:embed sheet.html
 var sheetPage string
 
-// Sheet is a small page of fixed words for a person, in the form that all our pages have.
+// Sheet is a small page of constant text for a person, in the layout that all our pages share.
 type Sheet struct {
 	Language string
 	Mood     Mood
-	Body     string            // HTML of ours; its heading is the page's title, too
-	Values   map[string]string // what stands in Body at {{name}}; may hold anything
-	Script   string            // of ours; the only one that runs
+	Body     string            // our own HTML; its heading is also the page's title
+	Values   map[string]string // values for {{name}} in Body; may contain any text
+	Script   string            // our own script, the only one that may run
 }
 
-// Mood is what a sheet's mark says beside its words.
+// Mood selects the icon that a sheet shows beside its text.
 type Mood string
 
 // The moods.
@@ -31,7 +31,7 @@ const (
 	Bad   Mood = "bad"
 )
 
-// html is the whole page.
+// html returns the complete page.
 func (s Sheet) html() string {
 	_, heading, _ := strings.Cut(s.Body, "<h1>")
 	heading, _, _ = strings.Cut(heading, "</h1>")
@@ -49,8 +49,8 @@ func (s Sheet) html() string {
 	).Replace(sheetPage)
 }
 
-// headers puts the page's headers. It runs and loads nothing but its own style and script, which stand in the policy by
-// their hashes, and is framed by nobody.
+// headers sets the page's headers. The page loads and runs only its own style and script, which the policy lists by
+// hash, and no site may frame it.
 func (s Sheet) headers(header http.Header) {
 	_, style, _ := strings.Cut(sheetPage, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")
@@ -62,13 +62,14 @@ func (s Sheet) headers(header http.Header) {
 	pageHeaders(header, policy)
 }
 
-// sourceOf is what an inline style or script stands in a policy as (Content Security Policy Level 3, section 2.3.1).
+// sourceOf returns the hash source of an inline style or script for a policy (Content Security Policy Level 3, section
+// 2.3.1).
 func sourceOf(inline string) string {
 	sum := sha256.Sum256([]byte(inline))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// pageHeaders are those of every page, and its policy.
+// pageHeaders sets the headers that all pages share, and the page's policy.
 func pageHeaders(header http.Header, policy string) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Content-Type", "text/html; charset=utf-8")

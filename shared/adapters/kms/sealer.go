@@ -1,6 +1,6 @@
-// Package kms seals data with keys that only KMS can unwrap: envelope encryption with AES-256-GCM, a data key per
-// tenant, and the tenant as KMS's encryption context, so that a ciphertext opens only for its tenant and only where it
-// is stored. It keeps unwrapped data keys in memory for minutes and writes none.
+// Package kms seals data with keys that only KMS can unwrap. It uses envelope encryption with AES-256-GCM, a data key
+// per tenant, and the tenant as KMS's encryption context, so that a ciphertext opens only for its tenant and only at
+// its own storage location. It caches unwrapped data keys in memory for minutes and never writes them.
 package kms
 
 import (
@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Client is the part of the KMS client that is used.
+// Client is the part of the KMS client that this package uses.
 type Client interface {
 	GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput,
 		o ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
@@ -30,16 +30,16 @@ type Client interface {
 }
 
 const (
-	// format is the first byte of everything sealed, so that a later format can be told apart.
+	// format is the first byte of all sealed data and distinguishes it from later formats.
 	format = 1
-	// keyLife and keyUses bound how long one data key seals, and how long an unwrapped one is kept.
+	// keyLife and keyUses bound how long one data key seals data and how long an unwrapped key is cached.
 	keyLife = 5 * time.Minute
 	keyUses = 1000
-	// cacheSize bounds the unwrapped keys in memory.
+	// cacheSize is the maximum number of unwrapped keys in memory.
 	cacheSize = 256
 )
 
-// Sealer seals and opens under one KMS key for one purpose. It is safe for concurrent use.
+// Sealer seals and opens data under one KMS key for one purpose. It is safe for concurrent use.
 type Sealer struct {
 	client  Client
 	keyID   string
@@ -52,10 +52,10 @@ type Sealer struct {
 type dataKey struct {
 	aead    cipher.AEAD
 	wrapped []byte
-	uses    atomic.Int64 // to seal
+	uses    atomic.Int64 // number of uses for sealing
 }
 
-// New makes a Sealer under the KMS key keyID. Purpose stands in the encryption context: what was sealed for one
+// New returns a Sealer under the KMS key keyID. The purpose is part of the encryption context: data sealed for one
 // purpose does not open for another.
 func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	return &Sealer{
@@ -65,8 +65,8 @@ func New(client Client, keyID, purpose string, now func() time.Time) *Sealer {
 	}
 }
 
-// Seal encrypts plain for a tenant and binds it to boundTo, which must be given again to open it. The result is the
-// format byte, the length of the wrapped data key in two bytes, that key, and nonce and ciphertext.
+// Seal encrypts plain for a tenant and binds it to boundTo, which Open must receive again. The result consists of the
+// format byte, the length of the wrapped data key in two bytes, that key, the nonce and the ciphertext.
 func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, plain []byte) ([]byte, error) {
 	key, err := s.sealingKey(ctx, tenant)
 	if err != nil {
@@ -81,10 +81,10 @@ func (s *Sealer) Seal(ctx context.Context, tenant org.Tenant, boundTo string, pl
 	return key.aead.Seal(sealed, nil, plain, []byte(boundTo)), nil
 }
 
-// errDamaged says that something sealed does not open: it was changed, moved or sealed for somebody else.
+// errDamaged means that sealed data does not open: it was changed, moved or sealed for a different tenant.
 var errDamaged = errors.New("sealed data does not open")
 
-// Open decrypts what Seal made for the same tenant, purpose and boundTo.
+// Open decrypts the result of Seal for the same tenant, purpose and boundTo.
 func (s *Sealer) Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error) {
 	if len(sealed) < 3 || sealed[0] != format {
 		return nil, errDamaged
@@ -124,7 +124,7 @@ func (s *Sealer) sealingKey(ctx context.Context, tenant org.Tenant) (*dataKey, e
 }
 
 func (s *Sealer) openingKey(ctx context.Context, tenant org.Tenant, wrapped []byte) (*dataKey, error) {
-	// The tenant is part of the name, so that a cached key opens nothing for a tenant that KMS would refuse.
+	// The name includes the tenant, so that a cached key can't open data for a tenant that KMS would refuse.
 	name := sha256.Sum256(append([]byte(tenant.Key()+"|"), wrapped...))
 	return s.opening.Load(name, func() (*dataKey, error) {
 		out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
@@ -149,8 +149,8 @@ func unwrapped(plain, wrapped []byte) (*dataKey, error) {
 	return &dataKey{aead: aead, wrapped: wrapped}, nil
 }
 
-// context is the encryption context. A zero tenant stands for everybody, by a name, since nothing says that KMS takes
-// empty values.
+// context returns the encryption context. A constant name represents the zero tenant (shared by all), since KMS does
+// not document that it accepts empty values.
 func (s *Sealer) context(tenant org.Tenant) map[string]string {
 	return map[string]string{
 		"mode": cmp.Or(string(tenant.Mode), "*"), "org": cmp.Or(tenant.OrgID, "*"), "purpose": s.purpose,

@@ -26,7 +26,7 @@ var (
 
 const bound = "tokens|connection|1"
 
-// vault is a KMS key, a clock, and how often KMS was called.
+// vault is a KMS key, a clock, and a counter of KMS calls.
 type vault struct {
 	client *awskms.Client
 	key    string
@@ -62,7 +62,7 @@ func (v *vault) count(next wire.Handler) wire.Handler {
 	}
 }
 
-// sealer is one warm function.
+// sealer returns a Sealer as one warm function has it.
 func (v *vault) sealer(purpose string) *kms.Sealer {
 	return kms.New(v.client, v.key, purpose, func() time.Time { return v.at })
 }
@@ -76,7 +76,7 @@ func seal(t *testing.T, s *kms.Sealer, plain string) []byte {
 	return sealed
 }
 
-func TestWhatIsSealedOpensInAnotherFunction(t *testing.T) {
+func TestSealedDataOpensInAnotherFunction(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	for _, plain := range []string{"", "a", `{"access_token":"secret value"}`, string(make([]byte, 1<<16))} {
@@ -95,8 +95,8 @@ func TestWhatIsSealedOpensInAnotherFunction(t *testing.T) {
 	}
 }
 
-// An opener that has the data key in memory must refuse just as one that has to ask KMS.
-func TestWhatIsSealedOpensNowhereElse(t *testing.T) {
+// A Sealer that has cached the data key must refuse just as one that has to call KMS.
+func TestOpenRefusesOtherTenantPurposeAndLocation(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	sealed := seal(t, v.sealer("tokens"), "secret value")
@@ -129,7 +129,7 @@ func TestWhatIsSealedOpensNowhereElse(t *testing.T) {
 	}
 }
 
-func TestWhatIsDamagedDoesNotOpen(t *testing.T) {
+func TestOpenRefusesDamagedData(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	s := v.sealer("tokens")
@@ -154,7 +154,7 @@ func TestWhatIsDamagedDoesNotOpen(t *testing.T) {
 	}
 }
 
-func TestADataKeySealsForFiveMinutes(t *testing.T) {
+func TestSealerUsesDataKeyForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	s := v.sealer("tokens")
@@ -173,7 +173,7 @@ func TestADataKeySealsForFiveMinutes(t *testing.T) {
 	check(10*time.Minute, 3)
 }
 
-func TestADataKeySealsAThousandTimes(t *testing.T) {
+func TestSealerUsesDataKeyThousandTimes(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	s := v.sealer("tokens")
@@ -185,7 +185,7 @@ func TestADataKeySealsAThousandTimes(t *testing.T) {
 	}
 }
 
-func TestTenantsShareNoDataKey(t *testing.T) {
+func TestSealerUsesSeparateDataKeysPerTenant(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	s := v.sealer("tokens")
@@ -201,7 +201,7 @@ func TestTenantsShareNoDataKey(t *testing.T) {
 	}
 }
 
-func TestAnUnwrappedKeyIsKeptForFiveMinutes(t *testing.T) {
+func TestSealerCachesUnwrappedKeyForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	sealed := seal(t, v.sealer("tokens"), "secret value")
@@ -220,14 +220,14 @@ func TestAnUnwrappedKeyIsKeptForFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestManyWorkersShareASealer(t *testing.T) {
+func TestSealerIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	s := v.sealer("tokens")
 	var workers sync.WaitGroup
 	for i := range 16 {
 		workers.Go(func() {
-			// Enough tenants that the caches start anew under way.
+			// Enough tenants to reset the caches during the loop.
 			for n := range 40 {
 				of := org.Tenant{Mode: org.Live, OrgID: fmt.Sprint(i*40+n, " organisation")}
 				sealed, err := s.Seal(t.Context(), of, bound, []byte("x"))
@@ -256,7 +256,7 @@ func (b broken) GenerateDataKey(
 	return nil, b.err
 }
 
-func TestAFailureOfKMSIsTheCallersToSee(t *testing.T) {
+func TestSealerReturnsKMSFailure(t *testing.T) {
 	t.Parallel()
 	down := errors.New("no route to KMS")
 	s := kms.New(broken{err: down}, "key", "tokens", time.Now)

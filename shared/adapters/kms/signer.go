@@ -15,19 +15,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 )
 
-// SigningClient is the part of the KMS client that SigningKeys use.
+// SigningClient is the part of the KMS client that SigningKeys uses.
 type SigningClient interface {
 	GetPublicKey(ctx context.Context, in *kms.GetPublicKeyInput, o ...func(*kms.Options)) (*kms.GetPublicKeyOutput, error)
 	Sign(ctx context.Context, in *kms.SignInput, o ...func(*kms.Options)) (*kms.SignOutput, error)
 }
 
-// SigningKeys are KMS's own key pairs, named by key id or ARN. The private halves never leave KMS: a signature is a
-// call. It implements clientauth.Vault.
+// SigningKeys gives access to KMS's own key pairs, named by key id or ARN. The private keys never leave KMS, so every
+// signature is a call. It implements clientauth.Vault.
 type SigningKeys struct {
 	Client SigningClient
 }
 
-// minModulus is the length in bits below which an RSA key is too weak (RFC 7518 section 3.3).
+// minModulus is the minimum length of an RSA key in bits (RFC 7518 section 3.3).
 const minModulus = 2048
 
 var (
@@ -36,8 +36,8 @@ var (
 	errDigest  = errors.New("a KMS key signs digests of SHA-384, RSA ones with PKCS #1 v1.5")
 )
 
-// Public returns the public half of a key pair: *rsa.PublicKey or an *ecdsa.PublicKey on P-384. Keys of other kinds are
-// refused, and so are those that are for encryption or key agreement: KMS would refuse every signature with them.
+// Public returns the public half of a key pair: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384. It refuses keys of
+// other kinds, and keys for encryption or key agreement, with which KMS would refuse every signature.
 func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey, error) {
 	out, err := k.Client.GetPublicKey(ctx, &kms.GetPublicKeyInput{KeyId: &keyID})
 	if err != nil {
@@ -56,9 +56,9 @@ func (k SigningKeys) Public(ctx context.Context, keyID string) (crypto.PublicKey
 	return public, nil
 }
 
-// Signer returns the private half of the key pair whose public half Public has returned. It signs digests
-// of SHA-384 only, RSASSA-PKCS1-v1_5 for RSA and in ASN.1 form for P-384, with calls under ctx, so it is to
-// be used while ctx lives.
+// Signer returns the private half of a key pair. public must be the key that Public returned. It signs SHA-384 digests
+// only: RSASSA-PKCS1-v1_5 for RSA, and ASN.1 form for P-384. It calls KMS with ctx, so it must not be used after ctx
+// ends.
 func (k SigningKeys) Signer(ctx context.Context, keyID string, public crypto.PublicKey) crypto.Signer {
 	return signer{public: public, sign: func(digest []byte) ([]byte, error) { return k.sign(ctx, keyID, public, digest) }}
 }
@@ -77,7 +77,7 @@ func (k SigningKeys) sign(ctx context.Context, keyID string, public crypto.Publi
 	return out.Signature, nil
 }
 
-// signingAlgorithm is KMS's name of what a key signs with here; ok is false for a key that is not used.
+// signingAlgorithm returns KMS's name of the algorithm for a key. ok is false for an unsupported key.
 func signingAlgorithm(public crypto.PublicKey) (algorithm types.SigningAlgorithmSpec, ok bool) {
 	switch key := public.(type) {
 	case *rsa.PublicKey:
@@ -88,7 +88,7 @@ func signingAlgorithm(public crypto.PublicKey) (algorithm types.SigningAlgorithm
 	return "", false
 }
 
-// signer is a private key in KMS for the time of one piece of work.
+// signer is a private key in KMS that is valid during one context.
 type signer struct {
 	public crypto.PublicKey
 	sign   func(digest []byte) ([]byte, error)
@@ -97,7 +97,7 @@ type signer struct {
 // Public implements crypto.Signer.
 func (s signer) Public() crypto.PublicKey { return s.public }
 
-// Sign implements crypto.Signer. The random source is KMS's own.
+// Sign implements crypto.Signer. KMS uses its own random source.
 func (s signer) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
 	_, pss := opts.(*rsa.PSSOptions)
 	if pss || opts == nil || opts.HashFunc() != crypto.SHA384 || len(digest) != crypto.SHA384.Size() {

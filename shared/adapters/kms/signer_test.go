@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/adapters/kms"
 )
 
-// pair makes a key pair in the vault's KMS and reads its public half.
+// pair creates a key pair in the vault's KMS and reads its public half.
 func (v *vault) pair(t *testing.T, spec types.KeySpec) (name string, public crypto.PublicKey) {
 	t.Helper()
 	created, err := v.client.CreateKey(t.Context(),
@@ -35,7 +35,7 @@ func (v *vault) pair(t *testing.T, spec types.KeySpec) (name string, public cryp
 	return name, public
 }
 
-func TestAKeyInKMSSignsWhatItsPublicHalfVerifies(t *testing.T) {
+func TestSignerSignatureVerifiesWithPublicKey(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	digest := sha512.Sum384([]byte("claims"))
@@ -65,7 +65,7 @@ func TestAKeyInKMSSignsWhatItsPublicHalfVerifies(t *testing.T) {
 	}
 }
 
-func TestAKeyInKMSSignsDigestsOfSHA384Only(t *testing.T) {
+func TestSignerRefusesDigestsOtherThanSHA384(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	name, public := v.pair(t, types.KeySpecRsa2048)
@@ -89,7 +89,7 @@ func TestAKeyInKMSSignsDigestsOfSHA384Only(t *testing.T) {
 	}
 }
 
-func TestASignatureEndsWithItsContext(t *testing.T) {
+func TestSignerStopsWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	name, public := v.pair(t, types.KeySpecEccNistP384)
@@ -102,7 +102,7 @@ func TestASignatureEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestADisabledKeyIsAnError(t *testing.T) {
+func TestSignerFailsWhenKeyIsDisabled(t *testing.T) {
 	t.Parallel()
 	v := newVault(t)
 	name, public := v.pair(t, types.KeySpecEccNistP384)
@@ -120,7 +120,7 @@ func TestADisabledKeyIsAnError(t *testing.T) {
 	}
 }
 
-// answers is a KMS with one key pair of any kind.
+// answers is a KMS with a single key pair of any kind.
 type answers struct{ out awskms.GetPublicKeyOutput }
 
 func (a answers) GetPublicKey(context.Context, *awskms.GetPublicKeyInput,
@@ -133,7 +133,7 @@ func (answers) Sign(context.Context, *awskms.SignInput, ...func(*awskms.Options)
 	return &awskms.SignOutput{}, nil
 }
 
-func TestKeysThatCannotServeAreRefused(t *testing.T) {
+func TestPublicRefusesUnsuitableKeys(t *testing.T) {
 	t.Parallel()
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

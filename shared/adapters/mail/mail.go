@@ -1,5 +1,5 @@
-// Package mail sends e-mails over SES (version 1): plain text, and HTML beside it, from the one address of the
-// operator. What a mail says, to whom it goes and whether it has gone already is its caller's matter.
+// Package mail sends e-mails through SES (version 1) from the operator's address, as plain text and optionally HTML.
+// The caller decides the content, the recipients and whether a mail was already sent.
 package mail
 
 import (
@@ -16,25 +16,25 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Client is the part of the SES client that is used.
+// Client is the part of the SES client that this package uses.
 type Client interface {
 	SendEmail(ctx context.Context, in *ses.SendEmailInput, o ...func(*ses.Options)) (*ses.SendEmailOutput, error)
 }
 
-// Sender sends as From, an address or a domain that SES has verified.
+// Sender sends mails from From, an address whose address or domain SES has verified.
 type Sender struct {
 	Client Client
 	From   string
 }
 
-// Send hands a plain text, and the same as HTML where there is one, to SES, for at most 50 addresses that each see the
-// others. It may be sent twice when an answer is lost: SES knows no idempotency. The error does not repeat what SES
-// says, which names addresses; it is fault.Invalid when SES takes none of them for one.
+// Send sends a plain text, and the same as HTML unless html is empty, to at most 50 addresses, which are visible to
+// each other. A mail may be sent twice if a response is lost, since SES has no idempotency. The error omits SES's
+// message, which contains addresses. It is fault.Invalid if SES accepts none of the addresses.
 func (s Sender) Send(ctx context.Context, to []string, subject, text, html string) error {
 	return s.SendReplyTo(ctx, to, "", subject, text, html)
 }
 
-// SendReplyTo is Send with another address than From that readers reply to; empty for none.
+// SendReplyTo is like Send, with a Reply-To address; empty for none.
 func (s Sender) SendReplyTo(ctx context.Context, to []string, replyTo, subject, text, html string) error {
 	body := &types.Body{Text: content(text)}
 	if html != "" {
@@ -66,7 +66,7 @@ func content(text string) *types.Content {
 	return &types.Content{Data: &text, Charset: aws.String("UTF-8")}
 }
 
-// oneLine keeps what others have named, such as an organisation, from becoming headers.
+// oneLine prevents header injection through external names, such as an organisation's.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

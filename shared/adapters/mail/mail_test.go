@@ -25,7 +25,7 @@ func newSender(t *testing.T) (*aws.Cloud, mail.Sender) {
 	return cloud, mail.Sender{Client: ses.NewFromConfig(cloud.Config("test")), From: "Recordbridge <notices@example.com>"}
 }
 
-func TestAMessageArrivesAsItIs(t *testing.T) {
+func TestSendDeliversMessageUnchanged(t *testing.T) {
 	t.Parallel()
 	cloud, sender := newSender(t)
 	to := []string{"ops@alder.example", "on-call@alder.example"}
@@ -43,7 +43,7 @@ func TestAMessageArrivesAsItIs(t *testing.T) {
 	}
 }
 
-func TestASubjectCannotMakeHeaders(t *testing.T) {
+func TestSendPreventsHeaderInjectionInSubject(t *testing.T) {
 	t.Parallel()
 	cloud, sender := newSender(t)
 	if err := sender.Send(t.Context(), []string{"a@example.com"}, "Alder\r\nBcc: b@example.com\x7f", "x", ""); err != nil {
@@ -56,25 +56,25 @@ func TestASubjectCannotMakeHeaders(t *testing.T) {
 
 var errDown = errors.New("down")
 
-// down is an SES that fails.
+// down is an SES that is unavailable.
 type down struct{}
 
 func (down) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
 	return nil, errDown
 }
 
-// refusing is an SES that says whom it does not know.
+// refusing is an SES whose error names the unverified address.
 type refusing struct{ with error }
 
 func (r refusing) SendEmail(context.Context, *ses.SendEmailInput, ...func(*ses.Options)) (*ses.SendEmailOutput, error) {
 	return nil, r.with
 }
 
-func TestARefusalIsToldByItsCode(t *testing.T) {
+func TestSendReportsRefusalCode(t *testing.T) {
 	t.Parallel()
 	for code, test := range map[string]struct {
 		with    error
-		invalid bool // the address is to blame
+		invalid bool // the address is invalid
 	}{
 		"MessageRejected": {
 			&types.MessageRejected{Message: new("Email address is not verified: a@example.com")},
@@ -93,7 +93,7 @@ func TestARefusalIsToldByItsCode(t *testing.T) {
 	}
 }
 
-func TestAFailureIsToldWithoutTheMessage(t *testing.T) {
+func TestSendHidesSESMessageOnFailure(t *testing.T) {
 	t.Parallel()
 	err := mail.Sender{Client: down{}}.Send(t.Context(), []string{"a@example.com"}, "Alder", "Maple", "")
 	if !errors.Is(err, errDown) || strings.Contains(err.Error(), "example.com") || strings.Contains(err.Error(), "Alder") {

@@ -21,22 +21,22 @@ type Receiver interface {
 
 const (
 	mostReceived = 10 // SQS's limit
-	// pollSeconds is short, since no poll is broken off: an invocation of Lambda outlasts its work by as much.
+	// pollSeconds is short because polls are not cancelled: a Lambda invocation may outlast its work by this time.
 	pollSeconds = 1
-	// hiddenSeconds is for how long nobody else sees a message that was received here: longer than its handling takes.
+	// hiddenSeconds is the visibility timeout of a received message. It exceeds the time that handling takes.
 	hiddenSeconds = 120
 )
 
-// Backlog is a queue as its own worker reads it (lambdarun.Backlog).
+// Backlog receives from a queue on behalf of the queue's own worker (lambdarun.Backlog).
 type Backlog struct {
 	client Receiver
 	url    string
 }
 
-// NewBacklog makes the Backlog of the queue at url.
+// NewBacklog returns a Backlog of the queue at url.
 func NewBacklog(client Receiver, url string) Backlog { return Backlog{client, url} }
 
-// Receive implements lambdarun.Backlog. In place of the queue's ARN stands its name.
+// Receive implements lambdarun.Backlog. The messages contain the queue's name instead of its ARN.
 func (b Backlog) Receive(ctx context.Context) ([]events.SQSMessage, error) {
 	out, err := b.client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &b.url, MaxNumberOfMessages: mostReceived, WaitTimeSeconds: pollSeconds, VisibilityTimeout: hiddenSeconds,

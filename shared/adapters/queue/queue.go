@@ -1,6 +1,6 @@
-// Package queue sends messages over SQS that tell a worker to look at a row. They carry ids only (package due), so
-// losing, doubling or reading one does no harm; the sweeper makes up for the lost ones. Each destination has a type of
-// its own: a function cannot send to a queue that it was not wired to.
+// Package queue sends SQS messages that make a worker process a row. They contain ids only (package due), so a lost,
+// duplicate or leaked message does no harm; the sweeper compensates for lost ones. Each destination has its own type,
+// so that a function can't send to a queue that it was not wired to.
 package queue
 
 import (
@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/words/trace"
 )
 
-// Client is the part of the SQS client that is used.
+// Client is the part of the SQS client that this package uses.
 type Client interface {
 	SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
 }
@@ -30,21 +30,21 @@ type Client interface {
 // Deliveries sends to the webhook worker's queue.
 type Deliveries struct{ destination }
 
-// NewDeliveries makes the Deliveries of the queue at url.
+// NewDeliveries returns the Deliveries of the queue at url.
 func NewDeliveries(client Client, url string) Deliveries { return Deliveries{destination{client, url}} }
 
-// EnqueueEvent tells the webhook worker to fan an event out.
+// EnqueueEvent makes the webhook worker fan an event out.
 func (q Deliveries) EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Event, ID: eventID}
 	return q.send(ctx, i, 0)
 }
 
-// EnqueueDelivery tells the webhook worker to attempt a delivery after a delay.
+// EnqueueDelivery makes the webhook worker attempt a delivery after a delay.
 func (q Deliveries) EnqueueDelivery(ctx context.Context, tenant org.Tenant, id string, delay time.Duration) error {
 	return q.send(ctx, due.Item{Tenant: tenant, Kind: due.Delivery, ID: id}, delay)
 }
 
-// EnqueueNotice tells the webhook worker to send an e-mail.
+// EnqueueNotice makes the webhook worker send an e-mail.
 func (q Deliveries) EnqueueNotice(ctx context.Context, tenant org.Tenant, id string) error {
 	i := due.Item{Tenant: tenant, Kind: due.Notice, ID: id}
 	return q.send(ctx, i, 0)
@@ -53,15 +53,15 @@ func (q Deliveries) EnqueueNotice(ctx context.Context, tenant org.Tenant, id str
 // Refreshes sends to the refresh worker's queue.
 type Refreshes struct{ destination }
 
-// NewRefreshes makes the Refreshes of the queue at url.
+// NewRefreshes returns the Refreshes of the queue at url.
 func NewRefreshes(client Client, url string) Refreshes { return Refreshes{destination{client, url}} }
 
-// EnqueueConnection tells the refresh worker to look at a connection.
+// EnqueueConnection makes the refresh worker process a connection.
 func (q Refreshes) EnqueueConnection(ctx context.Context, tenant org.Tenant, id string) error {
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0)
 }
 
-// Send tells of a row that is due: a connection. Rows of other kinds are refused.
+// Send reports a due row, which must be a connection. It refuses rows of other kinds.
 func (q Refreshes) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	if i.Kind != due.Connection {
 		return errKind
@@ -72,15 +72,15 @@ func (q Refreshes) Send(ctx context.Context, i due.Item, delay time.Duration) er
 // Attempts sends to the TEFCA worker's queue.
 type Attempts struct{ destination }
 
-// NewAttempts makes the Attempts of the queue at url.
+// NewAttempts returns the Attempts of the queue at url.
 func NewAttempts(client Client, url string) Attempts { return Attempts{destination{client, url}} }
 
-// EnqueueAttempt tells the TEFCA worker to look at an attempt.
+// EnqueueAttempt makes the TEFCA worker process an attempt.
 func (q Attempts) EnqueueAttempt(ctx context.Context, tenant org.Tenant, id string) error {
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Attempt, ID: id}, 0)
 }
 
-// Send tells of a row that is due: an attempt. Rows of other kinds are refused.
+// Send reports a due row, which must be an attempt. It refuses rows of other kinds.
 func (q Attempts) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	if i.Kind != due.Attempt {
 		return errKind
@@ -88,13 +88,13 @@ func (q Attempts) Send(ctx context.Context, i due.Item, delay time.Duration) err
 	return q.send(ctx, i, delay)
 }
 
-// Swept sends to the queues of all workers whose rows stand in the Work table.
+// Swept sends to the queues of all workers whose rows are in the Work table.
 type Swept struct {
 	Work     Work
 	Attempts Attempts
 }
 
-// Send tells the worker in charge of a row that is due. Rows of the other tables are refused.
+// Send reports a due row to the responsible worker. It refuses rows of other tables.
 func (q Swept) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	if i.Kind == due.Attempt {
 		return q.Attempts.Send(ctx, i, delay)
@@ -109,18 +109,18 @@ type Work struct {
 	exports destination
 }
 
-// NewWork makes the Work of the queues at the two addresses.
+// NewWork returns the Work of the queues at the two URLs.
 func NewWork(client Client, exportURL, deliveryURL string) Work {
 	return Work{NewDeliveries(client, deliveryURL), destination{client, exportURL}}
 }
 
-// EnqueueTask tells the export worker to look at a task after a delay.
+// EnqueueTask makes the export worker process a task after a delay.
 func (q Work) EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error {
 	return q.Send(ctx, due.Item{Tenant: tenant, Kind: due.Task, ID: taskID}, delay)
 }
 
-// Send tells the worker in charge of a row that is due: a task, event, delivery, notice or share. Rows of
-// other kinds are refused.
+// Send reports a due row to the responsible worker: a task, event, delivery, notice or share. It refuses rows of other
+// kinds.
 func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	switch i.Kind {
 	case due.Task, due.Share:
@@ -132,12 +132,12 @@ func (q Work) Send(ctx context.Context, i due.Item, delay time.Duration) error {
 	return errKind
 }
 
-// errKind refuses a row whose worker listens to another queue: sent there, it would be dropped as poison.
+// errKind is returned for a row whose worker reads a different queue. In this queue it would be dropped as poison.
 var errKind = errors.New("queue: no worker of this queue looks after rows of this kind")
 
-// group names what a standard queue is fair between: a backlog of one group does not hold up the
-// others (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as webhooks, would
-// each be too quiet to be noticed.
+// group returns the message group for a standard queue's fairness: the backlog of one group does not delay the others
+// (docs/adr/0015-a-share-for-each-organisation.md). Smaller groups, such as webhooks, would each have too little
+// traffic for SQS to notice.
 func group(tenant org.Tenant) string { return string(tenant.Mode) + "-" + tenant.OrgID }
 
 // destination is one queue.
@@ -146,8 +146,8 @@ type destination struct {
 	url    string
 }
 
-// send puts a row's name into the queue. A delay is rounded up to whole seconds and cut at due.LongestDelay: a
-// message is a hint, and whoever claims the row finds that it is too early.
+// send puts a row's name into the queue. The delay is rounded up to whole seconds and capped at due.LongestDelay: a
+// message is only a hint, and a worker that claims the row too early notices it.
 func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) error {
 	body, err := i.Encode()
 	if err != nil {
@@ -160,7 +160,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 		MessageGroupId: &tenants, MessageSystemAttributes: traced(ctx),
 	})
 	if err != nil {
-		// Who sends often goes on without a message, so the line has to tell.
+		// Callers often continue after a failed send, so the log line has to record it.
 		logx.Add(ctx, slog.String("unsent_to", d.url[strings.LastIndexByte(d.url, '/')+1:]),
 			slog.String("unsent_class", classOf(err)))
 		return fmt.Errorf("send message: %w", err)
@@ -168,7 +168,7 @@ func (d destination) send(ctx context.Context, i due.Item, delay time.Duration) 
 	return nil
 }
 
-// traced is what tells the worker which trace a message belongs to; nothing where its sender does not know.
+// traced returns the trace attribute that links a message to its sender's trace, or nil if the sender has no trace.
 func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	header := trace.Header(ctx)
 	if header == "" {
@@ -182,7 +182,7 @@ func traced(ctx context.Context) map[string]types.MessageSystemAttributeValue {
 	}
 }
 
-// classOf is AWS's own word for a failure, or that there was no answer.
+// classOf returns AWS's code of an error, or a class for a missing response.
 func classOf(err error) string {
 	if known, ok := errors.AsType[smithy.APIError](err); ok {
 		return known.ErrorCode()

@@ -28,7 +28,7 @@ const (
 
 var tenant = org.Tenant{Mode: org.Live, OrgID: "0a000000-0000-4000-8000-00000000000a"}
 
-// recorder keeps what was sent on its way to the embedded SQS.
+// recorder records messages on their way to the embedded SQS.
 type recorder struct {
 	*sqs.Client
 
@@ -46,7 +46,7 @@ func (r *recorder) SendMessage(
 	return r.Client.SendMessage(ctx, in, o...)
 }
 
-// queues are all three, as functions are wired to them, with their addresses.
+// queues holds all three queues, as functions are wired to them, with their URLs.
 type queues struct {
 	queue.Work
 	queue.Refreshes
@@ -73,7 +73,7 @@ func newQueues(t *testing.T) (queues, *recorder) {
 	return queues{queue.NewWork(r, urls[0], urls[1]), queue.NewRefreshes(r, urls[2]), urls[0], urls[1], urls[2]}, r
 }
 
-// receive takes everything that can be seen from a queue.
+// receive takes all visible messages from a queue.
 func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
 	t.Helper()
 	out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
@@ -86,7 +86,7 @@ func receive(t *testing.T, client *sqs.Client, url string) []types.Message {
 	return out.Messages
 }
 
-func TestEachMessageReachesTheWorkerInCharge(t *testing.T) {
+func TestSendReachesResponsibleWorker(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	for _, err := range []error{
@@ -135,7 +135,7 @@ func TestEachMessageReachesTheWorkerInCharge(t *testing.T) {
 	}
 }
 
-func TestARowIsNotSentToAWorkerThatDoesNotLookAfterIt(t *testing.T) {
+func TestSendRefusesRowOfOtherKind(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	if q.Work.Send(t.Context(), due.Item{Tenant: tenant, Kind: due.Connection, ID: id}, 0) == nil {
@@ -151,7 +151,7 @@ func TestARowIsNotSentToAWorkerThatDoesNotLookAfterIt(t *testing.T) {
 	}
 }
 
-func TestADelayIsRoundedUpToSecondsAndCutAtFifteenMinutes(t *testing.T) {
+func TestSendRoundsDelayUpAndCapsItAtFifteenMinutes(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	tests := []struct {
@@ -183,7 +183,7 @@ func TestADelayIsRoundedUpToSecondsAndCutAtFifteenMinutes(t *testing.T) {
 	}
 }
 
-func TestAFailureToSendIsTheCallersToSee(t *testing.T) {
+func TestSendReturnsFailure(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	r.err = fmt.Errorf("no route: %w", errors.ErrUnsupported)
@@ -197,14 +197,14 @@ func TestAFailureToSendIsTheCallersToSee(t *testing.T) {
 			t.Errorf("%s: error = %v, want the cause", name, err)
 		}
 		var log bytes.Buffer
-		line.Emit(ctx, logx.New(&log), "test") // most callers go on all the same
+		line.Emit(ctx, logx.New(&log), "test") // most callers continue nevertheless
 		if !strings.Contains(log.String(), `"unsent_class":"no_answer"`) || strings.Contains(log.String(), "://") {
 			t.Errorf("%s: the line is %s", name, &log)
 		}
 	}
 }
 
-func TestAMessageCarriesTheTraceOfItsRequest(t *testing.T) {
+func TestSendCarriesTraceOfRequest(t *testing.T) {
 	t.Parallel()
 	q, r := newQueues(t)
 	const header = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1"

@@ -15,31 +15,31 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Authorizer sends patients to health systems: it finds their authorization servers and makes authorization requests.
-// It implements flow.Authorizer, remembers discoveries, and is safe for concurrent use.
+// Authorizer finds the authorization servers of health systems and creates authorization requests. It implements
+// flow.Authorizer, caches discoveries, and is safe for concurrent use.
 type Authorizer struct {
 	doer   Doer
 	random io.Reader
 	now    func() time.Time
-	known  *cache.Cache[string, flow.Authority] // by FHIR base
+	known  *cache.Cache[string, flow.Authority] // cached authorities by FHIR base
 }
 
 const (
-	// discoveryLife is how long a warm function believes a discovery. It bounds how long patients are sent to an
-	// address that a health system has moved.
+	// discoveryLife is the cache lifetime of a discovery. It bounds how long patients are sent to a URL that a health
+	// system has moved.
 	discoveryLife = 10 * time.Minute
-	// maxDiscoveries bounds the memory of a warm function.
+	// maxDiscoveries bounds the cache of a warm function.
 	maxDiscoveries = 256
 )
 
-// NewAuthorizer makes an Authorizer; all of it is needed. random is where verifiers come from.
+// NewAuthorizer returns an Authorizer. All arguments are required. random is the source of code verifiers.
 func NewAuthorizer(doer Doer, random io.Reader, now func() time.Time) Authorizer {
 	known := cache.New[string, flow.Authority](maxDiscoveries, discoveryLife, now)
 	return Authorizer{doer: doer, random: random, now: now, known: known}
 }
 
-// Discover implements flow.Authorizer: Discover, for the minutes that a discovery is believed. A list of types that
-// may be too long for an authorization request is compared with the CapabilityStatement.
+// Discover implements flow.Authorizer with the package's function Discover and a cache. If a list of types may be too
+// long for an authorization request, it is intersected with the CapabilityStatement.
 func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authority, error) {
 	if found, ok := a.known.Get(fhirBase); ok {
 		return found, nil
@@ -56,8 +56,8 @@ func (a Authorizer) Discover(ctx context.Context, fhirBase string) (flow.Authori
 	return found, err
 }
 
-// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). Parameters that the
-// authorization endpoint's own query holds stay, unless the request sets them.
+// AuthorizeURL implements flow.Authorizer (SMART App Launch 2.2, "Obtain authorization code"). Parameters in the
+// authorization endpoint's own query are preserved, unless the request sets them.
 func (Authorizer) AuthorizeURL(request flow.Authorization) (string, error) {
 	target, err := url.Parse(request.Endpoint)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a Authorizer) NewVerifier() (verifier secret.Text, challenge string, err e
 }
 
 // served shortens a long list of types to those that the server's CapabilityStatement lists. isKnown is false if the
-// server did not answer, which may pass; a patient does not wait for it.
+// server did not respond. That may be temporary, and a patient does not wait for it.
 func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served string, isKnown bool) {
 	ctx, cancel := context.WithTimeout(ctx, extraTime)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-func TestAuthorizeURLCarriesTheRequestAndTheEndpointsOwnQuery(t *testing.T) {
+func TestAuthorizeURLContainsRequestAndEndpointQuery(t *testing.T) {
 	t.Parallel()
 	address, err := smart.Authorizer{}.AuthorizeURL(
 		flow.Authorization{
@@ -43,7 +43,7 @@ func TestAuthorizeURLCarriesTheRequestAndTheEndpointsOwnQuery(t *testing.T) {
 	}
 }
 
-func TestAuthorizeURLLeavesAnEmptyAudOut(t *testing.T) {
+func TestAuthorizeURLOmitsEmptyAud(t *testing.T) {
 	t.Parallel()
 	address, err := smart.Authorizer{}.AuthorizeURL(flow.Authorization{Endpoint: "https://login.example/"})
 	if err != nil || strings.Contains(address, "aud=") {
@@ -51,7 +51,7 @@ func TestAuthorizeURLLeavesAnEmptyAudOut(t *testing.T) {
 	}
 }
 
-func TestAuthorizeURLSendsNoChallengeWhereThereIsNone(t *testing.T) {
+func TestAuthorizeURLOmitsMissingChallenge(t *testing.T) {
 	t.Parallel()
 	address, err := smart.Authorizer{}.AuthorizeURL(
 		flow.Authorization{Endpoint: "https://login.example/?code_challenge=theirs&code_challenge_method=plain"})
@@ -60,7 +60,7 @@ func TestAuthorizeURLSendsNoChallengeWhereThereIsNone(t *testing.T) {
 	}
 }
 
-func TestAuthorizeURLRefusesABrokenEndpoint(t *testing.T) {
+func TestAuthorizeURLRefusesMalformedEndpoint(t *testing.T) {
 	t.Parallel()
 	if address, err := (smart.Authorizer{}).AuthorizeURL(flow.Authorization{Endpoint: "https://\x7f"}); err == nil {
 		t.Errorf("got %s, want an error", address)
@@ -68,7 +68,7 @@ func TestAuthorizeURLRefusesABrokenEndpoint(t *testing.T) {
 }
 
 // The random octets, verifier and challenge are those of RFC 7636 appendix B.
-func TestAVerifierSpellsOutItsRandomBitsAndItsChallengeIsTheOneOfRFC7636(t *testing.T) {
+func TestNewVerifierMatchesExampleOfRFC7636(t *testing.T) {
 	t.Parallel()
 	octets := []byte{
 		116, 24, 223, 180, 151, 153, 224, 37, 79, 250, 96, 125, 216, 173, 187, 186,

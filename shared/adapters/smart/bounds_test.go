@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-func TestAGrantedScopeHasABoundAndKeepsWholeScopesThoseOfAllTypesFirst(t *testing.T) {
+func TestGrantedScopeIsTruncatedToCompleteScopesByImportance(t *testing.T) {
 	t.Parallel()
 	granted := make([]string, 0, 9002)
 	for i := range 9000 {
@@ -39,7 +39,7 @@ func TestAGrantedScopeHasABoundAndKeepsWholeScopesThoseOfAllTypesFirst(t *testin
 	}
 }
 
-func TestATokenThatNoHeaderCouldCarryIsNone(t *testing.T) {
+func TestTokenWithCharactersInvalidInHeaderIsRefused(t *testing.T) {
 	t.Parallel()
 	exchange := func(access, refresh int) (tokens.Set, error) {
 		body := fmt.Sprintf(`{"access_token":%q,"refresh_token":%q}`, strings.Repeat("<", access),
@@ -59,7 +59,7 @@ func TestATokenThatNoHeaderCouldCarryIsNone(t *testing.T) {
 	}
 }
 
-func TestEndpointsAndIssuerHaveABound(t *testing.T) {
+func TestDiscoverRefusesOverlongEndpointsAndIssuer(t *testing.T) {
 	t.Parallel()
 	long := "https://ehr.example/" + strings.Repeat("a", 2<<10)
 	for name, members := range map[string]string{

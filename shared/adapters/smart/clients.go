@@ -13,34 +13,34 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Clients proves to an authorization server who our client is.
+// Clients authenticates our client to an authorization server.
 type Clients interface {
-	// Authenticate adds the proof of a client to a request, to its form or to its header. It alone decides whether
-	// client_id stands in the form, and whether the address may be shown the proof. No secret may be in its error.
+	// Authenticate adds the client's credentials to a request's form or header. It alone decides whether the form contains
+	// client_id and whether the URL may receive the credentials. Its error must not contain a secret.
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// unprovenError says that our client could not prove who it is, so that nothing was sent. What caused it stays out of
-// reach of errors.Is: a secret of ours that is missing must not pass for tokens that are.
+// unprovenError means that our client could not be authenticated and that nothing was sent. It hides its cause from
+// errors.Is, so that a missing client secret is not mistaken for missing tokens.
 type unprovenError struct{ cause error }
 
 // Error implements error.
 func (e *unprovenError) Error() string { return "client authentication: " + e.cause.Error() }
 
-// Unspent reports that no token was used (tokens.Refresher).
+// Unspent reports true: no token was used (tokens.Refresher).
 func (*unprovenError) Unspent() bool { return true }
 
-// Failure tells the class for a log line (fault.Spot).
+// Failure returns the class for a log line (fault.Spot).
 func (*unprovenError) Failure() (class string, status int) { return "client_unproven", 0 }
 
-// unproven makes the error for a client that cannot prove who it is: our own trouble, which passes, and never a refusal
-// by the health system nor a failure of it.
+// unproven returns the error for a client that can't be authenticated. It is an internal, temporary failure, never a
+// refusal or failure of the health system.
 func unproven(cause error) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"This service could not identify itself to the health system. Please try again later.").Because(&unprovenError{cause})
 }
 
-// useOf is the client that a token set belongs to, on its way to an address of its server.
+// useOf returns the use of a token set's client at one of its server's URLs.
 func useOf(set tokens.Set, address string) catalog.ClientUse {
 	return catalog.ClientUse{
 		AuthID: set.ClientAuthID, ClientID: set.ClientID, TokenEndpoint: set.TokenEndpoint, Address: address,
@@ -48,7 +48,7 @@ func useOf(set tokens.Set, address string) catalog.ClientUse {
 	}
 }
 
-// authenticate adds the proof of who speaks. A public client has only its id (RFC 6749 section 3.2.1).
+// authenticate adds the client's credentials. A public client has only its id (RFC 6749 section 3.2.1).
 func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
@@ -62,7 +62,7 @@ func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog
 	return nil
 }
 
-// post sends a form to an endpoint of an authorization server, with the proof of who our client is.
+// post sends an authenticated form to an endpoint of an authorization server.
 func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientUse,
 	form url.Values,
 ) (*http.Response, error) {
@@ -73,8 +73,8 @@ func (p Portal) post(ctx context.Context, tenant org.Tenant, use catalog.ClientU
 	return p.send(ctx, use.Address, form, header)
 }
 
-// isAmbiguous reports whether credentials in a header are others for a server that decodes them than for one that does
-// not: form encoding leaves nothing as it is but letters, digits and four signs (RFC 6749 appendix B).
+// isAmbiguous reports whether the credentials in a header differ between servers that decode them and servers that
+// don't: form encoding changes everything except letters, digits and four signs (RFC 6749 appendix B).
 func isAmbiguous(header http.Header) bool {
 	id, secret, ok := (&http.Request{Header: header}).BasicAuth()
 	return ok && strings.ContainsFunc(id+secret, func(r rune) bool {
@@ -83,7 +83,8 @@ func isAmbiguous(header http.Header) bool {
 	})
 }
 
-// send sends a form. A redirect is an answer like any other: following it would carry tokens and proof away.
+// send sends a form. It does not follow redirects, which would forward tokens and credentials; a redirect is returned
+// like any other response.
 func (p Portal) send(ctx context.Context, endpoint string, form url.Values,
 	header http.Header,
 ) (*http.Response, error) {

@@ -23,7 +23,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// proving is a Clients that proves by a header and leaves client_id out, as client_secret_basic does.
+// proving is a Clients that authenticates in a header and omits client_id, as client_secret_basic does.
 type proving struct {
 	fails error
 
@@ -31,7 +31,7 @@ type proving struct {
 	asked []proof
 }
 
-// proof is what proving was asked for.
+// proof records an authentication request that proving received.
 type proof struct {
 	Tenant org.Tenant
 	Use    catalog.ClientUse
@@ -53,7 +53,7 @@ func (p *proving) Authenticate(_ context.Context, tenant org.Tenant, use catalog
 
 func tenant() org.Tenant { return org.Tenant{Mode: org.Test, OrgID: "org-7"} }
 
-// confidential is a token set of a confidential client at the health system.
+// confidential returns a token set of a confidential client at the health system.
 func (e *ehr) confidential() tokens.Set {
 	return tokens.Set{
 		AccessToken: secret.New("access-maple"), RefreshToken: secret.New("refresh-maple"), FHIRBase: e.URL + "/r4",
@@ -62,7 +62,7 @@ func (e *ehr) confidential() tokens.Set {
 	}
 }
 
-func TestEveryRequestOfAConfidentialClientIsProven(t *testing.T) {
+func TestPortalAuthenticatesEveryRequestOfConfidentialClient(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{
 		"/token":      reply(http.StatusOK, `{"access_token":"a","refresh_token":"r","patient":"p"}`),
@@ -130,7 +130,7 @@ func TestEveryRequestOfAConfidentialClientIsProven(t *testing.T) {
 	}
 }
 
-func TestAPublicClientIsNotProven(t *testing.T) {
+func TestPortalDoesNotAuthenticatePublicClient(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a"}`)})
 	clients, set := &proving{}, e.confidential()
@@ -144,7 +144,7 @@ func TestAPublicClientIsNotProven(t *testing.T) {
 	}
 }
 
-func TestAProofThatCannotBeMadeIsOurFaultAndSpendsNothing(t *testing.T) {
+func TestFailedClientAuthenticationIsInternalAndUnspent(t *testing.T) {
 	t.Parallel()
 	for name, clients := range map[string]smart.Clients{
 		"nothing to prove with": public{},
@@ -163,7 +163,7 @@ func TestAProofThatCannotBeMadeIsOurFaultAndSpendsNothing(t *testing.T) {
 			if !ok || !unspent.Unspent() || errors.Is(err, tokens.ErrRefused) {
 				t.Errorf("a refresh: %v, want it unspent and no refusal", err)
 			}
-			// Those kinds would be taken for the tokens' own.
+			// Errors of these kinds would be attributed to the tokens.
 			if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) || !errors.Is(err, fault.Unavailable) {
 				t.Errorf("%v is of another kind than unavailable", err)
 			}
@@ -185,7 +185,7 @@ func TestAProofThatCannotBeMadeIsOurFaultAndSpendsNothing(t *testing.T) {
 	}
 }
 
-func TestNoVerifierIsSentWhereThereWasNoChallenge(t *testing.T) {
+func TestExchangeOmitsVerifierWithoutChallenge(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a","patient":"p"}`)})
 	if _, err := e.signIn(t); err != nil || e.requests()[0].PostForm.Has("code_verifier") {
@@ -193,7 +193,7 @@ func TestNoVerifierIsSentWhereThereWasNoChallenge(t *testing.T) {
 	}
 }
 
-func TestAMovedTokenEndpointBringsItsNeighbours(t *testing.T) {
+func TestRefreshUpdatesAllEndpointsWhenTokenEndpointMoves(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{
 		"/new": reply(http.StatusOK, `{"access_token":"a"}`),
@@ -213,12 +213,12 @@ func TestAMovedTokenEndpointBringsItsNeighbours(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatPassesSaysHowLongToWait(t *testing.T) {
+func TestTemporaryTokenErrorReportsRetryAfter(t *testing.T) {
 	t.Parallel()
 	const limited, upstream = fault.Limited, fault.Upstream
 	for name, test := range map[string]struct {
 		answer  http.HandlerFunc
-		kind    fault.Kind // empty for an answer that does not pass
+		kind    fault.Kind // empty for a response that is refused
 		wait    time.Duration
 		unspent bool
 	}{
@@ -266,9 +266,9 @@ func TestAnAnswerThatPassesSaysHowLongToWait(t *testing.T) {
 	}
 }
 
-// TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise: said where the encoding of RFC 6749 section 2.3.1 changes
-// what is sent, and where it would.
-func TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise(t *testing.T) {
+// TestInvalidClientReportsAmbiguousBasic covers credentials that the encoding of RFC 6749 section 2.3.1
+// changes and credentials that it would change.
+func TestInvalidClientReportsAmbiguousBasic(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		secret, code string
@@ -306,7 +306,7 @@ func TestAnInvalidClientMayOnlyMeanThatBasicIsReadOtherwise(t *testing.T) {
 	}
 }
 
-// basic proves by a secret as it is, in HTTP Basic or in the form.
+// basic authenticates with an unencoded secret, in HTTP Basic or in the form.
 type basic struct {
 	secret string
 	form   bool

@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// maxTerm is the longest that consent or a refresh token is believed to last: whoever says more means for ever, or
-	// counts in milliseconds.
+	// maxTerm is the longest credible lifetime of consent or a refresh token. A larger value means "for ever" or counts in
+	// milliseconds.
 	maxTerm = 50 * 366 * 24 * time.Hour
-	// unstoredTime is what introspection gets after a refresh that rotated the refresh token: until the answer is stored,
-	// a crash costs the new token.
+	// unstoredTime is the time-out for introspection after a refresh that rotated the refresh token. Until the response is
+	// stored, a crash would lose the new token.
 	unstoredTime = 2 * time.Second
 )
 
-// consentTerms and refreshTerms are the members of a token answer that say in how many seconds the consent and the
-// refresh token end, the first that tells. authorization_expires_in (consent) and refresh_token_timeout (a refresh
-// token that nobody uses) are of draft-ietf-oauth-refresh-token-expiration-02 of May 2026. The others are vendors' own,
-// older, and silent on consent, which lasts at least as long as the token that stands for it.
+// consentTerms and refreshTerms return the members of a token response that state the remaining seconds of the consent
+// and of the refresh token, in order of precedence. authorization_expires_in (consent) and refresh_token_timeout (an
+// unused refresh token) come from draft-ietf-oauth-refresh-token-expiration-02 of May 2026. The others are older and
+// vendor-specific. They don't cover consent, which lasts at least as long as its refresh token.
 func consentTerms() []string {
 	return []string{"authorization_expires_in", "refresh_token_expires_in", "refresh_expires_in"}
 }
@@ -36,10 +36,10 @@ func refreshTerms() []string {
 	return []string{"refresh_token_timeout", "refresh_token_expires_in", "refresh_expires_in"}
 }
 
-// withEnds adds to a set what is known of the end of consent and of the refresh token, first that tells: the token
-// answer, introspection of the refresh token, the date in a refresh token that is a JWT. The exp of a refresh token is
-// the end of both: it must be used before, and nobody speaks of consent beyond it. What none of them tells stays as it
-// is in the set; a newer word replaces an older one.
+// withEnds adds the known expiry of the consent and of the refresh token to a set. The sources, in order of precedence,
+// are the token response, introspection of the refresh token, and the date in a refresh token that is a JWT. The exp of
+// a refresh token counts for both: the token must be used before then, and no source reports consent beyond it. Without
+// a source a date in the set is unchanged; a newer value replaces an older one.
 func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set, answer tokenAnswer,
 	within time.Duration,
 ) tokens.Set {
@@ -65,10 +65,11 @@ func (p Portal) withEnds(ctx context.Context, tenant org.Tenant, set tokens.Set,
 	return set
 }
 
-// introspect asks when the refresh token ends (RFC 7662): as the client, or with the access token where the server
-// wants that. A public client has nothing to be let in with (section 2.1) and does not ask. It is zero when there is no
-// good answer, and never an error: this is a date to plan with, no judgement of the token. active:false, too, says
-// nothing, since the token came a moment ago, and servers answer so for whatever they cannot introspect.
+// introspect requests the refresh token's expiry (RFC 7662), authenticated as the client, or with the access token if
+// the server requires that. A public client can't authenticate (section 2.1) and skips the request. The result is zero
+// if there is no useful response, and never an error: the date serves planning only and does not judge the token.
+// active:false is also ignored, since the token was just issued and servers return it for any token that they can't
+// introspect.
 func (p Portal) introspect(ctx context.Context, tenant org.Tenant, set tokens.Set, within time.Duration) time.Time {
 	isProven := set.ClientAuthID != "" || set.IntrospectBearer
 	if set.IntrospectionEndpoint == "" || set.RefreshToken.Empty() || !isProven {
@@ -97,15 +98,15 @@ func (p Portal) askAbout(ctx context.Context, tenant org.Tenant, set tokens.Set)
 	return p.post(ctx, tenant, useOf(set, set.IntrospectionEndpoint), form)
 }
 
-// endOf reads the date in a refresh token that is a JWT. Nothing vouches for it but the answer it came in, as for a
-// member of that answer.
+// endOf reads the date in a refresh token that is a JWT. Like the members of the token response, it is only as
+// trustworthy as that response.
 func (p Portal) endOf(token secret.Text) time.Time {
 	claims, _ := unverified(token)
 	return p.ahead(claims["exp"])
 }
 
-// ahead reads a date in seconds since 1970 (RFC 7519 section 2). It is zero unless the date
-// lies ahead, and not too far.
+// ahead reads a date in seconds since 1970 (RFC 7519 section 2). It returns zero unless the date is in the future and
+// not too far ahead.
 func (p Portal) ahead(raw json.RawMessage) time.Time {
 	seconds, ok := positive(raw)
 	if !ok || seconds > 1<<40 {
@@ -118,7 +119,7 @@ func (p Portal) ahead(raw json.RawMessage) time.Time {
 	return date
 }
 
-// term is the first good number of seconds among the members; zero when there is none.
+// term returns the first valid number of seconds among the members, or zero if there is none.
 func term(read answer, members []string) time.Duration {
 	for _, name := range members {
 		if seconds, ok := positive(read[name]); ok && seconds >= 1 && seconds <= maxTerm.Seconds() {
@@ -128,7 +129,7 @@ func term(read answer, members []string) time.Duration {
 	return 0
 }
 
-// positive reads a number above zero, which servers send as such or as a string of one.
+// positive reads a number above zero, which servers send as a number or as a string.
 func positive(raw json.RawMessage) (number float64, ok bool) {
 	number, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	return number, err == nil && number > 0 && !math.IsNaN(number)

@@ -19,12 +19,12 @@ const day = 24 * time.Hour
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// terms is one health system, and what it says about the end of things.
+// terms is a health system and the expiry dates that it reports.
 type terms struct {
-	members      map[string]any // of the token answer, besides both tokens
-	refresh      string         // the refresh token; "opaque" when empty
+	members      map[string]any // members of the token response besides both tokens
+	refresh      string         // the refresh token; "opaque" if empty
 	introspected http.HandlerFunc
-	consent      time.Duration // of the profile
+	consent      time.Duration // the profile's consent lifetime
 }
 
 func (c terms) start(t *testing.T) *ehr {
@@ -42,7 +42,7 @@ func (c terms) start(t *testing.T) *ehr {
 	return newEHR(t, answers)
 }
 
-// expects are the dates that come of it, from noon on; zero for unknown.
+// expects holds the resulting dates, counted from noon; zero if unknown.
 type expects struct{ consent, refresh time.Duration }
 
 func (w expects) check(t *testing.T, set tokens.Set) {
@@ -69,7 +69,7 @@ func jwt(t *testing.T, claims map[string]any) string {
 
 func at(after time.Duration) int64 { return noon().Add(after).Unix() }
 
-func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
+func TestConsentExpiryComesFromFirstSource(t *testing.T) {
 	t.Parallel()
 	opinion := introspection(t, map[string]any{"active": true, "exp": at(20 * day)})
 	dated := jwt(t, map[string]any{"exp": at(10 * day)})
@@ -77,7 +77,7 @@ func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
 		terms
 
 		want  expects
-		asked bool // introspection
+		asked bool // whether introspection was requested
 	}{
 		"nobody": {terms{}, expects{}, true},
 		"the answer, of consent": {
@@ -152,7 +152,7 @@ func TestTheEndOfConsentIsToldByTheFirstThatKnows(t *testing.T) {
 	}
 }
 
-func TestNumbersThatMeanNothingAreNoDates(t *testing.T) {
+func TestConsentExpiryIgnoresMeaninglessNumbers(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{
 		0, -1, 0.5, "0", "never", "", "NaN", "Inf", 1e300, 51 * 366 * 86400, nil, true,
@@ -186,7 +186,7 @@ func TestNumbersThatMeanNothingAreNoDates(t *testing.T) {
 	}
 }
 
-func TestAnIntrospectionThatIsOfNoUseSaysNothing(t *testing.T) {
+func TestUselessIntrospectionIsIgnored(t *testing.T) {
 	t.Parallel()
 	answers := map[string]http.HandlerFunc{
 		"404": nil, "500": reply(http.StatusInternalServerError, `{"active":true,"exp":1}`),
@@ -230,7 +230,7 @@ func TestAnIntrospectionThatIsOfNoUseSaysNothing(t *testing.T) {
 	}
 }
 
-func TestADateInARefreshTokenIsReadWithCare(t *testing.T) {
+func TestRefreshTokenDateIsValidated(t *testing.T) {
 	t.Parallel()
 	good := jwt(t, map[string]any{"exp": at(day)})
 	for name, test := range map[string]struct {
@@ -261,7 +261,7 @@ func TestADateInARefreshTokenIsReadWithCare(t *testing.T) {
 	}
 }
 
-func TestARefreshMovesOnlyTheDatesThatItTells(t *testing.T) {
+func TestRefreshUpdatesOnlyReportedDates(t *testing.T) {
 	t.Parallel()
 	before := expects{5 * day, 2 * day}
 	for name, test := range map[string]struct {
@@ -314,7 +314,7 @@ func TestARefreshMovesOnlyTheDatesThatItTells(t *testing.T) {
 	}
 }
 
-func TestIntrospectionShowsTheFreshAccessTokenWhereThePlatformWantsIt(t *testing.T) {
+func TestIntrospectionUsesNewAccessTokenIfPlatformRequires(t *testing.T) {
 	t.Parallel()
 	e := terms{introspected: introspection(t, map[string]any{"active": true, "exp": at(day)})}.start(t)
 	clients, set := &proving{}, e.confidential()
@@ -332,8 +332,8 @@ func TestIntrospectionShowsTheFreshAccessTokenWhereThePlatformWantsIt(t *testing
 	}
 }
 
-// RFC 7662 section 2.1 has the server authenticate whoever asks, and a public client has nothing to show.
-func TestAPublicClientIntrospectsOnlyWithAnAccessTokenThatThePlatformWants(t *testing.T) {
+// RFC 7662 section 2.1 requires the server to authenticate the requester, and a public client has no credentials.
+func TestPublicClientIntrospectsOnlyIfPlatformAcceptsAccessToken(t *testing.T) {
 	t.Parallel()
 	for bearer, want := range map[bool]string{false: "/token", true: "/token /introspect"} {
 		e := terms{introspected: introspection(t, map[string]any{"active": true, "exp": at(day)})}.start(t)
@@ -351,7 +351,7 @@ func TestAPublicClientIntrospectsOnlyWithAnAccessTokenThatThePlatformWants(t *te
 	}
 }
 
-func TestIntrospectionIsNotLedAway(t *testing.T) {
+func TestIntrospectionRefusesRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": introspection(t, map[string]any{"active": true, "exp": at(day)})})
 	e := terms{introspected: reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)}.start(t)
@@ -363,7 +363,7 @@ func TestIntrospectionIsNotLedAway(t *testing.T) {
 	}
 }
 
-// stuck refreshes and introspects never.
+// stuck refreshes successfully, but its introspection never responds.
 type stuck struct{ answer string }
 
 func (s stuck) Do(r *http.Request) (*http.Response, error) {
@@ -377,7 +377,7 @@ func (s stuck) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestIntrospectionKeepsARotatedTokenFromItsStoreForTwoSecondsAtMost(t *testing.T) {
+func TestIntrospectionDelaysRotatedTokenAtMostTwoSeconds(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]time.Duration{
 		`{"access_token":"a","refresh_token":"new"}`: 2 * time.Second,

@@ -13,10 +13,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxConfiguration is the largest smart-configuration in bytes.
+// maxConfiguration is the maximum size of a smart-configuration in bytes.
 const maxConfiguration = 1 << 20
 
-// configuration is the part of .well-known/smart-configuration that is read (SMART App Launch 2.2, conformance).
+// configuration holds the members of .well-known/smart-configuration that this package reads (SMART App Launch 2.2,
+// conformance).
 type configuration struct {
 	issuer                string
 	authorizationEndpoint string
@@ -35,7 +36,7 @@ type configuration struct {
 	issParameter          bool
 }
 
-// readConfiguration reads a smart-configuration; ok is false for a document that is none.
+// readConfiguration parses a smart-configuration. ok is false for an invalid document.
 func readConfiguration(document []byte) (found configuration, ok bool) {
 	var read answer
 	if json.Unmarshal(document, &read) != nil {
@@ -61,28 +62,32 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 	return found, found.tokenEndpoint != ""
 }
 
-// misfit is what a configuration lacks that can be read.
+// misfit names a defect of a readable configuration.
 type misfit string
 
 const (
-	errNoS256     misfit = "no_s256"     // there are code challenge methods, but not S256
+	errNoS256     misfit = "no_s256"     // it lists code challenge methods, but not S256
 	errNoEndpoint misfit = "no_endpoint" // no usable authorization or token endpoint
 )
 
 // Error implements error.
 func (m misfit) Error() string { return "smart discovery: " + string(m) }
 
-// Failure tells the class for a log line (fault.Spot).
+// Failure returns the class for a log line (fault.Spot).
 func (m misfit) Failure() (class string, status int) { return string(m), 0 }
 
-// Discover reads the SMART configuration of the server at fhirBase. Its addresses are absolute, https (http only where
-// the FHIR base is http, too) and free of user information and fragments. A server without one is asked for its
-// CapabilityStatement, whose extension names the endpoints (SMART App Launch 1.0). Such a server predates PKCE, and so
-// does, or says nothing of it, one whose configuration lists no code challenge methods. Nothing can be required of
-// them; they get the challenge all the same, and ignore it if they do not know it (RFC 6749 section 3.1, RFC 7636
-// section 5). So whoever takes S256 off a list on its way to us weakens nothing. A list without S256 is refused: plain
-// protects no code whose request was seen. Errors: fault.Invalid for a malformed base, fault.Unavailable when the
-// server did not answer, fault.Upstream when what it answered is of no use; both tell their fault.Spot.
+// Discover reads the SMART configuration of the server at fhirBase. Its URLs are absolute, https (http only if the FHIR
+// base is also http) and free of user information and fragments.
+//
+// If a server has no configuration, Discover reads its CapabilityStatement, whose extension contains the endpoints
+// (SMART App Launch 1.0). Such a server predates PKCE. A server whose configuration lists no code challenge methods
+// either predates PKCE or does not advertise it. PKCE can't be required of these servers; they get the challenge
+// nevertheless, and ignore it if they don't support it (RFC 6749 section 3.1, RFC 7636 section 5). An attacker who
+// removes S256 from a list in transit therefore weakens nothing. A list without S256 is refused: plain does not protect
+// a code whose request was observed.
+//
+// Errors: fault.Invalid for a malformed base, fault.Unavailable if the server did not respond, fault.Upstream if its
+// response is unusable. The last two report their fault.Spot.
 func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -100,7 +105,7 @@ func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, 
 	}
 	found, err = substitute(ctx, doer, base)
 	if err != nil {
-		// what is wrong with the configuration says more than what its substitute lacks
+		// the configuration's defect is more informative than the substitute's
 		spot = fault.SpotOf(spot.Failed(missing))
 		return flow.Authority{}, spot.Failed(err)
 	}
@@ -108,7 +113,7 @@ func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, 
 	return found, nil
 }
 
-// fetchConfiguration reads the smart-configuration. The error is *fhir.RequestError, or what the document lacks.
+// fetchConfiguration reads the smart-configuration. The error is a *fhir.RequestError or a misfit.
 func fetchConfiguration(ctx context.Context, from fetcher) (configuration, error) {
 	document, err := from.configuration(ctx)
 	if err != nil {
@@ -124,7 +129,7 @@ func fetchConfiguration(ctx context.Context, from fetcher) (configuration, error
 	return found, nil
 }
 
-// substitute takes what the CapabilityStatement says.
+// substitute builds an authority from the CapabilityStatement.
 func substitute(ctx context.Context, doer Doer, base fhir.Base) (flow.Authority, error) {
 	document, err := Metadata(ctx, doer, base.String())
 	if err != nil {
@@ -142,14 +147,14 @@ func substitute(ctx context.Context, doer Doer, base fhir.Base) (flow.Authority,
 	})
 }
 
-// configuration reads the document of the SMART configuration.
+// configuration fetches the document of the SMART configuration.
 func (f fetcher) configuration(ctx context.Context) ([]byte, error) {
 	return f.get(ctx, f.base.Join(".well-known", "smart-configuration"), "application/json", maxConfiguration,
 		secret.Text{})
 }
 
-// Metadata reads the CapabilityStatement of the server at fhirBase, of at most fhir.MaxPage bytes, without a token,
-// since servers publish it to everyone. The error is *fhir.RequestError, or that of a malformed base.
+// Metadata reads the CapabilityStatement of the server at fhirBase, of at most fhir.MaxPage bytes. It sends no token,
+// since the document is public. The error is a *fhir.RequestError, or reports a malformed base.
 func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -158,7 +163,7 @@ func Metadata(ctx context.Context, doer Doer, fhirBase string) ([]byte, error) {
 	return fetcher{doer: doer, base: base}.get(ctx, base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// authority checks the addresses of a configuration. Without the optional ones a connection still works.
+// authority checks the URLs of a configuration. A connection works without the optional ones.
 func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	authorize, authorizeOK := endpoint(base, found.authorizationEndpoint)
 	token, tokenOK := endpoint(base, found.tokenEndpoint)
@@ -169,7 +174,7 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 		Issuer:                found.issuer,
 		AuthorizationEndpoint: authorize,
 		TokenEndpoint:         token,
-		// Without an issuer nobody is held to the promise, since it is not known what exactly has to come.
+		// Without an issuer the promise can't be enforced, since the expected value is unknown.
 		IssRequired: found.issParameter && found.issuer != "",
 		S256:        slices.Contains(found.challengeMethods, "S256"),
 		Methods:     among(found.methods, "private_key_jwt", "client_secret_basic", "client_secret_post", "none"),
@@ -188,7 +193,7 @@ func authority(base fhir.Base, found configuration) (flow.Authority, error) {
 	return checked, nil
 }
 
-// beside checks an address that is shown tokens: it must be at the token endpoint's own origin, which knows them all.
+// beside checks a URL that receives tokens. It must be at the token endpoint's own origin, which has them all.
 func beside(token string, base fhir.Base, text string) string {
 	if address, ok := endpoint(base, text); ok && sameOrigin(address, token) {
 		return address
@@ -196,7 +201,7 @@ func beside(token string, base fhir.Base, text string) string {
 	return ""
 }
 
-// among returns what is known of a list, in the order of the known.
+// among returns the known values that a list contains, in the order of known.
 func among(list []string, known ...string) []string {
 	return slices.DeleteFunc(known, func(one string) bool { return !slices.Contains(list, one) })
 }
@@ -206,13 +211,13 @@ func isUnanswered(err error) bool {
 	return ok && failure.Class == fhir.Network
 }
 
-// passes reports whether a request failed for a reason that may pass.
+// passes reports whether a request failed for a temporary reason.
 func passes(err error) bool {
 	failure, ok := errors.AsType[*fhir.RequestError](err)
 	return ok && (failure.Class == fhir.Network || failure.Class == fhir.ServerFault || failure.Class == fhir.Limited)
 }
 
-// unusable makes the error of a discovery that failed because of cause.
+// unusable returns the error of a discovery that failed because of cause.
 func unusable(cause error) error {
 	if failure, ok := errors.AsType[*fhir.RequestError](cause); ok && passes(cause) {
 		return unavailable(cause, failure.RetryAfter)
@@ -221,7 +226,7 @@ func unusable(cause error) error {
 		"The health system's sign-in service cannot be used.").Because(cause)
 }
 
-// unavailable makes the error for a health system that may be asked again, no sooner than after wait where it said so.
+// unavailable returns the error for a health system that may be tried again, no sooner than after wait if it set one.
 func unavailable(cause error, wait time.Duration) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
 		"The health system did not answer. Please try again later.").After(wait).Because(cause)

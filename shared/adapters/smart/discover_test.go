@@ -46,7 +46,7 @@ func statement(authorize, token string) string {
 	return strings.NewReplacer("AUTHORIZE", authorize, "TOKEN", token).Replace(statementFormat)
 }
 
-func TestDiscoverReadsTheConfiguration(t *testing.T) {
+func TestDiscoverReadsConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		changes map[string]any
@@ -154,7 +154,7 @@ func TestDiscoverReadsTheConfiguration(t *testing.T) {
 	}
 }
 
-func TestDiscoverFallsBackToTheCapabilityStatement(t *testing.T) {
+func TestDiscoverFallsBackToCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]http.HandlerFunc{
 		"404":                     reply(http.StatusNotFound, "<html></html>"),
@@ -174,7 +174,7 @@ func TestDiscoverFallsBackToTheCapabilityStatement(t *testing.T) {
 			want := flow.Authority{
 				AuthorizationEndpoint: e.URL + "/authorize", TokenEndpoint: e.URL + "/r4/oauth/token",
 				Revocation: e.URL + "/revoke",
-				Scope:      defaultV1, Access: "read", Substitute: name == "500", // alone of these it may pass
+				Scope:      defaultV1, Access: "read", Substitute: name == "500", // the only temporary failure of these
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -186,7 +186,7 @@ func TestDiscoverFallsBackToTheCapabilityStatement(t *testing.T) {
 	}
 }
 
-func TestAServerThatListsNoChallengesIsUsable(t *testing.T) {
+func TestDiscoverAcceptsServerWithoutChallengeMethods(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		methods  any
@@ -212,7 +212,7 @@ func TestAServerThatListsNoChallengesIsUsable(t *testing.T) {
 	}
 }
 
-func TestDiscoverRefuses(t *testing.T) {
+func TestDiscoverRefusesInvalidConfigurations(t *testing.T) {
 	t.Parallel()
 	configured := func(changes map[string]any) map[string]http.HandlerFunc {
 		return map[string]http.HandlerFunc{
@@ -271,7 +271,7 @@ func TestDiscoverRefuses(t *testing.T) {
 	}
 }
 
-func TestDiscoverRefusesPlainEndpointsBehindASecureBase(t *testing.T) {
+func TestDiscoverRefusesHTTPEndpointsOfHTTPSBase(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"http://login.example/token": false, "https://login.example/token": true,
@@ -285,7 +285,7 @@ func TestDiscoverRefusesPlainEndpointsBehindASecureBase(t *testing.T) {
 	}
 }
 
-func TestDiscoverRefusesHostsThatNoPublicServerHas(t *testing.T) {
+func TestDiscoverRefusesPrivateHosts(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]bool{
 		"login.example": true, "login.example.": true, "93.184.216.34": true, "[2606:2800:21f::1]": true,
@@ -304,7 +304,7 @@ func TestDiscoverRefusesHostsThatNoPublicServerHas(t *testing.T) {
 			}
 		}
 	}
-	// Where the operator allows the base's own private address, its endpoints may be there, too.
+	// If the operator allows the base's own private address, its endpoints may be at that address as well.
 	canned := answering{body: configuration(t,
 		map[string]any{"authorization_endpoint": "authorize", "token_endpoint": "/token"})}
 	if _, err := smart.Discover(t.Context(), canned, "https://127.0.0.1:8443/r4"); err != nil {
@@ -312,7 +312,7 @@ func TestDiscoverRefusesHostsThatNoPublicServerHas(t *testing.T) {
 	}
 }
 
-func TestDiscoverSaysWhenNobodyAnswers(t *testing.T) {
+func TestDiscoverReportsUnavailableServer(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	e.Close()

@@ -8,9 +8,9 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// endpoint resolves an address of a configuration against the FHIR base, as SMART has it, and checks it. Behind a base
-// at an http address, which only the ranges that the operator allows can have, it may be http and anywhere: there the
-// guard of the outbound client decides alone.
+// endpoint resolves a URL of a configuration against the FHIR base, as SMART specifies, and checks it. If the base is
+// an http URL, which only the ranges that the operator allows can have, the endpoint may be any http URL; then only the
+// guard of the outbound client protects the request.
 func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	root, err := url.Parse(base.String() + "/")
 	if err != nil || text == "" || len(text) > maxAddress {
@@ -29,8 +29,8 @@ func endpoint(base fhir.Base, text string) (address string, ok bool) {
 	return "", false
 }
 
-// publicHost refuses what the guard of the outbound client would refuse without asking the resolver. The patient's
-// browser has no such guard, and it is what visits the authorization endpoint.
+// publicHost refuses hosts that the guard of the outbound client would refuse without a DNS lookup. The patient's
+// browser has no such guard, and it opens the authorization endpoint.
 func publicHost(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.Zone() == "" && address.IsGlobalUnicast() && !address.Unmap().IsPrivate() &&
@@ -38,14 +38,14 @@ func publicHost(host string) bool {
 	}
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	last := name[strings.LastIndexByte(name, '.')+1:]
-	// Names that end in a number are IPv4 addresses to some parsers (WHATWG URL, "ends in a number").
+	// Some parsers treat names that end in a number as IPv4 addresses (WHATWG URL, "ends in a number").
 	if last == "" || last == "localhost" || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
 		return false
 	}
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-._") == ""
 }
 
-// sameOrigin reports whether two checked addresses have scheme, host and port in common.
+// sameOrigin reports whether two checked URLs have the same scheme, host and port.
 func sameOrigin(one, other string) bool {
 	a, errA := url.Parse(one)
 	b, errB := url.Parse(other)

@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/connect/tokens"
 )
 
-// maxField is the largest extra field of a token answer in bytes. What is larger is no id, and
-// every token set carries it.
+// maxField is the maximum size of an extra field of a token response in bytes. A larger value is not an id, and every
+// token set stores it.
 const maxField = 512
 
-// extra reads the fields of a token answer that later calls need, by name: strings and numbers of visible ASCII, as ids
-// are. A field that is missing, empty, too large or of another kind is there as "", and so is one that holds a token:
-// they end up in addresses. A name that tokens.MayBeExtra does not allow is not there at all.
+// extra reads the fields of a token response that later calls need, by name. The values are strings and numbers of
+// visible ASCII, as ids are. A field that is missing, empty, too large, of a different kind, or contains a token is set
+// to "", since the values end up in URLs. A name that tokens.MayBeExtra does not allow is omitted.
 func (a answer) extra(names []string) map[string]string {
 	var kept map[string]string
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
@@ -34,16 +34,16 @@ func (a answer) extra(names []string) map[string]string {
 	return kept
 }
 
-// scalar returns a member that is a string or a number, the latter as it is written; else "".
+// scalar returns a member that is a string or a number, the latter as it is written. Otherwise it returns "".
 func (a answer) scalar(name string) string {
 	raw := string(a[name])
-	if strings.Trim(raw, "+-.0123456789Ee") == "" { // of all JSON values, only numbers are made of nothing else
+	if strings.Trim(raw, "+-.0123456789Ee") == "" { // among JSON values, only numbers consist of these characters alone
 		return raw
 	}
 	return a.text(name)
 }
 
-// tellsToken reports whether a value holds one of the answer's own tokens.
+// tellsToken reports whether a value contains one of the response's own tokens.
 func (a answer) tellsToken(value string) bool {
 	for _, name := range [...]string{"access_token", "refresh_token", "id_token"} {
 		if token := a.text(name); token != "" && strings.Contains(value, token) {
@@ -53,7 +53,7 @@ func (a answer) tellsToken(value string) bool {
 	return false
 }
 
-// newer is what is known of the extra fields after a refresh: a field that it did not bring stays as it was.
+// newer returns the extra fields after a refresh: a field that the refresh did not return keeps its value.
 func newer(old, sent map[string]string) map[string]string {
 	all := maps.Clone(old)
 	for name, value := range sent {

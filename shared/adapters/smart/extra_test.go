@@ -22,7 +22,8 @@ const (
 	tokensOfAnswer = `"access_token":"` + anAccessToken + `","refresh_token":"` + aRefreshToken + `","patient":"p"`
 )
 
-// exchangeFor exchanges a code for an answer with members besides the tokens, and wants fields of it.
+// exchangeFor exchanges a code for a response with the given members besides the tokens, and requests the wanted
+// fields.
 func exchangeFor(t *testing.T, members string, wanted ...string) tokens.Set {
 	t.Helper()
 	body := "{" + tokensOfAnswer + members + "}"
@@ -38,7 +39,7 @@ func exchangeFor(t *testing.T, members string, wanted ...string) tokens.Set {
 	return set
 }
 
-func TestOnlyTheFieldsThatAreWantedAreKeptOfATokenAnswer(t *testing.T) {
+func TestExchangeStoresOnlyWantedFields(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		members string
@@ -76,7 +77,7 @@ func TestOnlyTheFieldsThatAreWantedAreKeptOfATokenAnswer(t *testing.T) {
 	}
 }
 
-func TestAHostileTokenAnswerFillsNoField(t *testing.T) {
+func TestExchangeRefusesHostileFields(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
 		"an object":         `{"practice":"a-1"}`,
@@ -108,8 +109,8 @@ func TestAHostileTokenAnswerFillsNoField(t *testing.T) {
 	}
 }
 
-// On a refresh, since an exchange would refuse this id_token before it keeps anything.
-func TestAnIDTokenUnderAnotherNameFillsNoField(t *testing.T) {
+// On a refresh, since an exchange would refuse this id_token before it stores a field.
+func TestRefreshRefusesIDTokenInField(t *testing.T) {
 	t.Parallel()
 	body := "{" + tokensOfAnswer + `,"id_token":"` + anIDToken + `","practice":"` + anIDToken + `"}`
 	set, err := portal(answering{body: body}, noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{
@@ -121,7 +122,7 @@ func TestAnIDTokenUnderAnotherNameFillsNoField(t *testing.T) {
 	}
 }
 
-func TestATokenIsNeverKeptAsAField(t *testing.T) {
+func TestExchangeNeverStoresTokenAsField(t *testing.T) {
 	t.Parallel()
 	set := exchangeFor(t, `,"id_token_hint":"h","client_secret":"s"`, "access_token", "refresh_token", "id_token_hint",
 		"client_secret", "")
@@ -133,7 +134,7 @@ func TestATokenIsNeverKeptAsAField(t *testing.T) {
 	}
 }
 
-func TestAtMostEightFieldsAreKept(t *testing.T) {
+func TestExchangeStoresAtMostEightFields(t *testing.T) {
 	t.Parallel()
 	var members strings.Builder
 	wanted := make([]string, 0, 20)
@@ -147,7 +148,7 @@ func TestAtMostEightFieldsAreKept(t *testing.T) {
 	}
 }
 
-func TestARefreshKeepsTheFieldsThatItDoesNotBring(t *testing.T) {
+func TestRefreshKeepsMissingFields(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		members   string
@@ -185,7 +186,7 @@ func TestARefreshKeepsTheFieldsThatItDoesNotBring(t *testing.T) {
 	}
 }
 
-func TestARefusalKeepsNothingOfItsFields(t *testing.T) {
+func TestRefusalStoresNoFields(t *testing.T) {
 	t.Parallel()
 	_, err := portal(answering{status: http.StatusBadRequest, body: `{"error":"invalid_grant","practice":"alder"}`},
 		noon, public{}).

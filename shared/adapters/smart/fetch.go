@@ -19,32 +19,32 @@ import (
 )
 
 const (
-	// acceptFHIR names the media type of FHIR R4 and the one of DSTU2.
+	// acceptFHIR names the media types of FHIR R4 and DSTU2.
 	acceptFHIR = "application/fhir+json, application/json+fhir;q=0.9, application/json;q=0.8"
-	// maxRedirects is how many redirects under the base one request may take.
+	// maxRedirects is the maximum number of redirects under the base for one request.
 	maxRedirects = 3
-	// maxRetryAfter bounds what a server may ask us to wait.
+	// maxRetryAfter bounds the delay that a server may request.
 	maxRetryAfter = 24 * time.Hour
-	// byteOrderMark is what some servers begin a document with.
+	// byteOrderMark precedes the documents of some servers.
 	byteOrderMark = "\ufeff"
-	// maxRest is how much of a redirect's body is read, only to keep the connection usable.
+	// maxRest bounds how much of a redirect's body is read to keep the connection reusable.
 	maxRest = 4 << 10
 )
 
-// fetcher gets documents from addresses under one FHIR base.
+// fetcher fetches documents from URLs under one FHIR base.
 type fetcher struct {
 	doer    Doer
 	base    fhir.Base
 	profile plan.Profile
 }
 
-// get reads the JSON document at address: document, for who does not ask for more.
+// get reads the JSON document at address. It is like document, without the other results.
 func (f fetcher) get(ctx context.Context, address, accept string, limit int64, token secret.Text) ([]byte, error) {
 	answer, err := f.document(ctx, address, accept, limit, token)
 	return answer.Body, err
 }
 
-// document reads the JSON document at address, of at most limit bytes. The rest is as with open.
+// document reads the JSON document at address, of at most limit bytes. The rest is as in open.
 func (f fetcher) document(ctx context.Context, address, accept string, limit int64,
 	token secret.Text,
 ) (fhir.Answer, error) {
@@ -59,9 +59,9 @@ func (f fetcher) document(ctx context.Context, address, accept string, limit int
 	return fhir.Answer{Body: body, Rate: rate(response.Header)}, nil
 }
 
-// open asks for what is at address and returns an answer that is 2xx, whose body is open. address must be under the
-// base: Base.Join or Base.Resolve made it. An empty token is not sent. Redirects are followed by hand, because only
-// here it is known that they must stay under the base. The error is *fhir.RequestError.
+// open requests address and returns a 2xx response with an open body. address must be under the base: Base.Join or
+// Base.Resolve created it. An empty token is not sent. Redirects are followed here rather than in the HTTP client,
+// because only this code enforces that they stay under the base. The error is a *fhir.RequestError.
 func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
 	address = f.polite(address)
 	for redirects := 0; ; redirects++ {
@@ -88,8 +88,8 @@ func (f fetcher) open(ctx context.Context, address, accept string, token secret.
 	}
 }
 
-// batch posts a batch of searches to the base and reads its answer, of at most limit bytes. The rest is as with
-// document, but no redirect is followed.
+// batch posts a batch of searches to the base and reads its response, of at most limit bytes. The rest is as in
+// document, except that no redirect is followed.
 func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base.String(), bytes.NewReader(body))
 	if err != nil {
@@ -118,12 +118,13 @@ func (f fetcher) send(ctx context.Context, address, accept string, token secret.
 	return f.asked(request, accept, token)
 }
 
-// asked sends a request with what goes with all of them.
+// asked sends a request with the headers and parameters that all requests share.
 func (f fetcher) asked(request *http.Request, accept string, token secret.Text) (*http.Response, error) {
 	for name, value := range f.profile.Headers {
 		request.Header.Set(name, value)
 	}
-	// These are not the profile's: the host is the base's, and net/http unpacks only what it has asked for itself.
+	// A profile can't set these: the host is the base's, and net/http decompresses only encodings that it requested
+	// itself.
 	for _, name := range [...]string{"Authorization", "Host", "Accept-Encoding"} {
 		request.Header.Del(name)
 	}
@@ -134,14 +135,14 @@ func (f fetcher) asked(request *http.Request, accept string, token secret.Text) 
 	return f.doer.Do(request)
 }
 
-// polite adds the parameters that the server wants on every request and that an address lacks. What is there already
-// stays as it is, byte by byte: next links are opaque.
+// polite adds the parameters that the server requires on every request and that a URL lacks. Existing ones remain
+// unchanged, byte by byte: next links are opaque.
 func (f fetcher) polite(address string) string {
 	if len(f.profile.Query) == 0 {
 		return address
 	}
 	_, query, _ := strings.Cut(address, "?")
-	present, _ := url.ParseQuery(query) // whatever of it can be read
+	present, _ := url.ParseQuery(query) // the part that can be parsed
 	for _, name := range slices.Sorted(maps.Keys(f.profile.Query)) {
 		if present.Has(name) {
 			continue
@@ -158,8 +159,8 @@ func (f fetcher) polite(address string) string {
 	return address
 }
 
-// redirect returns the address under the base that a Location header means; ok is false when there is none. Where a
-// proxy's own name was moved back to the base and nothing changes, the redirect would only repeat itself.
+// redirect returns the URL under the base to which a Location header leads. ok is false if there is none. If mapping a
+// proxy's own name back to the base yields the same URL, the redirect would loop.
 func (f fetcher) redirect(from, location string) (address string, ok bool) {
 	current, err := url.Parse(from)
 	if err != nil {
@@ -174,7 +175,7 @@ func (f fetcher) redirect(from, location string) (address string, ok bool) {
 	return address, ok && address != from
 }
 
-// document returns the body of a good answer, provided that it begins as a JSON object does.
+// document returns the body of a successful response if it begins like a JSON object.
 func document(response *http.Response, limit int64) ([]byte, error) {
 	if response.StatusCode/100 != 2 {
 		return nil, refused(response, nil)
@@ -186,7 +187,7 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, unanswered(err)
 	}
-	// some servers send a byte order mark, which RFC 8259 lets readers drop
+	// some servers send a byte order mark, which RFC 8259 lets parsers ignore
 	body = bytes.TrimPrefix(body, []byte(byteOrderMark))
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return nil, &fhir.RequestError{Class: fhir.Content, Status: response.StatusCode}
@@ -194,13 +195,12 @@ func document(response *http.Response, limit int64) ([]byte, error) {
 	return body, nil
 }
 
-// discard reads a little of a body that nobody wants and closes it.
+// discard reads a little of an unneeded body and closes it.
 func discard(response *http.Response) {
-	_, _ = safehttp.ReadAll(response, maxRest) // nothing depends on the rest of a redirect
+	_, _ = safehttp.ReadAll(response, maxRest) // the rest of a redirect is irrelevant
 }
 
-// unanswered makes the error of a request without a whole answer. Of the cause only what is known to name no address
-// is kept.
+// unanswered returns the error of a request without a complete response. It keeps only causes known to contain no URL.
 func unanswered(err error) *fhir.RequestError {
 	failure := &fhir.RequestError{Class: fhir.Network}
 	if known, ok := errors.AsType[*safehttp.Error](err); ok {
@@ -215,8 +215,8 @@ func unanswered(err error) *fhir.RequestError {
 	return failure
 }
 
-// retryAfter reads Retry-After (RFC 9110 section 10.2.3): seconds, or a date, which is compared with the answer's own
-// Date so that no two clocks have to agree.
+// retryAfter reads Retry-After (RFC 9110 section 10.2.3): seconds, or a date. A date is compared with the response's
+// own Date header, so that the clocks need not agree.
 func retryAfter(header http.Header) time.Duration {
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil {

@@ -9,19 +9,19 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// maxMediaType is the longest media type in bytes that is passed on.
+// maxMediaType is the maximum length in bytes of a media type that is passed on.
 const maxMediaType = 200
 
-// file makes the File of a good answer, of at most limit bytes.
+// file creates the File of a successful response, of at most limit bytes.
 func file(response *http.Response, limit int64) fhir.File {
 	body := &bounded{body: response.Body, left: max(0, limit)}
 	if response.ContentLength > limit {
-		body.left = -1 // not one byte of what will be thrown away
+		body.left = -1 // read no byte of a body that will be discarded
 	}
 	return fhir.File{Body: body, ContentType: mediaType(response.Header), Rate: rate(response.Header)}
 }
 
-// mediaType returns the Content-Type of an answer in its canonical form; empty when there is none that can be read.
+// mediaType returns the Content-Type of a response in canonical form, or "" if there is no readable one.
 func mediaType(header http.Header) string {
 	stated, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
@@ -33,10 +33,10 @@ func mediaType(header http.Header) string {
 	return ""
 }
 
-// bounded is the body of an answer whose errors are *fhir.RequestError and that gives no more bytes than it may.
+// bounded is a response body with a size limit. Its errors are of type *fhir.RequestError.
 type bounded struct {
 	body io.ReadCloser
-	left int64 // bytes that may still come; negative once there was one more
+	left int64 // bytes still allowed; negative once the limit is exceeded
 }
 
 // Read implements io.Reader.
@@ -44,7 +44,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, &fhir.RequestError{Class: fhir.TooLarge}
 	}
-	n, err := b.body.Read(p[:min(int64(len(p)), b.left+1)]) // one byte more tells the end from a limit that is passed
+	n, err := b.body.Read(p[:min(int64(len(p)), b.left+1)]) // one extra byte distinguishes the end from an exceeded limit
 	b.left -= int64(n)
 	switch {
 	case b.left < 0:
@@ -57,7 +57,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements io.Closer. What cannot be closed any more is no failure of what was read.
+// Close implements io.Closer. It ignores the error, which does not affect the data already read.
 func (b *bounded) Close() error {
 	_ = b.body.Close()
 	return nil

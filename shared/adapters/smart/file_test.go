@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// bomb answers with so many megabytes of spaces, of which hardly anything is sent.
+// bomb responds with many megabytes of spaces, compressed to almost nothing.
 func bomb(status, megabytes int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -27,7 +27,7 @@ func bomb(status, megabytes int) http.HandlerFunc {
 	}
 }
 
-func TestAttachmentIsReadAsItIs(t *testing.T) {
+func TestAttachmentIsReadUnchanged(t *testing.T) {
 	t.Parallel()
 	const content = "\x89PNG\r\n\x1a\n\x00"
 	e := newEHR(t, map[string]http.HandlerFunc{
@@ -53,7 +53,7 @@ func TestAttachmentIsReadAsItIs(t *testing.T) {
 	}
 }
 
-func TestAttachmentPassesOnNoMediaTypeThatIsNone(t *testing.T) {
+func TestAttachmentOmitsInvalidMediaType(t *testing.T) {
 	t.Parallel()
 	for stated, want := range map[string]string{
 		"":                         "",
@@ -63,7 +63,7 @@ func TestAttachmentPassesOnNoMediaTypeThatIsNone(t *testing.T) {
 		"text/html; charset":       "",
 		"text/html; x=" + strings.Repeat("x", 300): "",
 	} {
-		// net/http's server guesses a type for an empty one, unless the header is there without a value.
+		// net/http's server guesses a type for an empty body, unless the header exists without a value.
 		e := newEHR(t, map[string]http.HandlerFunc{"": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = nil
 			if stated != "" {
@@ -82,7 +82,7 @@ func TestAttachmentPassesOnNoMediaTypeThatIsNone(t *testing.T) {
 	}
 }
 
-func TestAttachmentGivesNoMoreThanItsLimit(t *testing.T) {
+func TestAttachmentStopsAtLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
 	chunked := func(w http.ResponseWriter, _ *http.Request) {
@@ -134,7 +134,7 @@ func TestAttachmentGivesNoMoreThanItsLimit(t *testing.T) {
 	}
 }
 
-func TestAttachmentThatIsRefused(t *testing.T) {
+func TestAttachmentReportsRefusal(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusTooManyRequests, "maple", "Retry-After", "7")})
 	_, err := reader(t, e.URL).Attachment(t.Context(), "Binary/1", 100)
@@ -143,7 +143,7 @@ func TestAttachmentThatIsRefused(t *testing.T) {
 	}
 }
 
-func TestAttachmentEndsWithItsContext(t *testing.T) {
+func TestAttachmentStopsWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "x")
@@ -168,7 +168,7 @@ func TestAttachmentEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreBoundedByTheLimitOfTheirCaller(t *testing.T) {
+func TestReaderBoundsDocumentsByCallersLimit(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads hundreds of megabytes")

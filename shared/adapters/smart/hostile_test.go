@@ -17,7 +17,7 @@ import (
 
 const honestBase = "https://fhir.alder.example/r4"
 
-// wiretap is the whole internet: it answers every host and keeps every request.
+// wiretap simulates the entire internet: it responds for every host and records every request.
 type wiretap struct {
 	answer func(*http.Request) (status int, location string)
 
@@ -44,7 +44,7 @@ func (w *wiretap) reader(t *testing.T) source.Server {
 	return readerOf(t, w, honestBase, plan.Profile{Query: map[string]string{"own": "1"}}, bearer)
 }
 
-// check reports requests that went anywhere but under the base.
+// check reports requests that went to a URL outside the base.
 func (w *wiretap) check(t *testing.T) {
 	t.Helper()
 	for _, r := range w.sent {
@@ -56,8 +56,8 @@ func (w *wiretap) check(t *testing.T) {
 	}
 }
 
-// attacks are links that a hostile server may hand out. Those that are only disguised (true) mean an address under the
-// base, and may be asked there; the others must not be followed.
+// attacks returns links that a hostile server may return. Links that are merely disguised (true) resolve to a URL under
+// the base and may be requested there; the others must not be followed.
 func attacks() map[string]bool {
 	return map[string]bool{
 		"https://evil.example/x":                               false,
@@ -99,7 +99,7 @@ func attacks() map[string]bool {
 	}
 }
 
-// calls are what a Reader can be asked with the token; each begins at an honest address.
+// calls returns every call of a Reader that sends the token. Each begins at an honest URL.
 func calls(ctx context.Context, r source.Server) map[string]func() error {
 	return map[string]func() error{
 		"read": func() error {
@@ -125,7 +125,7 @@ func calls(ctx context.Context, r source.Server) map[string]func() error {
 	}
 }
 
-func TestHostileLinksAreNotFollowed(t *testing.T) {
+func TestReaderRefusesHostileLinks(t *testing.T) {
 	t.Parallel()
 	for link, disguised := range attacks() {
 		w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}
@@ -147,7 +147,7 @@ func TestHostileLinksAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestHostileRedirectsAreNotFollowed(t *testing.T) {
+func TestReaderRefusesHostileRedirects(t *testing.T) {
 	t.Parallel()
 	for link, disguised := range attacks() {
 		for _, status := range []int{301, 302, 303, 307, 308} {
@@ -176,7 +176,7 @@ func TestHostileRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-func TestARedirectThatTurnsHostileLaterIsNotFollowed(t *testing.T) {
+func TestReaderRefusesLaterHostileRedirect(t *testing.T) {
 	t.Parallel()
 	for name := range calls(t.Context(), nil) {
 		w := &wiretap{}
@@ -194,8 +194,8 @@ func TestARedirectThatTurnsHostileLaterIsNotFollowed(t *testing.T) {
 	}
 }
 
-// A profile is our own, but none of it may replace who we are or where a request goes.
-func TestAProfileChangesNeitherTheTokenNorTheHost(t *testing.T) {
+// A profile is our own configuration, but it must not replace the credentials or the destination of a request.
+func TestProfileCannotReplaceTokenOrHost(t *testing.T) {
 	t.Parallel()
 	w := &wiretap{answer: func(*http.Request) (int, string) { return http.StatusOK, "" }}
 	r := readerOf(t, w, honestBase, plan.Profile{Headers: map[string]string{
@@ -230,7 +230,7 @@ func TestAProfileChangesNeitherTheTokenNorTheHost(t *testing.T) {
 	}
 }
 
-func TestAProfileAddsItsParametersToEveryRequest(t *testing.T) {
+func TestProfileAddsParametersToEveryRequest(t *testing.T) {
 	t.Parallel()
 	var redirected bool
 	w := &wiretap{answer: func(r *http.Request) (int, string) {

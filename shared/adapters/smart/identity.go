@@ -18,28 +18,29 @@ import (
 )
 
 const (
-	// extraTime is what a health system gets for keys, userinfo, a search or introspection, each, out of the time for the
-	// whole exchange.
+	// extraTime is the time-out of each request for keys, userinfo, a search or introspection, within the time of the
+	// entire exchange.
 	extraTime = 5 * time.Second
-	// maxExtra is the largest of those answers in bytes.
+	// maxExtra is the maximum size of each of those responses in bytes.
 	maxExtra = 256 << 10
-	// skew is how far apart the clocks may be.
+	// skew is the tolerated clock skew.
 	skew = time.Minute
-	// maxSigned is the longest signed token in bytes.
+	// maxSigned is the maximum length of a signed token in bytes.
 	maxSigned = 64 << 10
 )
 
 var errNonce = errors.New("id_token: it belongs to another sign-in")
 
-// identity is what a verified id_token says.
+// identity holds the claims of a verified id_token.
 type identity struct {
 	patient string // FHIR id, or empty
 	subject string
 }
 
-// patient finds the patient whose records were shared, in this order: the token answer, the id_token, the access token,
-// userinfo, and a search for the only Patient that the token opens. It is empty when none of them tells. The error
-// means that the id_token is forged or belongs to another sign-in: then nothing of the answer may be used.
+// patient finds the patient who shared their records, using, in this order, the token response, the id_token, the
+// access token, userinfo, and a search for the only Patient that the token can read. It returns "" if none of them
+// identifies the patient. An error means that the id_token is forged or belongs to another sign-in; then no part of the
+// response may be used.
 func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer) (string, error) {
 	known, err := p.identify(ctx, a, answer.idToken)
 	if err != nil {
@@ -56,9 +57,9 @@ func (p Portal) patient(ctx context.Context, a flow.Attempt, answer tokenAnswer)
 	return p.onlyPatient(ctx, a.FHIRBase, answer.access), nil
 }
 
-// onlyPatient asks the FHIR server for the patients that the access token opens (OnPatient names its patient in no
-// other way). One is the patient. Of several, or of one where more may follow, none is: a parent's token may open a
-// child's record, and a guess would export the wrong person's.
+// onlyPatient searches the FHIR server for the patients that the access token can read (OnPatient identifies its
+// patient in no other way). It returns the id if there is exactly one. It returns none if there are several or if more
+// may follow: a parent's token may read a child's record, and a guess would export the wrong person's.
 func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.Text) string {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -86,9 +87,9 @@ func (p Portal) onlyPatient(ctx context.Context, fhirBase string, token secret.T
 	return patientID(found)
 }
 
-// identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). One that is missing, that cannot be checked
-// because no keys are at hand or it is encrypted, or that was made for somebody else or has expired says nothing, and
-// the connection goes on without it.
+// identify verifies an id_token (OpenID Connect Core 1.0 section 3.1.3.7). It returns no identity, and the connection
+// continues without one, if the token is missing, expired, for another audience, or can't be checked because it is
+// encrypted or the keys are unavailable.
 func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text) (identity, error) {
 	claims, err := p.verified(ctx, a.KeySet, token)
 	if err != nil || claims == nil {
@@ -104,8 +105,8 @@ func (p Portal) identify(ctx context.Context, a flow.Attempt, token secret.Text)
 	return identity{patient: patientOf(claims), subject: claims.text("sub")}, nil
 }
 
-// verified returns the claims of an id_token signed by a key of the set at keySet, or nil for a
-// token that cannot be checked.
+// verified returns the claims of an id_token signed by a key of the set at keySet, or nil if the token can't be
+// checked.
 func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) (answer, error) {
 	if token.Empty() {
 		return nil, nil
@@ -115,7 +116,7 @@ func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) 
 		MaxBytes:   maxSigned,
 	}
 	signed, err := accepted.Parse(token)
-	if errors.Is(err, jws.ErrEncrypted) { // some servers encrypt it even if the client has published no key for that
+	if errors.Is(err, jws.ErrEncrypted) { // some servers encrypt it even if the client published no encryption key
 		return nil, nil
 	}
 	if err != nil {
@@ -143,8 +144,8 @@ func (p Portal) verified(ctx context.Context, keySet string, token secret.Text) 
 	return claims, nil
 }
 
-// addressed reports whether an id_token came from the pinned issuer and is for our client. Where discovery names no
-// issuer, there is none that it could come from.
+// addressed reports whether an id_token comes from the pinned issuer and is for our client. If discovery names no
+// issuer, the result is false.
 func addressed(claims answer, a flow.Attempt) bool {
 	if a.Issuer == "" || claims.text("iss") != a.Issuer {
 		return false
@@ -159,7 +160,7 @@ func addressed(claims answer, a flow.Attempt) bool {
 	return slices.Contains(several, a.ClientID)
 }
 
-// expiry reads exp; without one a token has expired long ago.
+// expiry returns exp. A token without one counts as long expired.
 func expiry(claims answer) time.Time {
 	var seconds float64
 	if json.Unmarshal(claims["exp"], &seconds) != nil || seconds < 0 || seconds > 1<<40 {
@@ -168,8 +169,8 @@ func expiry(claims answer) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// patientOfAccessToken reads the patient from an access token that is a JWT. Its signature is for the FHIR server to
-// check; it came from the token endpoint itself, as the patient member of the same answer would have.
+// patientOfAccessToken reads the patient from an access token that is a JWT. Only the FHIR server can check its
+// signature, but the token came from the token endpoint itself, like the patient member of the same response.
 func patientOfAccessToken(token secret.Text) string {
 	claims, ok := unverified(token)
 	if !ok {
@@ -181,7 +182,7 @@ func patientOfAccessToken(token secret.Text) string {
 	return patientID(claims.text("local_patient_id")) // Veradigm
 }
 
-// unverified reads the claims of a token that may be a JWT, without verifying its signature.
+// unverified reads the claims of a possible JWT without verifying its signature.
 func unverified(token secret.Text) (answer, bool) {
 	parts := strings.Split(token.Reveal(), ".")
 	if len(parts) != 3 || len(token.Reveal()) > maxSigned {
@@ -192,7 +193,7 @@ func unverified(token secret.Text) (answer, bool) {
 	return claims, err == nil && json.Unmarshal(payload, &claims) == nil && claims != nil
 }
 
-// userinfo asks who the access token is about. It never speaks for a subject other than the id_token's (OpenID Connect
+// userinfo requests the subject of the access token. It ignores a subject different from the id_token's (OpenID Connect
 // Core 1.0 section 5.3.2).
 func (p Portal) userinfo(ctx context.Context, address string, token secret.Text, subject string) string {
 	document, ok := p.fetch(ctx, address, token)
@@ -206,7 +207,7 @@ func (p Portal) userinfo(ctx context.Context, address string, token secret.Text,
 	return patientOf(claims)
 }
 
-// patientOf reads the patient from claims: the launch context, or a user who is a patient.
+// patientOf reads the patient from claims: the launch context, or a user who is also the patient.
 func patientOf(claims answer) string {
 	if patient := patientID(claims.text("patient")); patient != "" {
 		return patient
@@ -226,7 +227,7 @@ func cutLast(text, separator string) (before, after string, found bool) {
 	return text[:i], text[i+len(separator):], true
 }
 
-// patientID takes the id of a patient as it stands or behind its type; empty when it has no valid form.
+// patientID returns a patient's id, given alone or after its type, or "" if it is malformed.
 func patientID(text string) string {
 	if id := strings.TrimPrefix(text, "Patient/"); fhir.ValidID(id) {
 		return id
@@ -234,7 +235,7 @@ func patientID(text string) string {
 	return ""
 }
 
-// fetch gets a JSON object that a connection can do without. It follows no redirect: nobody vouches for where it leads.
+// fetch gets an optional JSON object. It does not follow redirects, since their targets are unverified.
 func (p Portal) fetch(ctx context.Context, address string, token secret.Text) (body []byte, ok bool) {
 	if address == "" {
 		return nil, false

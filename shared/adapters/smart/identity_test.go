@@ -26,19 +26,20 @@ import (
 
 const nonce = "the-nonce-of-this-sign-in"
 
-// signer is a key of a health system.
+// signer is a signing key of a health system.
 type signer struct {
 	key crypto.Signer
 	jwk map[string]any
 }
 
-// signers are made once, since RSA keys take their time. "other" signs as well as the rest, but is in no set.
+// signers are created once, because generating RSA keys is slow. "other" signs like the rest, but no key set contains
+// it.
 var signers = sync.OnceValue(func() map[string]signer {
 	made := map[string]signer{}
 	for name, bits := range map[string]int{"rsa": 2048, "other": 2048, "short": 1024} {
 		key, err := rsa.GenerateKey(rand.Reader, bits)
 		if err != nil {
-			continue // the tests that need it fail
+			continue // tests that need this key will fail
 		}
 		made[name] = signer{key, map[string]any{
 			"kty": "RSA", "kid": name, "n": encode(key.N.Bytes()), "e": encode(big.NewInt(int64(key.E)).Bytes()),
@@ -64,7 +65,7 @@ var signers = sync.OnceValue(func() map[string]signer {
 
 func encode(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-// keySet is the document with every key but "other".
+// keySet returns the document with every key except "other".
 func keySet(t *testing.T) string {
 	t.Helper()
 	keys := []any{"not a key", map[string]any{"kty": "oct", "kid": "oct", "k": "c2VjcmV0"}, map[string]any{"kty": 7}}
@@ -85,7 +86,7 @@ func marshal(t *testing.T, value any) string {
 	return string(text)
 }
 
-// sign makes a token with exactly this header and these claims.
+// sign creates a token with exactly this header and these claims.
 func sign(t *testing.T, by string, header, claims map[string]any) string {
 	t.Helper()
 	signed := encode([]byte(marshal(t, header))) + "." + encode([]byte(marshal(t, claims)))
@@ -120,14 +121,14 @@ func claims(changes map[string]any) map[string]any {
 	return all
 }
 
-// identification is one sign-in at a health system that answers so.
+// identification is a sign-in at a health system with the given responses.
 type identification struct {
-	members  map[string]any // of the token answer, besides access_token
+	members  map[string]any // members of the token response besides access_token
 	access   string
-	keys     string // "" for all
-	userinfo string // "" for none
+	keys     string // "" means all
+	userinfo string // "" means none
 	keyless  bool
-	nameless bool // discovery named no issuer
+	nameless bool // discovery returned no issuer
 }
 
 func (i identification) exchange(t *testing.T) (tokens.Set, *ehr, error) {
@@ -165,7 +166,7 @@ func (i identification) exchange(t *testing.T) (tokens.Set, *ehr, error) {
 	return set, e, err
 }
 
-func TestAnIDTokenIsVerifiedWithEveryAcceptedAlgorithm(t *testing.T) {
+func TestIDTokenVerifiesWithEveryAcceptedAlgorithm(t *testing.T) {
 	t.Parallel()
 	for alg, by := range map[string]string{"RS256": "rsa", "RS384": "rsa", "ES256": "p256", "ES384": "p384"} {
 		for _, header := range []map[string]any{{"alg": alg, "kid": by, "typ": "JWT"}, {"alg": alg}} {
@@ -177,7 +178,7 @@ func TestAnIDTokenIsVerifiedWithEveryAcceptedAlgorithm(t *testing.T) {
 	}
 }
 
-func TestAForgedIDTokenFailsTheConnection(t *testing.T) {
+func TestForgedIDTokenFailsConnection(t *testing.T) {
 	t.Parallel()
 	good := func(header map[string]any) string { return sign(t, "rsa", header, claims(nil)) }
 	header := map[string]any{"alg": "RS256", "kid": "rsa"}
@@ -241,7 +242,7 @@ func TestAForgedIDTokenFailsTheConnection(t *testing.T) {
 	}
 }
 
-func TestAnIDTokenThatProvesNothingIsLeftAside(t *testing.T) {
+func TestUnverifiableIDTokenIsIgnored(t *testing.T) {
 	t.Parallel()
 	header := map[string]any{"alg": "RS256", "kid": "rsa"}
 	signed := func(changes map[string]any) identification {
@@ -286,7 +287,7 @@ func TestAnIDTokenThatProvesNothingIsLeftAside(t *testing.T) {
 	}
 }
 
-func TestThePatientIsTakenFromTheFirstThatTells(t *testing.T) {
+func TestPatientComesFromFirstSource(t *testing.T) {
 	t.Parallel()
 	identity := func(changes map[string]any) string {
 		return sign(t, "rsa", map[string]any{"alg": "RS256"}, claims(changes))
@@ -302,7 +303,7 @@ func TestThePatientIsTakenFromTheFirstThatTells(t *testing.T) {
 		identification
 
 		want  string
-		asked bool // userinfo
+		asked bool // whether userinfo was requested
 	}{
 		"the answer first": {identification{
 			members: full, access: access(`{"patient":"of-access"}`),
@@ -363,7 +364,7 @@ func TestThePatientIsTakenFromTheFirstThatTells(t *testing.T) {
 	}
 }
 
-func TestUserinfoIsNotLedAway(t *testing.T) {
+func TestUserinfoRefusesRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"patient":"7"}`)})
 	e := newEHR(t, map[string]http.HandlerFunc{

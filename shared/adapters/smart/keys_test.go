@@ -22,7 +22,7 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
+func TestKeyVerifiesOnlyForItsUse(t *testing.T) {
 	t.Parallel()
 	with := func(by string, changes map[string]any) map[string]any {
 		key := maps.Clone(signers()[by].jwk)
@@ -91,7 +91,7 @@ func TestAKeyVerifiesOnlyWhatItIsFor(t *testing.T) {
 	}
 }
 
-// zeroBefore is a number of a key, written a byte too long.
+// zeroBefore returns a number of a key with a leading zero byte.
 func zeroBefore(number any) string {
 	text, _ := number.(string)
 	raw, err := base64.RawURLEncoding.DecodeString(text)
@@ -101,7 +101,7 @@ func zeroBefore(number any) string {
 	return encode(append([]byte{0}, raw...))
 }
 
-// signedBy makes an id_token by go-jose and has it checked with the keys.
+// signedBy creates an id_token with go-jose and has it checked with the keys.
 func signedBy(t *testing.T, algorithm jose.SignatureAlgorithm, key any, keys map[string]any,
 	change func(token string) string,
 ) error {
@@ -124,7 +124,7 @@ func signedBy(t *testing.T, algorithm jose.SignatureAlgorithm, key any, keys map
 	return err
 }
 
-func TestAGoodSignatureIsTakenInOneFormAndOfAcceptedAlgorithmsOnly(t *testing.T) {
+func TestSignatureNeedsCanonicalFormAndAcceptedAlgorithm(t *testing.T) {
 	t.Parallel()
 	by := signers()["rsa"]
 	same := func(token string) string { return token }
@@ -136,12 +136,12 @@ func TestAGoodSignatureIsTakenInOneFormAndOfAcceptedAlgorithmsOnly(t *testing.T)
 			t.Errorf("%s was accepted", algorithm)
 		}
 	}
-	// Some libraries know what b64 means, and take it where it changes nothing.
+	// Some libraries understand b64 and accept it if it changes nothing.
 	critical := sign(t, "rsa", map[string]any{"alg": "RS256", "crit": []string{"b64"}, "b64": true}, claims(nil))
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(string) string { return critical }) == nil {
 		t.Error("a critical header was accepted")
 	}
-	// 256 bytes leave four bits of the last character unused, which some decoders take for nothing.
+	// 256 bytes leave four bits of the last character unused, which some decoders ignore.
 	if signedBy(t, jose.RS256, by.key, by.jwk, func(token string) string {
 		const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 		last := len(token) - 1
@@ -151,7 +151,7 @@ func TestAGoodSignatureIsTakenInOneFormAndOfAcceptedAlgorithmsOnly(t *testing.T)
 	}
 }
 
-func TestACoordinateMayLackTheZerosBeforeIt(t *testing.T) {
+func TestKeyCoordinateMayOmitLeadingZeros(t *testing.T) {
 	t.Parallel()
 	for range 10_000 { // one in 256 begins with a zero
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -174,7 +174,7 @@ func TestACoordinateMayLackTheZerosBeforeIt(t *testing.T) {
 	t.Error("no such key was found")
 }
 
-func TestIDTokenKeysComeFromTheSetAlone(t *testing.T) {
+func TestIDTokenKeysComeFromKeySetOnly(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		header string // members besides alg
@@ -199,7 +199,7 @@ func TestIDTokenKeysComeFromTheSetAlone(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstKeysOfASetAreLookedAt(t *testing.T) {
+func TestKeySetIsLimitedToFirstKeys(t *testing.T) {
 	t.Parallel()
 	for fillers, good := range map[int]bool{63: true, 64: false} {
 		keys := make([]any, 0, fillers+1)
@@ -217,7 +217,7 @@ func TestOnlyTheFirstKeysOfASetAreLookedAt(t *testing.T) {
 	}
 }
 
-// hanging grants tokens and answers nothing else until the caller gives up.
+// hanging grants tokens and then blocks every other request until the caller cancels it.
 type hanging struct{ granted string }
 
 func (h hanging) Do(r *http.Request) (*http.Response, error) {
@@ -231,7 +231,7 @@ func (h hanging) Do(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-func TestWhateverElseHangsCostsFiveSecondsEachAndNoConnection(t *testing.T) {
+func TestExchangeSurvivesHangingExtraRequests(t *testing.T) {
 	t.Parallel()
 	granted := marshal(t, map[string]any{
 		"access_token": "a", "refresh_token": "r", "id_token": sign(t, "p256", map[string]any{"alg": "ES256"}, claims(nil)),

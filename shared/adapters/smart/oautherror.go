@@ -11,22 +11,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// codeClient is the code of RFC 6749 section 5.2 for a client that is unknown or could not prove who it is.
+// codeClient is the code of RFC 6749 section 5.2 for a client that is unknown or failed to authenticate.
 const codeClient = "invalid_client"
 
-// OAuthError is an answer of a token endpoint that brought no token. Of the answer only the code is kept, and that
-// only if RFC 6749 section 5.2 knows it; texts of health systems may name patients.
+// OAuthError reports a token endpoint's response without a token. It keeps only the code, and only if RFC 6749 section
+// 5.2 defines it, since texts of health systems may name patients.
 type OAuthError struct {
-	Code   string // empty for anything that is no such code: a web page, a code of its own, a good status without a token
+	Code   string // empty otherwise: a web page, an unknown code, a 2xx without a token
 	Status int
-	// RetryAfter is how long the server wants to be left alone; zero when it does not say.
+	// RetryAfter is the delay that the server requests, or zero if it does not set one.
 	RetryAfter time.Duration
-	// AmbiguousBasic says that an invalid_client may only mean that the server reads HTTP Basic in the other way: decoded
-	// as RFC 6749 section 2.3.1 has it, or as it is. Client id and secret are not the same in both.
+	// AmbiguousBasic reports whether an invalid_client may merely mean that the server reads HTTP Basic in the other way:
+	// decoded as in RFC 6749 section 2.3.1, or raw. The client id and secret differ between the two.
 	AmbiguousBasic bool
 
-	textLength int    // of error_description
-	textHash   string // of error_description, to recognise one that comes again
+	textLength int    // length of error_description
+	textHash   string // hash of error_description, to recognise repetitions
 }
 
 // Error implements error.
@@ -38,13 +38,13 @@ func (e *OAuthError) Error() string {
 	return "token endpoint: " + code + " (status " + strconv.Itoa(e.Status) + ")"
 }
 
-// Definite reports whether the grant itself is refused: consent withdrawn or expired, code or refresh token used. The
-// status does not count, since servers send invalid_grant with 400, 401 and 403. Nothing else
-// may ever revoke a connection.
+// Definite reports whether the grant itself is refused: consent was withdrawn or expired, or the code or refresh token
+// was already used. It ignores the status, since servers send invalid_grant with 400, 401 and 403. No other error may
+// revoke a connection.
 func (e *OAuthError) Definite() bool { return e.Code == "invalid_grant" }
 
-// Unspent reports whether the answer shows that the grant was not used: a code of RFC 6749 other than invalid_grant, or
-// too many requests. Anything else, a page or a 500, may have come after a refresh token was spent.
+// Unspent reports whether the response proves that the grant was not used: a code of RFC 6749 other than invalid_grant,
+// or too many requests. Any other response, such as a page or a 500, may have followed the use of a refresh token.
 func (e *OAuthError) Unspent() bool {
 	return !e.Definite() && (e.Code != "" || e.Status == http.StatusTooManyRequests)
 }
@@ -61,8 +61,8 @@ func (e *OAuthError) LogValue() slog.Value {
 	)
 }
 
-// Failure tells for a log line (fault.Spot) the code, or what a FHIR server's answer with the
-// same status would be called.
+// Failure returns, for a log line (fault.Spot), the code, or the class of a FHIR server's response with the same
+// status.
 func (e *OAuthError) Failure() (class string, status int) {
 	switch {
 	case e.Code != "":
@@ -73,18 +73,18 @@ func (e *OAuthError) Failure() (class string, status int) {
 	return string(classOf(e.Status)), e.Status
 }
 
-// stale reports whether the answer may mean that the token endpoint has moved since its address was stored: nothing is
-// there any more, or something is that does not know us. In neither case was the grant used.
+// stale reports whether the response may mean that the token endpoint has moved since its URL was stored: the URL no
+// longer exists, or the server there does not know our client. In both cases the grant was not used.
 func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }
 
-// passes reports whether the status speaks of the server's own trouble, which the next hour may find gone.
+// passes reports whether the status indicates a temporary failure of the server.
 func (e *OAuthError) passes() bool {
 	return e.Status == http.StatusRequestTimeout || e.Status == http.StatusTooManyRequests || e.Status >= 500
 }
 
-// class says whose move it is: the patient's (definite), the operator's (registration) or nobody's (transient).
+// class returns the party that must act: the patient (definite), the operator (registration) or nobody (transient).
 func (e *OAuthError) class() string {
 	switch e.Code {
 	case "invalid_grant":
@@ -96,11 +96,11 @@ func (e *OAuthError) class() string {
 	}
 }
 
-// newOAuthError keeps what may be kept of an error answer.
+// newOAuthError keeps the parts of an error response that may be stored.
 func newOAuthError(status int, code, text string) *OAuthError {
 	failure := &OAuthError{Status: status, textLength: len(text)}
 	if status == http.StatusUnauthorized && code == "unauthorized_client" {
-		code = codeClient // 401 is for who could not prove who it is, whatever some call it (RFC 6749 section 5.2; Keycloak)
+		code = codeClient // 401 means failed client authentication (RFC 6749 section 5.2; Keycloak)
 	}
 	switch code {
 	case "invalid_request", codeClient, "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope":

@@ -20,7 +20,7 @@ func (e *ehr) signIn(t *testing.T) (tokens.Set, error) {
 	}, Code: secret.New("code")})
 }
 
-func TestTheOnlyPatientThatATokenOpensIsThePatient(t *testing.T) {
+func TestPatientSearchUsesSingleResult(t *testing.T) {
 	t.Parallel()
 	bundle := func(members, entries string) http.HandlerFunc {
 		return reply(http.StatusOK, `{"resourceType":"Bundle","type":"searchset"`+members+`,"entry":[`+entries+`]}`)
@@ -72,7 +72,7 @@ func TestTheOnlyPatientThatATokenOpensIsThePatient(t *testing.T) {
 	}
 }
 
-func TestAPatientThatIsKnownIsNotSearchedFor(t *testing.T) {
+func TestPatientSearchIsSkippedWhenPatientIsKnown(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a","patient":"p-1"}`)})
 	set, err := e.signIn(t)
@@ -81,7 +81,7 @@ func TestAPatientThatIsKnownIsNotSearchedFor(t *testing.T) {
 	}
 }
 
-func TestASearchForThePatientIsNotLedAway(t *testing.T) {
+func TestPatientSearchRefusesRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t,
 		map[string]http.HandlerFunc{"": reply(http.StatusOK,

@@ -20,8 +20,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Portal speaks to health systems for our clients: it gets, refreshes and revokes tokens, and reads FHIR with them. It
-// implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals, and is safe for concurrent use.
+// Portal communicates with health systems for our clients: it gets, refreshes and revokes tokens, and reads FHIR with
+// them. It implements flow.Exchanger, tokens.Refresher, refresh.Revoker and source.Portals, and is safe for concurrent
+// use.
 type Portal struct {
 	doer      Doer
 	clients   Clients
@@ -29,19 +30,19 @@ type Portal struct {
 	now       func() time.Time
 }
 
-// NewPortal makes a Portal; all of it is needed. endpoints says where Refresh may follow a token
+// NewPortal returns a Portal. All arguments are required. endpoints determines where Refresh may follow a token
 // endpoint that has moved.
 func NewPortal(doer Doer, clients Clients, endpoints Endpoints, now func() time.Time) Portal {
 	return Portal{doer: doer, clients: clients, endpoints: endpoints, now: now}
 }
 
-// Exchange implements flow.Exchanger. The code goes to the token endpoint that was pinned when the attempt
-// began, and to no other (RFC 9700 section 4.4). When consent ends is asked of whoever may know, and last
-// of the platform's profile.
+// Exchange implements flow.Exchanger. It sends the code only to the token endpoint that was pinned when the attempt
+// began (RFC 9700 section 4.4). It reads the consent's expiry from every source that may have it, and last from the
+// platform's profile.
 func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, error) {
 	a := grant.Attempt
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {grant.Code.Reveal()}, "redirect_uri": {a.Callback}}
-	if !grant.Verifier.Empty() { // a verifier without a challenge has to be refused (RFC 9700 section 2.1.1)
+	if !grant.Verifier.Empty() { // a verifier without a challenge must be refused (RFC 9700 section 2.1.1)
 		form.Set("code_verifier", grant.Verifier.Reveal())
 	}
 	set := tokens.Set{
@@ -74,10 +75,11 @@ func (p Portal) Exchange(ctx context.Context, grant flow.Grant) (tokens.Set, err
 	return set, nil
 }
 
-// Refresh implements tokens.Refresher. What the answer leaves out stays as it was (RFC 6749 section 6). Where the token
-// endpoint has moved, the new one is asked once and belongs to the answer. Errors, besides the refusal: fault.Limited
-// for 429 and fault.Upstream for 408 and 5xx, both with the server's RetryAfter; fault.Unavailable when our client
-// could not prove who it is; *OAuthError for any other answer that is no token, and the wrapped error of the Doer.
+// Refresh implements tokens.Refresher. Members missing from the response keep their values (RFC 6749 section 6). If the
+// token endpoint has moved, Refresh tries the new one once and returns it in the set. Errors, besides the refusal:
+// fault.Limited for 429 and fault.Upstream for 408 and 5xx, both with the server's RetryAfter; fault.Unavailable if our
+// client could not be authenticated; *OAuthError for any other response without a token; and the wrapped error of the
+// Doer.
 func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokens.Set, error) {
 	answer, err := p.refresh(ctx, tenant, old)
 	if refusal, ok := errors.AsType[*OAuthError](err); ok && refusal.stale() {
@@ -106,7 +108,7 @@ func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 	return p.withEnds(ctx, tenant, fresh, answer, within), nil
 }
 
-// Open implements source.Portals. The error is that of a malformed base.
+// Open implements source.Portals. The error reports a malformed base.
 func (p Portal) Open(base string, profile plan.Profile,
 	token func(context.Context) (secret.Text, error),
 ) (source.Server, error) {
@@ -117,7 +119,8 @@ func (p Portal) Open(base string, profile plan.Profile,
 	return &reader{fetcher: fetcher{doer: p.doer, base: parsed, profile: profile}, token: token}, nil
 }
 
-// refresh makes one refresh request. Leaving the scope out asks for the same again, but some servers refuse that.
+// refresh makes one refresh request. Omitting the scope would request the same scope again, but some servers refuse
+// that.
 func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) (tokenAnswer, error) {
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {old.RefreshToken.Reveal()}}
 	if old.RepeatScope && old.Scope != "" {
@@ -127,8 +130,8 @@ func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 	return p.token(ctx, tenant, useOf(old, old.TokenEndpoint), want, form)
 }
 
-// passing makes the error of an answer that speaks of the server's own trouble. What it tells of the grant, *OAuthError
-// goes on telling.
+// passing returns the error of a response that indicates a temporary failure of the server. The *OAuthError that it
+// wraps still describes the grant.
 func passing(refusal *OAuthError, cause error) error {
 	kind, code := fault.Upstream, fault.CodeUnavailable
 	if refusal.Status == http.StatusTooManyRequests {

@@ -13,12 +13,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// portal is our side without a catalogue.
+// portal returns a Portal without a catalogue.
 func portal(doer smart.Doer, now func() time.Time, clients smart.Clients) smart.Portal {
 	return smart.NewPortal(doer, clients, uncharted{}, now)
 }
 
-// public has nothing to authenticate with.
+// public is a Clients without credentials.
 type public struct{}
 
 func (public) Authenticate(context.Context, org.Tenant, catalog.ClientUse, url.Values, http.Header) error {

@@ -32,7 +32,7 @@ func (c counting) Do(r *http.Request) (*http.Response, error) {
 	return c.Doer.Do(r)
 }
 
-func TestADiscoveryIsRememberedForMinutes(t *testing.T) {
+func TestAuthorizerCachesDiscovery(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -59,7 +59,7 @@ func TestADiscoveryIsRememberedForMinutes(t *testing.T) {
 	}
 }
 
-func TestTheMemoryForDiscoveriesIsBounded(t *testing.T) {
+func TestAuthorizerBoundsDiscoveryCache(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -81,7 +81,7 @@ func TestTheMemoryForDiscoveriesIsBounded(t *testing.T) {
 	}
 }
 
-func TestAFailedDiscoveryIsNotRemembered(t *testing.T) {
+func TestAuthorizerDoesNotCacheFailedDiscovery(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	authorizer := smart.NewAuthorizer(counting{answering{status: http.StatusBadGateway}, &calls}, rand.Reader, time.Now)
@@ -93,7 +93,7 @@ func TestAFailedDiscoveryIsNotRemembered(t *testing.T) {
 	}
 }
 
-// moved is a health system whose token endpoint was /old, answers so there, and is /new now.
+// moved returns a health system whose token endpoint was /old, which now responds as given, and is now /new.
 func moved(t *testing.T, status int, old, current string) *ehr {
 	t.Helper()
 	return newEHR(t, map[string]http.HandlerFunc{
@@ -111,7 +111,7 @@ func (e *ehr) refresh(t *testing.T, from string) (tokens.Set, error) {
 	})
 }
 
-// paths are what was asked, in order.
+// paths returns the requested paths, in order.
 func (e *ehr) paths() string {
 	seen := e.requests()
 	all := make([]string, 0, len(seen))
@@ -121,7 +121,7 @@ func (e *ehr) paths() string {
 	return strings.Join(all, " ")
 }
 
-func TestAStaleTokenEndpointIsDiscoveredAgainOnce(t *testing.T) {
+func TestRefreshRediscoversStaleTokenEndpointOnce(t *testing.T) {
 	t.Parallel()
 	const good, gone, stranger = `{"access_token":"a"}`, `<html></html>`, `{"error":"invalid_client"}`
 	for name, test := range map[string]struct {
@@ -155,7 +155,7 @@ func TestAStaleTokenEndpointIsDiscoveredAgainOnce(t *testing.T) {
 	}
 }
 
-func TestATokenEndpointThatHasNotMovedIsNotAskedTwice(t *testing.T) {
+func TestRefreshDoesNotRetryUnmovedTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, configured := range map[string]http.HandlerFunc{
 		"unchanged": reply(http.StatusOK, configuration(t, map[string]any{"token_endpoint": "SELF/old"})),
@@ -175,7 +175,7 @@ func TestATokenEndpointThatHasNotMovedIsNotAskedTwice(t *testing.T) {
 	}
 }
 
-// pinned is a catalogue of one endpoint.
+// pinned is a catalogue with a single endpoint.
 type pinned catalog.Endpoint
 
 func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error) {
@@ -188,9 +188,9 @@ func (p pinned) Endpoint(_ context.Context, id string) (catalog.Endpoint, error)
 	return catalog.Endpoint(p), nil
 }
 
-// TestATokenEndpointIsFollowedWhereItsPinsAre: a discovery names another server for the tokens
-// than the one that has them.
-func TestATokenEndpointIsFollowedWhereItsPinsAre(t *testing.T) {
+// TestRefreshFollowsMovedTokenEndpointOnlyWithinPins covers discoveries that name a token server different from the one
+// that issued the tokens.
+func TestRefreshFollowsMovedTokenEndpointOnlyWithinPins(t *testing.T) {
 	t.Parallel()
 	type world struct {
 		set       *tokens.Set

@@ -9,22 +9,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// maxQuota bounds what a rate header says, so that whoever calculates with it stays within an int.
+// maxQuota bounds the values of rate headers, so that calculations can't overflow an int.
 const maxQuota = 1 << 40
 
-// firstUnixTime is the number from which a reset is no longer seconds to wait, but a Unix time.
+// firstUnixTime is the lowest reset value that is a Unix time instead of seconds to wait.
 const firstUnixTime = 1_000_000_000
 
-// rate reads what an answer tells of the server's limits: the fields of draft-ietf-httpapi-ratelimit-headers
-// before they became one, or their elder siblings with X-. It is known where limit and remaining are there
-// and nothing is malformed.
+// rate reads the server's rate limits from a response: the fields of draft-ietf-httpapi-ratelimit-headers before they
+// were merged into one, or their older X- variants. The rate is known if limit and remaining are present and no field
+// is malformed.
 func rate(header http.Header) fhir.Rate {
 	for _, prefix := range [...]string{"RateLimit-", "X-RateLimit-"} {
 		limit, limitOK := quota(header, prefix+"Limit")
 		remaining, remainingOK := quota(header, prefix+"Remaining")
 		reset, resetOK := resetOf(header, prefix)
 		if header.Get(prefix+"Reset") == "" {
-			resetOK = true // it counts, even so
+			resetOK = true // valid nevertheless
 		}
 		if limitOK && remainingOK && resetOK && limit > 0 {
 			return fhir.Rate{Limit: limit, Remaining: remaining, Reset: reset, Known: true}
@@ -33,7 +33,7 @@ func rate(header http.Header) fhir.Rate {
 	return fhir.Rate{}
 }
 
-// quota reads the number that a rate header begins with; the draft lets the policies follow it.
+// quota reads the number at the beginning of a rate header. The draft allows policies after it.
 func quota(header http.Header, name string) (number int, ok bool) {
 	text, _, _ := strings.Cut(header.Get(name), ",")
 	text, _, _ = strings.Cut(text, ";")
@@ -41,8 +41,8 @@ func quota(header http.Header, name string) (number int, ok bool) {
 	return min(number, maxQuota), err == nil && number >= 0
 }
 
-// resetOf reads how long it is until there is quota again: seconds, or a Unix time, which is compared with the answer's
-// own Date so that no two clocks have to agree.
+// resetOf returns the time until the quota resets. The header contains seconds, or a Unix time, which is compared with
+// the response's own Date header, so that the clocks need not agree.
 func resetOf(header http.Header, prefix string) (wait time.Duration, ok bool) {
 	number, ok := quota(header, prefix+"Reset")
 	if !ok {
@@ -58,7 +58,7 @@ func resetOf(header http.Header, prefix string) (wait time.Duration, ok bool) {
 	return time.Duration(min(number, int(maxRetryAfter/time.Second))) * time.Second, true
 }
 
-// waitOf returns how long a refused answer asks to wait; 0 when it does not.
+// waitOf returns the delay that a refused response requests, or 0 if it requests none.
 func waitOf(response *http.Response) time.Duration {
 	busy := response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusServiceUnavailable
 	if wait := retryAfter(response.Header); wait > 0 || response.Header.Get("Retry-After") != "" || !busy {

@@ -10,23 +10,22 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// reader reads one FHIR server with a bearer token, which it sends to addresses under the base and to nothing else
-// (SMART App Launch 2.2, "Access FHIR API"). It asks once per call; who may try again knows how much time is left. It
-// implements source.Server, and is safe for concurrent use if token, which is asked before every request, is.
+// reader reads one FHIR server with a bearer token, which it sends only to URLs under the base (SMART App Launch 2.2,
+// "Access FHIR API"). Each call makes one request; retries are up to the caller, who knows the remaining time. It
+// implements source.Server. It is safe for concurrent use if token, which is called before every request, is.
 type reader struct {
 	fetcher fetcher
 	token   func(ctx context.Context) (secret.Text, error)
 }
 
-// Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes, without a token, since servers
-// publish it to everyone. Errors are those of Read.
+// Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes. It sends no token, since the document
+// is public. Errors are those of Read.
 func (r *reader) Metadata(ctx context.Context) (fhir.Answer, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
-// Read reads one resource as raw JSON. It may have limit bytes after decompression, and never more than fhir.MaxPage.
-// The error is *fhir.RequestError, or what the token function returned. A malformed type or id is fhir.Rejected without
-// a request.
+// Read reads one resource as raw JSON, of at most limit bytes after decompression and never more than fhir.MaxPage. The
+// error is a *fhir.RequestError or the token function's. A malformed type or id is fhir.Rejected without a request.
 func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error) {
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
 		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Rejected}
@@ -34,8 +33,8 @@ func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64)
 	return r.get(ctx, r.fetcher.base.Join(resourceType, id), limit)
 }
 
-// Search reads the first page of a search as raw JSON. path is below the base: a type, or what belongs to one resource,
-// as "Patient/p1/$everything". Limit and errors are those of Read.
+// Search reads the first page of a search as raw JSON. path is relative to the base: a type, or a path below one
+// resource such as "Patient/p1/$everything". Limit and errors are those of Read.
 func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error) {
 	segments := strings.Split(path, "/")
 	if !searchable(segments) {
@@ -48,7 +47,7 @@ func (r *reader) Search(ctx context.Context, path string, params url.Values, lim
 	return r.get(ctx, address, limit)
 }
 
-// Batch makes the searches of a batch, as fhir.Batch writes it, with one request. Limit and errors are those of Read.
+// Batch sends the searches of a batch, as encoded by fhir.Batch, in one request. Limit and errors are those of Read.
 func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Answer, error) {
 	token, err := r.bearer(ctx)
 	if err != nil {
@@ -57,8 +56,8 @@ func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Ans
 	return r.fetcher.batch(ctx, batch, max(0, min(limit, fhir.MaxPage)), token)
 }
 
-// Page reads the page that the next link of a Bundle names. A link that leads away from the base is fhir.ForeignLink,
-// and nothing is sent. Limit and other errors are those of Read.
+// Page reads the page at the next link of a Bundle. A link outside the base is fhir.ForeignLink without a request.
+// Limit and other errors are those of Read.
 func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Answer, error) {
 	address, ok := r.fetcher.base.Resolve(next)
 	if !ok {
@@ -67,10 +66,10 @@ func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Answe
 	return r.get(ctx, address, limit)
 }
 
-// Attachment opens the content that an attachment's URL names, absolute or relative to the base, whatever its media
-// type. It may have limit bytes after decompression: its Body fails with fhir.TooLarge beyond them, and with
-// fhir.Network where the content breaks off. A URL that leads away from the base is fhir.ForeignLink, and nothing is
-// sent. Other errors are those of Read. The caller closes the Body; ctx must last until then.
+// Attachment opens the content at an attachment's URL, absolute or relative to the base, whatever its media type.
+// Reading more than limit bytes after decompression from its Body fails with fhir.TooLarge; an incomplete content fails
+// with fhir.Network. A URL outside the base is fhir.ForeignLink without a request. Other errors are those of Read. The
+// caller closes the Body; ctx must last until then.
 func (r *reader) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	address, ok := r.fetcher.base.Resolve(address)
 	if !ok {

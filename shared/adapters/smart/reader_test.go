@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestReaderAsksForFHIRWithTheToken(t *testing.T) {
+func TestReaderRequestsFHIRWithToken(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"resourceType":"Bundle"}`)})
 	r := reader(t, e.URL+"/r4/")
@@ -70,7 +70,7 @@ func TestReaderAsksForFHIRWithTheToken(t *testing.T) {
 	}
 }
 
-func TestMetadataIsReadWithoutTheToken(t *testing.T) {
+func TestReaderOmitsTokenForMetadata(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/r4/metadata": reply(http.StatusOK, `{}`)})
 	if _, err := reader(t, e.URL+"/r4").Metadata(t.Context()); err != nil {
@@ -81,7 +81,7 @@ func TestMetadataIsReadWithoutTheToken(t *testing.T) {
 	}
 }
 
-func TestTheTokenReachesNoOtherServerAndNoOtherPath(t *testing.T) {
+func TestReaderSendsTokenOnlyUnderBase(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"resourceType":"Bundle"}`)})
 	e := newEHR(t, map[string]http.HandlerFunc{
@@ -112,7 +112,8 @@ func TestTheTokenReachesNoOtherServerAndNoOtherPath(t *testing.T) {
 	if after := len(e.requests()); after != before {
 		t.Errorf("foreign links caused %d requests", after-before)
 	}
-	// A link whose path is under the base is moved to the base: the stranger gets nothing then, either.
+	// A link whose path is under the base is rewritten to the base, so the foreign server gets no request in that case
+	// either.
 	_, err := r.Page(t.Context(), evil.URL+"/r4/Observation?page=2", fhir.MaxPage)
 	wantFailure(t, err, fhir.NotFound)
 	if got := len(evil.requests()); got != 0 {
@@ -125,7 +126,7 @@ func TestTheTokenReachesNoOtherServerAndNoOtherPath(t *testing.T) {
 	}
 }
 
-func TestRedirectsUnderTheBaseAreFollowedThreeTimes(t *testing.T) {
+func TestReaderFollowsThreeRedirectsUnderBase(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{
 		"/r4/Patient/0": reply(http.StatusMovedPermanently, "", "Location", "SELF/r4/Patient/1"),
@@ -152,7 +153,7 @@ func TestRedirectsUnderTheBaseAreFollowedThreeTimes(t *testing.T) {
 	wantFailure(t, err, fhir.Rejected)
 }
 
-func TestReaderClassifiesAnswers(t *testing.T) {
+func TestReaderClassifiesResponses(t *testing.T) {
 	t.Parallel()
 	const page = `<html>maple</html>`
 	refusal := outcome("processing", "maple")
@@ -193,7 +194,7 @@ func TestReaderClassifiesAnswers(t *testing.T) {
 	}
 }
 
-func TestReaderDropsAByteOrderMark(t *testing.T) {
+func TestReaderDropsByteOrderMark(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, "\ufeff {}")})
 	answer, err := reader(t, e.URL).Read(t.Context(), "Patient", "1", fhir.MaxPage)
@@ -225,7 +226,7 @@ func TestReaderReportsRetryAfter(t *testing.T) {
 	}
 }
 
-func TestReaderRefusesMalformedTypesAndIDsWithoutARequest(t *testing.T) {
+func TestReaderRefusesMalformedTypesAndIDsWithoutRequest(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	r := reader(t, e.URL+"/r4")
@@ -252,7 +253,7 @@ func TestReaderRefusesMalformedTypesAndIDsWithoutARequest(t *testing.T) {
 	}
 }
 
-func TestReaderGivesUpWithItsContextWhileABodyDrips(t *testing.T) {
+func TestReaderStopsSlowBodyWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"resourceType":`)
@@ -268,7 +269,7 @@ func TestReaderGivesUpWithItsContextWhileABodyDrips(t *testing.T) {
 	}
 }
 
-func TestReaderSendsNothingWithoutAToken(t *testing.T) {
+func TestReaderSendsNothingWithoutToken(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	revoked := errors.New("revoked")
@@ -282,7 +283,7 @@ func TestReaderSendsNothingWithoutAToken(t *testing.T) {
 	}
 }
 
-// chatty is a Doer whose errors name everything, as those of net/http do.
+// chatty is a Doer whose errors contain every detail of the request, like those of net/http.
 type chatty struct{ err error }
 
 func (c chatty) Do(r *http.Request) (*http.Response, error) {

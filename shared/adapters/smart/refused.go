@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// maxRefusal is how much of the body of a refused answer is read.
+// maxRefusal is the maximum number of bytes read of a refusal's body.
 const maxRefusal = 64 << 10
 
-// refused reads an answer that is not 2xx, closes it and makes its error. Nothing of the body is kept but what kind of
-// refusal it is.
+// refused reads and closes a response that is not 2xx and returns its error. It keeps only the kind of refusal from the
+// body.
 func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError {
-	body, _ := safehttp.ReadAll(response, maxRefusal) // cut off, or not there at all: the status says enough
+	body, _ := safehttp.ReadAll(response, maxRefusal) // truncated or missing: the status is sufficient
 	failure := &fhir.RequestError{
 		Class:      classOf(response.StatusCode),
 		Status:     response.StatusCode,
@@ -27,8 +27,9 @@ func refused(response *http.Response, denials []plan.Denial) *fhir.RequestError 
 	return failure
 }
 
-// refusalOf says why a request was refused. A platform's denial wins over what the body says, except that one which
-// any body means gives way to a body that tells how to ask better, or that there is nothing.
+// refusalOf returns the reason for a refused request. A platform's denial takes precedence over the body. The exception
+// is a denial that matches any body: it yields to a body that explains how to improve the request or that reports no
+// data.
 func refusalOf(status int, body []byte, denials []plan.Denial) fhir.Refusal {
 	explained := fhir.ParseRefusal(bytes.TrimPrefix(body, []byte(byteOrderMark)))
 	telling := explained == fhir.NeedsMore || explained == fhir.NoCount || explained == fhir.Missing
@@ -43,7 +44,7 @@ func refusalOf(status int, body []byte, denials []plan.Denial) fhir.Refusal {
 	return explained
 }
 
-// classOf translates a status that is not 2xx.
+// classOf returns the class of a status that is not 2xx.
 func classOf(status int) fhir.Class {
 	switch {
 	case status == http.StatusUnauthorized:
@@ -56,7 +57,7 @@ func classOf(status int) fhir.Class {
 		return fhir.Gone
 	case status == http.StatusTooManyRequests:
 		return fhir.Limited
-	case status == http.StatusRequestEntityTooLarge: // of what was asked for: a GET has no content of its own
+	case status == http.StatusRequestEntityTooLarge: // the requested data is too large: a GET has no content of its own
 		return fhir.TooLarge
 	case status == http.StatusRequestTimeout || status >= 500:
 		return fhir.ServerFault

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// politeReader is a reader that knows how the server at base wants to be asked.
+// politeReader returns a reader with the profile of the server at base.
 func politeReader(t *testing.T, base string, profile plan.Profile) source.Server {
 	t.Helper()
 	return readerOf(t, doer(), base, profile, bearer)
@@ -23,7 +23,7 @@ func outcome(code, text string) string {
 		code, text)
 }
 
-func TestARefusedAnswerTellsWhy(t *testing.T) {
+func TestReaderReportsReasonOfRefusal(t *testing.T) {
 	t.Parallel()
 	needs, noCount := outcome("required", "maple"), outcome("invalid", "unknown parameter _count")
 	missing, suppressed := outcome("processing", "HAPI-2001: maple"), outcome("suppressed", "maple")
@@ -100,7 +100,7 @@ func TestARefusedAnswerTellsWhy(t *testing.T) {
 	}
 }
 
-func TestABombInARefusedAnswerIsNotUnpacked(t *testing.T) {
+func TestReaderDoesNotDecompressBombInRefusal(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"": bomb(http.StatusForbidden, 8)})
 	_, err := reader(t, e.URL).Read(t.Context(), "Patient", "1", fhir.MaxPage)
@@ -111,13 +111,13 @@ func TestABombInARefusedAnswerIsNotUnpacked(t *testing.T) {
 
 const answeredAt = "Sat, 21 Nov 2026 12:00:00 GMT" // 1795262400
 
-func TestRateLimitsAreRead(t *testing.T) {
+func TestReaderReadsRateLimits(t *testing.T) {
 	t.Parallel()
 	known := func(limit, remaining int, reset time.Duration) fhir.Rate {
 		return fhir.Rate{Limit: limit, Remaining: remaining, Reset: reset, Known: true}
 	}
 	for name, test := range map[string]struct {
-		headers string // Limit, Remaining and Reset of the draft; then those with X-
+		headers string // Limit, Remaining and Reset of the draft; then their X- variants
 		date    string
 		want    fhir.Rate
 	}{
@@ -175,7 +175,7 @@ func TestRateLimitsAreRead(t *testing.T) {
 	}
 }
 
-func TestABusyServerSaysInManyWaysHowLong(t *testing.T) {
+func TestReaderReadsEveryFormOfRetryAfter(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status  int

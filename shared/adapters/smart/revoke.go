@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Revoke implements refresh.Revoker (RFC 7009): it takes the refresh token back, with which most servers end the access
-// tokens, too; without one, the access token. Nothing is asked where there is no endpoint. A server that refuses has
-// been asked: it does not know the token, or cannot do better, and asking again would change nothing. An error is
-// fault.Unavailable: there was no answer, one that passes, or one that says that our own registration is broken; its
-// RetryAfter is the server's.
+// Revoke implements refresh.Revoker (RFC 7009). It revokes the refresh token, with which most servers also end the
+// access tokens, or else the access token. Without a revocation endpoint it does nothing. A server's refusal counts as
+// done: the server does not know the token or can't do better, and a retry would change nothing. An error is
+// fault.Unavailable: the response was missing, indicated a temporary failure, or reported that our own registration is
+// broken. Its RetryAfter is the server's.
 func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) error {
 	token, hint := set.RefreshToken, "refresh_token"
 	if token.Empty() {
@@ -35,12 +35,12 @@ func (p Portal) Revoke(ctx context.Context, tenant org.Tenant, set tokens.Set) e
 	return spot.Failed(revoked(response))
 }
 
-// revoked reads the answer to a revocation. A redirect is none: whoever answers so has not been asked.
+// revoked reads the response to a revocation. A redirect is an error, since the request was not processed.
 func revoked(response *http.Response) error {
 	body, err := safehttp.ReadAll(response, maxExtra)
 	var read answer
 	if err != nil || json.Unmarshal(body, &read) != nil {
-		read = nil // the status has to do
+		read = nil // only the status remains
 	}
 	refusal := newOAuthError(response.StatusCode, read.text("error"), read.text("error_description"))
 	refusal.RetryAfter = retryAfter(response.Header)

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-func TestAServerThatHasBeenAskedToRevokeIsNotAskedAgain(t *testing.T) {
+func TestRevokeTreatsRefusalAsDone(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
@@ -63,7 +63,7 @@ func TestAServerThatHasBeenAskedToRevokeIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-func TestTheAccessTokenIsRevokedWhereItIsTheOnlyOne(t *testing.T) {
+func TestRevokeUsesAccessTokenWithoutRefreshToken(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/revoke": reply(http.StatusOK, "")})
 	portal, set := portal(doer(), time.Now, public{}), e.confidential()
@@ -86,7 +86,7 @@ func TestTheAccessTokenIsRevokedWhereItIsTheOnlyOne(t *testing.T) {
 	}
 }
 
-func TestARevocationIsNotCarriedAwayByARedirect(t *testing.T) {
+func TestRevokeRefusesRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, "")})
 	e := newEHR(t, map[string]http.HandlerFunc{"/revoke": reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)})
@@ -100,7 +100,7 @@ func TestARevocationIsNotCarriedAwayByARedirect(t *testing.T) {
 	}
 }
 
-func TestARevocationThatNobodyAnswersIsToBeTriedAgain(t *testing.T) {
+func TestRevokeIsRetryableWithoutResponse(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, nil)
 	e.Close()

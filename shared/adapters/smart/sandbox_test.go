@@ -55,7 +55,7 @@ func newSandbox(t *testing.T, switches string) sandboxServer {
 	return sandboxServer{fhirBase: base + "/fhir"}
 }
 
-// sandboxClients proves the client in one way (RFC 6749 section 2.3.1).
+// sandboxClients authenticates the client with one method (RFC 6749 section 2.3.1).
 type sandboxClients string
 
 func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use catalog.ClientUse, form url.Values,
@@ -71,7 +71,7 @@ func (way sandboxClients) Authenticate(_ context.Context, _ org.Tenant, use cata
 	return nil
 }
 
-// signIn goes the whole way at the sandbox, as the platform's profile has it.
+// signIn completes a sign-in at the sandbox with the platform's profile.
 func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID string) tokens.Set {
 	t.Helper()
 	registry, err := platform.NewRegistry()
@@ -94,7 +94,7 @@ func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID 
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile.Scope = common.Scope // others choose at registration, or ask for no refresh token
+	profile.Scope = common.Scope // others choose at registration, or request no refresh token
 	address, err := portal.AuthorizeURL(flow.Authorization{
 		Endpoint: authority.AuthorizationEndpoint, ClientID: sandbox.DefaultClientID, RedirectURI: sandboxCallback,
 		Scope: profile.Scope, State: "a-state-of-this-sign-in", Aud: profile.Aud, Challenge: challenge,
@@ -134,7 +134,7 @@ func (s sandboxServer) signIn(t *testing.T, portal client, platformType, authID 
 	return set
 }
 
-// client is both halves of our side.
+// client combines our Authorizer and Portal.
 type client struct {
 	smart.Authorizer
 	smart.Portal
@@ -146,7 +146,7 @@ func sandboxClient(clients smart.Clients) client {
 	return client{smart.NewAuthorizer(doer(), rand.Reader, time.Now), portal(doer(), time.Now, clients)}
 }
 
-// wantLeft checks that a date lies so far ahead, within a minute; zero for no date.
+// wantLeft checks that a date is the given time ahead, within a minute; zero means no date.
 func wantLeft(t *testing.T, what string, date time.Time, want time.Duration) {
 	t.Helper()
 	left := time.Until(date)
@@ -155,7 +155,7 @@ func wantLeft(t *testing.T, what string, date time.Time, want time.Duration) {
 	}
 }
 
-func TestTheSandboxTellsWhenConsentEnds(t *testing.T) {
+func TestSandboxReportsConsentExpiry(t *testing.T) {
 	t.Parallel()
 	for switches, test := range map[string]struct {
 		platform         string
@@ -163,7 +163,7 @@ func TestTheSandboxTellsWhenConsentEnds(t *testing.T) {
 	}{
 		"refresh:48h":                   {"sandbox", 48 * time.Hour, 48 * time.Hour},
 		"refresh:48h,introspect-bearer": {"epic", 48 * time.Hour, 48 * time.Hour},
-		// the client's own proof is not what it wants
+		// introspection does not accept the client's own authentication
 		"refresh:48h,introspect-bearer,access:1h":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection":           {"sandbox", 0, 0},
 		"refresh:48h,omit-endpoint:introspection,access:2h": {"medicare", 395 * day, 0},
@@ -182,7 +182,7 @@ func TestTheSandboxTellsWhenConsentEnds(t *testing.T) {
 	} {
 		t.Run(switches, func(t *testing.T) {
 			t.Parallel()
-			portal := sandboxClient(sandboxClients("client_secret_basic")) // a public client cannot ask
+			portal := sandboxClient(sandboxClients("client_secret_basic")) // a public client can't introspect
 			s := newSandbox(t, switches+",client-auth:client_secret_basic,client-secret:"+sandboxSecret)
 			set := s.signIn(t, portal, test.platform, "auth-7")
 			wantLeft(t, "consent", set.ConsentExpiresAt, test.consent)
@@ -197,7 +197,7 @@ func TestTheSandboxTellsWhenConsentEnds(t *testing.T) {
 	}
 }
 
-func TestTheSandboxTakesTokensBack(t *testing.T) {
+func TestSandboxRevokesTokens(t *testing.T) {
 	t.Parallel()
 	for switches, test := range map[string]struct {
 		asked, gone bool
@@ -225,7 +225,7 @@ func TestTheSandboxTakesTokensBack(t *testing.T) {
 	}
 }
 
-func TestTheSandboxKnowsAConfidentialClient(t *testing.T) {
+func TestSandboxAcceptsConfidentialClient(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"client_secret_basic", "client_secret_post"} {
 		t.Run(method, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestTheSandboxKnowsAConfidentialClient(t *testing.T) {
 			portal := sandboxClient(sandboxClients(method))
 			s := newSandbox(t, "refresh:48h,client-auth:"+method+",client-secret:"+sandboxSecret)
 			set := s.signIn(t, portal, "sandbox", "auth-7")
-			wantLeft(t, "consent", set.ConsentExpiresAt, 48*time.Hour) // introspection knows the client
+			wantLeft(t, "consent", set.ConsentExpiresAt, 48*time.Hour) // introspection accepts the client
 			set, err := portal.Refresh(t.Context(), tenant(), set)
 			if err != nil {
 				t.Fatal(err)
@@ -252,7 +252,7 @@ func TestTheSandboxKnowsAConfidentialClient(t *testing.T) {
 	}
 }
 
-func TestTheSandboxesPatientIsFoundByWhateverTells(t *testing.T) {
+func TestSandboxPatientIsFoundFromEverySource(t *testing.T) {
 	t.Parallel()
 	for _, switches := range []string{"", "no-patient", "patient-fhiruser", "patient-jwt", "patient-userinfo"} {
 		t.Run(switches, func(t *testing.T) {
@@ -263,14 +263,14 @@ func TestTheSandboxesPatientIsFoundByWhateverTells(t *testing.T) {
 			}
 		})
 	}
-	// The one who withholds the Patient type stays unknown.
+	// The profile that withholds the Patient type leaves the patient unknown.
 	set := newSandbox(t, "no-patient,no-patient-scope").signIn(t, sandboxPortal(), "sandbox", "")
 	if !set.PatientID.Empty() {
 		t.Error("a patient was found without leave to read one")
 	}
 }
 
-func TestTheSandboxSaysHowLongToWait(t *testing.T) {
+func TestSandboxReportsRetryAfter(t *testing.T) {
 	t.Parallel()
 	portal := sandboxPortal()
 	set := newSandbox(t, "refresh-fails:429").signIn(t, portal, "sandbox", "")

@@ -14,10 +14,9 @@ const (
 	readV2 = "rs"
 )
 
-// clinicalScope returns the scopes to request for a patient's data, the most needed first, and the version that most
-// of them are written in. The capabilities choose the version. If the server lists its scopes, it would refuse
-// others, so that a wildcard that it does not list gives way to the listed types that an export needs
-// (fhir.NeededTypes).
+// clinicalScope returns the scopes to request for a patient's data, the most needed first, and the version that most of
+// them use. The capabilities determine the version. A server that lists its scopes would refuse others, so an unlisted
+// wildcard is replaced by the listed types that an export needs (fhir.NeededTypes).
 func clinicalScope(capabilities, supported []string) (scope, version string) {
 	versions := []string{readV1, readV2}
 	if slices.Contains(capabilities, "permission-v2") {
@@ -46,10 +45,10 @@ func clinicalScope(capabilities, supported []string) (scope, version string) {
 	return strings.Join(scopes, " "), versions[0]
 }
 
-// offer holds the permissions that a server lists for types ("*" for all) in one version's words.
+// offer maps types ("*" for all) to the permissions that a server lists in one version's syntax.
 type offer map[string]string
 
-// offerOf reads a server's list. Scopes of a part of a type do not count.
+// offerOf parses a server's list. It ignores scopes of a part of a type.
 func offerOf(supported []string, version string) offer {
 	found := offer{}
 	for _, scope := range supported {
@@ -76,7 +75,7 @@ func offerOf(supported []string, version string) offer {
 	return found
 }
 
-// readLetters returns "r", "s" or both, as far as letters of version 2 have them.
+// readLetters returns the letters "r" and "s" that a version 2 permission contains.
 func readLetters(permission string) string {
 	if permission == "" || strings.Trim(permission, "cruds") != "" {
 		return ""
@@ -115,15 +114,15 @@ func (o offer) request(name string) []string {
 // isType reports whether a name may be part of our authorization URL. A server's list is not trusted.
 func isType(name string) bool { return name == "*" || fhir.ValidType(name) }
 
-// longScope is the size in a query from which a server's list may leave the request no room for the other parameters,
-// which take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
+// longScope is the encoded size from which a list of scopes may leave too little room for the request's other
+// parameters, which take about 600 of the 2,048 bytes that some portals accept (flow.Authorization).
 const longScope = 1200
 
 // isLong reports whether a list of types may be too long for an authorization request.
 func isLong(scope string) bool { return len(url.QueryEscape(scope)) > longScope }
 
-// servedOnly leaves out scopes of types that the CapabilityStatement does not list: the server has nothing of them.
-// The Patient stays. A statement that lists no types says nothing.
+// servedOnly omits scopes of types that the CapabilityStatement does not list, since the server has no data of them. It
+// keeps the Patient. If the statement lists no types, all scopes remain.
 func servedOnly(scope string, capability fhir.Capability) string {
 	if len(capability.Resources) == 0 {
 		return scope

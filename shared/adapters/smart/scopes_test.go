@@ -104,7 +104,7 @@ func TestDiscoverRequestsListedTypesByNeed(t *testing.T) {
 	}
 }
 
-// unknown lists scopes of types that no release has.
+// unknown returns scopes of types that no FHIR release defines.
 func unknown(n int) []string {
 	scopes := make([]string, 0, n+1)
 	for i := range n {
@@ -113,11 +113,11 @@ func unknown(n int) []string {
 	return scopes
 }
 
-// listing answers the discovery of a server that lists a scope for every type an export needs, and its
+// listing serves the discovery of a server that lists a scope for every type that an export needs, and its
 // CapabilityStatement.
 type listing struct {
 	document  string
-	statement string // empty: 503
+	statement string // empty means 503
 	asked     []string
 }
 
@@ -147,7 +147,7 @@ func TestAuthorizerComparesLongListWithCapabilityStatement(t *testing.T) {
 		scopes    []string
 		statement string
 		want      string
-		asked     int // of two discoveries
+		asked     int // number of requests in two discoveries
 	}{
 		"a long list":                  {every, statement, "patient/Patient.rs patient/Observation.rs patient/Binary.rs", 2},
 		"a statement that says little": {every, `{"resourceType":"CapabilityStatement"}`, "", 2},

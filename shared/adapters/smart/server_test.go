@@ -28,7 +28,7 @@ func doer() smart.Doer {
 	return safehttp.New(safehttp.Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 }
 
-// ehr is a small health system that keeps the requests it gets.
+// ehr is a small health system that records its requests.
 type ehr struct {
 	*httptest.Server
 
@@ -36,7 +36,7 @@ type ehr struct {
 	seen []*http.Request
 }
 
-// newEHR starts a health system. Each answer belongs to a path; "" answers every other.
+// newEHR starts a health system. answers maps paths to handlers; "" handles every other path.
 func newEHR(t *testing.T, answers map[string]http.HandlerFunc) *ehr {
 	t.Helper()
 	e := &ehr{}
@@ -61,14 +61,14 @@ func newEHR(t *testing.T, answers map[string]http.HandlerFunc) *ehr {
 	return e
 }
 
-// requests returns what has arrived so far.
+// requests returns the requests received so far.
 func (e *ehr) requests() []*http.Request {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.seen)
 }
 
-// reply answers with a status and a body, in which SELF stands for the server's own address.
+// reply responds with a status and a body, in which SELF is replaced by the server's own URL.
 func reply(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		self := strings.NewReplacer("SELF", "http://"+r.Host)
@@ -82,7 +82,7 @@ func reply(status int, body string, header ...string) http.HandlerFunc {
 
 const accessToken = "access-token-of-alder-maple"
 
-// bearer is the token that readers have.
+// bearer returns the readers' token.
 func bearer(context.Context) (secret.Text, error) { return secret.New(accessToken), nil }
 
 func reader(t *testing.T, base string) source.Server {
@@ -90,7 +90,7 @@ func reader(t *testing.T, base string) source.Server {
 	return readerOf(t, doer(), base, plan.Profile{}, bearer)
 }
 
-// readerOf is a reader of the server at base, as a Portal opens it.
+// readerOf returns a reader of the server at base, as a Portal opens it.
 func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
 	token func(context.Context) (secret.Text, error),
 ) source.Server {
@@ -102,7 +102,7 @@ func readerOf(t *testing.T, doer smart.Doer, base string, profile plan.Profile,
 	return source
 }
 
-// wantFailure checks the class of a failed request and that its text gives nothing away.
+// wantFailure checks the class of a failed request and that its text reveals no details.
 func wantFailure(t *testing.T, err error, class fhir.Class) fhir.RequestError {
 	t.Helper()
 	failure, ok := errors.AsType[*fhir.RequestError](err)

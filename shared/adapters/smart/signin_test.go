@@ -25,14 +25,15 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// fakePortal is an authorization server that is exact about codes: each works once, with the verifier of its challenge.
+// fakePortal is an authorization server that is strict about codes: each works once, with the verifier of its
+// challenge.
 type fakePortal struct {
 	*ehr
 
 	mu    sync.Mutex
 	codes map[string]url.Values // the authorization request of each code
-	token http.HandlerFunc      // instead of its own token endpoint, when set
-	nonce string                // instead of the request's, when set
+	token http.HandlerFunc      // replaces its own token endpoint, if set
+	nonce string                // replaces the request's nonce, if set
 }
 
 func newFakePortal(t *testing.T) *fakePortal {
@@ -50,7 +51,7 @@ func newFakePortal(t *testing.T) *fakePortal {
 	return h
 }
 
-// signIn is what the patient does at the portal; it returns the code.
+// signIn signs the patient in at the portal and returns the code.
 func (h *fakePortal) signIn(t *testing.T, address string) (code string) {
 	t.Helper()
 	asked, err := url.Parse(address)
@@ -92,7 +93,7 @@ func (h *fakePortal) answer(t *testing.T, w http.ResponseWriter, r *http.Request
 	}))(w, r)
 }
 
-// challengeOf is the S256 challenge of a verifier (RFC 7636 section 4.2).
+// challengeOf returns the S256 challenge of a verifier (RFC 7636 section 4.2).
 func challengeOf(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
@@ -101,7 +102,7 @@ func challengeOf(verifier string) string {
 // exchanges counts the requests at the token endpoint.
 func (h *fakePortal) exchanges() int { return strings.Count(h.paths(), "/token") }
 
-// ourSide is our side: stores in memory and no encryption.
+// ourSide combines our own components with stores in memory and no encryption.
 type ourSide struct {
 	mu        sync.Mutex
 	base      string
@@ -176,7 +177,7 @@ func (*ourSide) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) (
 
 func (*ourSide) EnqueueEvent(context.Context, org.Tenant, string) error { return nil }
 
-// visitor is a browser on its way: what it was sent to the portal with, and its cookie.
+// visitor is a browser during a sign-in: its authorization request and its cookie.
 type visitor struct {
 	portal        string
 	state         string
@@ -216,7 +217,7 @@ func (d *ourSide) connect(t *testing.T) visitor {
 	}
 }
 
-// comeBack completes the visitor's attempt with what the address of the return says.
+// comeBack completes the visitor's attempt with the parameters of the callback.
 func (d *ourSide) comeBack(t *testing.T, v visitor, code, iss string) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
@@ -242,7 +243,7 @@ func newOurSide(h *fakePortal) *ourSide {
 	return &ourSide{base: h.URL + "/r4", attempts: map[string]flow.Attempt{}, states: map[string]binding.State{}}
 }
 
-// wantRefused checks that an attack left no connection, and that nothing of the portal's texts gets out.
+// wantRefused checks that an attack created no connection and that no text of the portal leaks.
 func (d *ourSide) wantRefused(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	failure := fault.Of(err)
@@ -259,7 +260,7 @@ func (d *ourSide) wantRefused(t *testing.T, err error, code fault.Code) {
 	}
 }
 
-func TestTheWholeSignInWithAnExactServer(t *testing.T) {
+func TestSignInCompletesWithStrictServer(t *testing.T) {
 	t.Parallel()
 	h := newFakePortal(t)
 	d := newOurSide(h)
@@ -272,7 +273,7 @@ func TestTheWholeSignInWithAnExactServer(t *testing.T) {
 		d.concluded[0].Connection.Scope != "openid fhirUser launch/patient offline_access patient/*.rs" {
 		t.Errorf("patient %q, scope %q, %v", set.PatientID.Reveal(), d.concluded[0].Connection.Scope, err)
 	}
-	// The state again, by the same browser and with a fresh code.
+	// The state again, from the same browser with a new code.
 	before := h.exchanges()
 	if _, err := d.comeBack(t, v, h.signIn(t, v.portal), h.URL); fault.Of(err).Code != fault.CodeInvalidRequest ||
 		h.exchanges() != before {
@@ -280,16 +281,16 @@ func TestTheWholeSignInWithAnExactServer(t *testing.T) {
 	}
 }
 
-func TestAnotherBrowserCannotFinishASignIn(t *testing.T) {
+func TestSignInRefusesOtherBrowser(t *testing.T) {
 	t.Parallel()
 	h := newFakePortal(t)
 	d := newOurSide(h)
 	attacker, victim := d.connect(t), d.connect(t)
-	code := h.signIn(t, attacker.portal) // by the victim, who was sent the attacker's address
+	code := h.signIn(t, attacker.portal) // the victim signs in, at the attacker's URL
 	victim.state = attacker.state
 	_, err := d.comeBack(t, victim, code, h.URL)
 	d.wantRefused(t, err, fault.CodeInvalidRequest)
-	victim.cookie = attacker.cookie // a cookie of the right name, but not its value
+	victim.cookie = attacker.cookie // a cookie with the right name but the wrong value
 	_, err = d.comeBack(t, victim, code, h.URL)
 	d.wantRefused(t, err, fault.CodeInvalidRequest)
 	if h.exchanges() != 0 {
@@ -297,7 +298,7 @@ func TestAnotherBrowserCannotFinishASignIn(t *testing.T) {
 	}
 }
 
-func TestACodeOfAnotherSignInIsOfNoUse(t *testing.T) {
+func TestSignInRefusesCodeOfOtherSignIn(t *testing.T) {
 	t.Parallel()
 	h := newFakePortal(t)
 	d := newOurSide(h)
@@ -306,7 +307,7 @@ func TestACodeOfAnotherSignInIsOfNoUse(t *testing.T) {
 	d.wantRefused(t, err, "invalid_grant")
 }
 
-func TestAnIDTokenOfAnotherSignInFailsTheConnection(t *testing.T) {
+func TestSignInRefusesIDTokenOfOtherSignIn(t *testing.T) {
 	t.Parallel()
 	h := newFakePortal(t)
 	d := newOurSide(h)
@@ -316,7 +317,7 @@ func TestAnIDTokenOfAnotherSignInFailsTheConnection(t *testing.T) {
 	d.wantRefused(t, err, fault.CodeTokenExchange)
 }
 
-func TestServersCannotBeMixedUp(t *testing.T) {
+func TestSignInRefusesOtherIssuer(t *testing.T) {
 	t.Parallel()
 	h, evil := newFakePortal(t), newFakePortal(t)
 	for name, iss := range map[string]string{
@@ -336,7 +337,7 @@ func TestServersCannotBeMixedUp(t *testing.T) {
 	}
 }
 
-func TestAnExchangeThatGoesWrongIsOursToExplain(t *testing.T) {
+func TestSignInReportsExchangeFailureWithoutPortalText(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		token http.HandlerFunc

@@ -8,17 +8,17 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Stated is what a server's SMART configuration says of itself, as it stands there, for an operator who compares it
-// with what we need. What of it is used, Discover decides.
+// Stated holds the contents of a server's SMART configuration, verbatim, for an operator who compares it with our
+// requirements. Discover decides which parts are used.
 type Stated struct {
-	// Absent are the members without which SMART App Launch 2.2 (conformance, "Metadata") has no server that patients sign
-	// in at, and that are missing or empty.
+	// Absent lists the missing or empty members that SMART App Launch 2.2 (conformance, "Metadata") requires of a server
+	// with patient sign-in.
 	Absent []string
-	// Unused are those whose addresses Discover passes over: malformed, not https, private, or, of what is shown tokens,
-	// at another origin than the token endpoint's.
+	// Unused lists the members whose URLs Discover ignores: malformed, not https, private or, if they receive tokens, at
+	// an origin different from the token endpoint's.
 	Unused           []string
 	Issuer           string
-	IssParameter     bool // authorization answers carry iss (RFC 9207 section 3)
+	IssParameter     bool // authorization responses contain iss (RFC 9207 section 3)
 	Methods          []string
 	Algorithms       []string
 	ChallengeMethods []string
@@ -27,8 +27,8 @@ type Stated struct {
 	Scopes           []string
 }
 
-// ReadStated reads the SMART configuration of the server at fhirBase. The error is that of a malformed base, or
-// *fhir.RequestError, of class fhir.Content for a good answer that is no SMART configuration.
+// ReadStated reads the SMART configuration of the server at fhirBase. The error reports a malformed base or is a
+// *fhir.RequestError, with class fhir.Content for a 2xx response that is not a SMART configuration.
 func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error) {
 	base, err := fhir.ParseBase(fhirBase)
 	if err != nil {
@@ -42,11 +42,11 @@ func ReadStated(ctx context.Context, doer Doer, fhirBase string) (Stated, error)
 	if !ok {
 		return Stated{}, &fhir.RequestError{Class: fhir.Content, Status: http.StatusOK}
 	}
-	used, _ := authority(base, found) // one that cannot be used uses none of its addresses
+	used, _ := authority(base, found) // an unusable configuration uses none of its URLs
 	return found.stated(used), nil
 }
 
-// stated compares what a configuration says with what is used of it.
+// stated compares a configuration with the parts of it that are used.
 func (c configuration) stated(used flow.Authority) Stated {
 	said := Stated{
 		Issuer: c.issuer, IssParameter: c.issParameter, Methods: c.methods, Algorithms: c.algorithms,

@@ -19,36 +19,37 @@ import (
 )
 
 const (
-	// maxTokenAnswer is the largest answer of a token endpoint in bytes; some tokens are documents of their own.
+	// maxTokenAnswer is the maximum size of a token endpoint's response in bytes. Some tokens are documents of their own.
 	maxTokenAnswer = 256 << 10
-	// defaultLife and maxLife of an access token: the one where the server does not say, the other whatever it says.
+	// defaultLife and maxLife apply to access tokens: the first if the server sets no lifetime, the second as an upper
+	// bound.
 	defaultLife = 5 * time.Minute
 	maxLife     = 366 * 24 * time.Hour
 )
 
-// tokenAnswer is what a token endpoint granted, checked and bounded.
+// tokenAnswer is a token endpoint's grant, checked and bounded.
 type tokenAnswer struct {
 	access    secret.Text
-	refresh   secret.Text   // empty: none, or after a refresh the old one stays good
-	expiresIn time.Duration // of the access token; 5 minutes when the server does not say
-	scope     string        // granted, which may differ from what was asked; what was asked when the server does not say
-	patient   string        // FHIR id of the patient in context; empty when there is none of valid form
-	idToken   secret.Text   // as it came, not verified; empty when there is none
-	consentIn time.Duration // until the consent ends; zero when the server does not say
-	isConsent bool          // consentIn was said of the consent itself, and not of a token that stands for it
-	refreshIn time.Duration // until the refresh token ends, at least if unused; zero when the server does not say
-	// extra has the fields that are wanted besides, of at most 8 names that may be kept; "" for one without a good value.
+	refresh   secret.Text   // empty: none, or after a refresh the old one remains valid
+	expiresIn time.Duration // lifetime of the access token; 5 minutes if the server does not set it
+	scope     string        // granted scope; the requested one if the server omits it
+	patient   string        // FHIR id of the patient in context; empty if missing or malformed
+	idToken   secret.Text   // unverified; empty if there is none
+	consentIn time.Duration // until the consent ends; zero if the server does not set it
+	isConsent bool          // consentIn describes the consent itself, not a token that represents it
+	refreshIn time.Duration // until the refresh token ends, at least if unused; zero if not set
+	// extra holds the additional wanted fields, at most 8 that may be stored; "" for a field without a valid value.
 	extra map[string]string
 }
 
-// wanted is what an answer is read for: the scope that counts as granted when it names none, and fields besides.
+// wanted configures the parsing of a response: the granted scope if the response has none, and additional fields.
 type wanted struct {
 	scope string
 	extra []string
 }
 
-// token posts a grant (RFC 6749 sections 4.1.3 and 6). The error tells its fault.Spot; it is *OAuthError for
-// every answer that is no token, one with Unspent() true when our client could not prove who it is, else the
+// token posts a grant (RFC 6749 sections 4.1.3 and 6). The error reports its fault.Spot. It is an *OAuthError for every
+// response without a token, an error whose Unspent returns true if our client could not be authenticated, or the
 // wrapped error of the Doer.
 func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
 	form url.Values,
@@ -57,7 +58,7 @@ func (p Portal) token(ctx context.Context, tenant org.Tenant, use catalog.Client
 	return granted, fault.Spot{Step: fault.StepToken, Host: fault.HostOf(use.Address)}.Failed(err)
 }
 
-// ask is token without the spot.
+// ask is token without the fault.Spot.
 func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, want wanted,
 	form url.Values,
 ) (tokenAnswer, error) {
@@ -85,8 +86,8 @@ func (p Portal) ask(ctx context.Context, tenant org.Tenant, use catalog.ClientUs
 	return granted, nil
 }
 
-// answer is a JSON object that an authorization server sends. Members are read one by one, so that one of a strange
-// type spoils nothing but itself.
+// answer is a JSON object from an authorization server. Its members are parsed individually, so that a malformed one
+// does not affect the others.
 type answer map[string]json.RawMessage
 
 // text returns a string member, or "".
@@ -98,7 +99,7 @@ func (a answer) text(name string) string {
 	return text
 }
 
-// words returns a member that is a list as servers write it: of strings, or one string with spaces in it.
+// words returns a member that is a list, which servers encode as an array of strings or as a space-separated string.
 func (a answer) words(name string) []string {
 	var words []string
 	if json.Unmarshal(a[name], &words) != nil {
@@ -107,7 +108,7 @@ func (a answer) words(name string) []string {
 	return words[:min(len(words), maxWords)]
 }
 
-// readAnswer reads an answer whatever its status: servers send errors with 200 and invalid_grant with 401.
+// readAnswer parses a response regardless of its status: servers send errors with 200 and invalid_grant with 401.
 func readAnswer(status int, body []byte, want wanted) (tokenAnswer, *OAuthError) {
 	var read answer
 	if json.Unmarshal(body, &read) != nil {
@@ -140,8 +141,8 @@ func readAnswer(status int, body []byte, want wanted) (tokenAnswer, *OAuthError)
 	return granted, nil
 }
 
-// isToken reports whether text is one or more visible ASCII characters: RFC 6749 appendix A.12 less the space, which
-// no header of ours could carry in a bearer token; and no longer than one can be.
+// isToken reports whether text consists of one or more visible ASCII characters and does not exceed a token's maximum
+// length. Unlike RFC 6749 appendix A.12 it refuses the space, which a bearer token in a header can't contain.
 func isToken(text string) bool {
 	if len(text) > maxToken {
 		return false
@@ -154,7 +155,7 @@ func isToken(text string) bool {
 	return text != ""
 }
 
-// life reads expires_in, which servers send as a number or as a string of one.
+// life reads expires_in, which servers send as a number or as a string.
 func life(raw json.RawMessage) time.Duration {
 	seconds, ok := positive(raw)
 	if !ok {

@@ -19,9 +19,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// answering is a Doer that always gives the same answer.
+// answering is a Doer that always returns the same response.
 type answering struct {
-	status int // 0: 200
+	status int // 0 means 200
 	body   string
 }
 
@@ -30,7 +30,7 @@ func (a answering) Do(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body))}, nil
 }
 
-// granted is what a token answer says of a token set, its secrets in the open, for comparing.
+// granted is a token set as the token response describes it, with readable secrets for comparison.
 type granted struct {
 	Access, Refresh string
 	ExpiresIn       time.Duration
@@ -44,7 +44,7 @@ func opened(set tokens.Set) granted {
 	}
 }
 
-func TestExchangeSendsTheCodeAsAPublicClient(t *testing.T) {
+func TestExchangeSendsCodeAsPublicClient(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a","token_type":"Bearer",
 		"expires_in":3600,"scope":"patient/*.read","patient":"p-1","refresh_token":"r"}`)})
@@ -74,7 +74,7 @@ func TestExchangeSendsTheCodeAsAPublicClient(t *testing.T) {
 	}
 }
 
-func TestRefreshSendsTheRefreshToken(t *testing.T) {
+func TestRefreshSendsRefreshToken(t *testing.T) {
 	t.Parallel()
 	e := newEHR(t, map[string]http.HandlerFunc{"/token": reply(http.StatusOK, `{"access_token":"a"}`)})
 	set, err := portal(doer(), noon, public{}).Refresh(t.Context(), tenant(), tokens.Set{
@@ -92,7 +92,7 @@ func TestRefreshSendsTheRefreshToken(t *testing.T) {
 	}
 }
 
-func TestTokenAnswersAreReadLeniently(t *testing.T) {
+func TestTokenResponseIsReadLeniently(t *testing.T) {
 	t.Parallel()
 	plain := granted{"a", "", 5 * time.Minute, "asked", ""}
 	with := func(change func(*granted)) granted {
@@ -136,7 +136,7 @@ func TestTokenAnswersAreReadLeniently(t *testing.T) {
 	}
 }
 
-func TestRefusedTokensAreClassifiedByTheBody(t *testing.T) {
+func TestTokenRefusalIsClassifiedByBody(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		status   int
@@ -189,7 +189,7 @@ func TestRefusedTokensAreClassifiedByTheBody(t *testing.T) {
 	}
 }
 
-func TestAGrantIsNotCarriedAwayByARedirect(t *testing.T) {
+func TestTokenRequestRefusesRedirect(t *testing.T) {
 	t.Parallel()
 	evil := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusOK, `{"access_token":"a"}`)})
 	e := newEHR(t, map[string]http.HandlerFunc{"": reply(http.StatusTemporaryRedirect, "", "Location", evil.URL)})
@@ -204,7 +204,7 @@ func TestAGrantIsNotCarriedAwayByARedirect(t *testing.T) {
 	}
 }
 
-func TestNoAnswerIsTheErrorOfTheClient(t *testing.T) {
+func TestTokenRequestReturnsClientErrorWithoutResponse(t *testing.T) {
 	t.Parallel()
 	closed := newEHR(t, nil)
 	closed.Close()
@@ -220,7 +220,7 @@ func TestNoAnswerIsTheErrorOfTheClient(t *testing.T) {
 	}
 }
 
-func TestOnlyAnAnswerThatUsedNothingIsUnspent(t *testing.T) {
+func TestOAuthErrorUnspentOnlyIfGrantWasNotUsed(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		failure smart.OAuthError

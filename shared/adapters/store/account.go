@@ -10,10 +10,10 @@ import (
 	"recordbridge/shared/manage/account"
 )
 
-// Accounts keeps accounts, their addresses, and what they are members of.
+// Accounts stores accounts, their e-mail addresses and their memberships.
 type Accounts struct {
 	DB    DB
-	Table string // Control
+	Table string // the Control table
 }
 
 // Account implements account.Rows.
@@ -34,7 +34,8 @@ func (s Accounts) AccountAt(ctx context.Context, address string) (account.Place,
 	return account.Place{AccountID: row.text("account_id"), FormerUntil: row.time("former_until")}, nil
 }
 
-// CreateAccount implements signin.Accounts. Of two that are made at one address at once, one is stored.
+// CreateAccount implements signin.Accounts. If two accounts are created at one address concurrently, only one is
+// stored.
 func (s Accounts) CreateAccount(ctx context.Context, a account.Account) error {
 	row, err := accountItem(a)
 	if err != nil {
@@ -81,7 +82,7 @@ func (s Accounts) MoveAccountBack(ctx context.Context, a account.Account, left s
 	return transact(ctx, s.DB, putOver(s.Table, row, a.Rev), s.held(back, a.ID), leave)
 }
 
-// occupy makes an address an account's, unless it is another's, or was until a while ago.
+// occupy assigns an address to an account, unless it belongs to another account or did until recently.
 func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteItem {
 	row := newItem(addressKey(address))
 	row.setText("account_id", id)
@@ -91,7 +92,7 @@ func (s Accounts) occupy(address, id string, now time.Time) types.TransactWriteI
 	}}
 }
 
-// held replaces the row of an address that is the account's.
+// held replaces the row of an address that belongs to the account.
 func (s Accounts) held(row item, id string) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName: &s.Table, Item: row, ConditionExpression: aws.String("account_id = :account"),

@@ -154,7 +154,8 @@ func (s Accounts) join(m account.Membership) []types.TransactWriteItem {
 	return []types.TransactWriteItem{putNew(s.Table, at), putNew(s.Table, of), s.count(m.OrgID, owners, 1)}
 }
 
-// count keeps how many owners and members an organisation has: the last owner cannot go, however many go at once.
+// count counts an organisation's owners and members, so that the last owner can't leave even if several leave
+// concurrently.
 func (s Accounts) count(orgID string, owners, members int64) types.TransactWriteItem {
 	u := change{
 		table: s.Table, key: membersKey(orgID), set: "ADD owners :owners, members :members",
@@ -170,7 +171,7 @@ func (s Accounts) count(orgID string, owners, members int64) types.TransactWrite
 	return u.write()
 }
 
-// claim makes a mail domain an organisation's, unless it is another's.
+// claim assigns a mail domain to an organisation, unless it belongs to another.
 func (s Accounts) claim(domain, orgID string) types.TransactWriteItem {
 	row := newItem(domainKey(domain))
 	row.setText("org_id", orgID)

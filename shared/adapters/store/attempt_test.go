@@ -26,14 +26,14 @@ func ticketOf(of org.Tenant) binding.Ticket {
 	}
 }
 
-// opened is the created attempt with what is made when its browser leaves.
+// opened returns the created attempt with the fields that are set when its browser leaves.
 func opened(of org.Tenant) flow.Attempt {
 	a := createdOf(of)
 	a.NonceHash, a.Verifier = "nonce hash", []byte("sealed")
 	return a
 }
 
-func TestACreatedAttemptAndItsTicketRoundTrip(t *testing.T) {
+func TestCreateAttemptRoundTripsAttemptAndTicket(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
@@ -57,7 +57,7 @@ func TestACreatedAttemptAndItsTicketRoundTrip(t *testing.T) {
 	expect.NotFound(t, "the start value of an attempt that was refused", err)
 }
 
-func TestACreatedAttemptIsMadeAgainByItsOwnTokenUntilSomebodyLeaves(t *testing.T) {
+func TestCreateAttemptMayRepeatUntilAttemptIsOpened(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
@@ -75,7 +75,7 @@ func TestACreatedAttemptIsMadeAgainByItsOwnTokenUntilSomebodyLeaves(t *testing.T
 	expect.Conflict(t, "making one again that has been left with", s.flow.CreateAttempt(t.Context(), again, third))
 }
 
-func TestATicketIsFoundUntilItExpires(t *testing.T) {
+func TestTicketIsFoundUntilExpiry(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
@@ -87,7 +87,7 @@ func TestATicketIsFoundUntilItExpires(t *testing.T) {
 	expect.NotFound(t, "an unknown ticket", err)
 }
 
-func TestOpeningAnAttemptUsesItsTicketUp(t *testing.T) {
+func TestOpenAttemptDeletesTicket(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
@@ -109,7 +109,7 @@ func TestOpeningAnAttemptUsesItsTicketUp(t *testing.T) {
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
 }
 
-func TestAnAttemptIsOpenedOnce(t *testing.T) {
+func TestOpenAttemptSucceedsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))
@@ -123,7 +123,7 @@ func TestAnAttemptIsOpenedOnce(t *testing.T) {
 	}
 }
 
-func TestAnOpeningThatCannotStoreOneRowStoresNone(t *testing.T) {
+func TestOpenAttemptStoresAllRowsOrNone(t *testing.T) {
 	t.Parallel()
 	foreign, other := org.Tenant{Mode: org.Live, OrgID: orgA}, ticketOf(tenant)
 	other.Hash = "made up"
@@ -149,7 +149,7 @@ func TestAnOpeningThatCannotStoreOneRowStoresNone(t *testing.T) {
 	}
 }
 
-func TestAnAttemptThatIsNotOpenDoesNotConclude(t *testing.T) {
+func TestConcludeAttemptRequiresOpenAttempt(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateAttempt(t.Context(), createdOf(tenant), ticketOf(tenant)))

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Audit keeps the chains of who changed what (audit.Rows). Rows are never changed, and a head only moves on.
+// Audit stores the audit chains (audit.Rows). Rows are never changed, and a chain's head only advances.
 type Audit struct {
 	DB    DB
 	Table string
@@ -49,8 +49,8 @@ func (s Audit) Before(ctx context.Context, orgID string, seq int64, limit int) (
 	return s.between(ctx, auditKey(orgID, 1), auditKey(orgID, seq-1), false, limit)
 }
 
-// extending adds a row behind the end of its chain. A row that is there, or an end that has moved, fails the
-// transaction: nothing is ever replaced but the end.
+// extending appends a row to its chain. An existing row or a changed head fails the transaction: only the head is ever
+// replaced.
 func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteItem {
 	row := newItem(auditKey(r.Tenant.OrgID, r.Seq))
 	row.setTime("at", r.At)
@@ -79,7 +79,7 @@ func (s Audit) extending(before audit.Head, r audit.Row) []types.TransactWriteIt
 
 func (s Audit) between(ctx context.Context, from, to key, isForward bool, limit int) ([]audit.Row, error) {
 	if from.sk > to.sk {
-		return nil, nil // BETWEEN takes its bounds in order only
+		return nil, nil // BETWEEN requires ordered bounds
 	}
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true), ScanIndexForward: &isForward,

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestAuditRowIsNeverReplaced adds rows under a number that is taken, with the chain's present
-// end and with a former one.
+// TestAuditRowIsNeverReplaced adds rows under a number that is already used, with the chain's current head and with an
+// earlier one.
 func TestAuditRowIsNeverReplaced(t *testing.T) {
 	t.Parallel()
 	own := tables.New(t)

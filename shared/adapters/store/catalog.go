@@ -11,13 +11,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Portals stores endpoints, the ways that lead to them, and how our clients are registered there.
+// Portals stores endpoints, the brands' ways to them, and our clients' registrations there.
 type Portals Control
 
-// Clients stores how our clients authenticate.
+// Clients stores the authentication of our clients.
 type Clients Control
 
-// Access stores endpoints and registrations together with the organisations that reach them.
+// Access stores endpoints and registrations together with the organisations that use them.
 type Access struct {
 	Organisations
 	Portals
@@ -47,7 +47,7 @@ func (s Portals) Endpoint(ctx context.Context, id string) (catalog.Endpoint, err
 	}, nil
 }
 
-// Endpoints lists the ids of all endpoints that operators have made.
+// Endpoints returns the ids of all endpoints that operators have created.
 func (s Portals) Endpoints(ctx context.Context) ([]string, error) {
 	rows, err := list(ctx, s.DB, s.Table, endpointsPartition, "")
 	if err != nil {
@@ -60,8 +60,8 @@ func (s Portals) Endpoints(ctx context.Context) ([]string, error) {
 	return found, nil
 }
 
-// Registration implements flow.Catalog: the tenant's own registration wins over the one for everybody, and among
-// those the endpoint's over the platform's, which is not used where e.OwnRegistration says so.
+// Registration implements flow.Catalog. The tenant's own registration takes precedence over the shared one. Within
+// each, the endpoint's takes precedence over the platform's, which is not used if e.OwnRegistration is set.
 func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	e catalog.Endpoint,
 ) (catalog.Registration, error) {
@@ -80,8 +80,9 @@ func (s Portals) Registration(ctx context.Context, tenant org.Tenant,
 	return catalog.Registration{}, fault.Missing("There is no registration.")
 }
 
-// RegistrationAt reads the registration at exactly this place and of exactly this owner, for all with a zero tenant, as
-// SaveRegistration wrote it; fault.NotFound. Who asks what is used at an endpoint asks Registration.
+// RegistrationAt reads the registration at exactly this place and of exactly this owner (a zero tenant for the shared
+// one), as SaveRegistration wrote it. It returns fault.NotFound if there is none. To find the registration in effect at
+// an endpoint, use Registration.
 func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	place catalog.Place,
 ) (catalog.Registration, error) {
@@ -96,7 +97,7 @@ func (s Portals) RegistrationAt(ctx context.Context, owner org.Tenant,
 	}, nil
 }
 
-// ClientAuth reads a client's authentication as the tenant's connections use it: its own, else everybody's.
+// ClientAuth reads a client's authentication for the tenant's connections: the tenant's own, or else the shared one.
 func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (catalog.ClientAuth, error) {
 	own, err := s.ClientAuthOf(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
@@ -105,8 +106,8 @@ func (s Clients) ClientAuth(ctx context.Context, tenant org.Tenant, id string) (
 	return own, err
 }
 
-// ClientAuthOf reads a client's authentication of exactly this owner, for all with a zero tenant, as SaveClientAuth
-// wrote it; fault.NotFound.
+// ClientAuthOf reads a client's authentication of exactly this owner (a zero tenant for the shared one), as
+// SaveClientAuth wrote it. It returns fault.NotFound if there is none.
 func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	row, err := get(ctx, s.DB, s.Table, clientAuthKey(id, ownerKey(owner)))
 	if err != nil {
@@ -119,7 +120,8 @@ func (s Clients) ClientAuthOf(ctx context.Context, owner org.Tenant, id string) 
 	return auth, row.json("origins", &auth.Origins)
 }
 
-// SaveEndpoint stores an endpoint: with e.Rev 0 a new one, which it lists, else over that revision; fault.Conflict.
+// SaveEndpoint stores an endpoint. If e.Rev is 0, the endpoint is new and added to the list; otherwise it replaces that
+// revision. It returns fault.Conflict if the stored row differs.
 func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	row := endpointItem(e)
 	if e.Rev > 0 {
@@ -129,8 +131,8 @@ func (s Portals) SaveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, newItem(key{endpointsPartition, e.ID})))
 }
 
-// CreateEndpoints stores up to 100 new endpoints, all or none; fault.Conflict when one of them is there. The operator's
-// list, one partition, does not have them: the catalogue that they are of does.
+// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if one of them exists. They
+// are not added to the operators' list, which is a single partition, since their catalogue lists them.
 func (s Portals) CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error {
 	writes := make([]types.TransactWriteItem, 0, len(all))
 	for _, e := range all {
@@ -164,8 +166,9 @@ func endpointItem(e catalog.Endpoint) item {
 	return row
 }
 
-// SaveRegistration stores how our client is registered at a place, for one tenant or with a zero tenant for all. With
-// r.Rev 0 it must be the first one there, else it replaces that revision; fault.Conflict.
+// SaveRegistration stores our client's registration at a place, for one tenant or, with a zero tenant, for all. If
+// r.Rev is 0, it must be the first one there; otherwise it replaces that revision. It returns fault.Conflict if the
+// stored row differs.
 func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r catalog.Registration) error {
 	row := newItem(registrationKey(r.Place, ownerKey(tenant)))
 	row.setText("client_id", r.ClientID)
@@ -175,26 +178,28 @@ func (s Portals) SaveRegistration(ctx context.Context, tenant org.Tenant, r cata
 	return save(ctx, s.DB, s.Table, row, r.Rev, registrationListed(tenant, r.Place))
 }
 
-// RemoveRegistration removes revision r.Rev of a registration of exactly this owner; fault.Conflict.
+// RemoveRegistration removes revision r.Rev of a registration of exactly this owner. It returns fault.Conflict if the
+// stored revision differs.
 func (s Portals) RemoveRegistration(ctx context.Context, owner org.Tenant, r catalog.Registration) error {
 	return transact(ctx, s.DB,
 		removal(s.Table, registrationKey(r.Place, ownerKey(owner)), r.Rev),
 		unlist(s.Table, registrationListedKey(owner, r.Place)))
 }
 
-// RemoveEndpoint removes revision e.Rev of an endpoint; fault.Conflict.
+// RemoveEndpoint removes revision e.Rev of an endpoint. It returns fault.Conflict if the stored revision differs.
 func (s Portals) RemoveEndpoint(ctx context.Context, e catalog.Endpoint) error {
 	return transact(ctx, s.DB, removal(s.Table, endpointKey(e.ID), e.Rev), unlist(s.Table, key{endpointsPartition, e.ID}))
 }
 
-// RemoveClientAuth removes revision a.Rev of a client's authentication of exactly this owner; fault.Conflict.
+// RemoveClientAuth removes revision a.Rev of a client's authentication of exactly this owner. It returns fault.Conflict
+// if the stored revision differs.
 func (s Clients) RemoveClientAuth(ctx context.Context, owner org.Tenant, a catalog.ClientAuth) error {
 	return transact(ctx, s.DB, removal(s.Table, clientAuthKey(a.ID, ownerKey(owner)), a.Rev),
 		unlist(s.Table, clientListedKey(owner, a.ID)))
 }
 
-// SaveClientAuth stores a client's authentication, for one tenant or with a zero tenant for all. With a.Rev 0 it must
-// be new, else it replaces that revision; fault.Conflict.
+// SaveClientAuth stores a client's authentication, for one tenant or, with a zero tenant, for all. If a.Rev is 0, it
+// must be new; otherwise it replaces that revision. It returns fault.Conflict if the stored row differs.
 func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalog.ClientAuth) error {
 	row := newItem(clientAuthKey(a.ID, ownerKey(tenant)))
 	row.setText("method", string(a.Method))
@@ -209,7 +214,7 @@ func (s Clients) SaveClientAuth(ctx context.Context, tenant org.Tenant, a catalo
 	return save(ctx, s.DB, s.Table, row, a.Rev, clientListed(tenant, a.ID))
 }
 
-// save creates a row, which it lists, or replaces revision rev of it.
+// save creates a row and its list entry, or replaces revision rev of the row.
 func save(ctx context.Context, db DB, table string, row item, rev int64, listing item) error {
 	if rev > 0 {
 		return replace(ctx, db, table, row, rev)

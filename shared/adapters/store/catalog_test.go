@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
+func TestRegistrationAtMatchesOwnerAndPlaceExactly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	everybody := org.Tenant{}
@@ -45,7 +45,7 @@ func TestARegistrationIsReadOfExactlyItsOwnerAndPlace(t *testing.T) {
 	}
 }
 
-func TestAClientsAuthenticationIsReadOfExactlyItsOwner(t *testing.T) {
+func TestClientAuthOfMatchesOwnerExactly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := catalog.ClientAuth{
@@ -68,7 +68,7 @@ func TestAClientsAuthenticationIsReadOfExactlyItsOwner(t *testing.T) {
 	expect.NotFound(t, "everybody's as the tenant's own, after a change", err)
 }
 
-func TestAnEndpointIsReadWithItsPins(t *testing.T) {
+func TestEndpointRoundTripsPins(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := catalog.Endpoint{
@@ -95,7 +95,7 @@ func TestAnEndpointIsReadWithItsPins(t *testing.T) {
 	}
 }
 
-func TestControlRegistrationOfPlatformCoversNoEndpointOnItsOwn(t *testing.T) {
+func TestRegistrationOfPlatformSkipsEndpointWithOwnRegistration(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	for _, r := range []catalog.Registration{
@@ -118,7 +118,7 @@ func TestControlRegistrationOfPlatformCoversNoEndpointOnItsOwn(t *testing.T) {
 	}
 }
 
-func TestAWayIsWrittenOverByNoPublisherThatComesLate(t *testing.T) {
+func TestSaveWaysRefusesLatePublisher(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	way := catalog.Way{

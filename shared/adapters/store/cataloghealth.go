@@ -13,11 +13,11 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// CatalogHealth keeps how the catalogue's endpoints fare: a record of each that was probed, where its discovery leads,
-// which summary is in use, and who makes the rounds.
+// CatalogHealth stores the health of the catalogue's endpoints: a record of each probed endpoint, the URLs in its
+// discovery, the current summary, and the lease for the periodic checks.
 type CatalogHealth struct {
 	DB    DB
-	Table string // Catalog
+	Table string // the Catalog table
 }
 
 // Begin implements rounds.Records.
@@ -27,7 +27,8 @@ func (s CatalogHealth) Begin(ctx context.Context, now, until time.Time) (run int
 	return row.int("run"), err
 }
 
-// Records implements rounds.Records. Rows that another process is writing may be left out or old: SaveRecord tells.
+// Records implements rounds.Records. Rows that another process is writing may be missing or outdated; SaveRecord
+// detects that.
 func (s CatalogHealth) Records(ctx context.Context, mode string) ([]health.Record, error) {
 	rows, err := s.list(ctx, healthPartition(mode))
 	if err != nil {
@@ -67,7 +68,7 @@ func (s CatalogHealth) Forget(ctx context.Context, r health.Record) error {
 		removal(s.Table, endpointHealthKey(r.Mode, r.EndpointID), r.Rev), unlist(s.Table, sightingKey(r.Mode, r.EndpointID)))
 }
 
-// Sightings lists where the discoveries of a mode lead, for who publishes their endpoints.
+// Sightings lists the URLs found by a mode's discoveries, for the publisher of its endpoints.
 func (s CatalogHealth) Sightings(ctx context.Context, mode string) ([]health.Sighting, error) {
 	rows, err := s.list(ctx, sightingsPartition(mode))
 	if err != nil {
@@ -87,7 +88,7 @@ func (s CatalogHealth) Sightings(ctx context.Context, mode string) ([]health.Sig
 	return all, nil
 }
 
-// SaveSighting implements rounds.Records. An older one never takes the place of a newer.
+// SaveSighting implements rounds.Records. An older one never replaces a newer one.
 func (s CatalogHealth) SaveSighting(ctx context.Context, seen health.Sighting) error {
 	values := newItem(sightingKey(seen.Mode, seen.EndpointID))
 	if err := values.setJSON("pins", seen.Pins); err != nil {
@@ -132,8 +133,8 @@ func (s CatalogHealth) MovePointer(ctx context.Context, p health.Pointer) error 
 	return Catalog(s).saveOver(ctx, row, p.Rev)
 }
 
-// list reads a partition, not consistently: it may be large, and nothing is decided by it that a
-// condition does not check.
+// list reads a partition with eventual consistency: it may be large, and a condition protects every decision based on
+// it.
 func (s CatalogHealth) list(ctx context.Context, partition string) ([]item, error) {
 	return queryAll(ctx, s.DB, &dynamodb.QueryInput{
 		TableName: &s.Table, KeyConditionExpression: aws.String("pk = :pk"),

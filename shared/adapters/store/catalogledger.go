@@ -9,14 +9,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Catalog keeps what is known of the catalogue beside its snapshots: which version is live, how a publication stands,
-// the operator's overrides, the sources and how they stand.
+// Catalog stores the catalogue's records outside its snapshots: the live version, the status of a publication, the
+// operator's overrides, and the sources with their status.
 type Catalog struct {
 	DB    DB
 	Table string
 }
 
-// Pointer says which version of a mode is live: the zero Pointer of the mode before the first publication.
+// Pointer returns the live version of a mode, or the mode's zero Pointer before the first publication.
 func (s Catalog) Pointer(ctx context.Context, mode string) (ledger.Pointer, error) {
 	row, err := get(ctx, s.DB, s.Table, pointerKey(mode))
 	if errors.Is(err, fault.NotFound) {
@@ -32,7 +32,7 @@ func (s Catalog) Pointer(ctx context.Context, mode string) (ledger.Pointer, erro
 	return p, row.json("kept", &p.Kept)
 }
 
-// MovePointer replaces the Pointer that was seen; fault.Conflict when it has moved since.
+// MovePointer replaces the Pointer seen. It returns fault.Conflict if it has changed since.
 func (s Catalog) MovePointer(ctx context.Context, seen, next ledger.Pointer) error {
 	row := newItem(pointerKey(seen.Mode))
 	row.setText("live", string(next.Live))
@@ -43,7 +43,7 @@ func (s Catalog) MovePointer(ctx context.Context, seen, next ledger.Pointer) err
 	return s.saveOver(ctx, row, seen.Rev)
 }
 
-// Publication says how publishing a mode stands: the zero Publication of the mode before the first.
+// Publication returns the status of a mode's publication, or the mode's zero Publication before the first.
 func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publication, error) {
 	row, err := get(ctx, s.DB, s.Table, publicationKey(mode))
 	if errors.Is(err, fault.NotFound) {
@@ -61,7 +61,8 @@ func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publicati
 	return p, errors.Join(row.json("question", &p.Question), row.json("waits", &p.Waits))
 }
 
-// SavePublication stores p over the revision that it was read with, and returns it as it is then; fault.Conflict.
+// SavePublication replaces the revision of p that was read and returns the stored row. It returns fault.Conflict if the
+// stored revision differs.
 func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (ledger.Publication, error) {
 	row := newItem(publicationKey(p.Mode))
 	row.setText("from_version", string(p.From))
@@ -88,7 +89,7 @@ func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (led
 	return p, err
 }
 
-// Overrides lists what an operator has said against the lists of a mode, by kind and id.
+// Overrides lists the operator's overrides of a mode's lists, by kind and id.
 func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override, error) {
 	rows, err := list(ctx, s.DB, s.Table, overridesPartition(mode), "")
 	if err != nil {
@@ -102,8 +103,8 @@ func (s Catalog) Overrides(ctx context.Context, mode string) ([]ledger.Override,
 	return all, nil
 }
 
-// PutOverride stores an override, in place of one of the same kind for the same record; of aliases a record has many.
-// fault.Conflict when the same has been said already.
+// PutOverride stores an override, replacing one of the same kind for the same record; a record may have several
+// aliases. It returns fault.Conflict if the same override is already stored.
 func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override) error {
 	values := item{":id": text(o.ID), ":value": text(o.Value)}
 	_, err := update(ctx, s.DB, change{
@@ -114,13 +115,14 @@ func (s Catalog) PutOverride(ctx context.Context, mode string, o ledger.Override
 	return err
 }
 
-// DropOverride takes an override back; fault.Conflict when there is none.
+// DropOverride removes an override. It returns fault.Conflict if there is none.
 func (s Catalog) DropOverride(ctx context.Context, mode string, o ledger.Override) error {
 	_, err := remove(ctx, s.DB, change{table: s.Table, key: overrideKey(mode, o), when: "attribute_exists(pk)"})
 	return err
 }
 
-// saveOver writes the first revision of a row with rev 0, else the one after rev; fault.Conflict.
+// saveOver writes the first revision of a row if rev is 0, and otherwise replaces revision rev. It returns
+// fault.Conflict if the stored revision differs.
 func (s Catalog) saveOver(ctx context.Context, row item, rev int64) error {
 	if rev > 0 {
 		return replace(ctx, s.DB, s.Table, row, rev)

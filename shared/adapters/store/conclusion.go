@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Conclusions ends attempts: what comes of one is written to the other tables in the same transaction.
+// Conclusions ends attempts. An attempt's results are written to the other tables in the same transaction.
 type Conclusions struct {
 	Flow
 
@@ -25,7 +25,7 @@ type Conclusions struct {
 	events      Events
 }
 
-// NewConclusions needs all four tables.
+// NewConclusions returns Conclusions over the four tables.
 func NewConclusions(attempts Flow, connections Connections, held Tokens, events Events) Conclusions {
 	return Conclusions{Flow: attempts, connections: connections, tokens: held, events: events}
 }
@@ -39,7 +39,7 @@ func (s Conclusions) TokenVersion(ctx context.Context, tenant org.Tenant, connec
 	return row.int("version"), err
 }
 
-// ConcludeAttempt implements flow.EndStore. The verifier leaves the row with its use.
+// ConcludeAttempt implements flow.EndStore. It removes the used verifier from the row.
 func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) error {
 	writes := []types.TransactWriteItem{s.ending(c).write()}
 	if c.Connection.ID != "" {
@@ -49,7 +49,7 @@ func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) err
 		writes = append(writes, s.keeping(c.Tokens))
 	}
 	if c.Connection.Rev > 0 {
-		// Who still had the old grant revoked upstream could end the new one with it.
+		// A pending upstream revocation of the old grant could end the new one as well.
 		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{
 			TableName: &s.tokens.Table, Key: upstreamKey(c.Connection.Tenant, c.Connection.ID).attributes(),
 		}})
@@ -60,7 +60,7 @@ func (s Conclusions) ConcludeAttempt(ctx context.Context, c flow.Conclusion) err
 	return transact(ctx, s.DB, writes...)
 }
 
-// ending closes the attempt, which must be open, and keeps what a widget is told of it.
+// ending closes the attempt, which must be open, and stores the result that a widget shows.
 func (s Conclusions) ending(c flow.Conclusion) change {
 	row := item{}
 	row.setText("connection_id", c.Connection.ID)
@@ -97,7 +97,8 @@ func (s Conclusions) connecting(c connection.Connection) types.TransactWriteItem
 	return put
 }
 
-// keeping stores the first tokens of a connection, or replaces the version before; a lease goes with the row.
+// keeping stores the first tokens of a connection, or replaces the previous version. A lease is removed with the old
+// row.
 func (s Conclusions) keeping(r tokens.Row) types.TransactWriteItem {
 	put := putNew(s.tokens.Table, tokensItem(r))
 	if r.Version > 1 {

@@ -13,12 +13,12 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// busy is a table on which the first writes meet another transaction. The embedded AWS never does that by itself: it
-// runs one write at a time.
+// busy is a table on which the first writes conflict with another transaction. The embedded AWS never causes such
+// conflicts, because it runs one write at a time.
 type busy struct {
 	*dynamodb.Client
 
-	failures []error // of the next writes, one each
+	failures []error // one for each of the next writes
 	writes   int
 }
 
@@ -66,7 +66,7 @@ func repeated(err error, n int) []error {
 	return all
 }
 
-func TestAWriteThatMeetsATransactionIsTriedAgain(t *testing.T) {
+func TestWriteIsRetriedAfterTransactionConflict(t *testing.T) {
 	t.Parallel()
 	conflict := cancelled("None", "TransactionConflict")
 	single := &types.TransactionConflictException{}
@@ -76,8 +76,8 @@ func TestAWriteThatMeetsATransactionIsTriedAgain(t *testing.T) {
 		name     string
 		failures []error
 		writes   int
-		want     error         // nil: it succeeds
-		wait     time.Duration // the longest; the shortest is half of it
+		want     error         // nil means success
+		wait     time.Duration // the maximum wait; the minimum is half of it
 	}{
 		{"a transaction that meets one", repeated(conflict, 1), 2, nil, 10 * time.Millisecond},
 		{"a transaction that meets five", repeated(conflict, 5), 6, nil, 310 * time.Millisecond},
@@ -122,7 +122,7 @@ func TestAWriteThatMeetsATransactionIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestACallerThatGivesUpIsNotKeptByRetries(t *testing.T) {
+func TestWriteRetriesStopWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	db := &busy{Client: s.db, failures: repeated(cancelled("TransactionConflict"), 9)}

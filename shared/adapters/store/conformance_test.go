@@ -56,7 +56,7 @@ func TestTokensConform(t *testing.T) {
 	})
 }
 
-// refreshes is all that the refresh worker keeps.
+// refreshes combines the stores of the refresh worker.
 type refreshes struct {
 	store.Refresh
 	tokens.Store
@@ -98,7 +98,7 @@ func TestKnownConforms(t *testing.T) {
 	})
 }
 
-func TestTheLedgerConforms(t *testing.T) {
+func TestLedgerConforms(t *testing.T) {
 	t.Parallel()
 	storetest.Ledgers(t, func(tb testing.TB) storetest.Ledger {
 		tb.Helper()
@@ -116,7 +116,7 @@ func TestSourcesConform(t *testing.T) {
 	})
 }
 
-func TestTheHealthOfEndpointsConforms(t *testing.T) {
+func TestCatalogHealthConforms(t *testing.T) {
 	t.Parallel()
 	storetest.EndpointHealths(t, func(tb testing.TB) storetest.EndpointHealth {
 		tb.Helper()
@@ -125,7 +125,7 @@ func TestTheHealthOfEndpointsConforms(t *testing.T) {
 	})
 }
 
-// conclude stores what a callback stores.
+// conclude stores the result of a callback.
 func (s stores) conclude(tb testing.TB, c flow.Conclusion) {
 	tb.Helper()
 	expect.NoError(tb, s.flow.BeginAttempt(tb.Context(), c.Attempt, stateOf(c.Attempt.Tenant)))
@@ -149,7 +149,7 @@ func TestSessionsConform(t *testing.T) {
 	})
 }
 
-// TestMemoryModelsConform has the models of package memory, which tests of volume use, do as the tables do.
+// TestMemoryModelsConform checks that the models of package memory, which volume tests use, behave like the tables.
 func TestMemoryModelsConform(t *testing.T) {
 	t.Parallel()
 	storetest.Files(t, func(testing.TB) export.Files { return &memory.Files{} })

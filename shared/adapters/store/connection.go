@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Connections keeps connections.
+// Connections stores connections.
 type Connections struct {
 	DB    DB
 	Table string

@@ -24,13 +24,14 @@ func (s Connections) HasConnectionsAt(ctx context.Context, tenant org.Tenant, en
 	return found[endpointID], err
 }
 
-// ConnectedEndpoints tells where patients of all organisations are connected.
+// ConnectedEndpoints finds the endpoints at which patients of any organisation are connected.
 type ConnectedEndpoints struct {
 	Organisations Organisations
 	Connections   Connections
 }
 
-// ConnectedAt implements publish.Connected. It reads the mode's connections once, however many endpoints are asked for.
+// ConnectedAt implements publish.Connected. It reads the mode's connections once, regardless of the number of
+// endpoints.
 func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	endpoints map[string]bool,
 ) (map[string]bool, error) {
@@ -50,7 +51,7 @@ func (s ConnectedEndpoints) ConnectedAt(ctx context.Context, mode string,
 	return found, nil
 }
 
-// connectedAt notes which of some endpoints a tenant has connections at, until all of them are found.
+// connectedAt adds to found the endpoints at which a tenant has connections. It stops when all are found.
 func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoints, found map[string]bool) error {
 	var after map[string]types.AttributeValue
 	for len(found) < len(endpoints) {
@@ -58,7 +59,7 @@ func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoin
 		if err != nil {
 			return err
 		}
-		for _, listed := range page.Items { // the index has the keys alone
+		for _, listed := range page.Items { // the index has only the keys
 			row, err := get(ctx, s.DB, s.Table, key{item(listed).text("pk"), item(listed).text("sk")})
 			if err != nil {
 				return err
@@ -74,10 +75,10 @@ func (s Connections) connectedAt(ctx context.Context, tenant org.Tenant, endpoin
 	return nil
 }
 
-// connectionPage is how many are listed at once.
+// connectionPage is the page size of connection lists.
 const connectionPage = 200
 
-// page lists some of a tenant's connections.
+// page lists one page of a tenant's connections.
 func (s Connections) page(ctx context.Context, tenant org.Tenant, limit int32,
 	after item,
 ) (*dynamodb.QueryOutput, error) {

@@ -17,7 +17,7 @@ import (
 // Organisations stores organisations, and lists them for operators.
 type Organisations Control
 
-// Callers stores the credentials that organisations call with, and when their keys were last used.
+// Callers stores organisations' credentials and the time of each key's last use.
 type Callers Control
 
 // Directory stores organisations with their credentials.
@@ -91,7 +91,7 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 		PrivacyPolicyURI: row.text("privacy_policy_uri"), WebsiteURI: row.text("website_uri"),
 		TermsURI: row.text("terms_uri"), Accent: row.text("accent"),
 		Plan: org.Plan(row.text("plan")), Status: org.Status(row.text("status")),
-		// Rows written before live mode was granted have no stage; their organisations keep the access that they had.
+		// Rows written before live access was granted explicitly have no stage; their organisations keep their access.
 		LiveAccess: cmp.Or(org.LiveAccess(row.text("live_access")), org.LiveGranted),
 		FoundedBy:  row.text("founded_by"),
 		CreatedAt:  row.time("created_at"), Rev: row.int("rev"),
@@ -99,14 +99,15 @@ func (s Organisations) Organisation(ctx context.Context, tenant org.Tenant) (org
 	if err := row.json("emails", &o.Emails); err != nil {
 		return org.Organisation{}, err
 	}
-	if row.text("verified_emails") == "" { // written before addresses were verified; they have received notices ever since
+	// written before addresses were verified; these have received notices ever since
+	if row.text("verified_emails") == "" {
 		o.VerifiedEmails = o.Emails
 	}
 	return o, errors.Join(row.json("live_review", &o.LiveReview), row.json("verified_emails", &o.VerifiedEmails))
 }
 
-// CreateOrganisation stores an organisation in both modes and lists it in the directory; fault.Conflict when it is
-// there already.
+// CreateOrganisation stores an organisation in both modes and lists it in the directory. It returns fault.Conflict if
+// it exists.
 func (s Organisations) CreateOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 4)
 	for _, tenant := range o.Tenants() {
@@ -120,7 +121,8 @@ func (s Organisations) CreateOrganisation(ctx context.Context, o org.Organisatio
 	return transact(ctx, s.DB, writes...)
 }
 
-// SaveOrganisation replaces revision o.Rev of an organisation, which is the same in both modes; fault.Conflict.
+// SaveOrganisation replaces revision o.Rev of an organisation, which is the same in both modes. It returns
+// fault.Conflict if the stored revision differs.
 func (s Organisations) SaveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 2)
 	for _, tenant := range o.Tenants() {
@@ -133,7 +135,8 @@ func (s Organisations) SaveOrganisation(ctx context.Context, o org.Organisation)
 	return transact(ctx, s.DB, writes...)
 }
 
-// RemoveOrganisation removes revision o.Rev of an organisation, in both modes, from the directory, too; fault.Conflict.
+// RemoveOrganisation removes revision o.Rev of an organisation in both modes, and from the directory. It returns
+// fault.Conflict if the stored revision differs.
 func (s Organisations) RemoveOrganisation(ctx context.Context, o org.Organisation) error {
 	writes := make([]types.TransactWriteItem, 0, 4)
 	for _, tenant := range o.Tenants() {
@@ -152,7 +155,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 	row.setText("accent", o.Accent)
 	row.setText("plan", string(o.Plan))
 	row.setText("status", string(o.Status))
-	// never a row without one, which would be granted
+	// a row without a stage would count as granted
 	row.setText("live_access", string(cmp.Or(o.LiveAccess, org.LiveNone)))
 	row.setText("founded_by", o.FoundedBy)
 	row.setTime("created_at", o.CreatedAt)
@@ -160,7 +163,7 @@ func organisationItem(tenant org.Tenant, o org.Organisation) (item, error) {
 		row.setJSON("verified_emails", o.VerifiedEmails))
 }
 
-// Tenants lists every organisation's tenants, for operators.
+// Tenants lists the tenants of every organisation, for operators.
 func (s Organisations) Tenants(ctx context.Context) ([]org.Tenant, error) {
 	rows, err := list(ctx, s.DB, s.Table, directoryPartition, "")
 	if err != nil {
@@ -175,7 +178,7 @@ func (s Organisations) Tenants(ctx context.Context) ([]org.Tenant, error) {
 	return tenants, nil
 }
 
-// CreateCredential stores a credential and makes its public id findable, in one transaction.
+// CreateCredential stores a credential and the lookup row of its public id in one transaction.
 func (s Callers) CreateCredential(ctx context.Context, c org.Credential) error {
 	row, err := credentialItem(c)
 	if err != nil {
@@ -188,7 +191,7 @@ func (s Callers) CreateCredential(ctx context.Context, c org.Credential) error {
 	return transact(ctx, s.DB, putNew(s.Table, row), putNew(s.Table, pointer))
 }
 
-// SaveCredential stores a changed credential; fault.Conflict when it was changed since it was read.
+// SaveCredential stores a changed credential. It returns fault.Conflict if it has changed since it was read.
 func (s Callers) SaveCredential(ctx context.Context, c org.Credential) error {
 	row, err := credentialItem(c)
 	if err != nil {
@@ -197,7 +200,8 @@ func (s Callers) SaveCredential(ctx context.Context, c org.Credential) error {
 	return replace(ctx, s.DB, s.Table, row, c.Rev)
 }
 
-// RemoveCredential removes revision c.Rev of a credential, and its public id; fault.Conflict.
+// RemoveCredential removes revision c.Rev of a credential and its public id. It returns fault.Conflict if the stored
+// revision differs.
 func (s Callers) RemoveCredential(ctx context.Context, c org.Credential) error {
 	return transact(ctx, s.DB, removal(s.Table, credentialKey(c.Tenant, c.ID), c.Rev), unlist(s.Table, publicIDKey(c.ID)))
 }
@@ -216,7 +220,7 @@ func credentialItem(c org.Credential) (item, error) {
 	return row, row.setJSON("allowed_origins", c.AllowedOrigins)
 }
 
-// list reads the rows of a partition of a table whose sort keys have a prefix, consistently.
+// list reads, with strong consistency, the rows of a partition whose sort keys have a prefix.
 func list(ctx context.Context, db DB, table, partition, prefix string) ([]item, error) {
 	in := &dynamodb.QueryInput{
 		TableName: &table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
@@ -229,7 +233,7 @@ func list(ctx context.Context, db DB, table, partition, prefix string) ([]item, 
 	return queryAll(ctx, db, in)
 }
 
-// queryAll follows the pages of a query.
+// queryAll reads all pages of a query.
 func queryAll(ctx context.Context, db DB, in *dynamodb.QueryInput) ([]item, error) {
 	var rows []item
 	for {

@@ -37,7 +37,7 @@ func credentialOf(of org.Tenant) org.Credential {
 	}
 }
 
-func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
+func TestCreateOrganisationStoresBothModesAndListing(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := organisationA()
@@ -86,10 +86,10 @@ func TestAnOrganisationIsStoredInBothModesAndListed(t *testing.T) {
 	}
 }
 
-func TestTenantsFollowsThePagesOfTheDirectory(t *testing.T) {
+func TestTenantsReadsAllDirectoryPages(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
-	// 1 MB is a page: long ids are the only attributes, so it takes many rows.
+	// A page is 1 MB: long ids keep the number of rows small.
 	padding := fmt.Sprintf("%0900d", 0)
 	const rows = 1300
 	for i := range rows {
@@ -109,7 +109,7 @@ func TestTenantsFollowsThePagesOfTheDirectory(t *testing.T) {
 	}
 }
 
-func TestACredentialIsFoundByItsPublicID(t *testing.T) {
+func TestCredentialIsFoundByPublicID(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)
@@ -126,14 +126,14 @@ func TestACredentialIsFoundByItsPublicID(t *testing.T) {
 		t.Errorf("credential (-want +got):\n%s", diff)
 	}
 	expect.Conflict(t, "creating it again", s.callers.CreateCredential(t.Context(), want))
-	// Another tenant cannot take the public id over, and nothing of its attempt remains.
+	// Another tenant can't take over the public id, and the failed attempt leaves no rows.
 	foreign := credentialOf(org.Tenant{Mode: org.Test, OrgID: orgB})
 	expect.Conflict(t, "taking the public id", s.callers.CreateCredential(t.Context(), foreign))
 	_, err = s.callers.Credential(t.Context(), foreign.Tenant, foreign.ID)
 	expect.NotFound(t, "the other tenant's credential", err)
 }
 
-func TestSavingACredentialNeedsTheRevisionThatWasRead(t *testing.T) {
+func TestSaveCredentialRequiresRevisionRead(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	first := credentialOf(tenant)
@@ -159,7 +159,7 @@ func TestSavingACredentialNeedsTheRevisionThatWasRead(t *testing.T) {
 	expect.Conflict(t, "saving one that does not exist", s.callers.SaveCredential(t.Context(), unknown))
 }
 
-func TestSubscriptionsAreListedForTheirTenantAlone(t *testing.T) {
+func TestSubscriptionsListsOwnTenantOnly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := make([]webhook.Subscription, 0, 2)
@@ -189,7 +189,7 @@ func TestSubscriptionsAreListedForTheirTenantAlone(t *testing.T) {
 	}
 }
 
-func TestATenantsOwnRegistrationComesBeforeTheOneForAll(t *testing.T) {
+func TestRegistrationPrefersTenantsOwn(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	endpoint := catalog.Endpoint{
@@ -217,7 +217,7 @@ func TestATenantsOwnRegistrationComesBeforeTheOneForAll(t *testing.T) {
 	}
 }
 
-func TestTheNearestRegistrationIsFound(t *testing.T) {
+func TestRegistrationPrefersEndpointOverPlatform(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	at := catalog.Place{EndpointID: "endpoint"}
@@ -266,7 +266,7 @@ func TestTheNearestRegistrationIsFound(t *testing.T) {
 	}
 }
 
-func TestAClientsAuthenticationIsItsOwnersOrEverybodys(t *testing.T) {
+func TestClientAuthIsOwnersOrShared(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	own := catalog.ClientAuth{ID: "own", Method: catalog.AuthSecretBasic, Secret: []byte("sealed")}

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// What a row holds may be a secret or somebody's record, so that its error tells where it is damaged and no more.
-func TestADamagedRowIsToldWithoutItsContent(t *testing.T) {
+// A row may contain a secret or a patient's data, so its error reports the damaged attribute and nothing else.
+func TestDamagedRowErrorHidesContent(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	credential := "cd000000-0000-4000-8000-000000000001"
@@ -51,7 +51,7 @@ func TestADamagedRowIsToldWithoutItsContent(t *testing.T) {
 	}
 }
 
-func TestAnErrorOfATableTellsWhichAndWhatFor(t *testing.T) {
+func TestClientErrorNamesTableAndOperation(t *testing.T) {
 	t.Parallel()
 	made := tables.New(t)
 	client := store.NewClient(made.Config)
@@ -72,7 +72,7 @@ func TestAnErrorOfATableTellsWhichAndWhatFor(t *testing.T) {
 	}
 	flows := store.Flow{DB: client, Table: made.Names()["FlowTable"]}
 	expect.NoError(t, flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
-	// a transaction tells its reason, and the table of the write that has it
+	// a transaction reports its reason, and the table of the failed write
 	err = flows.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant))
 	if got, want := fault.SpotOf(err),
 		(fault.Spot{Table: flows.Table, Operation: "TransactWriteItems", Class: "ConditionalCheckFailed"}); got != want {

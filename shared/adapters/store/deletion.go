@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// DeletionRequests stores requests to delete organisations, and how far each has come.
+// DeletionRequests stores requests to delete organisations and their progress.
 type DeletionRequests Work
 
 // Deletion implements deletion.Rows.
@@ -66,7 +66,7 @@ func (s DeletionRequests) SaveDeletion(ctx context.Context, d deletion.Deletion)
 	return replace(ctx, s.DB, s.Table, row, d.Rev)
 }
 
-// Deletions keeps what the deletion of an organisation reads and removes (deletion.Store).
+// Deletions reads and removes the rows of a deleted organisation (deletion.Store).
 type Deletions struct {
 	Erasures
 	DeletionRequests
@@ -75,7 +75,7 @@ type Deletions struct {
 	control Control
 }
 
-// NewDeletions adds the table Control to what erasures need.
+// NewDeletions adds the table Control to the tables of erasures.
 func NewDeletions(erasures Erasures, control Control) Deletions {
 	return Deletions{
 		Erasures: erasures, DeletionRequests: DeletionRequests(erasures.work), Organisations: Organisations(control),

@@ -18,7 +18,7 @@ import (
 // DeliveryLog reads deliveries, their events and their attempts.
 type DeliveryLog struct {
 	DB    EventDB
-	Table string // Work
+	Table string // the Work table
 }
 
 // DeliveriesBefore implements deliverylog.Rows. The index is eventually consistent.
@@ -29,7 +29,7 @@ func (s DeliveryLog) DeliveriesBefore(
 	upto.listed(tenant, kindName(due.Delivery), before.ID, before.MadeAt)
 	since.listed(tenant, kindName(due.Delivery), "", from)
 	if since.text("org_order") >= upto.text("org_order") {
-		return nil, false, nil // BETWEEN takes its bounds in order only
+		return nil, false, nil // BETWEEN requires ordered bounds
 	}
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"), ScanIndexForward: aws.Bool(false),
@@ -48,7 +48,7 @@ func (s DeliveryLog) DeliveriesBefore(
 		row := item(attributes)
 		found, ok := parseRowKey(row.text("pk"))
 		if !ok || row.text("org_order") == upto.text("org_order") {
-			continue // the place itself
+			continue // the cursor's own row
 		}
 		made, err := time.Parse(stamp, row.text("org_order")[:len(stamp)])
 		if err != nil {
@@ -118,7 +118,7 @@ func (s DeliveryLog) Attempts(ctx context.Context, tenant org.Tenant, deliveryID
 	return attempts, nil
 }
 
-// rows reads rows by partition key. No key may be asked for twice.
+// rows reads rows by partition key. Keys must be unique.
 func (s DeliveryLog) rows(ctx context.Context, tenant org.Tenant, kind due.Kind,
 	ids []string,
 ) (map[string]item, error) {
@@ -132,7 +132,7 @@ func (s DeliveryLog) rows(ctx context.Context, tenant org.Tenant, kind due.Kind,
 	return EventLog(s).rows(ctx, keys)
 }
 
-// attemptLogPrefix begins the sort keys that attemptLogKey makes.
+// attemptLogPrefix is the prefix of the sort keys that attemptLogKey returns.
 const attemptLogPrefix = "ATT#"
 
 func attemptLogOf(row item) (webhook.Attempt, error) {

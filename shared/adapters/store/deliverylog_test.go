@@ -20,7 +20,7 @@ func (s stores) deliveryLog() store.DeliveryLog {
 	return store.DeliveryLog{DB: s.db, Table: s.names["WorkTable"]}
 }
 
-func TestDeliveriesAreListedNewestFirstUpToAPlace(t *testing.T) {
+func TestDeliveriesBeforeListsNewestFirst(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := make([]deliverylog.Place, 10) // newest first, two at each time
@@ -70,7 +70,7 @@ func TestDeliveriesAreListedNewestFirstUpToAPlace(t *testing.T) {
 	}
 }
 
-func TestADeliveryIsReadBackWithItsEventAndItsAttempts(t *testing.T) {
+func TestDeliveryLogReadsDeliveryEventAndAttempts(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	d := s.fanOut(t, tenant)
@@ -123,7 +123,7 @@ func TestADeliveryIsReadBackWithItsEventAndItsAttempts(t *testing.T) {
 	}
 }
 
-func TestNothingIsReadOfNothing(t *testing.T) {
+func TestDeliveryLogReadsNothingWithoutIDs(t *testing.T) {
 	t.Parallel()
 	unreachable := store.DeliveryLog{DB: meddled{}}
 	deliveries, failure := unreachable.Deliveries(t.Context(), tenant, nil)
@@ -133,7 +133,7 @@ func TestNothingIsReadOfNothing(t *testing.T) {
 	}
 }
 
-func TestALogThatCannotBeReadIsAFailureOfOurOwn(t *testing.T) {
+func TestDeliveryLogReturnsReadFailure(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	d := s.fanOut(t, tenant)

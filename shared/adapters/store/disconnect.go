@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Disconnections keeps what ends when an organisation gives a connection up (disconnect.Store).
+// Disconnections stores the end of a connection that an organisation gives up (disconnect.Store).
 type Disconnections struct {
 	Connections
 	Tasks
@@ -28,7 +28,7 @@ func (s Disconnections) Tokens(ctx context.Context, tenant org.Tenant, connectio
 	return s.Sets.Tokens(ctx, tenant, connectionID)
 }
 
-// EndFile implements disconnect.Store. The row becomes due, so that the sweeper deletes the object.
+// EndFile implements disconnect.Store. It makes the row due, so that the sweeper deletes the object.
 func (s Disconnections) EndFile(ctx context.Context, task export.Task, now time.Time) error {
 	return s.ExpireFiles(ctx, task, now, now)
 }
@@ -42,15 +42,14 @@ func (s Disconnections) EndConnection(ctx context.Context, e disconnect.Ending) 
 	if len(e.Upstream) > 0 {
 		row := newItem(upstreamKey(c.Tenant, c.ID))
 		row.setBytes("sealed", e.Upstream)
-		// The connection's revision guards it. One that is there would be of an earlier authorization,
-		// which this one replaced.
+		// The connection's revision guards this write. An existing row belongs to an earlier authorization, which this one
+		// replaced.
 		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: &s.Sets.Table, Item: row}})
 	}
 	return transact(ctx, s.Tasks.DB, writes...)
 }
 
-// Requests keeps what ends at once when an organisation gives a connection up and a worker does the rest
-// (disconnect.RequestStore).
+// Requests stores the immediate part of a disconnection that a worker will complete (disconnect.RequestStore).
 type Requests struct {
 	Connections
 	Tasks
@@ -58,7 +57,7 @@ type Requests struct {
 	Chains Audit
 }
 
-// EndFile implements disconnect.RequestStore, as Disconnections does.
+// EndFile implements disconnect.RequestStore like Disconnections.EndFile.
 func (s Requests) EndFile(ctx context.Context, task export.Task, now time.Time) error {
 	return s.ExpireFiles(ctx, task, now, now)
 }
@@ -69,8 +68,9 @@ func (s Requests) RequestEnd(ctx context.Context, e disconnect.Ending, head audi
 		s.Chains.extending(head, row)...)...)
 }
 
-// ending changes a connection, and fails its pending task. That the newest task is still the one that was read keeps a
-// task from opening in between: OpenTask checks the connection, this checks the tasks, and whichever is second loses.
+// ending changes a connection and fails its pending task. It requires the newest task to be the one that was read, so
+// that no task can open concurrently: OpenTask checks the connection and this transaction checks the tasks, so the
+// second of the two fails.
 func ending(connections, work string, e disconnect.Ending) []types.TransactWriteItem {
 	c := e.Connection
 	newest := &types.ConditionCheck{
@@ -90,7 +90,7 @@ func ending(connections, work string, e disconnect.Ending) []types.TransactWrite
 	return writes
 }
 
-// failing ends a pending task whoever works on it: every write of a worker needs it to be pending.
+// failing ends a pending task, even if a worker is processing it: every write of a worker requires a pending task.
 func failing(table string, task export.Task, event webhook.Event) []types.TransactWriteItem {
 	end := change{
 		table: table, key: taskKey(task.Tenant, task.ID),
@@ -100,7 +100,7 @@ func failing(table string, task export.Task, event webhook.Event) []types.Transa
 		values: item{
 			":failed": text(string(task.Status)), ":pending": text(string(export.Pending)),
 			":reason": text(string(task.FailureReason)), ":finished": moment(task.FinishedAt), ":kept": moment(task.FilesUntil),
-			":shard": text(shardOf(task.ID)), // it may have been in line
+			":shard": text(shardOf(task.ID)), // the task may have been waiting in line
 		},
 	}
 	return []types.TransactWriteItem{end.write(), putNew(table, eventItem(event))}

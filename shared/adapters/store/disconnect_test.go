@@ -22,7 +22,8 @@ func (s stores) disconnections() store.Disconnections {
 	return store.Disconnections{Connections: s.conns, Tasks: s.tasks, Sets: s.tokens}
 }
 
-// endingOf ends what s.open has stored: an authorized connection, its first tokens and its one pending task.
+// endingOf returns the end of the rows that s.open stored: an authorized connection, its first tokens and its one
+// pending task.
 func endingOf(of org.Tenant) disconnect.Ending {
 	c := connectionOf(of)
 	c.Status, c.Rev = connection.Revoked, 1
@@ -40,7 +41,7 @@ func (s stores) leftUpstream(t *testing.T) ([]byte, error) {
 	return s.refresh.Upstream(t.Context(), tenant, connID)
 }
 
-func TestAnEndingIsStoredAtOnce(t *testing.T) {
+func TestEndConnectionStoresEverythingAtomically(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -68,7 +69,7 @@ func TestAnEndingIsStoredAtOnce(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-func TestAnExportThatEndsInLineIsOutOfItAndDueForItsFiles(t *testing.T) {
+func TestEndConnectionRemovesWaitingExportFromLine(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -90,8 +91,8 @@ func TestAnExportThatEndsInLineIsOutOfItAndDueForItsFiles(t *testing.T) {
 	}
 }
 
-// Each part of an ending is made from what was read. Where one has changed since, nothing is stored.
-func TestAnEndingThatComesTooLateStoresNothing(t *testing.T) {
+// Each part of an ending is based on rows that were read. If any of them has changed since, nothing is stored.
+func TestEndConnectionStoresNothingAfterChange(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*disconnect.Ending){
 		"another revision":               func(e *disconnect.Ending) { e.Connection.Rev = 2 },
@@ -116,7 +117,7 @@ func TestAnEndingThatComesTooLateStoresNothing(t *testing.T) {
 	}
 }
 
-func TestAnEndingOfAConnectionWithoutTokensAndExports(t *testing.T) {
+func TestEndConnectionWithoutTokensAndExports(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)
@@ -129,7 +130,7 @@ func TestAnEndingOfAConnectionWithoutTokensAndExports(t *testing.T) {
 	expect.NotFound(t, "what is kept for upstream", err)
 }
 
-func TestTheTimeOfAFileEndsOnce(t *testing.T) {
+func TestEndFileSucceedsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	pending := s.claim(t)
@@ -158,7 +159,7 @@ func TestTheTimeOfAFileEndsOnce(t *testing.T) {
 		s.disconnections().EndFile(t.Context(), export.Task{ID: taskNumber(9), Tenant: tenant}, at))
 }
 
-func TestNoEndingReachesARowOfAnotherTenant(t *testing.T) {
+func TestEndConnectionIsTenantIsolated(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.open(t, tenant)
@@ -178,5 +179,5 @@ func TestNoEndingReachesARowOfAnotherTenant(t *testing.T) {
 	if after := s.writes.Load(); after != before {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
-	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // so it was the tenant alone
+	expect.NoError(t, s.disconnections().EndConnection(t.Context(), endingOf(tenant))) // the tenant was the only obstacle
 }

@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// allDue lists every shard, in order of time.
+// allDue lists the due rows of every shard, ordered by time.
 func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
 	t.Helper()
 	var all []due.Item
@@ -31,7 +31,7 @@ func (s stores) allDue(t *testing.T, before time.Time) []due.Item {
 	return all
 }
 
-// dueConnections lists every shard of the Connection table, in order of time.
+// dueConnections lists the due rows of every shard of the Connection table, ordered by time.
 func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 	t.Helper()
 	timers := store.Timers{DB: s.db, Table: s.names["ConnectionTable"]}
@@ -45,8 +45,8 @@ func (s stores) dueConnections(t *testing.T, before time.Time) []due.Item {
 	return all
 }
 
-// Whatever happens to a row, the index says when somebody has to look at it next, or nothing once nobody has to.
-func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
+// After every change of a row the index contains the time at which it is next due, or no entry once it is finished.
+func TestDueFollowsNextStepOfRow(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	far := now.Add(1000 * time.Hour)
@@ -104,7 +104,7 @@ func TestARowIsDueWhenItsNextStepIs(t *testing.T) {
 	check("delivering")
 }
 
-func TestAFailedTaskIsDueOnceMoreForWhatItLeft(t *testing.T) {
+func TestFailedTaskIsDueForItsFiles(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.claim(t)
@@ -129,7 +129,7 @@ func TestAFailedTaskIsDueOnceMoreForWhatItLeft(t *testing.T) {
 	expect.Conflict(t, "forgetting them again", s.tasks.ForgetFile(t.Context(), task))
 }
 
-func TestDueListsWhatIsDueByThenOldestFirst(t *testing.T) {
+func TestDueListsDueRowsOldestFirst(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	const rows = 64
@@ -164,7 +164,7 @@ func TestDueListsWhatIsDueByThenOldestFirst(t *testing.T) {
 	}
 }
 
-func TestOfTwoSweepersOnePostpones(t *testing.T) {
+func TestPostponeSucceedsForOneSweeper(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -182,8 +182,9 @@ func TestOfTwoSweepersOnePostpones(t *testing.T) {
 	expect.Conflict(t, "postponing a row that is gone", s.timers.Postpone(t.Context(), item, now))
 }
 
-// Of the Connection table, too, one scheduler at a time has a row, and saving the connection says when it is due next.
-func TestAConnectionIsDueWhenItsTokensAre(t *testing.T) {
+// In the Connection table, as elsewhere, only one scheduler at a time claims a row, and saving the connection sets its
+// next due time.
+func TestConnectionIsDueWithItsTokens(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	far := now.Add(10000 * time.Hour)

@@ -13,24 +13,24 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointState keeps what all functions know together about a token endpoint: one row with its slots and its
-// breaker, and one row with counters for each minute. Slots end when their time has passed, whether or not
-// somebody has deleted them.
+// EndpointState stores the state of a token endpoint that all functions share: one row with its slots and its breaker,
+// and one row of counters for each minute. A slot ends at its expiry, even if it is still stored.
 type EndpointState struct {
 	DB    DB
-	Table string // Flow
+	Table string // the Flow table
 }
 
 const (
-	// endpointIdle is how long an endpoint's row outlives the last slot that was taken: longer than a breaker stays open.
+	// endpointIdle is the time by which an endpoint's row outlives the last slot taken. It exceeds the time for which a
+	// breaker stays open.
 	endpointIdle = 48 * time.Hour
-	// keepCounts is how long a minute's counters stay.
+	// keepCounts is the lifetime of a minute's counters.
 	keepCounts = time.Hour
 )
 
 func endpointStateKey(endpoint string) key { return key{"HOST#" + endpoint, meta} }
 
-// minuteKey sorts by time; lastMinute behind every minute there is.
+// minuteKey sorts by time; lastMinute sorts after every minute.
 func minuteKey(endpoint string, at time.Time) key {
 	return key{endpointStateKey(endpoint).pk, "M#" + at.UTC().Format("200601021504")}
 }
@@ -55,7 +55,7 @@ func (s EndpointState) ReleaseSlot(ctx context.Context, endpoint string, slot in
 	c.set += ", #holder"
 	_, err := update(ctx, s.DB, c)
 	if errors.Is(err, fault.Conflict) {
-		return nil // somebody else has it by now
+		return nil // another owner holds it now
 	}
 	return err
 }
@@ -76,7 +76,7 @@ func (s EndpointState) Breaker(ctx context.Context, endpoint string) (refresh.Br
 	return refresh.Breaker{Failures: int(row.int("failures")), OpenUntil: row.time("open_until")}, nil
 }
 
-// SaveBreaker implements refresh.EndpointState. It leaves the row's end to TakeSlot, which comes before.
+// SaveBreaker implements refresh.EndpointState. It does not set the row's expiry, which the preceding TakeSlot has set.
 func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, next refresh.Breaker) error {
 	asSeen := "failures = :seen AND open_until = :seen_until"
 	if seen.Failures == 0 && seen.OpenUntil.IsZero() {
@@ -93,7 +93,8 @@ func (s EndpointState) SaveBreaker(ctx context.Context, endpoint string, seen, n
 	return err
 }
 
-// Count implements refresh.EndpointState. A counter has nothing to be conditional on; a lost answer may count twice.
+// Count implements refresh.EndpointState. The update has no condition, so a retry after a lost response may count
+// twice.
 func (s EndpointState) Count(ctx context.Context, endpoint string, at time.Time, refused bool) error {
 	more := int64(0)
 	if refused {

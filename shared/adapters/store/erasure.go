@@ -19,10 +19,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepErasures is how long what was erased can be asked for (docs/operate/operations.md, How long things are kept).
+// keepErasures is the lifetime of an erasure's row (docs/operate/retention.md).
 const keepErasures = 90 * 24 * time.Hour
 
-// ErasureRequests stores requests to erase connections, and what each has removed.
+// ErasureRequests stores requests to erase connections and the counts of removed rows.
 type ErasureRequests Work
 
 // CreateErasure implements erase.Rows.
@@ -93,7 +93,7 @@ func (s ErasureRequests) Erasure(ctx context.Context, tenant org.Tenant, id stri
 	return e, row.json("counts", &e.Counts)
 }
 
-// Erasures keeps what an erasure reads and removes (erase.Store).
+// Erasures reads and removes the rows of an erasure (erase.Store).
 type Erasures struct {
 	Connections
 	ErasureRequests
@@ -106,7 +106,7 @@ type Erasures struct {
 	deliveries DeliveryLog
 }
 
-// NewErasures needs the tables Connection, Work and Tokens.
+// NewErasures returns Erasures over the tables Connection, Work and Tokens.
 func NewErasures(connections Connections, work Work, sets Tokens, batches EventDB) Erasures {
 	return Erasures{
 		Connections: connections, ErasureRequests: ErasureRequests(work), Events: Events(work), Inquiries: Inquiries(work),
@@ -140,7 +140,7 @@ func (s Erasures) Connection(ctx context.Context, tenant org.Tenant, id string) 
 	return s.Connections.Connection(ctx, tenant, id)
 }
 
-// Exports implements erase.Store. Each export names the one before it.
+// Exports implements erase.Store. Each export contains the id of the previous one.
 func (s Erasures) Exports(ctx context.Context, tenant org.Tenant, connectionID string) ([]string, error) {
 	var tasks []string
 	next, err := Tasks(s.work).LatestTask(ctx, tenant, connectionID)
@@ -152,7 +152,7 @@ func (s Erasures) Exports(ctx context.Context, tenant org.Tenant, connectionID s
 		}
 	}
 	if errors.Is(err, fault.NotFound) {
-		return tasks, nil // rows end after 90 days
+		return tasks, nil // rows expire after 90 days
 	}
 	return tasks, err
 }
@@ -171,9 +171,9 @@ func (s Erasures) TokenRows(ctx context.Context, tenant org.Tenant, connectionID
 	return count, nil
 }
 
-// RemoveConnection implements erase.Store, in one transaction: a patient who comes back has tokens and connection, or
-// neither. What names a TEFCA connection by its person goes with it, and a row that ends by itself keeps those attempts
-// from making it anew whose patient had signed in before.
+// RemoveConnection implements erase.Store in one transaction, so that a returning patient has both tokens and
+// connection, or neither. It also removes the rows that find a TEFCA connection by its person. A new row with an expiry
+// prevents pending attempts from recreating the connection if their patients had signed in earlier.
 func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	k := connectionKey(tenant, connectionID)
 	gone := types.TransactWriteItem{Delete: &types.Delete{
@@ -204,7 +204,8 @@ func (s Erasures) RemoveConnection(ctx context.Context, tenant org.Tenant, conne
 	return transact(ctx, s.work.DB, writes...)
 }
 
-// RemoveExports implements erase.Store. What points to the newest goes last, so that who comes again still finds all.
+// RemoveExports implements erase.Store. It removes the pointer to the newest export last, so that a retry still finds
+// all of them.
 func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connectionID string, tasks []string) error {
 	places := Places(s.work)
 	held, err := places.Share(ctx, tenant)
@@ -228,7 +229,7 @@ func (s Erasures) RemoveExports(ctx context.Context, tenant org.Tenant, connecti
 	return s.drop(ctx, latestKey(tenant, connectionID))
 }
 
-// drop removes a row of Work, if it is there.
+// drop removes a row of Work if it exists.
 func (s Erasures) drop(ctx context.Context, k key) error {
 	return dropRow(ctx, s.work.DB, s.work.Table, k)
 }

@@ -24,7 +24,7 @@ func (s stores) erasures() store.Erasures {
 	return store.NewErasures(s.conns, s.work, s.tokens, s.db)
 }
 
-// rows counts what a table holds under a partition key.
+// rows counts the rows of a partition.
 func (s stores) rows(t *testing.T, table, pk string) int {
 	t.Helper()
 	out, err := s.db.Query(t.Context(), &dynamodb.QueryInput{
@@ -45,7 +45,7 @@ func erasureOf(of org.Tenant) erase.Erasure {
 	}
 }
 
-func TestAnErasureIsKeptAsItIsAndFoundWhenItIsDue(t *testing.T) {
+func TestErasureRoundTripsAndIsFoundWhenDue(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	e := erasureOf(tenant)
@@ -81,9 +81,8 @@ func TestAnErasureIsKeptAsItIsAndFoundWhenItIsDue(t *testing.T) {
 	expect.NotFound(t, "the other mode's", err)
 }
 
-// Whoever was at work with a connection when it was erased finds that its rows are not there any
-// more, and stores nothing.
-func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
+// A worker that was processing a connection when it was erased finds its rows missing and stores nothing.
+func TestErasedConnectionIsNotRecreated(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task, delivery, held := s.claim(t), s.fanOut(t, tenant), tokensOf(tenant)
@@ -157,7 +156,7 @@ func TestNothingOfAnErasedConnectionComesBack(t *testing.T) {
 	}
 }
 
-func TestTheExportsOfAConnectionAreFoundFromTheNewestOn(t *testing.T) {
+func TestExportsListsFromNewest(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)

@@ -31,7 +31,7 @@ func (s Erasures) CountAttempts(ctx context.Context, tenant org.Tenant, delivery
 	return int64(len(attempts)), err
 }
 
-// RemoveDelivery implements erase.Store. The delivery goes last, since without it nobody finds its attempts.
+// RemoveDelivery implements erase.Store. It removes the delivery last, since its attempts can't be found without it.
 func (s Erasures) RemoveDelivery(ctx context.Context, tenant org.Tenant, id string) error {
 	attempts, err := s.attemptKeys(ctx, tenant, id)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s Erasures) RemoveInquiry(ctx context.Context, tenant org.Tenant, id strin
 	return s.drop(ctx, inquiryKey(tenant, id))
 }
 
-// attemptKeys lists the attempts of a delivery, which are far fewer than a query reads.
+// attemptKeys returns the keys of a delivery's attempts, which fit in one page of a query.
 func (s Erasures) attemptKeys(ctx context.Context, tenant org.Tenant, deliveryID string) ([]key, error) {
 	pk := deliveryKey(tenant, deliveryID).pk
 	out, err := s.work.DB.Query(ctx, &dynamodb.QueryInput{

@@ -24,24 +24,24 @@ type EventDB interface {
 		o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 }
 
-// EventLog lists the events of a tenant, in the order of their creation.
+// EventLog lists the events of a tenant in the order of their creation.
 type EventLog struct {
 	DB    EventDB
-	Table string // Work
+	Table string // the Work table
 }
 
 const (
-	// maxBatch is how many rows DynamoDB reads in one call (BatchGetItem).
+	// maxBatch is the maximum number of rows that DynamoDB reads in one call (BatchGetItem).
 	maxBatch = 100
-	// readTries bounds the calls for what DynamoDB left unread of a batch.
+	// readTries bounds the calls for a batch's unprocessed keys.
 	readTries = 8
 )
 
-// EventsAfter lists events behind last, oldest first by (created, id), and reports whether there are more. Of last only
-// tenant, time and id count, and it need not exist. Only events that were created before a time are listed: an entry
-// comes into the index some moments after its row, in any order, so a list is complete only for what is old enough. It
-// lists limit events, at most 100; fewer, but at least one, when there are more and some have gone meanwhile.
-// fault.Unavailable when DynamoDB is too busy.
+// EventsAfter lists events after last, oldest first by (created, id), and reports whether there are more. It uses only
+// the tenant, time and id of last, which need not exist. It lists only events created before the given time: the index
+// receives entries with a delay and in any order, so a list is complete only for old enough events. It returns limit
+// events, at most 100. It returns fewer, but at least one, if there are more and some were deleted meanwhile. It
+// returns fault.Unavailable if DynamoDB is too busy.
 func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before time.Time,
 	limit int,
 ) ([]webhook.Event, bool, error) {
@@ -63,7 +63,7 @@ func (s EventLog) EventsAfter(ctx context.Context, last webhook.Event, before ti
 	return nil, false, nil
 }
 
-// entries reads limit entries of the index behind one place and before another, and whether there are more.
+// entries reads limit entries of the index between two cursors, and reports whether there are more.
 func (s EventLog) entries(ctx context.Context, list, after, before string, limit int) ([]item, bool, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, IndexName: aws.String("byOrg"),
@@ -71,7 +71,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 		Limit:                  aws.Int32(int32(limit) + 1),
 		KeyConditionExpression: aws.String("org_list = :list AND org_order BETWEEN :from AND :to"),
 		ExpressionAttributeValues: item{
-			// no text is between a and a\x00, and no entry ends in #
+			// no text sorts between a and a\x00, and no entry ends in #
 			":list": text(list), ":from": text(after + "\x00"), ":to": text(before),
 		},
 	})
@@ -85,7 +85,7 @@ func (s EventLog) entries(ctx context.Context, list, after, before string, limit
 	return entries, len(entries) > 0 && (len(out.Items) > limit || len(out.LastEvaluatedKey) > 0), nil
 }
 
-// read reads the events of entries, in their order, without those that have gone.
+// read reads the events of entries, in their order, without deleted ones.
 func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, error) {
 	rows, err := s.rows(ctx, entries)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s EventLog) read(ctx context.Context, entries []item) ([]webhook.Event, er
 	return events, nil
 }
 
-// rows reads the rows of entries by partition key. It reads consistently: a replica that is behind the index would show
-// that an event is gone, and a reader would skip it for good.
+// rows reads the rows of entries by partition key. It uses strong consistency: a replica that lags behind the index
+// would make an event appear deleted, and a reader would skip it for good.
 func (s EventLog) rows(ctx context.Context, entries []item) (map[string]item, error) {
 	rows := make(map[string]item, len(entries))
 	keys := make([]map[string]types.AttributeValue, len(entries))

@@ -27,7 +27,7 @@ func (s stores) eventLog() store.EventLog {
 	return store.EventLog{DB: s.db, Table: s.names["WorkTable"]}
 }
 
-// numbered is event number n, with a body of its own.
+// numbered returns event number n, which has a distinct body.
 func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	return webhook.Event{
 		ID: fmt.Sprintf("e0000000-0000-4000-8000-%012d", n), Tenant: of, Type: webhook.ExportProgressed,
@@ -35,8 +35,8 @@ func numbered(of org.Tenant, n int, created time.Time) webhook.Event {
 	}
 }
 
-// addEvents stores n events of a tenant, four at each time, and returns them in the list's order.
-// They are stored in another.
+// addEvents stores n events of a tenant, four at each time, in a different order from the list's. It returns them in
+// the list's order.
 func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []webhook.Event {
 	t.Helper()
 	events := make([]webhook.Event, n)
@@ -49,10 +49,10 @@ func (s stores) addEvents(t *testing.T, of org.Tenant, n int, from time.Time) []
 	return events
 }
 
-// beginning is where a tenant's list begins.
+// beginning returns the cursor before a tenant's first event.
 func beginning(of org.Tenant) webhook.Event { return webhook.Event{Tenant: of} }
 
-// follow reads behind last in pages, to the end. between is called after every page.
+// follow reads all events after last in pages. It calls between after every page.
 func follow(t *testing.T, log store.EventLog, last webhook.Event, before time.Time, limit int,
 	between func(),
 ) []webhook.Event {
@@ -98,7 +98,7 @@ func ids(events []webhook.Event) []string {
 	return all
 }
 
-func TestTheListOfEventsIsReadPageByPageInOrderAndOnce(t *testing.T) {
+func TestEventsAfterReadsPagesInOrderOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := s.addEvents(t, tenant, 1000, now)
@@ -117,8 +117,8 @@ func TestTheListOfEventsIsReadPageByPageInOrderAndOnce(t *testing.T) {
 	}
 }
 
-// Events come while a reader is on its way: what comes behind its place it meets, what came before it does not.
-func TestEventsThatArriveMeanwhileAreReadWhereTheyStand(t *testing.T) {
+// Events arrive during reading: the reader gets those after its cursor and misses those before it.
+func TestEventsAfterReadsEventsArrivingMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := s.addEvents(t, tenant, 20, now)
@@ -134,7 +134,7 @@ func TestEventsThatArriveMeanwhileAreReadWhereTheyStand(t *testing.T) {
 	wantEvents(t, "meanwhile", got, append(want, ahead))
 }
 
-func TestTheListOfEventsIsTheTenantsOwnAndHoldsNothingElse(t *testing.T) {
+func TestEventsAfterListsOnlyTenantsEvents(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -142,7 +142,7 @@ func TestTheListOfEventsIsTheTenantsOwnAndHoldsNothingElse(t *testing.T) {
 	_, err := s.tasks.ClaimTask(t.Context(), tenant, taskID, now, now.Add(time.Minute))
 	expect.NoError(t, err)
 	got := follow(t, s.eventLog(), beginning(tenant), now.Add(time.Hour), 10, nothing)
-	// Besides tasks and deliveries, the tenant has the event of its connection and that of fanOut.
+	// Besides tasks and deliveries, the tenant has its connection's event and fanOut's.
 	if len(got) != 2 || !slices.ContainsFunc(got, func(e webhook.Event) bool { return e.ID == eventID && e.FannedOut }) {
 		t.Errorf("the list holds %v", got)
 	}
@@ -153,8 +153,8 @@ func TestTheListOfEventsIsTheTenantsOwnAndHoldsNothingElse(t *testing.T) {
 	}
 }
 
-// Rows outlive their time until DynamoDB deletes them, so the list begins where it is told to.
-func TestTheListBeginsAndEndsWhereItIsToldTo(t *testing.T) {
+// Expired rows remain until DynamoDB deletes them, so the list begins at the given time.
+func TestEventsAfterRespectsBounds(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	const day = 24 * time.Hour
@@ -179,7 +179,7 @@ func TestTheListBeginsAndEndsWhereItIsToldTo(t *testing.T) {
 	}
 }
 
-// late makes stores whose indexes are late as lag says.
+// late creates stores whose indexes lag by the given duration.
 func late(t *testing.T, lag func() time.Duration) stores {
 	t.Helper()
 	made := tables.New(t)
@@ -189,8 +189,8 @@ func late(t *testing.T, lag func() time.Duration) stores {
 	return s
 }
 
-// The index still shows what has gone: those entries are passed over, a whole page of them too.
-func TestAnEventThatHasGoneIsPassedOver(t *testing.T) {
+// The index still contains deleted events. The reader skips those entries, even a full page of them.
+func TestEventsAfterSkipsDeletedEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var lag time.Duration
@@ -218,9 +218,9 @@ func TestAnEventThatHasGoneIsPassedOver(t *testing.T) {
 	})
 }
 
-// Writers store events all the time, each up to 1.5 seconds after its time, the index shows it up to 13 seconds later,
-// and a reader polls what is 15 seconds old: it gets every event, once and in order.
-func TestAReaderBesideWritersGetsEveryEventOnceAndInOrder(t *testing.T) {
+// Writers continuously store events up to 1.5 seconds after their time, the index shows them up to 13 seconds later,
+// and a reader polls for events older than 15 seconds. The reader gets every event once and in order.
+func TestEventsAfterReadsEveryEventOnceDespiteConcurrentWriters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(3, 4))
@@ -234,7 +234,7 @@ func TestAReaderBesideWritersGetsEveryEventOnceAndInOrder(t *testing.T) {
 			pace := rand.New(rand.NewPCG(5, uint64(w)))
 			writers.Go(func() {
 				for i := range 50 {
-					// Whole seconds: two writers often have one time.
+					// Whole seconds, so that two writers often use the same time.
 					e := numbered(tenant, i*4+(i+w)%4, time.Now().Truncate(time.Second))
 					<-time.After(time.Duration(pace.IntN(500)) * time.Millisecond)
 					if err := s.events.CreateEvent(t.Context(), e); err != nil {
@@ -267,7 +267,7 @@ func TestAReaderBesideWritersGetsEveryEventOnceAndInOrder(t *testing.T) {
 	})
 }
 
-// meddled is a database whose batches end as a test says.
+// meddled is a database whose batch results a test controls.
 type meddled struct {
 	*dynamodb.Client
 
@@ -293,8 +293,8 @@ func (m meddled) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInpu
 
 type batchCall = func() (*dynamodb.BatchGetItemOutput, error)
 
-// DynamoDB may leave a part of a batch unread, when it is busy or the rows are large.
-func TestWhatABatchLeavesUnreadIsReadAgain(t *testing.T) {
+// DynamoDB may leave part of a batch unprocessed if it is busy or the rows are large.
+func TestEventLogRetriesUnprocessedKeys(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := s.addEvents(t, tenant, 20, now)
@@ -323,9 +323,9 @@ func TestWhatABatchLeavesUnreadIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestAListThatCannotBeReadIsAFailureOfOurOwn(t *testing.T) {
+func TestEventsAfterReturnsReadFailure(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // because of the waits between two tries
+	synctest.Test(t, func(t *testing.T) { // fakes the waits between two tries
 		s := late(t, func() time.Duration { return 0 })
 		s.addEvents(t, tenant, 2, now)
 		checkUnreadable(t, s)

@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/connect/flow"
 )
 
-// Flow keeps connect attempts, states and rate limits.
+// Flow stores connect attempts, states and rate limits.
 type Flow struct {
 	DB    DB
 	Table string
 }
 
-// ttlGrace is how long an expired row stays readable before DynamoDB may delete it.
+// ttlGrace is the minimum time for which an expired row remains readable before DynamoDB may delete it.
 const ttlGrace = time.Hour
 
 // BeginAttempt implements flow.StartStore.

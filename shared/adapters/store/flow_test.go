@@ -64,7 +64,7 @@ func conclusionOf(of org.Tenant) flow.Conclusion {
 	}
 }
 
-func TestAnAttemptAndItsStateRoundTrip(t *testing.T) {
+func TestBeginAttemptRoundTripsAttemptAndState(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
@@ -81,7 +81,7 @@ func TestAnAttemptAndItsStateRoundTrip(t *testing.T) {
 	}
 }
 
-func TestBeginningAnAttemptOverAnotherStateWritesNothing(t *testing.T) {
+func TestBeginAttemptWritesNothingIfStateExists(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
@@ -92,14 +92,14 @@ func TestBeginningAnAttemptOverAnotherStateWritesNothing(t *testing.T) {
 	expect.NotFound(t, "the attempt of the refused state", err)
 }
 
-func TestAStateIsTakenOnce(t *testing.T) {
+func TestTakeStateSucceedsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
 	won := expect.Winners(t, 20, func(ctx context.Context, _ int) error {
 		_, err := s.flow.TakeState(ctx, stateOf(tenant).Hash, "binding", now)
 		if errors.Is(err, fault.NotFound) {
-			return fault.Stale() // the loser's answer; race counts winners
+			return fault.Stale() // the loser's error; race counts winners
 		}
 		return err
 	})
@@ -108,7 +108,7 @@ func TestAStateIsTakenOnce(t *testing.T) {
 	}
 }
 
-func TestAStateStaysForItsOwnBrowser(t *testing.T) {
+func TestTakeStateRequiresOwnBrowser(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	state := stateOf(tenant)
@@ -136,7 +136,7 @@ func TestAStateStaysForItsOwnBrowser(t *testing.T) {
 	}
 }
 
-func TestConcludingAnAttemptStoresEverythingAtOnce(t *testing.T) {
+func TestConcludeAttemptStoresEverythingAtomically(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)
@@ -166,7 +166,7 @@ func TestConcludingAnAttemptStoresEverythingAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnAttemptConcludesOnce(t *testing.T) {
+func TestConcludeAttemptSucceedsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)
@@ -180,8 +180,8 @@ func TestAnAttemptConcludesOnce(t *testing.T) {
 	expect.NotFound(t, "the tokens of the second conclusion", err)
 }
 
-// Whichever of the rows stands in the way, none of the others is written and the attempt stays open.
-func TestAConclusionThatCannotStoreOneRowStoresNone(t *testing.T) {
+// Whichever row blocks the transaction, no other row is written and the attempt stays open.
+func TestConcludeAttemptStoresAllRowsOrNone(t *testing.T) {
 	t.Parallel()
 	taken := flow.Conclusion{
 		Attempt: attemptOf(tenant), Connection: connectionOf(tenant), Tokens: tokensOf(tenant),
@@ -189,7 +189,7 @@ func TestAConclusionThatCannotStoreOneRowStoresNone(t *testing.T) {
 	}
 	tests := []struct {
 		name    string
-		blocker func(c *flow.Conclusion) // leaves in c what stands in the way
+		blocker func(c *flow.Conclusion) // adds the obstacle to c
 	}{
 		{"connection", func(c *flow.Conclusion) { c.Tokens, c.Events = tokens.Row{}, nil }},
 		{"tokens", func(c *flow.Conclusion) { c.Connection, c.Events = connection.Connection{}, nil }},
@@ -226,7 +226,7 @@ func TestAConclusionThatCannotStoreOneRowStoresNone(t *testing.T) {
 	}
 }
 
-func TestAFailedAttemptStoresItsErrorAlone(t *testing.T) {
+func TestConcludeAttemptStoresOnlyErrorOfFailedAttempt(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
@@ -235,7 +235,7 @@ func TestAFailedAttemptStoresItsErrorAlone(t *testing.T) {
 	expect.Conflict(t, "a second end", s.flow.ConcludeAttempt(t.Context(), conclusionOf(tenant)))
 }
 
-func TestAnAttemptKeepsWhatItCameTo(t *testing.T) {
+func TestConcludeAttemptStoresResult(t *testing.T) {
 	t.Parallel()
 	granted := flow.Ending{
 		ConnectionID: connID, ConnectionStatus: connection.Authorized, Scope: "patient/*.read",

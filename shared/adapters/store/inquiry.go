@@ -16,14 +16,15 @@ import (
 const (
 	// inquiryList is the list of a tenant's inquiries in the index byOrg.
 	inquiryList   = "INQUIRY"
-	keepInquiries = 90 * 24 * time.Hour // docs/operate/operations.md, How long things are kept
-	keepAnswered  = 48 * time.Hour      // that answers of a day were counted
+	keepInquiries = 90 * 24 * time.Hour // docs/operate/retention.md
+	keepAnswered  = 48 * time.Hour      // retention of a day's answer counter
 )
 
-// Inquiries stores what patients have asked, and counts the answers of a day.
+// Inquiries stores patients' inquiries and counts the answers of a day.
 type Inquiries Work
 
-// CreateInquiry implements inquiry.Store. Its row outlives the event's: it is for people, who look in now and then.
+// CreateInquiry implements inquiry.Store. The inquiry outlives its event, because people read it and check only
+// occasionally.
 func (s Inquiries) CreateInquiry(ctx context.Context, i inquiry.Inquiry, event webhook.Event,
 	notices ...notice.Notice,
 ) error {
@@ -55,7 +56,7 @@ func (s Inquiries) InquiriesBefore(ctx context.Context, tenant org.Tenant, befor
 	return placesBefore(ctx, s.DB, s.Table, listKey(tenant, inquiryList), before, limit)
 }
 
-// Inquiry implements inquiry.InboxRows. DynamoDB deletes a row some time after its end.
+// Inquiry implements inquiry.InboxRows. DynamoDB deletes a row some time after its expiry.
 func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (inquiry.Inquiry, error) {
 	row, err := get(ctx, s.DB, s.Table, inquiryKey(tenant, id))
 	if err != nil {
@@ -72,7 +73,7 @@ func (s Inquiries) Inquiry(ctx context.Context, tenant org.Tenant, id string) (i
 	return i, row.json("answers", &i.Answers)
 }
 
-// SaveInquiry implements inquiry.InboxRows. Rows that nobody has touched have no revision.
+// SaveInquiry implements inquiry.InboxRows. Unchanged rows have no revision.
 func (s Inquiries) SaveInquiry(ctx context.Context, i inquiry.Inquiry) error {
 	answers := item{}
 	if err := answers.setJSON(":answers", i.Answers); err != nil {

@@ -18,8 +18,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// What operators see of rows (package operator). They read rows that nobody else can read any more, too, and are told
-// which attributes those are.
+// Operators' views of rows (package operator). Operators can also read rows that are otherwise unreadable, and see
+// which attributes are damaged.
 
 // ConnectionsBefore implements operator.ConnectionRows.
 func (s Connections) ConnectionsBefore(ctx context.Context, tenant org.Tenant, before string,
@@ -72,7 +72,7 @@ func (s Tasks) InspectTask(ctx context.Context, tenant org.Tenant,
 	return task, row.time("due_at"), damaged, nil
 }
 
-// unreadable lists which of a row's texts are of another kind, or are no time although they are named like one.
+// unreadable lists the attributes that have the wrong kind or, if named like a time, contain no valid time.
 func (r item) unreadable(names ...string) []fault.Spot {
 	var damaged []fault.Spot
 	for _, name := range names {
@@ -89,18 +89,18 @@ func (r item) unreadable(names ...string) []fault.Spot {
 	return damaged
 }
 
-// placesBefore is placesIn of the index byOrg.
+// placesBefore is placesIn for the index byOrg.
 func placesBefore(ctx context.Context, db DB, table, list, before string,
 	limit int,
 ) (places []string, more bool, err error) {
 	return placesIn(ctx, db, index{table, "byOrg", "org_list"}, list, before, limit)
 }
 
-// index is one of a table, whose lists are in the order of org_order.
+// index is an index of a table, whose lists are ordered by org_order.
 type index struct{ table, name, list string }
 
-// placesIn lists where the rows of a list of an index stand, newest first: their creation and id, as org_order has
-// them. before is the place that they stand behind, empty for the first. The index is eventually consistent.
+// placesIn returns the cursors of rows in a list of an index, newest first: their creation and id, as in org_order.
+// before is the cursor after which the list starts, empty for the beginning. The index is eventually consistent.
 func placesIn(ctx context.Context, db DB, of index, list, before string,
 	limit int,
 ) (places []string, more bool, err error) {

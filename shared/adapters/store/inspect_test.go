@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// damage replaces attributes of a row by what nothing can be read from.
+// damage replaces attributes of a row by unreadable values.
 func (s stores) damage(t *testing.T, table, pk string, values map[string]types.AttributeValue) {
 	t.Helper()
 	for name, value := range values {
@@ -30,7 +30,7 @@ func (s stores) damage(t *testing.T, table, pk string, values map[string]types.A
 	}
 }
 
-func TestWhatCanBeReadOfADamagedRowIsInspected(t *testing.T) {
+func TestInspectReadsDamagedRow(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.open(t, tenant)
@@ -70,7 +70,7 @@ func TestWhatCanBeReadOfADamagedRowIsInspected(t *testing.T) {
 	}
 }
 
-func TestRowsAreListedNewestFirstBehindAPlace(t *testing.T) {
+func TestRowsAreListedNewestFirstAfterCursor(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	previous := s.open(t, tenant).ID

@@ -14,8 +14,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// foreignTenants are all who must not reach a row of tenant: the other mode, another organisation, and made-up ones
-// whose keys look like the start of a row's key.
+// foreignTenants returns tenants that must not reach a row of tenant: the other mode, another organisation, and made-up
+// ones whose keys look like the start of a row's key.
 func foreignTenants() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		"the other mode":             {Mode: org.Live, OrgID: orgA},
@@ -30,9 +30,9 @@ func foreignTenants() map[string]org.Tenant {
 	}
 }
 
-// Every method that reaches a tenant's row is tried with the right ids and a wrong tenant, on a store where all rows
-// exist. Reads answer as for an unknown id, writes as for a row that is not there.
-func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
+// The test calls every method that reaches a tenant's row with the right ids and a wrong tenant, on a store where all
+// rows exist. Reads must fail as for an unknown id, writes as for a missing row.
+func TestStoreMethodsAreTenantIsolated(t *testing.T) {
 	t.Parallel()
 	methods := []struct {
 		name string
@@ -144,7 +144,7 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 			return s.tasks.ForgetFile(ctx, pendingTask(of))
 		}},
 		{"Postpone", fault.Conflict, func(ctx context.Context, s stores, of org.Tenant) error {
-			at := now.Add(time.Minute) // when the claimed task and the delivery in flight are due
+			at := now.Add(time.Minute) // due time of the claimed task and the delivery in flight
 			return s.timers.Postpone(ctx, due.Item{Tenant: of, Kind: due.Task, ID: taskID, At: at}, at.Add(time.Hour))
 		}},
 		{"Event", fault.NotFound, func(ctx context.Context, s stores, of org.Tenant) error {
@@ -219,7 +219,8 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 		t.Errorf("foreign calls changed rows: %d writes", after-before)
 	}
 	for _, m := range methods {
-		// Own calls prove that the attacks failed for their tenant alone. These two end with fillAll's own state.
+		// The tenant's own calls prove that the attacks failed only because of their tenant. These two end with fillAll's own
+		// state.
 		if m.name == "OpenTask without a previous one" || m.name == "ConcludeAttempt" {
 			continue
 		}
@@ -236,7 +237,7 @@ func TestNoMethodReachesARowOfAnotherTenant(t *testing.T) {
 	}
 }
 
-// noneIsMissing makes an empty list what a read of a row that is not there is.
+// noneIsMissing turns an empty list into the error of reading a missing row.
 func noneIsMissing(found []string, err error) error {
 	if err == nil && len(found) == 0 {
 		return fault.NotFound
@@ -244,7 +245,7 @@ func noneIsMissing(found []string, err error) error {
 	return err
 }
 
-func TestAnOrganisationIsItsOwnInBothModesOnly(t *testing.T) {
+func TestOrganisationIsReadInItsOwnModesOnly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.organisations.CreateOrganisation(t.Context(), organisationA()))

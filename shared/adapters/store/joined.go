@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// mostJoined bounds the writes of one transaction (DynamoDB's limit is 100).
+	// mostJoined is the maximum number of writes in one transaction (DynamoDB's limit is 100).
 	mostJoined = 100
-	// longestJoin bounds how long a transaction waits for the one under way, so that a call without an answer delays
+	// longestJoin bounds how long a transaction waits for the one in progress, so that a call without a response delays
 	// only its own writes.
 	longestJoin = time.Second
 )
 
-// joined writes small transactions. Those that come while one is under way go together into the next one, which costs
-// one call; a transaction that comes alone is written at once, as it is. A transaction with others still succeeds or
-// fails by its own conditions. It is safe for concurrent use.
+// joined batches small transactions. Transactions that arrive while one is in progress are combined into the next one,
+// which saves calls; a transaction that arrives alone is written at once. In a combined transaction each part still
+// succeeds or fails by its own conditions. It is safe for concurrent use.
 type joined struct {
 	db DB
 
@@ -27,14 +27,14 @@ type joined struct {
 	waiting []*joining
 }
 
-// joining is a transaction that waits for the one under way.
+// joining is a transaction that waits for the one in progress.
 type joining struct {
 	ctx    context.Context //nolint:containedctx // its caller waits
 	writes []types.TransactWriteItem
 	done   chan error
 }
 
-// transact writes all or nothing; fault.Conflict when a condition does not hold.
+// transact writes all or nothing. It returns fault.Conflict if a condition fails.
 func (j *joined) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
 	mine := j.wait(ctx, writes)
 	if mine == nil {
@@ -54,7 +54,8 @@ func (j *joined) transact(ctx context.Context, writes ...types.TransactWriteItem
 	return <-mine.done
 }
 
-// wait returns nil if no transaction is under way: then the caller's is.
+// wait queues a transaction behind the one in progress. If none is in progress, it returns nil and the caller proceeds
+// with its own.
 func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *joining {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -67,7 +68,7 @@ func (j *joined) wait(ctx context.Context, writes []types.TransactWriteItem) *jo
 	return mine
 }
 
-// leave reports whether a transaction was still waiting; it no longer is.
+// leave removes a transaction from the queue and reports whether it was still waiting.
 func (j *joined) leave(mine *joining) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -80,7 +81,7 @@ func (j *joined) leave(mine *joining) bool {
 	return false
 }
 
-// next begins with those that have waited, as many as fit into one transaction.
+// next starts the waiting transactions, as many as fit into one.
 func (j *joined) next() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -100,7 +101,8 @@ func (j *joined) next() {
 	}()
 }
 
-// together writes a group in one transaction. When that fails, each by itself shows which of them cannot be written.
+// together writes a group in one transaction. If that fails, it writes each part separately to find those that can't be
+// written.
 func (j *joined) together(group []*joining, writes []types.TransactWriteItem) {
 	if len(group) > 1 && transact(group[0].ctx, j.db, writes...) == nil {
 		for _, one := range group {

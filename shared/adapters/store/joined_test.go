@@ -16,14 +16,14 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// barrier is a client whose first transaction waits until it opens.
+// barrier is a client whose first transaction blocks until the test opens it.
 type barrier struct {
 	store.DB
 
 	open chan struct{}
 
 	mu    sync.Mutex
-	sizes []int // of the transactions
+	sizes []int // number of writes in each transaction
 }
 
 func (b *barrier) TransactWriteItems(
@@ -39,7 +39,7 @@ func (b *barrier) TransactWriteItems(
 	return b.DB.TransactWriteItems(ctx, in, o...)
 }
 
-// inFlight stores deliveries whose attempts are under way.
+// inFlight stores deliveries whose attempts are in progress.
 func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	t.Helper()
 	all := make([]webhook.Delivery, n)
@@ -59,7 +59,7 @@ func inFlight(t *testing.T, s stores, n int) []webhook.Delivery {
 	return all
 }
 
-// recordAll records the attempts of deliveries: the first one until the barrier opens, then the others.
+// recordAll records the attempts of deliveries: the first blocks until the barrier opens, then the others follow.
 func recordAll(t *testing.T, s stores, all []webhook.Delivery, meanwhile func(b *barrier)) (*barrier, []error) {
 	t.Helper()
 	b := &barrier{DB: s.work.DB, open: make(chan struct{})}

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// knownKey is beside the rows of token endpoints, in a partition of its own.
+// knownKey returns the key of a server's known facts, in its own partition beside the token endpoints' rows.
 func knownKey(endpointID string) key { return key{"HOST#" + endpointID, "KNOWN"} }
 
 // Known implements collect.Known.

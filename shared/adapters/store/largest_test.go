@@ -15,10 +15,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// long is a text of n bytes that takes six times as much in JSON.
+// long returns a text of n bytes that takes six times as much in JSON.
 func long(n int) string { return strings.Repeat("<", n) }
 
-// sealing leaves what it seals as it is, with as much around it as encryption adds.
+// sealing returns data unencrypted, with the overhead of encryption added.
 type sealing struct{}
 
 func (sealing) Seal(_ context.Context, _ org.Tenant, _ string, plain []byte) ([]byte, error) {
@@ -29,9 +29,9 @@ func (sealing) Open(_ context.Context, _ org.Tenant, _ string, sealed []byte) ([
 	return sealed[512:], nil
 }
 
-// TestRowsHoldTheLargestOfEverything: the bounds of docs/develop/architecture.md, all reached at once, stay below what DynamoDB
-// takes for an item, which the embedded one enforces.
-func TestRowsHoldTheLargestOfEverything(t *testing.T) {
+// TestRowsFitItemLimitAtAllBounds checks that all bounds of docs/develop/architecture.md, reached at once, stay
+// below DynamoDB's item limit, which the embedded one enforces.
+func TestRowsFitItemLimitAtAllBounds(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	const address, scope, token = 2 << 10, 12 << 10, 16 << 10

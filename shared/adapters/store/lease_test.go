@@ -16,11 +16,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// holding is a lease as two workers, 0 and 1, use it.
+// holding is a lease that two workers, 0 and 1, use.
 type holding struct {
-	quiet bool // giving it back tells nothing
+	quiet bool // releasing it reports nothing
 	take  func(who int, at, until time.Time) error
-	keep  func(who int, until time.Time) error // nil if it is never renewed
+	keep  func(who int, until time.Time) error // nil if it can't be renewed
 	leave func(who int, at time.Time) error
 }
 
@@ -61,7 +61,7 @@ func taskHolding(t *testing.T, s stores, of org.Tenant) holding {
 	var held [2]export.Task
 	for who := range held {
 		held[who] = pendingTask(of)
-		held[who].Generation = -1 // of nobody
+		held[who].Generation = -1 // a generation that no token set has
 	}
 	return holding{
 		take: func(who int, at, until time.Time) error {
@@ -112,19 +112,19 @@ func noticeHolding(t *testing.T, s stores, of org.Tenant) holding {
 	}
 }
 
-// rule is a lease as it should be.
+// rule is the model of a lease.
 type rule struct {
 	named  bool
-	holder int // -1 for nobody
+	holder int // -1 for none
 	until  time.Time
 	at     time.Time // now
 }
 
-// worker is 0 in A, a and x, 1 in B, b and y.
+// worker returns 0 for A, a and x, and 1 for B, b and y.
 func worker(event rune) int { return strings.IndexRune("ABabxy", event) % 2 }
 
-// after returns the rule after an event, and whether that works: A and B take the lease for a minute, a and b renew
-// it, x and y give it back; at | a minute has passed, at > a moment more. What does not work changes nothing.
+// after returns the model after an event and whether the event succeeds. A and B take the lease for a minute, a and b
+// renew it, x and y release it. At | a minute passes, at > slightly more. An event that fails changes nothing.
 func (r rule) after(event rune) (next rule, works bool) {
 	who, next := worker(event), r
 	switch event {
@@ -148,7 +148,8 @@ func (r rule) after(event rune) (next rule, works bool) {
 	return next, works
 }
 
-// orders are all sequences of n of the events. What does not work comes last: what follows would be another sequence.
+// orders returns all sequences of n of the events. A failing event comes last, because the rest would equal another
+// sequence.
 func (r rule) orders(events string, n int) []string {
 	if n == 0 {
 		return []string{""}
@@ -167,7 +168,7 @@ func (r rule) orders(events string, n int) []string {
 	return all
 }
 
-// play has a lease go through events, and compares each result with the rule.
+// play applies events to a lease and compares each result with the model.
 func (r rule) play(t *testing.T, h holding, events string) {
 	t.Helper()
 	for i, event := range events {

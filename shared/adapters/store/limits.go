@@ -14,13 +14,12 @@ import (
 )
 
 // Take implements httpapi.Buckets with one conditional update for a bucket that has refilled, and a second one for a
-// bucket that has not. A refused request writes nothing. A try that loses against others has the bucket's time from
-// the failed condition instead of a read (package retry), and each winner has used some of the limit up, which bounds
-// the tries.
+// bucket that has not. A refused request writes nothing. A try that loses a race takes the bucket's time from the
+// failed condition instead of a read (package retry). Each winner has used part of the limit, which bounds the tries.
 func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 	now time.Time,
 ) (ratelimit.Decision, error) {
-	var stored int64 // the bucket's time as the last try met it, 0 before the first and without a row
+	var stored int64 // the bucket's time seen by the last try; 0 before the first or without a row
 	for {
 		next, decision := ratelimit.GCRA(time.UnixMicro(stored), now, limit)
 		if !decision.Allowed {
@@ -39,8 +38,8 @@ func (s Flow) Take(ctx context.Context, bucket string, limit ratelimit.Limit,
 	}
 }
 
-// taking moves a bucket's time to next. Its condition names what the decision rests on, so that two requests never
-// share one place.
+// taking returns the update that moves a bucket's time to next. Its condition covers the values on which the decision
+// is based, so that two requests never use the same slot.
 func (s Flow) taking(bucket string, stored int64, next, now time.Time) *dynamodb.UpdateItemInput {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.Table, Key: limitKey(bucket).attributes(), UpdateExpression: aws.String("SET tat = :next, #ttl = :ttl"),

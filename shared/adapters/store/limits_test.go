@@ -17,8 +17,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// The bucket in the database answers as the arithmetic in memory does, whatever the limit and the pace.
-func TestABucketDecidesAsTheArithmeticDoes(t *testing.T) {
+// The database's bucket gives the same result as the arithmetic in memory, for any limit and pace.
+func TestTakeDecidesLikeGCRAArithmetic(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	var buckets atomic.Int64
@@ -37,7 +37,7 @@ func TestABucketDecidesAsTheArithmeticDoes(t *testing.T) {
 			}
 			var want ratelimit.Decision
 			tat, want = ratelimit.GCRA(tat, at, limit)
-			tat = tat.Truncate(time.Microsecond) // what a row keeps
+			tat = tat.Truncate(time.Microsecond) // the precision of a row
 			if got != want {
 				r.Fatalf("decision at %v = %+v, want %+v", at, got, want)
 			}
@@ -45,7 +45,7 @@ func TestABucketDecidesAsTheArithmeticDoes(t *testing.T) {
 	})
 }
 
-func TestABurstTakesNoMoreThanTheQuota(t *testing.T) {
+func TestTakeLimitsBurstToQuota(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	limit := ratelimit.Limit{Quota: 7, Window: time.Minute}
@@ -76,7 +76,7 @@ func TestABurstTakesNoMoreThanTheQuota(t *testing.T) {
 	}
 }
 
-// meddling lets something happen between a refused condition and the next try.
+// meddling changes the table between a failed condition and the next try.
 type meddling struct {
 	*dynamodb.Client
 
@@ -94,7 +94,7 @@ func (m *meddling) UpdateItem(
 	return m.Client.UpdateItem(ctx, in, o...)
 }
 
-func TestTwoRequestsNeverShareTheLastPlace(t *testing.T) {
+func TestTakeNeverGrantsLastSlotTwice(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	limit := ratelimit.Limit{Quota: 2, Window: time.Minute}
@@ -117,14 +117,14 @@ func TestTwoRequestsNeverShareTheLastPlace(t *testing.T) {
 	}
 }
 
-func TestABucketThatVanishesMeanwhileIsANewOne(t *testing.T) {
+func TestTakeStartsNewBucketWhenRowVanishes(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	limit := ratelimit.Limit{Quota: 2, Window: time.Minute}
 	_, err := s.flow.Take(t.Context(), "bucket", limit, now)
 	expect.NoError(t, err)
 	db := &meddling{Client: s.db}
-	db.meddle = func(in *dynamodb.UpdateItemInput) { // as its time to live may
+	db.meddle = func(in *dynamodb.UpdateItemInput) { // DynamoDB may delete the row at its expiry in the same way
 		_, failure := s.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: in.TableName, Key: in.Key})
 		expect.NoError(t, failure)
 	}
@@ -138,7 +138,7 @@ func TestABucketThatVanishesMeanwhileIsANewOne(t *testing.T) {
 	}
 }
 
-func TestABucketGoesAnHourAfterItIsFullAgain(t *testing.T) {
+func TestBucketExpiresOneHourAfterRefill(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	_, err := s.flow.Take(t.Context(), "bucket", ratelimit.Limit{Quota: 2, Window: time.Minute}, now)

@@ -28,15 +28,15 @@ const (
 
 var (
 	tenant = org.Tenant{Mode: org.Test, OrgID: orgA}
-	// now has more digits than a row keeps.
+	// now has more digits than a row stores.
 	now = time.Date(2026, 3, 4, 5, 6, 7, 123456000, time.UTC)
 )
 
-// stores are all stores over the tables that template.yaml declares, in an AWS of the test's own.
+// stores contains all stores over the tables that template.yaml declares, in the test's own AWS.
 type stores struct {
 	db            *dynamodb.Client
 	writes        *writes
-	names         map[string]string // logical id to table name
+	names         map[string]string // maps logical ids to table names
 	control       store.Control
 	organisations store.Organisations
 	callers       store.Callers
@@ -113,7 +113,7 @@ func (s stores) open(t *testing.T, of org.Tenant) export.Task {
 	return task
 }
 
-// claim opens a task and claims it until a minute from now.
+// claim opens a task and claims it for one minute.
 func (s stores) claim(t *testing.T) export.Task {
 	t.Helper()
 	s.open(t, tenant)
@@ -159,7 +159,7 @@ func deliveryOf(of org.Tenant) webhook.Delivery {
 	}
 }
 
-// fanOut stores an event and its one delivery, in flight until a minute from now.
+// fanOut stores an event and its one delivery, which is in flight for one minute.
 func (s stores) fanOut(t *testing.T, of org.Tenant) webhook.Delivery {
 	t.Helper()
 	event, delivery := eventOf(of, eventID), deliveryOf(of)

@@ -15,7 +15,8 @@ import (
 // Notices stores notices until they are sent.
 type Notices Work
 
-// Mailings stores notices together with what e-mails on them say and do: whose they are, and what they disable.
+// Mailings stores notices together with the rows that their e-mails need: the recipients' organisations and the
+// subscriptions to disable.
 type Mailings struct {
 	Notices
 	OrganisationHooks
@@ -26,15 +27,15 @@ func NewMailings(work Work, control Control) Mailings {
 	return Mailings{Notices: Notices(work), OrganisationHooks: NewOrganisationHooks(control)}
 }
 
-// Notify implements notice.Rows: the row is the outbox.
+// Notify implements notice.Rows. The row is the outbox.
 func (s Notices) Notify(ctx context.Context, n notice.Notice) error {
 	if err := create(ctx, s.DB, s.Table, noticeItem(n)); !errors.Is(err, fault.Conflict) {
 		return err
 	}
-	return nil // it is there already
+	return nil // the notice exists already
 }
 
-// noticeItem is the row of a notice that is to be sent.
+// noticeItem returns the row of a pending notice.
 func noticeItem(n notice.Notice) item {
 	row := newItem(noticeKey(n.Tenant, n.ID))
 	row.setText("kind", string(n.Kind))
@@ -55,8 +56,8 @@ func noticeItem(n notice.Notice) item {
 	return row
 }
 
-// ClaimNotice gives a notice that is to be sent to the caller until leaseUntil; fault.Conflict when there is none, or
-// somebody else has it, or its time has not come.
+// ClaimNotice claims a pending notice for the caller until leaseUntil. It returns fault.Conflict if there is none, if
+// another caller holds it, or if it is not yet due.
 func (s Notices) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (notice.Notice, error) {
@@ -76,8 +77,8 @@ func (s Notices) ClaimNotice(ctx context.Context, tenant org.Tenant, id string, 
 	}, nil
 }
 
-// FinishNotice stores what has become of the notice that the caller has claimed, which nobody looks at any more;
-// fault.Conflict when another claim has taken over.
+// FinishNotice stores the outcome of the caller's claimed notice, which is then no longer due. It returns
+// fault.Conflict if another claim has taken over.
 func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome notice.Outcome, at time.Time) error {
 	c := s.unclaimNotice(n, change{
 		set:    "SET outcome = :outcome, settled_at = :at",
@@ -88,8 +89,8 @@ func (s Notices) FinishNotice(ctx context.Context, n notice.Notice, outcome noti
 	return err
 }
 
-// PostponeNotice gives the notice that the caller has claimed back, to be sent at a later time; fault.Conflict when
-// another claim has taken over.
+// PostponeNotice releases the caller's claimed notice, to be sent at a later time. It returns fault.Conflict if another
+// claim has taken over.
 func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time.Time) error {
 	_, err := update(ctx, s.DB, s.unclaimNotice(n, change{
 		set: "SET next_at = :next, due_at = :next", values: item{":next": moment(until)},
@@ -97,14 +98,15 @@ func (s Notices) PostponeNotice(ctx context.Context, n notice.Notice, until time
 	return err
 }
 
-// unclaimNotice makes c a change of a claimed notice that ends the claim.
+// unclaimNotice extends c to end the claim of a notice.
 func (s Notices) unclaimNotice(n notice.Notice, c change) change {
 	c.table, c.key, c.when = s.Table, noticeKey(n.Tenant, n.ID), "attribute_exists(due_at)"
 	return leaseOf("fence").release(leaseOf("fence").held(c, number(n.Fence)))
 }
 
-// DisableAsTold disables the subscription that a notice says is disabled, unless it was changed since; then it answers
-// fault.Conflict. Who wrote the notice may have crashed before it disabled anything.
+// DisableAsTold disables the subscription that a notice reports as disabled. It returns fault.Conflict if the
+// subscription has changed since. The function that wrote the notice may have crashed before it disabled the
+// subscription.
 func (s Hooks) DisableAsTold(ctx context.Context, n notice.Notice) error {
 	c := s.disable(n.Tenant, n.SubscriptionID, n.Reason, n.At)
 	c.when += " AND rev = :rev"

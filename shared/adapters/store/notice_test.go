@@ -25,7 +25,7 @@ func noticeOf(of org.Tenant) notice.Notice {
 	}
 }
 
-func TestANoticeIsStoredOnce(t *testing.T) {
+func TestNotifyStoresNoticeOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.notices.Notify(t.Context(), noticeOf(tenant)))
@@ -36,7 +36,7 @@ func TestANoticeIsStoredOnce(t *testing.T) {
 	}
 }
 
-func TestANoticeIsClaimedByOneAndDueUntilItIsFinished(t *testing.T) {
+func TestClaimNoticeHasOneClaimantUntilFinished(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	wantDue := func(want ...time.Time) {
@@ -96,7 +96,7 @@ func TestANoticeIsClaimedByOneAndDueUntilItIsFinished(t *testing.T) {
 	expect.Conflict(t, "a claim of a finished one", err)
 }
 
-func TestANoticeDisablesOnlyWhatItIsAbout(t *testing.T) {
+func TestDisableAsToldDisablesUnchangedSubscriptionOnly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.hooks.CreateSubscription(t.Context(), subscriptionA()))

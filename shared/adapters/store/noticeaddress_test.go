@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// Rows of earlier releases say nothing about verification. Their addresses have received notices ever since.
+// Rows of earlier releases contain no verification. Their addresses have received notices ever since.
 func TestOrganisationOfEarlierReleaseKeepsItsNoticeAddresses(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)

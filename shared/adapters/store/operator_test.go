@@ -12,8 +12,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestAnOperatorsListsHoldWhatThereIs: each of whichever owner, until the revision that was read is removed.
-func TestAnOperatorsListsHoldWhatThereIs(t *testing.T) {
+// TestOperatorListsContainAllEntries checks that lists contain the entries of every owner until the revision that was
+// read is removed.
+func TestOperatorListsContainAllEntries(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	clients := []catalog.OwnedClient{
@@ -50,7 +51,7 @@ func TestAnOperatorsListsHoldWhatThereIs(t *testing.T) {
 		}
 	}
 	check(clients, places)
-	expect.NoError(t, s.clients.SaveClientAuth(t.Context(), tenant, clients[1].Auth)) // by somebody else
+	expect.NoError(t, s.clients.SaveClientAuth(t.Context(), tenant, clients[1].Auth)) // a concurrent write
 	expect.Conflict(t, "removing what was changed", s.clients.RemoveClientAuth(t.Context(), tenant, clients[1].Auth))
 	expect.Conflict(t, "removing another owner's", s.clients.RemoveClientAuth(t.Context(), tenant, clients[0].Auth))
 	expect.Conflict(t, "removing at another place",
@@ -61,7 +62,7 @@ func TestAnOperatorsListsHoldWhatThereIs(t *testing.T) {
 	check(clients[1:], []catalog.OwnedRegistration{places[0], places[2]})
 }
 
-func TestCredentialsAreListedByTenantAndRemovedAsTheyWereRead(t *testing.T) {
+func TestCredentialsListAndRemoveByTenant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := credentialOf(tenant)
@@ -82,8 +83,9 @@ func TestCredentialsAreListedByTenantAndRemovedAsTheyWereRead(t *testing.T) {
 	expect.NotFound(t, "the public id of a removed credential", err)
 }
 
-// TestAMovedOrRemovedWebhookForgetsHowItFared: failures of one address say nothing of another.
-func TestAMovedOrRemovedWebhookForgetsHowItFared(t *testing.T) {
+// TestMoveAndRemoveSubscriptionResetHealth checks that a webhook with a new URL starts without the failures of the
+// old one.
+func TestMoveAndRemoveSubscriptionResetHealth(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	sub := webhook.Subscription{
@@ -112,7 +114,7 @@ func TestAMovedOrRemovedWebhookForgetsHowItFared(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreFoundByTenantAndEndpointWhateverTheirState(t *testing.T) {
+func TestHasConnectionsAtCountsEveryStatus(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)

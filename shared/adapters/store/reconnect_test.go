@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// reconnecting begins a second attempt over a connection and returns what would end it: revision rev of the connection,
-// and tokens of that version.
+// reconnecting begins a second attempt for a connection and returns its conclusion: revision rev of the connection, and
+// tokens of the given version.
 func (s stores) reconnecting(t *testing.T, id string, rev, version int64) flow.Conclusion {
 	t.Helper()
 	attempt, state := attemptOf(tenant), stateOf(tenant)
@@ -33,7 +33,7 @@ func (s stores) reconnecting(t *testing.T, id string, rev, version int64) flow.C
 
 const secondAttempt = "a0000000-0000-4000-8000-000000000022"
 
-func TestAReconnectReplacesConnectionAndTokens(t *testing.T) {
+func TestReconnectReplacesConnectionAndTokens(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)
@@ -56,7 +56,7 @@ func TestAReconnectReplacesConnectionAndTokens(t *testing.T) {
 	}
 }
 
-func TestAReconnectGoesOnFromATombstoneAndForgetsTheOldGrant(t *testing.T) {
+func TestReconnectContinuesFromTombstoneAndForgetsOldGrant(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)
@@ -79,7 +79,7 @@ func TestAReconnectGoesOnFromATombstoneAndForgetsTheOldGrant(t *testing.T) {
 	expect.NotFound(t, "what was left of the old grant", err)
 }
 
-func TestTheFirstTokensOfARejectedConnectionAreVersionOne(t *testing.T) {
+func TestReconnectStartsAtVersionOneForRejectedConnection(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.BeginAttempt(t.Context(), attemptOf(tenant), stateOf(tenant)))
@@ -90,7 +90,7 @@ func TestTheFirstTokensOfARejectedConnectionAreVersionOne(t *testing.T) {
 	expect.NoError(t, s.flow.ConcludeAttempt(t.Context(), s.reconnecting(t, secondAttempt, 1, 1)))
 }
 
-func TestAReconnectOverWhatChangedMeanwhileStoresNothing(t *testing.T) {
+func TestReconnectStoresNothingAfterConcurrentChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ rev, version int64 }{
 		"another revision":      {2, 2},
@@ -124,7 +124,7 @@ func TestAReconnectOverWhatChangedMeanwhileStoresNothing(t *testing.T) {
 	}
 }
 
-func TestOfARefreshAndAReconnectOneWins(t *testing.T) {
+func TestRefreshAndReconnectExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.connect(t, tenant)
@@ -143,7 +143,7 @@ func TestOfARefreshAndAReconnectOneWins(t *testing.T) {
 	}
 }
 
-func TestTheVersionOfTokensGoesOnAfterTheirEnd(t *testing.T) {
+func TestTokenVersionContinuesAfterEnd(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	want := func(of org.Tenant, want int64) {

@@ -12,14 +12,15 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Refresh keeps what the care for tokens changes: connections, the end of their tokens, and the events that tell of it.
+// Refresh stores the changes made while maintaining tokens: connections, the end of their tokens, and the corresponding
+// events.
 type Refresh struct {
 	connections Connections
 	tokens      Tokens
 	events      Events
 }
 
-// NewRefresh needs all three tables.
+// NewRefresh returns a Refresh over the three tables.
 func NewRefresh(connections Connections, held Tokens, events Events) Refresh {
 	return Refresh{connections: connections, tokens: held, events: events}
 }
@@ -54,7 +55,7 @@ func (s Refresh) Upstream(ctx context.Context, tenant org.Tenant, id string) ([]
 	return row.bytes("sealed"), nil
 }
 
-// ForgetUpstream implements refresh.Store. One that has changed is of a later authorisation.
+// ForgetUpstream implements refresh.Store. A changed row belongs to a later authorisation.
 func (s Refresh) ForgetUpstream(ctx context.Context, tenant org.Tenant, id string, sealed []byte) error {
 	values := item{}
 	values.setBytes(":sealed", sealed)

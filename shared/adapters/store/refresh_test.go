@@ -22,7 +22,7 @@ var (
 	_ refresh.EndpointState = store.EndpointState{}
 )
 
-// connected stores an authorized connection with tokens and returns it as it is read.
+// connected stores an authorized connection with tokens and returns it as read from the store.
 func (s stores) connected(t *testing.T) connection.Connection {
 	t.Helper()
 	s.connect(t, tenant)
@@ -36,13 +36,13 @@ func (s stores) connection(t *testing.T) connection.Connection {
 	return c
 }
 
-// revoked is the connection after a refusal.
+// revoked returns the connection after a refusal.
 func revoked(c connection.Connection) connection.Connection {
 	c.Status, c.Refresh = connection.Revoked, connection.RefreshState{Ended: "invalid_grant"}
 	return c
 }
 
-// raw reads a row as it is stored.
+// raw reads a row as stored.
 func (s stores) raw(t *testing.T, table, pk, sk string) map[string]any {
 	t.Helper()
 	out, err := s.db.GetItem(t.Context(), &dynamodb.GetItemInput{
@@ -66,8 +66,8 @@ func (s stores) rawTokens(t *testing.T) map[string]any {
 	return s.raw(t, "TokensTable", tenant.Key()+"#CONN#"+connID, "TOKENS")
 }
 
-// A connection is replaced as a whole, so an attribute that is not read would be lost.
-func TestSavingAConnectionLosesNoAttribute(t *testing.T) {
+// A write replaces the complete connection, so an attribute that is not read would be lost.
+func TestSaveConnectionKeepsEveryAttribute(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	c := s.connected(t)
@@ -80,7 +80,7 @@ func TestSavingAConnectionLosesNoAttribute(t *testing.T) {
 	}
 }
 
-func TestARevokedConnectionHoldsNoTokensAndIsNeverDue(t *testing.T) {
+func TestRevokeConnectionRemovesTokensAndDueTime(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	c := s.connected(t)
@@ -103,7 +103,7 @@ func TestARevokedConnectionHoldsNoTokensAndIsNeverDue(t *testing.T) {
 	}
 }
 
-// upstream stores what a disconnection leaves to be revoked.
+// upstream stores the tokens that a disconnection leaves for revocation.
 func (s stores) upstream(tb testing.TB, of org.Tenant, sealed string) {
 	tb.Helper()
 	_, err := s.db.PutItem(tb.Context(), &dynamodb.PutItemInput{
@@ -117,7 +117,7 @@ func (s stores) upstream(tb testing.TB, of org.Tenant, sealed string) {
 	expect.NoError(tb, err)
 }
 
-func TestNoCareReachesAnotherTenant(t *testing.T) {
+func TestRefreshIsTenantIsolated(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	c := s.connected(t)
@@ -145,7 +145,7 @@ func TestNoCareReachesAnotherTenant(t *testing.T) {
 	expect.NoError(t, err)
 }
 
-// leased is the first version, leased at now; started is what it was read with.
+// leased returns the first version with a lease taken now; started is the time of the lease that was read.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf(tenant)
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now.Add(time.Minute), started

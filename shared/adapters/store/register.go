@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// Register opens export tasks, in the same transaction in which it looks at their connections.
+// Register opens export tasks in the same transaction that checks their connections.
 type Register struct {
 	Tasks
 	Events
@@ -18,7 +18,7 @@ type Register struct {
 	connections Connections
 }
 
-// NewRegister needs both tables.
+// NewRegister returns a Register over the two tables.
 func NewRegister(work Work, connections Connections) Register {
 	return Register{Tasks: Tasks(work), Events: Events(work), connections: connections}
 }

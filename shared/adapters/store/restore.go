@@ -11,8 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Restore puts token sets back that were lost, out of a table that was restored to an earlier
-// moment (operator.TokenRows).
+// Restore recovers lost token sets from a table that was restored to an earlier time (operator.TokenRows).
 type Restore struct {
 	Connections
 
@@ -20,7 +19,7 @@ type Restore struct {
 	Tokens, From Tokens
 }
 
-// HasTokens tells whether a connection has tokens, or a tombstone that says that they have ended.
+// HasTokens reports whether a connection has tokens, or a tombstone showing that they have ended.
 func (s Restore) HasTokens(ctx context.Context, tenant org.Tenant, connectionID string) (bool, error) {
 	_, err := get(ctx, s.Tokens.DB, s.Tokens.Table, tokensKey(tenant, connectionID))
 	if errors.Is(err, fault.NotFound) {
@@ -29,20 +28,20 @@ func (s Restore) HasTokens(ctx context.Context, tenant org.Tenant, connectionID 
 	return err == nil, err
 }
 
-// Restored reads what a connection had at the earlier moment; fault.NotFound when that was nothing.
+// Restored reads a connection's tokens at the earlier time. It returns fault.NotFound if there were none.
 func (s Restore) Restored(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Row, error) {
 	return s.From.Tokens(ctx, tenant, connectionID)
 }
 
-// PutBack stores a token set where there is nothing; else fault.Conflict.
+// PutBack stores a token set if the connection has none. Otherwise it returns fault.Conflict.
 func (s Restore) PutBack(ctx context.Context, r tokens.Row) error {
 	row := tokensItem(r)
 	row.setTime("refresh_started_at", r.RefreshStartedAt)
 	return create(ctx, s.Tokens.DB, s.Tokens.Table, row)
 }
 
-// EndConnection stores a connection that has ended, with its event; fault.Conflict when it was
-// changed since it was read.
+// EndConnection stores a connection that has ended, with its event. It returns fault.Conflict if it has changed since
+// it was read.
 func (s Restore) EndConnection(ctx context.Context, c connection.Connection, event webhook.Event) error {
 	return NewRefresh(s.Connections, s.Tokens, s.Events).SaveConnection(ctx, c, event)
 }

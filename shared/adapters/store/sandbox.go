@@ -12,13 +12,14 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Sandbox keeps what the synthetic EHR must remember: codes, grants and tokens, as bytes, in a table of its own.
+// Sandbox stores the state of the synthetic EHR (codes, grants and tokens) as bytes, in its own table.
 type Sandbox struct {
 	DB    DB
 	Table string
 }
 
-// Put implements oauth.Store of the sandbox. These rows have no invariant that two writers could break.
+// Put implements oauth.Store of the sandbox. It needs no condition, since concurrent writers can't break an invariant
+// of these rows.
 func (s Sandbox) Put(ctx context.Context, name string, value []byte, expires time.Time) error {
 	if _, err := s.DB.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &s.Table,
@@ -38,7 +39,7 @@ func (s Sandbox) Get(ctx context.Context, name string) ([]byte, bool, error) {
 	return row.bytes("value"), err == nil, err
 }
 
-// Swap implements oauth.Store of the sandbox: a compare-and-swap on the value, or a create when old is nil.
+// Swap implements oauth.Store of the sandbox: a compare-and-swap on the value, or a create if old is nil.
 func (s Sandbox) Swap(ctx context.Context, name string, old, value []byte, expires time.Time) (bool, error) {
 	in := &dynamodb.PutItemInput{
 		TableName: &s.Table, Item: sandboxItem(name, value, expires), ConditionExpression: aws.String(absent),

@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/sandbox/storetest"
 )
 
-func TestTheSandboxHasItsStore(t *testing.T) {
+func TestSandboxConforms(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, newStores(t).sandbox, now)
 }

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// keepShares is how long a tenant's share is kept after a place of it was taken: as long as tasks.
+	// keepShares is the lifetime of a tenant's share after one of its slots was taken. It equals the lifetime of tasks.
 	keepShares  = keepTasks
 	placePrefix = "place"
 	taskSuffix  = "_task"
 )
 
-// Places stores tenants' shares: who has their places, and whether tasks wait in line for one.
+// Places stores tenants' shares: the holders of their slots, and whether tasks are waiting in line.
 type Places Work
 
-// Shares stores shares together with the tasks that have, or wait for, their places.
+// Shares stores shares together with the tasks that hold, or wait for, their slots.
 type Shares struct {
 	Places
 	Tasks
@@ -113,15 +113,15 @@ func (s Places) LeavePlace(ctx context.Context, place share.Place) (share.Row, e
 	return shareOf(row), nil
 }
 
-// placeLease is renewed and given back as every lease. It is taken by the whole of what was seen: which place is free
-// also depends on the line, and its fence is that of the task.
+// placeLease returns the lease of a slot. It is renewed and released like every lease. To take it, the slot and the
+// line must be unchanged since they were read, because a slot's availability also depends on the line. Its fence is the
+// task's.
 func placeLease(number int) lease {
 	names := placeNames(number)
 	return lease{until: names["#until"], holder: names["#claim"]}
 }
 
-// AnnounceLine implements share.Rows. That somebody waits is true whatever the row is, so there is
-// nothing to be conditional on.
+// AnnounceLine implements share.Rows. It has no condition, since a task is waiting whatever the row contains.
 func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: shareKey(tenant),
@@ -132,7 +132,7 @@ func (s Places) AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, d
 		},
 	})
 	if errors.Is(err, fault.Conflict) {
-		return nil // somebody has announced it since
+		return nil // the line was announced again since
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func (s Places) EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) 
 	return err
 }
 
-// JoinLine implements share.Rows. In the index byDue the task stands in its tenant's line, in the order of creation.
+// JoinLine implements share.Rows. The index byDue lists the task in its tenant's line, ordered by creation.
 func (s Tasks) JoinLine(ctx context.Context, task export.Task, at time.Time) error {
 	c := s.fenced(task, "SET waiting_since = :now, due_shard = :line, due_at = created_at REMOVE lease_until")
 	c.when += " AND attribute_exists(lease_until)"
@@ -177,7 +177,7 @@ func (s Places) Line(ctx context.Context, tenant org.Tenant, limit int) ([]share
 	return line, nil
 }
 
-// placed is an update of a place by the claim of the task that has it.
+// placed returns an update of a slot by the claim of the task that holds it.
 func (s Places) placed(place share.Place) change {
 	return placeLease(place.Number).held(change{
 		table: s.Table, key: shareKey(place.Tenant), when: "#task = :task",

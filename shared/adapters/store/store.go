@@ -1,6 +1,7 @@
-// Package store keeps every domain's rows in DynamoDB, one file per domain, all keys in keys.go. Every write is
-// conditional, every read that decides something is consistent, there is no Scan, and every tenant row is reached
-// through its tenant. It decides nothing: rules are the domain's, it answers fault.NotFound and fault.Conflict.
+// Package store stores every domain's rows in DynamoDB, with one file per domain and all keys in keys.go. Every write
+// is conditional, every read for a decision is strongly consistent, there is no Scan, and every tenant row is accessed
+// through its tenant. The package contains no business rules, which belong to the domain; it returns fault.NotFound and
+// fault.Conflict.
 package store
 
 import (
@@ -31,23 +32,24 @@ type DB interface {
 		o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Work is the table of that name. Each kind of its rows has a type of its own, to which the table is converted, so that
-// a wiring shows what its function may touch.
+// Work is the table of that name. Each kind of row has its own type, to which the table is converted, so that a wiring
+// shows the rows its function may access.
 type Work struct {
 	DB    DB
 	Table string
 }
 
-// Control is the table of that name, as Work.
+// Control is the table of that name. See Work.
 type Control struct {
 	DB    DB
 	Table string
 }
 
-// firstPause is the wait after a write that met a transaction on the same row, whose end it outlasts by then; it grows.
+// firstPause is the wait after a write that conflicted with a transaction on the same row. It exceeds the time that a
+// transaction takes, and grows with each retry.
 const firstPause = 10 * time.Millisecond
 
-// get reads one row, consistently; fault.NotFound.
+// get reads one row with strong consistency. It returns fault.NotFound if it does not exist.
 func get(ctx context.Context, db DB, table string, k key) (item, error) {
 	out, err := db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &table, Key: k.attributes(),
@@ -62,7 +64,7 @@ func get(ctx context.Context, db DB, table string, k key) (item, error) {
 	return out.Item, nil
 }
 
-// create writes a row that must not exist yet; fault.Conflict when it does.
+// create writes a row that must not exist yet. It returns fault.Conflict if it does.
 func create(ctx context.Context, db DB, table string, row item) error {
 	return persist(ctx, func() error {
 		_, err := db.PutItem(ctx, &dynamodb.PutItemInput{
@@ -73,7 +75,7 @@ func create(ctx context.Context, db DB, table string, row item) error {
 	})
 }
 
-// replace writes a row over the one with revision rev; fault.Conflict when that has changed.
+// replace writes a row over revision rev. It returns fault.Conflict if the stored revision differs.
 func replace(ctx context.Context, db DB, table string, row item, rev int64) error {
 	row.setInt("rev", rev+1)
 	return persist(ctx, func() error {
@@ -85,7 +87,7 @@ func replace(ctx context.Context, db DB, table string, row item, rev int64) erro
 	})
 }
 
-// update applies u; fault.Conflict when its condition does not hold. It returns the new row.
+// update applies u and returns the new row. It returns fault.Conflict if the condition fails.
 func update(ctx context.Context, db DB, u change) (item, error) {
 	var row item
 	failure := persist(ctx, func() error {
@@ -101,8 +103,8 @@ func update(ctx context.Context, db DB, u change) (item, error) {
 	return row, failure
 }
 
-// remove deletes the row of u; fault.Conflict when its condition does not hold, with the row in
-// types.ConditionalCheckFailedException. It returns the row as it was.
+// remove deletes the row of u and returns the row before deletion. If the condition fails, it returns fault.Conflict,
+// with the row in types.ConditionalCheckFailedException.
 func remove(ctx context.Context, db DB, u change) (item, error) {
 	var row item
 	failure := persist(ctx, func() error {
@@ -160,13 +162,13 @@ func removal(table string, k key, rev int64) types.TransactWriteItem {
 	}}
 }
 
-// unlist deletes a row that depends on another one, which is removed at the same time. It may be missing, as the
-// health of a webhook is before its first delivery.
+// unlist deletes a row that depends on another one being removed. It may be missing; a webhook, for example, has no
+// health row before its first delivery.
 func unlist(table string, k key) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{TableName: &table, Key: k.attributes()}}
 }
 
-// transact writes all or nothing; fault.Conflict when a condition does not hold.
+// transact writes all or nothing. It returns fault.Conflict if a condition fails.
 func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) error {
 	return persist(ctx, func() error {
 		_, err := db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
@@ -174,14 +176,14 @@ func transact(ctx context.Context, db DB, writes ...types.TransactWriteItem) err
 	})
 }
 
-// persist writes and translates the failure. A collision with a transaction under way says nothing about a condition
-// yet, so the write is tried again, after pauses that differ between the writers that met.
+// persist performs a write and translates its failure. A collision with a transaction in progress does not settle the
+// condition, so persist retries the write, after pauses that differ between the colliding writers.
 func persist(ctx context.Context, write func() error) error {
 	again := retry.Policy{Tries: retry.Tries, Again: collided, Pause: firstPause, Random: rand.Float64}
 	return translate(again.Do(ctx, write))
 }
 
-// collided reports a write that failed for nothing but conflicts with other writers.
+// collided reports whether a write failed only because of conflicts with other writers.
 func collided(err error) bool {
 	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
 		return true
@@ -203,7 +205,7 @@ func collided(err error) bool {
 	return met
 }
 
-// translate is the one place where a failed condition becomes fault.Conflict.
+// translate converts a failed condition to fault.Conflict. No other function does.
 func translate(err error) error {
 	if err == nil {
 		return nil

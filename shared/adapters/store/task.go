@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// sweepAfter is how long a fresh row waits for its message before the sweeper looks.
+	// sweepAfter is the delay after which the sweeper processes a new row whose message is missing.
 	sweepAfter = 30 * time.Second
-	keepTasks  = 90 * 24 * time.Hour // docs/operate/operations.md, How long things are kept
+	keepTasks  = 90 * 24 * time.Hour // docs/operate/retention.md
 	keepEvents = 15 * 24 * time.Hour
 )
 
-// Tasks stores export tasks, and for each connection the id of its latest one. A report of a task's progress or end,
-// and a repeated event, are stored with the task.
+// Tasks stores export tasks and the id of each connection's latest task. A report of a task's progress or end, or a
+// repeated event, is stored together with the task.
 type Tasks Work
 
 // LatestTask implements export.TaskStore.
@@ -47,7 +47,7 @@ func taskOf(row item, tenant org.Tenant, id string) (export.Task, error) {
 	return task, nil
 }
 
-// readTask reads what can be read of a task, and returns a failure for each attribute that cannot.
+// readTask reads the readable attributes of a task and returns an error for each unreadable one.
 func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged []error) {
 	task = export.Task{
 		ID: id, Tenant: tenant, ConnectionID: row.text("connection_id"), Previous: row.text("previous"),
@@ -77,8 +77,8 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 	return task, damaged
 }
 
-// isPutOff reports whether lease_until is the time that the task is put off to. put_off names the generation that
-// YieldTask has made, so that any later claim ends it, also one by a release that does not know the attribute.
+// isPutOff reports whether lease_until is the time to which the task is postponed. put_off contains the generation that
+// YieldTask created, so that any later claim invalidates it, including a claim by a release without this attribute.
 func isPutOff(row item) bool {
 	return row.text("status") == string(export.Pending) && row.int("put_off") > 0 &&
 		row.int("put_off") == row.int("generation")
@@ -94,8 +94,8 @@ func (s Tasks) ResendEvent(ctx context.Context, task export.Task, event webhook.
 	return transact(ctx, s.DB, count.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ClaimTask implements worker.Store. lease_until alone says from when on a task can be claimed, be it leased or put
-// off: a message that comes earlier, from whomever, finds nothing.
+// ClaimTask implements worker.Store. lease_until alone determines when a task can be claimed, whether it is leased or
+// postponed; an earlier message has no effect.
 func (s Tasks) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
 	leaseUntil time.Time,
 ) (export.Task, error) {
@@ -149,8 +149,8 @@ func (s Tasks) ContinueTask(ctx context.Context, task export.Task, leaseUntil ti
 	return taskOf(row, task.Tenant, task.ID)
 }
 
-// YieldTask implements worker.Store. The generation rises, so that a write of the run that comes late, such as that
-// of its heartbeat, shortens no wait.
+// YieldTask implements worker.Store. It increments the generation, so that a late write of the same run, for example
+// its heartbeat, can't shorten the wait.
 func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error {
 	set := "SET generation = generation + :one, setbacks = :setbacks, checkpoint = :checkpoint, progress = :progress, " +
 		"due_at = :due"
@@ -175,7 +175,7 @@ func (s Tasks) YieldTask(ctx context.Context, task export.Task, until, dueAt tim
 	return err
 }
 
-// FinishTask implements worker.Store. The task stays due until its files are deleted.
+// FinishTask implements worker.Store. The task remains due until its files are deleted.
 func (s Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.Event) error {
 	result := item{}
 	for name, value := range map[string]any{
@@ -199,7 +199,7 @@ func (s Tasks) FinishTask(ctx context.Context, task export.Task, event webhook.E
 	return transact(ctx, s.DB, c.write(), putNew(s.Table, eventItem(event)))
 }
 
-// ExpireFiles implements export.Deletions. The row stays due, so that the sweeper deletes what is left.
+// ExpireFiles implements export.Deletions. The row remains due, so that the sweeper deletes the remaining files.
 func (s Tasks) ExpireFiles(ctx context.Context, task export.Task, now, lookAt time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID),
@@ -213,7 +213,7 @@ func (s Tasks) ExpireFiles(ctx context.Context, task export.Task, now, lookAt ti
 	return err
 }
 
-// fenced is an update of a pending task by the worker that holds its generation.
+// fenced returns an update of a pending task by the worker that holds its generation.
 func (s Tasks) fenced(task export.Task, set string) change {
 	return leaseOf("generation").held(change{
 		table: s.Table, key: taskKey(task.Tenant, task.ID), set: set,

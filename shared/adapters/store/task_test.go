@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestATaskOpensOnAnAuthorizedConnectionOnly(t *testing.T) {
+func TestOpenTaskRequiresAuthorizedConnection(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.Conflict(t, "without a connection", s.register.OpenTask(t.Context(), pendingTask(tenant), ""))
@@ -47,7 +47,7 @@ func succeeded(task export.Task) export.Task {
 	return task
 }
 
-func TestExpiringFilesEndsTheirTimeOnceAndLeavesTheRowDue(t *testing.T) {
+func TestExpireFilesSucceedsOnceAndKeepsRowDue(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.claim(t)
@@ -84,7 +84,7 @@ func TestExpiringFilesEndsTheirTimeOnceAndLeavesTheRowDue(t *testing.T) {
 	}
 }
 
-func TestTheFilesOfAFailedTaskHaveNoTimeToEnd(t *testing.T) {
+func TestExpireFilesRefusesFailedTask(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	task := s.claim(t)

@@ -15,8 +15,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TEFCA keeps attempts of TEFCA mode in Work, where the sweeper finds them, and what binds their browsers in Flow. A
-// facility that an attempt has located is a row of its own, so that those which are read at the same time do not meet.
+// TEFCA stores attempts of TEFCA mode in Work, where the sweeper finds them, and their browser bindings in Flow. Each
+// located facility has its own row, so that facilities read concurrently don't conflict.
 type TEFCA struct {
 	Flow Flow
 	Work Work

@@ -24,14 +24,14 @@ import (
 
 const verificationID = "3a1d5c90-2b7e-4c1f-8a52-7d0e9f6b4c21"
 
-// tefca are the stores of TEFCA mode.
+// tefca returns the stores of TEFCA mode.
 func (s stores) tefca() store.TEFCAConnections {
 	return store.TEFCAConnections{
 		TEFCA: store.TEFCA{Flow: store.Flow{DB: s.db, Table: s.names["FlowTable"]}, Work: s.work}, Ends: s.flow,
 	}
 }
 
-// verificationOf has every field that a row keeps.
+// verificationOf returns an attempt with every stored field set.
 func verificationOf(of org.Tenant) attempt.Attempt {
 	return attempt.Attempt{
 		ID: verificationID, Tenant: of, Status: attempt.Created, TokenHash: "token hash", Provider: "simulated",
@@ -68,7 +68,7 @@ func located(id string) attempt.Facility {
 	}
 }
 
-func TestAnAttemptOfTEFCAModeIsReadAsItWasWritten(t *testing.T) {
+func TestTEFCAAttemptRoundTrips(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	rows, want := s.tefca(), verificationOf(tenant)
@@ -105,8 +105,8 @@ func TestAnAttemptOfTEFCAModeIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// TestAStartAddressOfAnIdentityProviderIsNoneOfAPortal, and a state neither.
-func TestAStartAddressOfAnIdentityProviderIsNoneOfAPortal(t *testing.T) {
+// TestTEFCATicketAndStateAreSeparateFromPortals also checks that a state of one kind is not valid for the other.
+func TestTEFCATicketAndStateAreSeparateFromPortals(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	rows, a, ticket := s.tefca(), verificationOf(tenant), verificationTicket(tenant)
@@ -133,8 +133,9 @@ func TestAStartAddressOfAnIdentityProviderIsNoneOfAPortal(t *testing.T) {
 	}
 }
 
-// TestOfTwoFirstConnectionsOfAPersonAtAFacilityOneIsMade, with all that belongs to it or nothing.
-func TestOfTwoFirstConnectionsOfAPersonAtAFacilityOneIsMade(t *testing.T) {
+// TestTEFCAConcludeCreatesOneConnectionPerFacility also checks that a connection is created with all of its rows
+// or not at all.
+func TestTEFCAConcludeCreatesOneConnectionPerFacility(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	rows, end := s.tefca(), s.concluding(t)
@@ -168,8 +169,9 @@ func TestOfTwoFirstConnectionsOfAPersonAtAFacilityOneIsMade(t *testing.T) {
 	}
 }
 
-// TestOfAnErasedConnectionItsNamesGo, and the next one is a new one; but who has looked for it before does not make it.
-func TestOfAnErasedConnectionItsNamesGo(t *testing.T) {
+// TestRemoveConnectionRemovesTEFCALookupRows also checks that the next attempt creates a new connection, but an attempt
+// that looked the old one up before the erasure does not.
+func TestRemoveConnectionRemovesTEFCALookupRows(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	rows, end := s.tefca(), s.concluding(t)
@@ -222,7 +224,8 @@ func TestOfAnErasedConnectionItsNamesGo(t *testing.T) {
 	}
 }
 
-// concluding stores a facility of an attempt, and makes what its first connection comes to.
+// concluding stores a facility of an attempt and returns a function that creates the conclusion of its first
+// connection.
 func (s stores) concluding(t *testing.T) func(id string) attempt.Conclusion {
 	t.Helper()
 	expect.NoError(t, s.tefca().CreateAttempt(t.Context(), verificationOf(tenant), verificationTicket(tenant)))

@@ -16,8 +16,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TEFCAConnections keeps what the worker makes of attempts of TEFCA mode: connections, with their tokens, events and
-// names. It takes their rows from Conclusions, so that a connection is the same however it was made.
+// TEFCAConnections stores the results of TEFCA-mode attempts: connections with their tokens, events and lookup rows. It
+// gets their rows from Conclusions, so that all connections are stored the same way.
 type TEFCAConnections struct {
 	TEFCA
 
@@ -49,9 +49,9 @@ func (s TEFCAConnections) Known(ctx context.Context, tenant org.Tenant, vault,
 	return "", row.time("erased_at"), err
 }
 
-// Conclude implements attempt.WorkStore. The name of the connection is written with it, so that of two who
-// connect the same person at the same facility at once one is refused; so is who would make one that was erased
-// since it was looked for.
+// Conclude implements attempt.WorkStore. It writes the connection's lookup row in the same transaction. If two attempts
+// connect the same person at the same facility concurrently, one is refused, as is one whose connection was erased
+// since it was looked up.
 func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) error {
 	conn := c.Connection
 	writes := []types.TransactWriteItem{
@@ -59,14 +59,14 @@ func (s TEFCAConnections) Conclude(ctx context.Context, c attempt.Conclusion) er
 		s.Ends.connecting(conn), s.Ends.keeping(c.Tokens),
 	}
 	if conn.Rev > 0 {
-		// Who still had the old grant revoked upstream could end the new one with it.
+		// A pending upstream revocation of the old grant could end the new one as well.
 		writes = append(writes, unlist(s.Ends.tokens.Table, upstreamKey(conn.Tenant, conn.ID)))
 	}
 	if c.Known != conn.ID {
 		named := newItem(vaultKey(conn.Tenant, conn.VaultKey, conn.DirectoryID))
 		named.setText("connection_id", conn.ID)
 		name := putNew(s.Ends.connections.Table, named)
-		if c.Known != "" { // it names a connection that was erased
+		if c.Known != "" { // it names an erased connection
 			name.Put.ConditionExpression = aws.String(absent + " OR connection_id = :known")
 			name.Put.ExpressionAttributeValues = item{":known": text(c.Known)}
 		}

@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens keeps sealed token sets. A row without one is the tombstone of a set that was ended; it only keeps the
-// version, so that nothing from before the end is ever stored again.
+// Tokens stores sealed token sets. A row without a token set is the tombstone of one that has ended. It keeps the
+// version, so that no set from before the end is ever stored again.
 type Tokens struct {
 	DB    DB
 	Table string
@@ -75,8 +75,8 @@ func (s Tokens) RotateTokens(ctx context.Context, r tokens.Row) error {
 	return err
 }
 
-// endTokens leaves a tombstone of a token set. Its version is one more, so that a refresh under way finds nothing to
-// replace, and the set of a later reconnect is newer still.
+// endTokens replaces a token set by a tombstone. It increments the version, so that a concurrent refresh finds nothing
+// to replace and the set of a later reconnect is newer.
 func endTokens(table string, tenant org.Tenant, connectionID string, version int64) change {
 	return change{
 		table: table, key: tokensKey(tenant, connectionID),

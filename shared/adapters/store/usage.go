@@ -12,10 +12,10 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepUsage is 25 months, so that a month can be compared with the same of the year before, and that of two years.
+// keepUsage is 25 months, so that a month can be compared with the same month one and two years before.
 const keepUsage = 25 * 31 * 24 * time.Hour
 
-// UsageDays stores the counts of days.
+// UsageDays stores daily counts.
 type UsageDays Work
 
 // SaveUsage implements usage.Days.
@@ -32,7 +32,7 @@ func (s UsageDays) SaveUsage(ctx context.Context, tenant org.Tenant, day string,
 	return create(ctx, s.DB, s.Table, row)
 }
 
-// Usage implements usage.Days. Two months of rows are far below what one query reads.
+// Usage implements usage.Days. Two months of rows fit easily into one query.
 func (s UsageDays) Usage(ctx context.Context, tenant org.Tenant, from, to string) (map[string]usage.Counts, error) {
 	out, err := s.DB.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.Table, ConsistentRead: aws.Bool(true),

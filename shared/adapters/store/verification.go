@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// sendingsKept is for how long a sending counts.
+// sendingsKept is the period in which a sending counts.
 const sendingsKept = 24 * time.Hour
 
 // Sendings implements verification.SendStore.
@@ -27,7 +27,7 @@ func (s Flow) Sendings(ctx context.Context, tenant org.Tenant, mailbox string) (
 	}
 	sent := verification.Sendings{Tenant: tenant, Mailbox: mailbox, Rev: row.int("rev")}
 	moments, networks := strings.Fields(row.text("sent_at")), strings.Fields(row.text("sent_from"))
-	older := len(moments) - len(networks) // those that were written when no networks were
+	older := len(moments) - len(networks) // sendings stored before networks were recorded
 	for i, micros := range moments {
 		at, err := strconv.ParseInt(micros, 10, 64)
 		if err != nil {
@@ -69,8 +69,7 @@ func (s Flow) CreateCode(ctx context.Context, c verification.Code, sent verifica
 	return transact(ctx, s.DB, putNew(s.Table, row), written)
 }
 
-// TryCode implements verification.CheckStore with one conditional update, so that of tries at
-// the same time each counts.
+// TryCode implements verification.CheckStore with one conditional update, so that concurrent tries all count.
 func (s Flow) TryCode(ctx context.Context, tenant org.Tenant, id string, now time.Time,
 	most int,
 ) (verification.Code, error) {
@@ -113,7 +112,7 @@ func (s Flow) EmailToken(ctx context.Context, tenant org.Tenant, hash string) (v
 	}, nil
 }
 
-// setMark keeps a keyed hash as two attributes.
+// setMark stores a keyed hash as two attributes.
 func (r item) setMark(name string, m secret.Mark) {
 	r.setInt(name+"_version", int64(m.Version))
 	r.setBytes(name+"_hash", m.Sum)

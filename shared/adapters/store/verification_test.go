@@ -32,7 +32,7 @@ func emailTokenOf(of org.Tenant) verification.Token {
 	return verification.Token{Hash: "token", Tenant: of, Address: codeOf(of).Address, ExpiresAt: now.Add(time.Hour)}
 }
 
-// verify stores a token, and a code that waits.
+// verify stores a token and a pending code.
 func (s stores) verify(t *testing.T) {
 	t.Helper()
 	expect.NoError(t, s.flow.CreateCode(t.Context(), codeOf(tenant), sendingsOf(tenant)))
@@ -42,7 +42,7 @@ func (s stores) verify(t *testing.T) {
 	expect.NoError(t, s.flow.CreateCode(t.Context(), codeOf(tenant), sent))
 }
 
-func TestACodeItsSendingsAndItsTokenRoundTrip(t *testing.T) {
+func TestVerificationRoundTripsCodeSendingsAndToken(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.verify(t)
@@ -72,8 +72,8 @@ func TestACodeItsSendingsAndItsTokenRoundTrip(t *testing.T) {
 	}
 }
 
-// Of two who have typed the right code at the same time, one gets a token.
-func TestACodeIsExchangedOnce(t *testing.T) {
+// If two callers submit the right code at the same time, only one gets a token.
+func TestExchangeCodeSucceedsOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	expect.NoError(t, s.flow.CreateCode(t.Context(), codeOf(tenant), sendingsOf(tenant)))
@@ -87,7 +87,7 @@ func TestACodeIsExchangedOnce(t *testing.T) {
 	}
 }
 
-func TestACodeIsTriedUntilItExpires(t *testing.T) {
+func TestTryCodeSucceedsUntilExpiry(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.verify(t)
@@ -97,8 +97,8 @@ func TestACodeIsTriedUntilItExpires(t *testing.T) {
 	expect.Conflict(t, "the moment it expires", err)
 }
 
-// A sending that somebody else has counted meanwhile is not lost, and no code goes out that is not counted.
-func TestSendingsAreCountedOneAfterAnother(t *testing.T) {
+// A concurrently counted sending is not lost, and no code is sent without being counted.
+func TestCreateCodeCountsConcurrentSendings(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	s.verify(t)
@@ -111,7 +111,7 @@ func TestSendingsAreCountedOneAfterAnother(t *testing.T) {
 	}
 }
 
-func TestAnInquiryIsStoredOnceWithItsEvent(t *testing.T) {
+func TestCreateInquiryStoresInquiryAndEventOnce(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	asked := inquiry.Inquiry{

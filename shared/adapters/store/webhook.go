@@ -27,7 +27,7 @@ func NewEventDeliveries(work Work) EventDeliveries {
 	return EventDeliveries{Events: Events(work), Deliveries: Deliveries(work)}
 }
 
-// Webhooks stores events and deliveries together with the subscriptions they go to.
+// Webhooks stores events and deliveries together with their subscriptions.
 type Webhooks struct {
 	EventDeliveries
 	Hooks
@@ -54,7 +54,8 @@ func eventOf(tenant org.Tenant, id string, row item) webhook.Event {
 	}
 }
 
-// CreateEvent stores an event that no other change belongs to, such as a test; fault.Conflict when it is there.
+// CreateEvent stores an event that belongs to no other change, such as a test event. It returns fault.Conflict if it
+// exists.
 func (s Events) CreateEvent(ctx context.Context, event webhook.Event) error {
 	return create(ctx, s.DB, s.Table, eventItem(event))
 }
@@ -177,7 +178,7 @@ func (s Deliveries) recordAttempt(d webhook.Delivery, attempt webhook.Attempt) (
 	return []types.TransactWriteItem{s.unclaim(d).write(), putNew(s.Table, log)}, nil
 }
 
-// unclaim ends the claim of a delivery and stores what the claimant has made of it.
+// unclaim ends the claim of a delivery and stores the claimant's result.
 func (s Deliveries) unclaim(d webhook.Delivery) change {
 	c := leaseOf("fence").held(change{
 		table: s.Table, key: deliveryKey(d.Tenant, d.ID),

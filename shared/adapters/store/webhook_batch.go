@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// EventBatches keeps the events of several tenants for those who work on them at the same time.
+// EventBatches stores the events of several tenants for concurrent processing.
 type EventBatches struct {
 	Rows Events
 	Log  EventLog
@@ -37,21 +37,21 @@ func (s EventBatches) Events(ctx context.Context,
 
 // FanOutAll implements webhook.BatchStore.
 func (s EventBatches) FanOutAll(ctx context.Context, all []webhook.FanOut) error {
-	writes := make([]types.TransactWriteItem, 0, 2*len(all)) // mostly an event and its one delivery
+	writes := make([]types.TransactWriteItem, 0, 2*len(all)) // usually an event and its one delivery
 	for _, f := range all {
 		writes = append(writes, s.Rows.fanOut(f.Event, f.Deliveries)...)
 	}
 	return transact(ctx, s.Rows.DB, writes...)
 }
 
-// BatchedWebhooks is Webhooks that records attempts which end at the same time in one transaction.
+// BatchedWebhooks is a Webhooks that records attempts ending at the same time in one transaction.
 type BatchedWebhooks struct {
 	Webhooks
 
 	attempts *joined
 }
 
-// NewBatchedWebhooks makes the BatchedWebhooks of a process.
+// NewBatchedWebhooks returns the BatchedWebhooks of a process.
 func NewBatchedWebhooks(rows Webhooks) BatchedWebhooks {
 	return BatchedWebhooks{rows, &joined{db: rows.Deliveries.DB}}
 }

@@ -26,8 +26,8 @@ func healthOf(row item) webhook.Health {
 	return h
 }
 
-// CountFailure implements webhook.HealthStore. A counter has nothing to be conditional on; a
-// lost answer may count twice.
+// CountFailure implements webhook.HealthStore. The update has no condition, so a retry after a lost response may count
+// twice.
 func (s Hooks) CountFailure(ctx context.Context, tenant org.Tenant, subscriptionID string,
 	at time.Time,
 ) (webhook.Health, error) {
@@ -76,7 +76,8 @@ func (s Hooks) ReviseHealth(ctx context.Context, tenant org.Tenant, subscription
 	return err
 }
 
-// unchanged is the condition that a counter, which is not there before its first change, is as it was seen.
+// unchanged returns the condition that a counter has not changed since it was read. The counter is missing before its
+// first change.
 func unchanged(name, value string, seen int) string {
 	if seen == 0 {
 		return " AND (attribute_not_exists(" + name + ") OR " + name + " = " + value + ")"
@@ -94,8 +95,8 @@ func (s Hooks) ClearFailures(ctx context.Context, tenant org.Tenant, subscriptio
 	return err
 }
 
-// ReserveSlot implements webhook.HealthStore. Times are numbers of microseconds, so that moving the next place on needs
-// to know nothing: however many ask at once, each takes one call, or two if the endpoint was idle until now.
+// ReserveSlot implements webhook.HealthStore. Times are stored in microseconds, so that the next slot can be advanced
+// without reading it: each concurrent caller needs one call, or two if the endpoint was idle.
 func (s Hooks) ReserveSlot(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, seen, now time.Time, interval time.Duration,
 ) (time.Time, error) {
@@ -134,8 +135,8 @@ func (s Hooks) MarkSlow(ctx context.Context, tenant org.Tenant, subscriptionID s
 	return err
 }
 
-// DisableSubscription implements webhook.HealthStore. It counts as a change, so that nobody who has read it
-// before makes it unhappen.
+// DisableSubscription implements webhook.HealthStore. It increments the revision, so that a writer with an older copy
+// can't undo it.
 func (s Hooks) DisableSubscription(
 	ctx context.Context, tenant org.Tenant, subscriptionID string, reason webhook.Reason, at time.Time,
 ) error {
@@ -155,8 +156,8 @@ func (s Hooks) disable(tenant org.Tenant, subscriptionID string, reason webhook.
 	}
 }
 
-// EnableSubscription makes a disabled subscription work again, with a health that knows nothing; fault.Conflict when it
-// was changed since it was read as sub.
+// EnableSubscription enables a disabled subscription and resets its health. It returns fault.Conflict if it has changed
+// since it was read as sub.
 func (s Hooks) EnableSubscription(ctx context.Context, sub webhook.Subscription) error {
 	enable := change{
 		table: s.Table, key: subscriptionKey(sub.Tenant, sub.ID),

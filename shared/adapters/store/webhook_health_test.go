@@ -22,7 +22,7 @@ func subscriptionA() webhook.Subscription {
 	}
 }
 
-func TestASubscriptionThatWasDisabledIsNotSavedOver(t *testing.T) {
+func TestSaveSubscriptionRefusesDisabledSubscription(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	sub := subscriptionA()
@@ -51,7 +51,7 @@ func TestASubscriptionThatWasDisabledIsNotSavedOver(t *testing.T) {
 	expect.NoError(t, s.hooks.DisableSubscription(t.Context(), tenant, hookID, webhook.ReasonAsked, now))
 }
 
-func TestADirectedEventIsNobodysToFanOut(t *testing.T) {
+func TestDirectedEventIsNotFannedOut(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	event := eventOf(tenant, eventID)

@@ -12,8 +12,9 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// An old claim leaves no line, the one that records does; package storetest says who may.
-func TestAnAttemptIsALineOfTheDeliveryLog(t *testing.T) {
+// An attempt of an outdated claim is not logged, and a recorded one is. Package storetest tests which claims may
+// record.
+func TestRecordAttemptLogsAttemptsOfCurrentClaimOnly(t *testing.T) {
 	t.Parallel()
 	s := newStores(t)
 	old := s.fanOut(t, tenant)

@@ -1,5 +1,5 @@
 // Package window serves the windows that our own pages open for a sign-in. A browser leaves once, with a start value
-// that a page of ours posts, and ends on a page that wakes the one which opened it.
+// posted by one of our pages, and ends on a page that notifies the opener.
 package window
 
 import (
@@ -23,7 +23,7 @@ type Prepared struct {
 	Origin string `header:"Origin"`
 }
 
-// Leaver begins attempts that a page of ours has made.
+// Leaver begins attempts that one of our pages has created.
 type Leaver interface {
 	Leave(ctx context.Context, start secret.Text) (binding.Started, error)
 }
@@ -64,12 +64,12 @@ func Opened() error {
 	return fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed, direct)
 }
 
-// Depart redirects the browser to where the person signs in, with the cookie that binds the attempt to it.
+// Depart redirects the browser to the sign-in, with the cookie that binds the attempt to it.
 func Depart(visit httpapi.Visit, started binding.Started) httpapi.Answer {
 	return httpapi.Redirect(started.URL, cookies(visit, started)...)
 }
 
-// cookies returns the cookie that binds the attempt to the browser, after those that make room for it.
+// cookies returns the cookie that binds the attempt to the browser, preceded by the removals that make room for it.
 func cookies(visit httpapi.Visit, started binding.Started) []*http.Cookie {
 	expired := httpapi.ExpiredCookies(binding.SurplusCookies(visit.Cookies())...)
 	return append(expired, httpapi.HostCookie(started.CookieName, started.CookieValue.Reveal(), started.CookieAge))
@@ -85,7 +85,7 @@ func EndBinding(state string) *http.Cookie {
 //go:embed sheets
 var sheets embed.FS
 
-// Sheet is one of the pages in the visitor's language, with scripts that run one after the other.
+// Sheet returns a page in the visitor's language, with scripts that run in sequence.
 func Sheet(visit httpapi.Visit, name string, mood httpapi.Mood, scripts ...string) (httpapi.Sheet, error) {
 	body, err := sheets.ReadFile("sheets/" + name + "." + visit.Language() + ".html")
 	made := httpapi.Sheet{Language: visit.Language(), Mood: mood, Body: string(body)}
@@ -99,9 +99,9 @@ func Sheet(visit httpapi.Visit, name string, mood httpapi.Mood, scripts ...strin
 	return made, err //nolint:wrapcheck // what is embedded is there
 }
 
-// End is what a person sees in the window at last: that it is done, by the sheet of that name, or what has failed,
-// while the page that opened it learns the same from the attempt, for which the window nudges it. Nothing that the
-// server of others sent is on it. A window that tells of a failure stays: its reference is to be read.
+// End returns the last page of the window. It shows success, with the sheet named done, or the failure. The page that
+// opened the window gets the same result from the attempt, for which the window notifies it. The page contains no text
+// from another server. A window that shows a failure stays open, so that its reference can be read.
 func End(ctx context.Context, visit httpapi.Visit, done string, failure error, state string) (httpapi.Answer, error) {
 	if failure == nil {
 		s, err := Sheet(visit, done, httpapi.Good, "nudge", "close")

@@ -10,22 +10,22 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// server is a FHIR server by its address.
+// server is a FHIR server, identified by its URL.
 type server struct {
-	base    string // without a trailing slash, as the ids of endpoints are made of it
-	id      string // of its endpoint, but for lists that choose one
+	base    string // without a trailing slash; the endpoint's id is derived from it
+	id      string // the endpoint's id, unless a list chooses one
 	host    string
-	origin  string // as operators read it (catalog.Host)
-	tenant  string // host and path without what only names a release of FHIR: the same for a server's DSTU2 and R4 sides
-	code    string // the last part of the path that is no common word: often the customer's number at its vendor
-	isGiven bool   // the code is no word: a vendor has given it to one customer
-	release string // of FHIR, where the path names it
-	known   string // the platform whose profile knows its host; empty if none does
-	isOpen  bool   // it can be reached from outside, and safely enough for the mode
+	origin  string // as shown to operators (catalog.Host)
+	tenant  string // host and path without the FHIR release: equal for DSTU2 and R4 sides
+	code    string // last uncommon part of the path: often the customer's number at its vendor
+	isGiven bool   // the code is not a word: a vendor has assigned it to one customer
+	release string // FHIR release, if the path contains it
+	known   string // the platform whose profile contains its host; empty if none does
+	isOpen  bool   // it is publicly reachable, and secure enough for the mode
 }
 
 // readServer reads an address; ok is false for what is no address of a FHIR server
-// (docs/develop/architecture.md, "Connecting").
+// (docs/reference/deviations.md, "Connecting").
 func readServer(mode, address string) (s server, ok bool) {
 	address = strings.TrimSpace(address)
 	if scheme, rest, found := strings.Cut(address, "://"); found {
@@ -71,20 +71,20 @@ func (s *server) readPath(path string) {
 	}
 }
 
-// The releases of FHIR that addresses tell (FHIR R4, CapabilityStatement.fhirVersion).
+// The releases of FHIR that URLs name (FHIR R4, CapabilityStatement.fhirVersion).
 const (
 	releaseDSTU2 = "1.0.2"
 	releaseSTU3  = "3.0.2"
 	releaseR4    = "4.0.1"
 )
 
-// hasNumber reports whether the code is one that nobody else would come upon.
+// hasNumber reports whether the code is long enough to be unique.
 func (s *server) hasNumber() bool { return s.isGiven && len(s.code) >= minNumber }
 
-// minNumber is how long such a code is at least.
+// minNumber is the minimum length of such a code.
 const minNumber = 12
 
-// isCommonPart reports whether a part of a path is one that many servers have, and that tells none from another.
+// isCommonPart reports whether a path part is so common that it does not distinguish servers.
 func isCommonPart(part string) bool {
 	switch part {
 	case "", "api", "fhir", "fhirroute", "open", "v1", "v2", "v3", "v4", "argonaut", "uscore", "rest", "baser4",
@@ -94,7 +94,7 @@ func isCommonPart(part string) bool {
 	return false
 }
 
-// isPublic reports whether a host can be one that is reached from outside.
+// isPublic reports whether a host may be publicly reachable.
 func isPublic(host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		return address.IsGlobalUnicast() && !address.IsPrivate()
@@ -110,7 +110,7 @@ func isPublic(host string) bool {
 	return true
 }
 
-// isOld reports whether a release of FHIR is one that this service does not speak: it speaks R4.
+// isOld reports whether a FHIR release is one that this service does not support: it supports R4.
 func isOld(release string) bool {
 	release = strings.ToLower(strings.TrimSpace(release))
 	switch {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-func TestComposeReadsPlatformFromAddress(t *testing.T) {
+func TestComposeReadsPlatformFromURL(t *testing.T) {
 	t.Parallel()
 	in := input(compose.List{
 		Source: "one", Platform: "epic",

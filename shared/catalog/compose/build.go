@@ -11,32 +11,32 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxAliases is how many names a brand has besides its own.
+// maxAliases is the maximum number of a brand's names besides its own.
 const maxAliases = 50
 
-// making is the catalogue while it is made.
+// making is a catalogue under construction.
 type making struct{ record.Catalog }
 
-// facts are what the best source says of a server.
+// facts holds the facts about a server, from its best source.
 type facts struct {
 	server      *server
 	id          string
 	release     string
 	platform    string
-	said        string // the platform that its best source says, in lower case
+	said        string // the platform that its best source names, in lower case
 	saidBy      *row
-	names       []string // of endpoints, each once
-	isDoubted   bool     // said is believed only when an operator says so as well
+	names       []string // endpoint names, without duplicates
+	isDoubted   bool     // said is trusted only if an operator confirms it
 	isOff       bool
-	isUsed      bool   // by a brand
-	portal      string // the name of one that it is of
+	isUsed      bool   // a brand uses it
+	portal      string // the name of a portal that uses it
 	unconfirmed since
 }
 
-// isUsable reports whether patients can be sent there.
+// isUsable reports whether patients can be sent to the server.
 func (f *facts) isUsable() bool { return f.server.isOpen && !isOld(f.release) && !f.isOff }
 
-// since collects since when something is unconfirmed: it is not, once one source could be read.
+// since records how long something has been unconfirmed. One readable source is enough to confirm it.
 type since struct {
 	isConfirmed bool
 	latest      time.Time
@@ -59,14 +59,14 @@ func (s *since) state() record.State {
 	return record.State{UnconfirmedSince: &at}
 }
 
-// builder makes the records of brands that have their ids.
+// builder creates the records of brands whose ids are known.
 type builder struct {
 	*round
 
-	doubted []Wait // platforms that lists say of servers
+	doubted []Wait // platforms that lists name for servers
 }
 
-// build makes the records.
+// build creates the records.
 func (c *builder) build(groups []*group, servers map[string]*facts) *making {
 	made := &making{record.Catalog{
 		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{},
@@ -91,14 +91,14 @@ func (c *builder) build(groups []*group, servers map[string]*facts) *making {
 	return made
 }
 
-// surveyor collects what lists say of servers.
+// surveyor collects the facts that lists contain about servers.
 type surveyor struct {
 	*round
 
-	derived map[string]string // servers by the ids that their endpoints have unless a list chooses another
+	derived map[string]string // servers by the ids of their endpoints, unless a list chooses others
 }
 
-// factsOfServers are what is known of each server, by its base.
+// factsOfServers returns the facts about each server, by its base.
 func (c *surveyor) factsOfServers() map[string]*facts {
 	all := map[string]*facts{}
 	chosen := map[string]string{}
@@ -127,7 +127,7 @@ func (c *surveyor) factsOfServers() map[string]*facts {
 	return all
 }
 
-// learn takes in what one row says of a server. The rows of better sources come first.
+// learn adds a row's facts about a server. The rows of better sources must come first.
 func (c *surveyor) learn(f *facts, e endpoint, r *row, chosen map[string]string) {
 	f.unconfirmed.add(r.list.UnconfirmedSince)
 	if said := e.said.FHIRVersion; said != "" {
@@ -175,8 +175,8 @@ func (f *facts) record() record.Endpoint {
 	return e
 }
 
-// brand makes the record of a brand, but for its portals: of each field what the best source says, and of names and
-// places what all of them say.
+// brand creates a brand's record without its portals. Each field comes from the best source, names and places from all
+// of them.
 func (g *group) brand() record.Brand {
 	b := record.Brand{ID: g.id, Hidden: g.rows[0].listing.Hidden, Name: g.name()}
 	var aliases []string
@@ -201,7 +201,7 @@ func (g *group) brand() record.Brand {
 	return b
 }
 
-// name is what the best source calls the brand; where it does in several ways, what it says most often.
+// name returns the best source's name of the brand. If the source has several, it returns the most frequent one.
 func (g *group) name() string {
 	said := map[string]int{}
 	for _, r := range g.rows {
@@ -214,7 +214,7 @@ func (g *group) name() string {
 
 func sortName(name string) string { return names.SortName(name) }
 
-// aliasesOf are names that have other words than a brand's own, each once.
+// aliasesOf returns the names whose words differ from the brand's own name, without duplicates.
 func aliasesOf(name string, all []string) []string {
 	seen := map[string]bool{sortName(name): true, "": true}
 	kept := []string{}
@@ -228,8 +228,8 @@ func aliasesOf(name string, all []string) []string {
 	return kept
 }
 
-// placesOf are places, each once and as exactly as it is known: a state of which a town or a ZIP code is
-// known is not listed besides.
+// placesOf returns the places without duplicates, each as precisely as known: a state is omitted if a town or a ZIP
+// code in it is known.
 func placesOf(all []record.Location) []record.Location {
 	slices.SortFunc(all, func(a, b record.Location) int {
 		return cmp.Or(cmp.Compare(a.Country, b.Country), cmp.Compare(a.State, b.State),

@@ -30,7 +30,7 @@ func trio() compose.List {
 		chosen(chosenC, "Crane Clinic", "https://crane.example/r4"))
 }
 
-func TestAnOperatorsDecisionsOutliveEveryImport(t *testing.T) {
+func TestComposeKeepsOperatorDecisionsAcrossImports(t *testing.T) {
 	t.Parallel()
 	in := input(trio())
 	in.Overrides = []compose.Override{
@@ -59,11 +59,11 @@ func TestAnOperatorsDecisionsOutliveEveryImport(t *testing.T) {
 	}
 }
 
-func TestBrandsAreMergedByHand(t *testing.T) {
+func TestComposeMergesBrandsByHand(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		overrides []compose.Override
-		merged    []string // by chosenC's list
+		merged    []string // ids merged by chosenC's list
 		leads     map[string]string
 		conflicts int
 	}{
@@ -121,7 +121,7 @@ func TestBrandsAreMergedByHand(t *testing.T) {
 	}
 }
 
-func TestAnIDThatTwoHaveChosenIsTheFirsts(t *testing.T) {
+func TestComposeGivesIDChosenTwiceToFirst(t *testing.T) {
 	t.Parallel()
 	c, report := made(t,
 		input(list("hand", chosen(chosenA, "Odo Clinic", "https://odo.example/r4"),
@@ -132,7 +132,7 @@ func TestAnIDThatTwoHaveChosenIsTheFirsts(t *testing.T) {
 	}
 }
 
-func TestListingsWithOneKeyAreKeptUnlessTheySayTheSame(t *testing.T) {
+func TestComposeDropsEqualListingsWithSameKeyOnly(t *testing.T) {
 	t.Parallel()
 	same, other := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
 	other.Key = same.Key
@@ -143,7 +143,7 @@ func TestListingsWithOneKeyAreKeptUnlessTheySayTheSame(t *testing.T) {
 	}
 }
 
-func TestABrandWithoutAPortalHasThatOfTheOneAboveIt(t *testing.T) {
+func TestComposeInheritsPortalOfParentBrand(t *testing.T) {
 	t.Parallel()
 	above := at("Odo Health", "https://odo.example/r4")
 	above.Key = "odo"
@@ -166,7 +166,7 @@ func TestABrandWithoutAPortalHasThatOfTheOneAboveIt(t *testing.T) {
 	}
 }
 
-func TestPortalsWithOneKeyAreOne(t *testing.T) {
+func TestComposeUnitesPortalsWithSameKey(t *testing.T) {
 	t.Parallel()
 	of := func(name, key, address string) listing.Listing {
 		l := at(name, address)

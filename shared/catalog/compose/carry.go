@@ -10,17 +10,17 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// carrier carries published records over.
+// carrier carries over published records.
 type carrier struct{ *round }
 
-// carryOver keeps what was published and is not made any more: ids that were merged lead to where they do, and the
-// others become tombstones. While a list is missing of which nothing was ever accepted, or is left, nobody knows what
-// is gone: then records stay, and are marked.
+// carryOver keeps published records that the lists no longer produce. Ids of merged brands continue to lead to their
+// successors, and the other records become tombstones. While a list is missing or empty and none of its versions was
+// ever accepted, it is unknown which records are gone: they stay and are marked as unconfirmed.
 //
-// What would be gone because its listings wait for an operator stays as it was published.
+// A record whose listings wait for an operator stays as published.
 func (c *carrier) carryOver(made *making) {
 	blind := c.blindSince()
-	stays := map[string]bool{} // portals and endpoints
+	stays := map[string]bool{} // ids of portals and endpoints
 	for _, id := range sortedKeys(c.in.Before.Brands) {
 		if _, isMade := made.Brands[id]; !isMade && c.brands[id] == "" {
 			b := c.in.Before.Brands[id]
@@ -36,7 +36,7 @@ func (c *carrier) carryOver(made *making) {
 	c.succeed(made)
 }
 
-// carryParts keeps the portals and endpoints that were published and are not made any more.
+// carryParts keeps published portals and endpoints that the lists no longer produce.
 func (c *carrier) carryParts(made *making, stays map[string]bool, blind time.Time) {
 	for id, p := range c.in.Before.Portals {
 		if _, isMade := made.Portals[id]; !isMade {
@@ -59,7 +59,7 @@ func (c *carrier) carryParts(made *making, stays map[string]bool, blind time.Tim
 	}
 }
 
-// keep notes that the portals and endpoints of a published brand stay as they were.
+// keep marks the portals and endpoints of a published brand to stay unchanged.
 func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	for _, portal := range b.PortalIDs {
 		stays[portal] = !c.in.Before.Portals[portal].Gone()
@@ -70,7 +70,7 @@ func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 	}
 }
 
-// blindSince is since when a list is missing altogether; zero when none is.
+// blindSince returns the time since which a list is completely missing, or zero if none is.
 func (c *carrier) blindSince() time.Time {
 	var latest time.Time
 	for _, l := range c.in.Lists {
@@ -81,7 +81,7 @@ func (c *carrier) blindSince() time.Time {
 	return latest
 }
 
-// gone is how a record stands that no list has any more.
+// gone returns the state of a record that is in no list any more.
 func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	switch {
 	case before.RemovedAt != nil:
@@ -96,7 +96,7 @@ func (c *carrier) gone(before record.State, blind time.Time) record.State {
 	return record.State{RemovedAt: &c.now}
 }
 
-// succeed lists into what brands were merged, by their ids, each in one step.
+// succeed adds to each brand the ids merged into it, each in one step.
 func (c *carrier) succeed(made *making) {
 	next := map[string]string{}
 	maps.Copy(next, c.in.Before.Successors)
@@ -118,7 +118,7 @@ func (c *carrier) succeed(made *making) {
 	}
 }
 
-// has reports whether there is a record with an id.
+// has reports whether a record with this id exists.
 func (m *making) has(id string) bool {
 	_, isBrand := m.Brands[id]
 	_, isPortal := m.Portals[id]
@@ -126,7 +126,7 @@ func (m *making) has(id string) bool {
 	return isBrand || isPortal || isEndpoint
 }
 
-// last is where a chain of merges ends; empty where it ends nowhere.
+// last returns the end of a chain of merges, or "" if the end does not exist.
 func (m *making) last(next map[string]string, id string) string {
 	for range next {
 		into, merged := next[id]
@@ -141,7 +141,7 @@ func (m *making) last(next map[string]string, id string) string {
 	return ""
 }
 
-// date gives records the time of their last change: now, or that of before where they are the same.
+// date sets the time of each record's last change: now, or the previous time if it is unchanged.
 func (c *carrier) date(made *making) {
 	for id, b := range made.Brands {
 		before, known := c.in.Before.Brands[id]
@@ -169,7 +169,7 @@ func (c *carrier) date(made *making) {
 	}
 }
 
-// redate gives records that are as they were before the times that they had then.
+// redate restores the previous times of unchanged records.
 func redate(made, before record.Catalog) {
 	for id, b := range made.Brands {
 		was := before.Brands[id]
@@ -203,7 +203,7 @@ func redate(made, before record.Catalog) {
 	}
 }
 
-// undated is all that a catalogue says, but for when its records changed and went.
+// undated encodes a catalogue without the times at which its records changed or were removed.
 func undated(of record.Catalog) string {
 	plain := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{},
@@ -223,7 +223,7 @@ func undated(of record.Catalog) string {
 		plain.Endpoints[id], bases[id] = e, e.FHIRBase
 	}
 	written, err := json.Marshal([]any{plain, bases})
-	if err != nil { // it has no value that JSON does not have
+	if err != nil { // JSON can represent all of its values
 		return ""
 	}
 	return string(written)
@@ -236,7 +236,7 @@ func undatedState(s record.State) record.State {
 	return s
 }
 
-// goneSince returns a state with the time at which it went, if it was gone before.
+// goneSince returns the state with the time of removal from before, if it was already removed then.
 func goneSince(s, before record.State) record.State {
 	if s.RemovedAt != nil && before.RemovedAt != nil {
 		s.RemovedAt = before.RemovedAt
@@ -244,7 +244,7 @@ func goneSince(s, before record.State) record.State {
 	return s
 }
 
-// isSame reports whether two records are told alike.
+// isSame reports whether two records have the same encoding.
 func isSame(a, b any) bool {
 	one, errOne := json.Marshal(a)
 	other, errOther := json.Marshal(b)

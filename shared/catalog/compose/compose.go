@@ -1,7 +1,7 @@
-// Package compose owns how a catalogue is made of lists (docs/adr/0023-the-catalogue.md,
-// docs/adr/0027-names-and-duplicates.md): which listings are one institution, which of its sources is believed, which
-// ids records keep, and what becomes of those that are in no list any more. It is pure: the same input makes the same
-// catalogue, byte for byte, in whichever order lists and listings come.
+// Package compose creates a catalogue from lists (docs/adr/0023-the-catalogue.md,
+// docs/adr/0027-names-and-duplicates.md). It decides which listings describe one institution, which of its sources
+// takes precedence, which ids records keep, and what happens to records that are in no list any more. It is pure: the
+// same input produces the same catalogue, byte for byte, regardless of the order of lists and listings.
 package compose
 
 import (
@@ -14,29 +14,29 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// List is what a source says of institutions of one mode.
+// List holds a source's institutions of one mode.
 type List struct {
-	Source   string // its id
-	Priority int    // of two sources that differ, the greater is believed
-	Platform string // of servers of which the list does not say it itself; empty where it cannot be told
-	// UnconfirmedSince is since when the source could not be read; zero for one that could. Listings are the
-	// last that were accepted.
+	Source   string // the source's id
+	Priority int    // if two sources differ, the higher priority takes precedence
+	Platform string // platform of servers for which the list names none; empty if unknown
+	// UnconfirmedSince is the time since which the source could not be read, or zero if it was read. Listings are the last
+	// accepted ones.
 	UnconfirmedSince time.Time
 	Listings         []listing.Listing
-	// Trusted marks the institutions that operators have made themselves: what it says is an operator's word.
+	// Trusted marks a list of institutions that operators have created themselves; it has an operator's authority.
 	Trusted bool
 }
 
 // Override is an operator's decision about a brand or a host. It takes precedence over every list.
 type Override struct {
 	Kind OverrideKind
-	ID   string // of the brand, or one that was merged into it; of Serves and Refuse: the host (catalog.Host)
-	// of Merge: the id of the brand that takes its place; of Alias and Name: the text; of Portal: the
-	// host; of Serves: the platform
+	ID   string // of the brand, or one merged into it; for Serves and Refuse: the host (catalog.Host)
+	// for Merge: the id of the brand that replaces it; for Alias and Name: the text; for Portal: the host; for Serves: the
+	// platform
 	Value string
 }
 
-// OverrideKind is what is decided.
+// OverrideKind is the kind of a decision.
 type OverrideKind string
 
 // The kinds of overrides.
@@ -46,21 +46,21 @@ const (
 	Merge OverrideKind = "merge"
 	Alias OverrideKind = "alias"
 	Named OverrideKind = "name"
-	// Portal lets a brand have servers at a host; for EveryBrand all brands.
+	// Portal allows a brand to have servers at a host; with EveryBrand, all brands.
 	Portal OverrideKind = "portal"
-	// Serves says of which platform a host's servers are.
+	// Serves sets the platform of a host's servers.
 	Serves OverrideKind = "platform"
-	// Refuse keeps a host out of the catalogue.
+	// Refuse excludes a host from the catalogue.
 	Refuse OverrideKind = "refuse"
 )
 
-// EveryBrand is the ID of a Portal override of a host that has many institutions, as a vendor's.
+// EveryBrand is the ID of a Portal override for a host shared by many institutions, such as a vendor's.
 const EveryBrand = "*"
 
-// Input is all that a catalogue is made of.
+// Input holds everything from which a catalogue is composed.
 type Input struct {
-	Mode      string         // "test" or "live": of all lists
-	Before    record.Catalog // as it was published last; zero before the first
+	Mode      string         // "test" or "live"; applies to all lists
+	Before    record.Catalog // as last published; zero before the first publication
 	Lists     []List
 	Overrides []Override
 	// returns the platform whose profile knows the host of a FHIR base; empty, or nil, if none does
@@ -68,12 +68,12 @@ type Input struct {
 	Now      time.Time
 }
 
-// Generic is the platform type of servers of which nobody knows it (platform.Generic).
+// Generic is the platform type of servers whose platform is unknown (platform.Generic).
 const Generic = "smart"
 
-// Compose makes the catalogue. What is in Before and in no list any more is kept with RemovedAt; what is in lists that
-// could not be read is kept with UnconfirmedSince. Composing the result again with the same lists gives the same
-// bytes, whenever it is done.
+// Compose composes the catalogue. Records of Before that are in no list any more are kept with RemovedAt; records of
+// lists that could not be read are kept with UnconfirmedSince. Composing the result again with the same lists yields
+// the same bytes at any later time.
 func Compose(in Input) (record.Catalog, Report) {
 	made, report := compose(in)
 	if !in.isByHand() && !report.hasSetAside() {
@@ -82,15 +82,15 @@ func Compose(in Input) (record.Catalog, Report) {
 	return in.settled(made, report)
 }
 
-// state is a catalogue on its way to rest.
+// state is an intermediate result of settled.
 type state struct {
 	made   record.Catalog
 	report Report
-	key    string // of all that it says but for when
+	key    string // encodes the catalogue without its times
 }
 
-// settled composes a catalogue of itself until it is one that it was before: then it is at rest, or goes round in a
-// circle, of which it is always the same one that counts.
+// settled composes the catalogue from its own result until a result repeats. Then the result is either stable or part
+// of a cycle, from which settled always chooses the same member.
 func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Report) {
 	first := in.Before
 	seen := []state{{made: made, report: report, key: undated(made)}}
@@ -113,7 +113,7 @@ func (in Input) settled(made record.Catalog, report Report) (record.Catalog, Rep
 // contradict what was published, and what waits depends on what was published, so that one round may not be enough.
 const settling = 32
 
-// isByHand reports whether ids are chosen or merged by hand.
+// isByHand reports whether any ids are chosen or merged by hand.
 func (in Input) isByHand() bool {
 	return slices.ContainsFunc(in.Overrides, func(o Override) bool { return o.Kind == Merge }) ||
 		slices.ContainsFunc(in.Lists, func(of List) bool {
@@ -121,17 +121,17 @@ func (in Input) isByHand() bool {
 		})
 }
 
-// round is one attempt to make a catalogue of rows. Each step has a type of its own, with the state that no other step
+// round is one attempt to compose a catalogue from rows. Each step has its own type, with the state that only this step
 // needs.
 type round struct {
 	in     Input
 	now    time.Time
-	said   said // by operators, of hosts
+	said   said // operators' decisions about hosts
 	aside  *aside
 	report *reporter
 	names  *names.Reader
 	rows   []*row
-	brands map[string]string // ids that were merged in this catalogue, by id: into which
+	brands map[string]string // maps ids merged in this catalogue to their successors
 }
 
 func compose(in Input) (record.Catalog, Report) {

@@ -34,9 +34,10 @@ func list(source string, listings ...listing.Listing) compose.List {
 	return compose.List{Source: source, Listings: listings}
 }
 
-// crowd are institutions of other names at the shared server, without which it would be somebody's own.
+// crowd returns institutions with other names at the shared server, without which it would count as one institution's
+// own.
 func crowd() compose.List {
-	const names = 9 // more than a server of somebody's own has
+	const names = 9 // more than one institution's own server has
 	others := make([]listing.Listing, 0, names)
 	for i := range names {
 		others = append(others, at(fmt.Sprintf("Marrow%c Clinic", 'a'+i), shared))
@@ -65,7 +66,7 @@ func letting(in compose.Input) compose.Input {
 	return in
 }
 
-// made composes, and checks what holds for every catalogue.
+// made composes a catalogue and checks the invariants of all catalogues.
 func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	t.Helper()
 	c, report := compose.Compose(in)
@@ -73,14 +74,14 @@ func made(t *testing.T, in compose.Input) (record.Catalog, compose.Report) {
 	return c, report
 }
 
-// failing is a test, or one try of a property.
+// failing is a test or one check of a property.
 type failing interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
 }
 
-// check finds ids that lead nowhere, or further than one step.
+// check finds ids that lead nowhere or take more than one step.
 func check(tb failing, c record.Catalog) {
 	tb.Helper()
 	for id, b := range c.Brands {
@@ -111,7 +112,7 @@ func check(tb failing, c record.Catalog) {
 	}
 }
 
-// named are the brands of a name that are not tombstones, by id.
+// named returns the brands with a name, ordered by id, without tombstones.
 func named(c record.Catalog, name string) []record.Brand {
 	var found []record.Brand
 	for _, b := range c.Brands {
@@ -142,7 +143,7 @@ func only(t *testing.T, c record.Catalog, name string) record.Brand {
 	return found[0]
 }
 
-// endpointsOf are the endpoints of a brand.
+// endpointsOf returns the endpoints of a brand.
 func endpointsOf(c record.Catalog, b record.Brand) []record.Endpoint {
 	var all []record.Endpoint
 	for _, p := range b.PortalIDs {
@@ -153,7 +154,7 @@ func endpointsOf(c record.Catalog, b record.Brand) []record.Endpoint {
 	return all
 }
 
-func TestAnOldSideOfAServerIsNoEndpointBesideItsR4Side(t *testing.T) {
+func TestComposeDropsOldReleaseBesideR4(t *testing.T) {
 	t.Parallel()
 	c, report := made(t, input(
 		list("one", at("St. Odo Hospital", "https://fhir.odo.example/arr/api/FHIR/DSTU2/"),
@@ -186,7 +187,7 @@ func TestAnOldSideOfAServerIsNoEndpointBesideItsR4Side(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatCanBeReachedFromOutsideIsActive(t *testing.T) {
+func TestComposeActivatesPublicServersOnly(t *testing.T) {
 	t.Parallel()
 	for address, live := range map[string]string{
 		"https://fhir.odo.example/r4": record.Active, "http://fhir.odo.example/r4": record.Suspended,
@@ -210,7 +211,7 @@ func TestOnlyWhatCanBeReachedFromOutsideIsActive(t *testing.T) {
 	}
 }
 
-func TestTwoOfTheSameNameInDifferentPlacesStayTwo(t *testing.T) {
+func TestComposeKeepsSameNameInDifferentPlacesApart(t *testing.T) {
 	t.Parallel()
 	c, _ := made(t, input(crowd(),
 		list("one", at("Family Medical Center", "https://one.ehr.example/t/4711", zip("02134")),
@@ -222,7 +223,7 @@ func TestTwoOfTheSameNameInDifferentPlacesStayTwo(t *testing.T) {
 		list("six", at("Harrow Vein Care", "https://api2.ehr.example/a/88127", zip("02134")),
 			at("Harrow Vein Care", "https://api3.ehr.example/a/99127", zip("10001"))),
 	))
-	// One at each place, and one of which nobody knows where it is.
+	// One at each place, and one whose place is unknown.
 	if found := named(c, "Family Medical Center"); len(found) != 5 {
 		t.Errorf("%d are named Family Medical Center: %+v", len(found), found)
 	}
@@ -237,13 +238,14 @@ func TestTwoOfTheSameNameInDifferentPlacesStayTwo(t *testing.T) {
 			portals[c.Portals[p].Name] = true
 		}
 	}
-	if len(portals) != 2 || !portals["Patient portal"] || portals[""] { // of the shared server, and of their own
+	if len(portals) != 2 || !portals["Patient portal"] || portals[""] { // those of the shared server and of their own
 		t.Errorf("portals %v", portals)
 	}
 }
 
-// TestWhatIsOnlyKnownToBeSomewhereIsNotTakenForAnother: neither for one of a name that many have, nor for one of two.
-func TestWhatIsOnlyKnownToBeSomewhereIsNotTakenForAnother(t *testing.T) {
+// TestComposeDoesNotJoinListingWithVaguePlace checks that such a listing joins neither a brand with a common
+// name nor one of two candidates.
+func TestComposeDoesNotJoinListingWithVaguePlace(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		brand    string
@@ -275,7 +277,7 @@ func TestWhatIsOnlyKnownToBeSomewhereIsNotTakenForAnother(t *testing.T) {
 	}
 }
 
-func TestOneInstitutionIsFoundAcrossLists(t *testing.T) {
+func TestComposeJoinsInstitutionAcrossLists(t *testing.T) {
 	t.Parallel()
 	id := []listing.Identifier{{System: "urn:ietf:rfc:3986", Value: "https://odo.example"}}
 	withID := func(l listing.Listing) listing.Listing { l.Identifiers = id; return l }
@@ -325,7 +327,7 @@ func TestOneInstitutionIsFoundAcrossLists(t *testing.T) {
 	}
 }
 
-func TestAnNPIOfSeveralNamesIsOfNone(t *testing.T) {
+func TestComposeIgnoresNPIOfSeveralNames(t *testing.T) {
 	t.Parallel()
 	of := func(name, address string) listing.Listing {
 		l := at(name, address)
@@ -339,7 +341,7 @@ func TestAnNPIOfSeveralNamesIsOfNone(t *testing.T) {
 	}
 }
 
-func TestTheBetterSourceIsBelieved(t *testing.T) {
+func TestComposePrefersBetterSource(t *testing.T) {
 	t.Parallel()
 	vendor := at("ODO HOSPITAL", "https://fhir.odo.example/r4", zip("02134"))
 	vendor.Website, vendor.Description, vendor.Aliases = "https://vendor.example/odo", "as the vendor says",

@@ -1,6 +1,6 @@
 package compose
 
-// forest is sets of things that are numbered, each with the smallest of its numbers for a root.
+// forest is a partition of numbers into sets. The root of a set is its smallest number.
 type forest struct{ parents []int }
 
 func newForest(size int) forest {
@@ -19,7 +19,7 @@ func (f forest) root(i int) int {
 	return i
 }
 
-// join makes two sets one, and reports whether they were two.
+// join unites two sets and reports whether they were distinct.
 func (f forest) join(i, j int) bool {
 	i, j = f.root(i), f.root(j)
 	if i == j {

@@ -9,23 +9,23 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// group is the rows of one brand.
+// group holds the rows of one brand.
 type group struct {
 	rows       []*row
-	candidates []string // ids that it can have, the best first
+	candidates []string // possible ids, the best first
 	id         string
-	own        []string // published brands that it has taken in, itself among them
+	own        []string // published brands that it contains, including itself
 }
 
-// identifier gives brands their ids.
+// identifier assigns ids to brands.
 type identifier struct {
 	*round
 	words
 
-	heirs map[string]*group // of published brands that are apart, the only one that each can still be
+	heirs map[string]*group // maps published brands set apart to the only group that each can still be
 }
 
-// groups are the brands, in order of their first rows.
+// groups returns the brands, ordered by their first rows.
 func (c *joiner) groups() []*group {
 	byRoot := map[int]*group{}
 	var groups []*group
@@ -42,15 +42,15 @@ func (c *joiner) groups() []*group {
 	return groups
 }
 
-// identify gives each brand its id: one that a hand-kept list has chosen; else the one it was published with,
-// found by what it is known by now; else the one of a brand that is gone and can only be this one; else a new one,
-// made of what it is known by.
+// identify assigns an id to each brand. The first choice is an id that a hand-kept list has chosen. The second is the
+// published one, found by the brand's current attributes. The third is that of a removed brand that can only be this
+// one. Otherwise the id is new and derived from the brand's attributes.
 func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.name(groups, servers)
 	taken := map[string]*group{}
 	for id := range c.aside.apart {
 		if taken[id] = c.heirs[id]; taken[id] == nil {
-			taken[id] = &group{} // it stays as it was published
+			taken[id] = &group{} // it stays as published
 		}
 	}
 	c.chosen(groups, taken)
@@ -71,7 +71,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	}
 }
 
-// name lists what ids each brand can have. One that two could have is nobody's.
+// name lists the possible ids of each brand. An id that is possible for two brands belongs to neither.
 func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	mixed := mixedNPIs(c.rows)
 	owners := map[string]*group{}
@@ -89,7 +89,7 @@ func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	for i, g := range groups {
 		g.candidates = slices.DeleteFunc(g.candidates,
 			func(id string) bool { return shared[id] || c.aside.apart[id] && c.heirs[id] != g })
-		if first := g.rows[0]; len(g.candidates) == 0 { // two brands of which lists say nothing but one name
+		if first := g.rows[0]; len(g.candidates) == 0 { // two brands for which the lists contain only the same name
 			g.candidates = []string{c.derive("listing", first.list.Source, first.listing.Key, bytesOf(first.listing))}
 			if owner := owners[g.candidates[0]]; owner != nil {
 				g.candidates = []string{c.derive("row", groups[i].rows[0].list.Source, bytesOf(first.listing))}
@@ -103,8 +103,8 @@ func (c *round) derive(parts ...string) string {
 	return ids.Derive(append([]string{"brand", c.in.Mode}, parts...)...)
 }
 
-// candidates are the ids made of a business identifier, of the name with a ZIP code, of the name with a server, and of
-// the name with its key in a list.
+// candidates returns the ids derived from a business identifier, from the name and a ZIP code, from the name and a
+// server, and from the name and its key in a list.
 func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	var classes [5][]string
 	for _, r := range g.rows {
@@ -137,9 +137,9 @@ func (c *identifier) candidates(g *group, mixed map[string]bool) []string {
 	return all
 }
 
-// chosen gives brands the ids that hand-kept lists have chosen.
+// chosen assigns the ids that hand-kept lists have chosen.
 func (c *identifier) chosen(groups []*group, taken map[string]*group) {
-	derived := map[string]*group{} // no list chooses the id that another brand has by what is known of it
+	derived := map[string]*group{} // a list can't choose the id that is derived from another brand's attributes
 	for _, g := range groups {
 		for _, id := range g.candidates {
 			derived[id] = g
@@ -151,7 +151,7 @@ func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 			id, ok := ids.ParseUUID(r.listing.ID)
 			switch {
 			case ok && !r.list.Trusted && r.list.Priority < best:
-				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key) // the brand is a better list's
+				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key) // the brand belongs to a better list
 			case !ok || g.id == id:
 			case taken[id] != nil && taken[id] != g || g.id != "" || derived[id] != nil && derived[id] != g && !r.list.Trusted:
 				c.report.conflict(conflictID, r.list.Source+" "+r.listing.Key)
@@ -163,18 +163,18 @@ func (c *identifier) chosen(groups []*group, taken map[string]*group) {
 	}
 }
 
-// claim is that a brand can be a published one.
+// claim states that a group may be a published brand.
 type claim struct {
 	group *group
-	order int  // of the group
-	is    bool // by the id itself, and not by one that was merged into it
+	order int  // position of the group
+	is    bool // the id itself matches, not one merged into it
 	class int  // index of the candidate
 }
 
-// published gives brands the ids that they had. Where two of the published ones have become one brand, it keeps the id
-// of the one that the best sources have at a host that it had, and of several of the one that has been as it is for
-// longest; the other's leads to it from now on. Where one has become two, that which the id was made of keeps it, and
-// the other gets back what was merged.
+// published assigns the ids that brands had when published. If two published brands have become one, it keeps the id of
+// the brand that the best sources list at one of its previous hosts. Among several such brands, the one unchanged for
+// longest wins. The other ids lead to it from now on. If one brand has become two, the brand with the attributes from
+// which the id was derived keeps it, and the other gets back the id that was merged.
 func (c *identifier) published(groups []*group, taken map[string]*group) {
 	claims := c.claims(groups)
 	won := map[*group][]string{}
@@ -191,14 +191,14 @@ func (c *identifier) published(groups []*group, taken map[string]*group) {
 		for _, id := range g.candidates {
 			target, merged := c.in.Before.Successors[id]
 			if g.id == "" && merged && taken[id] == nil && taken[target] != nil {
-				g.id = id // its brand was one of two that had been merged
+				g.id = id // its brand was one of two that were merged
 				taken[id] = g
 			}
 		}
 	}
 }
 
-// claims are the best of each published brand.
+// claims returns the best claim to each published brand.
 func (c *identifier) claims(groups []*group) map[string]claim {
 	claims := map[string]claim{}
 	for order, g := range groups {
@@ -216,8 +216,8 @@ func (c *identifier) claims(groups []*group) map[string]claim {
 	return claims
 }
 
-// chosenByLesser are the published brands whose ids rows of a group have chosen, although it is a better list's:
-// they become one with it.
+// chosenByLesser returns the published brands whose ids were chosen by rows of a group that belongs to a better list.
+// They are merged with it.
 func (c *identifier) chosenByLesser(g *group) []string {
 	best, _ := (&unit{rows: g.rows}).best()
 	var all []string
@@ -236,7 +236,7 @@ func (a claim) before(b claim) bool {
 	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.order, b.order)) < 0
 }
 
-// take gives a brand one of the published ids that are its own, and merges the others into it.
+// take assigns to a brand one of its own published ids and merges the others into it.
 func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	if len(own) == 0 {
 		return
@@ -258,7 +258,7 @@ func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	g.own = own
 }
 
-// isLed reports whether the best sources have a brand at a host that it was published with.
+// isLed reports whether the best sources list a brand at a host that it was published with.
 func (c *round) isLed(g *group, b record.Brand) bool {
 	hosts := c.hostsOf(b)
 	best, _ := (&unit{rows: g.rows}).best()
@@ -267,7 +267,7 @@ func (c *round) isLed(g *group, b record.Brand) bool {
 	})
 }
 
-// compareFirst sorts what is so before what is not.
+// compareFirst sorts true before false.
 func compareFirst(a, b bool) int {
 	switch {
 	case a == b:
@@ -278,7 +278,7 @@ func compareFirst(a, b bool) int {
 	return 1
 }
 
-// compareAge sorts brands by which has been there, as it is, for longest.
+// compareAge sorts brands by how long they have existed unchanged, the longest first.
 func compareAge(a, b record.Brand) int {
 	return cmp.Or(compareFirst(!a.Gone(), !b.Gone()), a.LastUpdated.Compare(b.LastUpdated), cmp.Compare(a.ID, b.ID))
 }

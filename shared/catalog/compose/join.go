@@ -9,42 +9,43 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// Rule is why two listings are one institution.
+// Rule is the reason why two listings describe one institution.
 type Rule string
 
-// The rules, the surest first.
+// The rules, the most reliable first.
 const (
-	RuleIdentifier Rule = "identifier" // a business identifier of both
-	RuleNPI        Rule = "npi"        // one NPI, which no list gives to several names
-	RuleNameZIP    Rule = "name_zip"   // one name, one ZIP code
-	// one name, and a vendor's number of its customer; or at an institution's own server, and no two places
+	RuleIdentifier Rule = "identifier" // a shared business identifier
+	RuleNPI        Rule = "npi"        // a shared NPI, which no list assigns to several names
+	RuleNameZIP    Rule = "name_zip"   // same name and ZIP code
+	// same name and vendor's customer number; or same name at an institution's own server, without different places
 	RuleNameTenant Rule = "name_tenant"
-	RuleNameServer Rule = "name_server" // one name at a server that many share, and no two places
-	// a name that no other institution has, in one state, where one side knows no more than that
+	RuleNameServer Rule = "name_server" // same name at a server that many share, without different places
+	// a name that no other institution has, in the same state, if one side has no more precise place
 	RuleNameState Rule = "name_state"
 )
 
 const (
-	// fewNames is how many names an institution's own server has at most: hospitals list their
-	// departments and former names.
+	// fewNames is the maximum number of names at an institution's own server: hospitals list their departments and former
+	// names.
 	fewNames = 8
-	// minCode is how long a customer's number at its vendor is at least, and codeNames how many names one has.
+	// minCode is the minimum length of a vendor's customer number, and codeNames the maximum number of names that share
+	// one.
 	minCode   = 6
 	codeNames = 2
-	// rareWord is in how many names a word is at most that tells an institution from others of its kind.
+	// rareWord is the maximum number of names that contain a distinctive word.
 	rareWord   = 10
-	minRare    = 4 // letters
-	wholeNames = 2 // words: one alone is too little to be told by
+	minRare    = 4 // minimum letters of a rare word
+	wholeNames = 2 // minimum words of a distinctive name
 )
 
-// joiner joins the rows that are one institution.
+// joiner joins the rows that describe one institution.
 type joiner struct {
 	words
 
 	rows   []*row
 	report *reporter
-	joined forest           // of rows
-	byName map[string][]int // rows by the key of their name
+	joined forest           // sets of joined rows
+	byName map[string][]int // rows by name key
 }
 
 func newJoiner(rows []*row, report *reporter, reader *names.Reader) *joiner {
@@ -54,8 +55,8 @@ func newJoiner(rows []*row, report *reporter, reader *names.Reader) *joiner {
 	}
 }
 
-// join finds the rows that are one institution. Two of the same name in different places are only joined by an
-// identifier, or by their number at a vendor.
+// join finds the rows that describe one institution. Rows with the same name in different places are joined only by an
+// identifier or by their customer number at a vendor.
 func (c *joiner) join() {
 	c.joinIdentified()
 	byNameZIP := map[string]int{}
@@ -72,7 +73,7 @@ func (c *joiner) join() {
 	c.joinRare()
 }
 
-// joinServed joins rows of one name by their servers.
+// joinServed joins rows with the same name by their servers.
 func (c *joiner) joinServed() {
 	own := ownServers(c.rows)
 	// rows by name and server
@@ -110,7 +111,7 @@ func (c *joiner) joinServed() {
 	}
 }
 
-// joinBy joins a row with the first one of the same mark.
+// joinBy joins a row with the first one that has the same mark.
 func (c *joiner) joinBy(first map[string]int, mark string, i int, rule Rule) {
 	j, seen := first[mark]
 	if !seen {
@@ -145,8 +146,8 @@ func (c *joiner) joinIdentified() {
 	}
 }
 
-// mixedNPIs are those that one list gives to several names: they are of an organisation above these,
-// and tell none from another.
+// mixedNPIs returns the NPIs that one list assigns to several names. They belong to a parent organisation and don't
+// distinguish its parts.
 func mixedNPIs(rows []*row) map[string]bool {
 	type place struct{ source, npi string }
 	seen, mixed := map[place]string{}, map[string]bool{}
@@ -162,7 +163,7 @@ func mixedNPIs(rows []*row) map[string]bool {
 	return mixed
 }
 
-// owned is what few names have: hosts and servers of their own, and numbers at vendors.
+// owned holds the hosts, servers and vendor numbers that only a few names share.
 type owned struct{ hosts, tenants, codes map[string]bool }
 
 func ownServers(rows []*row) owned {
@@ -179,7 +180,7 @@ func ownServers(rows []*row) owned {
 	return owned{hosts.upTo(fewNames), tenants.upTo(fewNames), codes.upTo(codeNames)}
 }
 
-// counts are the different names that something has.
+// counts holds the distinct names per key.
 type counts map[string]map[string]bool
 
 func (c counts) add(of, name string) {
@@ -199,14 +200,14 @@ func (c counts) upTo(most int) map[string]bool {
 	return few
 }
 
-// set is one of the sets that rows have been joined to.
+// set is one of the sets of joined rows.
 type set struct {
-	row    int // any of them
+	row    int // any of its rows
 	zips   []string
 	states []string
 }
 
-// roots are the sets that some rows of one name are in, in order, with all places of that name in them.
+// roots returns, in order, the sets that contain the given rows of one name, with all places of that name in each set.
 func (c *joiner) roots(rows []int) []set {
 	byRoot := map[int]*set{}
 	for _, i := range rows {
@@ -227,9 +228,9 @@ func (c *joiner) roots(rows []int) []set {
 	return sets
 }
 
-// joinPlaced joins sets of one name, as far as they are not in different places: those of a state of which no more is
-// known with each other and with the one place that is known there, and those of which nothing is known with each other
-// and, where isTold, with the only one there is.
+// joinPlaced joins sets of one name unless they are in different places. It joins sets known only by state with each
+// other and with the single place known in that state. It joins sets without a place with each other and, if isTold,
+// with the single placed set.
 func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	c.joinInStates(sets, rule)
 	var nowhere, somewhere []int
@@ -249,8 +250,8 @@ func (c *joiner) joinPlaced(sets []set, rule Rule, isTold bool) {
 	}
 }
 
-// joinNear joins rows of one name and one customer's number whose places are near each other: lists have another site,
-// or another office, of it.
+// joinNear joins rows with the same name and customer number whose places are near each other, since lists may contain
+// different sites or offices of one institution.
 func (c *joiner) joinNear(rows []int) {
 	for k, i := range rows {
 		for _, j := range rows[:k] {
@@ -261,7 +262,7 @@ func (c *joiner) joinNear(rows []int) {
 	}
 }
 
-// near is how far two sites of one institution are from each other at most, in km, as geo knows it.
+// near is the maximum distance between two sites of one institution, in km as computed by geo.
 const near = 100
 
 func isNear(zip string, others []string) bool {
@@ -271,7 +272,7 @@ func isNear(zip string, others []string) bool {
 	})
 }
 
-// joinInStates joins what is only known to be in a state with each other, and with the only place that is known there.
+// joinInStates joins sets known only by state with each other and with the single place known in that state.
 func (c *joiner) joinInStates(sets []set, rule Rule) {
 	vague, exact := map[string][]int{}, map[string]map[int]bool{}
 	for _, s := range sets {
@@ -299,7 +300,8 @@ func (c *joiner) joinInStates(sets []set, rule Rule) {
 	}
 }
 
-// joinRare joins listings at different servers by name and state, where the name has a word that nearly no other has.
+// joinRare joins listings at different servers by name and state if the name contains a word that is rare in other
+// names.
 func (c *joiner) joinRare() {
 	for _, name := range sortedKeys(c.byName) {
 		if rows := c.byName[name]; len(rows) > 1 && c.isRare(name) {
@@ -308,7 +310,7 @@ func (c *joiner) joinRare() {
 	}
 }
 
-// words counts in how many names each word occurs.
+// words counts the names that contain each word.
 type words struct {
 	seen   map[string]int
 	common *names.Reader

@@ -8,21 +8,21 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// unit is a brand or a portal with the servers that lists give it.
+// unit is a brand or a portal with the servers that lists assign to it.
 type unit struct {
-	group     *group          // the brand; of a portal that of its best row with servers
-	isBrand   bool            // and no portal
+	group     *group          // the brand; for a portal, the brand of its best row with servers
+	isBrand   bool            // it is a brand, not a portal
 	isSettled bool            // it was published with its best rows
-	rows      []*row          // that it is made of
-	claims    []serverClaim   // what they say
-	isNew     bool            // it was published with no host
-	before    map[string]bool // hosts that it was published with; none of a new one
+	rows      []*row          // the rows that form it
+	claims    []serverClaim   // the rows' claims
+	isNew     bool            // it was published without hosts
+	before    map[string]bool // hosts that it was published with; none for a new unit
 }
 
-// serverClaim is a row's statement that a server is of a unit.
+// serverClaim is a row's statement that a server belongs to a unit.
 type serverClaim struct {
 	row    *row
-	own    *group // of the row
+	own    *group // the row's group
 	server *server
 }
 
@@ -32,14 +32,14 @@ type doubt struct {
 
 	unit  *unit
 	why   Why
-	isNew bool // patients do not reach the server yet
+	isNew bool // patients can't reach the server yet
 }
 
 // assessor finds servers that need an operator's decision.
 type assessor struct{ *round }
 
-// doubts lists the claims that need an operator's decision: of brands, and of portals, which rows of
-// several brands can name.
+// doubts lists the claims that need an operator's decision, for brands and for portals. Rows of several brands can name
+// the same portal.
 func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	var all []doubt
 	reached := c.reachedBefore()
@@ -58,7 +58,7 @@ func (c *assessor) doubts(groups []*group, servers map[string]*facts) []doubt {
 	return all
 }
 
-// unitOf returns a brand with the claims of its rows, and adds these to the portals that they name.
+// unitOf returns a brand with its rows' claims, and adds these claims to the portals that the rows name.
 func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[string]*unit) *unit {
 	was, isUsable := c.in.Before.Brands[g.id], g.isUsable(servers)
 	brand := &unit{group: g, isBrand: true, isSettled: was.Name == g.name(), rows: g.rows}
@@ -73,7 +73,7 @@ func (c *assessor) unitOf(g *group, servers map[string]*facts, portals map[strin
 			}
 			id := c.portalID(p, sorted(bases), servers)
 			if id == "" || len(claims) == 0 && !c.mayAdd(g, r, id) {
-				continue // the row is not published in it
+				continue // the row is not published in this portal
 			}
 			of := portals[id]
 			if of == nil {
@@ -101,16 +101,16 @@ func claimsOf(g *group, r *row, p *portal, servers map[string]*facts, isUsable b
 	return claims
 }
 
-// judge finds the claims of a unit that need an operator's word. A host may be of it
+// judge finds the claims of a unit that need an operator's decision. A host may belong to it
 //
-//   - if an operator has said so;
-//   - if a platform's profile knows it and a row of the best sources names it;
-//   - if it was published with it, and the best sources still have it at a host that was;
-//   - if it was not published yet, and all of the best sources name it.
+// - if an operator has decided so;
+// - if a platform's profile knows it and a row of the best sources names it;
+// - if it was published with the host, and the best sources still list it at a previously published host;
+// - if it was not published yet, and all of the best sources name the host.
 func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	best, isBest := u.best()
 	if !isBest {
-		return nil // made by operators alone
+		return nil // created by operators alone
 	}
 	byHost := map[string][]serverClaim{}
 	leading := map[string]bool{} // the best sources that name any server
@@ -137,14 +137,14 @@ func (c *assessor) judge(u *unit, reached map[string]bool) []doubt {
 	return all
 }
 
-// doubtful reports whether a host needs an operator's word to be of a unit, and why.
+// doubtful reports whether a host needs an operator's decision to belong to a unit, and the reason.
 func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading map[string]bool, settled bool,
 	reached map[string]bool,
 ) (Why, bool) {
 	best, _ := u.best()
 	has := func(is func(serverClaim) bool) bool { return slices.ContainsFunc(claims, is) }
 	isKnown := !has(func(s serverClaim) bool { return s.server.known == "" })
-	by := map[string]bool{} // the best sources that name it
+	by := map[string]bool{} // the best sources that name the host
 	for _, claim := range claims {
 		if leading[claim.row.list.Source] && claim.row.list.Priority == best {
 			by[claim.row.list.Source] = true
@@ -166,7 +166,7 @@ func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading 
 	return NewHost, true
 }
 
-// best returns the greatest priority of the sources of a unit; ok is false if it is made by operators alone.
+// best returns the highest priority of a unit's sources. ok is false if it was created by operators alone.
 func (u *unit) best() (priority int, ok bool) {
 	for _, r := range u.rows {
 		if !r.list.Trusted {
@@ -176,7 +176,8 @@ func (u *unit) best() (priority int, ok bool) {
 	return priority, ok
 }
 
-// wait sets a claim aside. Published brands of its rows stay as they were, and such as have the server stay themselves.
+// wait sets a claim aside. Published brands of its rows stay unchanged, and those that already have the server keep
+// their ids.
 func (c *assessor) wait(d doubt) {
 	read := d.row
 	if read.read != nil {
@@ -186,7 +187,7 @@ func (c *assessor) wait(d doubt) {
 		c.aside.rows[read] = map[string]bool{}
 	}
 	if c.aside.rows[read][d.server.base] {
-		return // of a brand and of its portal
+		return // once for a brand and its portal
 	}
 	c.aside.rows[read][d.server.base] = true
 	for _, g := range []*group{d.unit.group, d.own} {
@@ -222,10 +223,10 @@ func (c *round) mayAdd(g *group, r *row, portal string) bool {
 		slices.Contains(c.in.Before.Brands[g.id].PortalIDs, portal)
 }
 
-// hostsBefore returns the hosts with which a brand was published, and those of brands that an operator has merged
-// into it. If several published brands become one, a host that only some of them had counts only if the best
-// sources name it (ADR 41): otherwise a list could publish a brand at the hospital's host and at one of its own,
-// and then join the hospital.
+// hostsBefore returns the hosts with which a brand was published, and those of brands that an operator has merged into
+// it. If several published brands become one, a host that only some of them had counts only if the best sources name it
+// (ADR 41). Otherwise a list could publish a brand at the hospital's host and at one of its own, and then join the
+// hospital.
 func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	hosts := c.hostsOf(c.in.Before.Brands[g.id])
 	for _, o := range c.in.Overrides {
@@ -251,15 +252,15 @@ func (c *assessor) isMergedByHand(g *group, id string) bool {
 		func(o Override) bool { return o.Kind == Merge && o.ID == id && c.is(g, o.Value) })
 }
 
-// isAt reports whether a source of a priority, or a better one, has the brand at a host.
+// isAt reports whether a source with at least the given priority lists the brand at a host.
 func (g *group) isAt(host string, priority int) bool {
 	return slices.ContainsFunc(g.rows, func(r *row) bool {
 		return r.list.Priority >= priority && slices.ContainsFunc(r.servers, func(s *server) bool { return s.origin == host })
 	})
 }
 
-// hostsOf are the hosts of the servers that a published brand leads to, or has led to if it is gone: its id
-// comes back with no others.
+// hostsOf returns the hosts of a published brand's servers, including former ones if the brand is gone: its id may
+// return only with these.
 func (c *round) hostsOf(b record.Brand) map[string]bool {
 	hosts := map[string]bool{}
 	for _, portal := range b.PortalIDs {
@@ -276,7 +277,7 @@ func (c *round) hostsOfPortal(id string) map[string]bool {
 	return hosts
 }
 
-// reachedBefore returns the FHIR bases of published brands that patients reach.
+// reachedBefore returns the FHIR bases of published brands that patients can reach.
 func (c *assessor) reachedBefore() map[string]bool {
 	bases := map[string]bool{}
 	for _, b := range c.in.Before.Brands {
@@ -291,8 +292,8 @@ func (c *assessor) reachedBefore() map[string]bool {
 	return bases
 }
 
-// showHosts notes the hosts of the portals of brands that have several, so that patients can tell them apart by what no
-// list can make up: where a server is.
+// showHosts adds the hosts to the portals of brands with several portals, so that patients can distinguish them by the
+// one thing that a list can't forge: the location of a server.
 func (m *making) showHosts() {
 	shown := map[string]bool{}
 	for _, b := range m.Brands {

@@ -16,7 +16,7 @@ const (
 	hospitalURL = "https://fhir.hospital.example/r4"
 )
 
-// hospitalList is the list of higher priority that names the hospital.
+// hospitalList returns the list of higher priority that names the hospital.
 func hospitalList() compose.List {
 	l := at("Odo Hospital", hospitalURL, zip("02134"))
 	l.Key, l.NPIs = "hospital", []string{hospitalNPI}
@@ -24,7 +24,7 @@ func hospitalList() compose.List {
 	return compose.List{Source: "vendor", Priority: 70, Listings: []listing.Listing{l}}
 }
 
-// hostile lists one institution at the attacker's server in a list of priority 0.
+// hostile returns a list of priority 0 with one institution at the attacker's server.
 func hostile(change func(*listing.Listing)) compose.List {
 	l := at("Evil Clinic", evil)
 	l.Key = "evil"
@@ -32,7 +32,7 @@ func hostile(change func(*listing.Listing)) compose.List {
 	return compose.List{Source: "hostile", Listings: []listing.Listing{l}}
 }
 
-// reached lists the FHIR bases that patients of a brand are offered.
+// reached lists the FHIR bases that a brand offers to patients.
 func reached(c record.Catalog, brand string) []string {
 	b := c.Brands[c.Resolve(brand)]
 	var bases []string
@@ -50,7 +50,7 @@ func reached(c record.Catalog, brand string) []string {
 	return slices.Compact(bases)
 }
 
-// joinings are the ways in which one row of a list can try to join the hospital.
+// joinings returns the ways in which one row of a list can try to join the hospital.
 func joinings(hospital record.Brand, endpoint record.Endpoint) map[string]func(*listing.Listing) {
 	return map[string]func(*listing.Listing){
 		"by its NPI":          func(l *listing.Listing) { l.NPIs = []string{hospitalNPI} },
@@ -94,8 +94,8 @@ func TestComposeKeepsUnknownHostOutOfHospital(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsPublishedHospitalWhenRowChanges covers edits of rows that were published: the
-// hospital's own and the attacker's.
+// TestComposeKeepsPublishedHospitalWhenRowChanges covers edits of published rows: the hospital's own and the
+// attacker's.
 func TestComposeKeepsPublishedHospitalWhenRowChanges(t *testing.T) {
 	t.Parallel()
 	edited, added := hospitalList(), hospitalList()
@@ -179,7 +179,7 @@ func TestComposeKeepsHostOfOlderBrandOutOfHospitalThatItJoins(t *testing.T) {
 	}
 }
 
-func TestComposeBelievesPlatformOnlyOfKnownHost(t *testing.T) {
+func TestComposeTrustsPlatformOfKnownHostOnly(t *testing.T) {
 	t.Parallel()
 	said := at("Said Clinic", evil)
 	said.Portals[0].Endpoints[0].Platform = "epic"

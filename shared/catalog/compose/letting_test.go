@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// clinicList has one clinic at a server, in a list of a priority.
+// clinicList returns a list of the given priority with one clinic at a server.
 func clinicList(source string, priority int, address string) compose.List {
 	l := at("Odo Hospital", address)
 	l.Key, l.NPIs = source, []string{hospitalNPI}
@@ -109,7 +109,7 @@ func TestComposeReportsWhyHostWaits(t *testing.T) {
 	}
 }
 
-func TestComposeTakesOperatorsWordForHost(t *testing.T) {
+func TestComposeAcceptsHostApprovedByOperator(t *testing.T) {
 	t.Parallel()
 	npi := func(l *listing.Listing) { l.NPIs = []string{hospitalNPI} }
 	before, _ := made(t, input(hospitalList()))
@@ -154,7 +154,7 @@ func TestComposeTakesOperatorsWordForHost(t *testing.T) {
 	}
 }
 
-func TestComposeShowsHostsOnlyOfSeveralPortals(t *testing.T) {
+func TestComposeShowsHostsIfBrandHasSeveralPortals(t *testing.T) {
 	t.Parallel()
 	one, _ := made(t, input(hospitalList()))
 	b := only(t, one, "Odo Hospital")
@@ -177,9 +177,9 @@ func TestComposeShowsHostsOnlyOfSeveralPortals(t *testing.T) {
 	}
 }
 
-// TestComposeKeepsWhatWasPublishedBefore covers an upgrade: servers that the previous release published without a
+// TestComposeKeepsServersPublishedBefore covers an upgrade: servers that the previous release published without a
 // decision stay, and none waits.
-func TestComposeKeepsWhatWasPublishedBefore(t *testing.T) {
+func TestComposeKeepsServersPublishedBefore(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := letting(input(anyLists(t)...))
@@ -213,8 +213,8 @@ func TestComposeKeepsWhatWasPublishedBefore(t *testing.T) {
 	})
 }
 
-// TestComposeKeepsUnknownHostsOfLesserListsOut: whatever lists of lesser priority say, and in whichever steps, no brand
-// of a better list and no platform gets a server at a host that nobody has vouched for.
+// TestComposeKeepsUnknownHostsOfLesserListsOut checks that lists of lower priority, in any sequence of steps, never
+// give a brand of a better list or a platform a server at an unapproved host.
 func TestComposeKeepsUnknownHostsOfLesserListsOut(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -262,7 +262,7 @@ func isEvil(base string) bool {
 	return host == "zz.evil.example" || host == "aa.evil.example"
 }
 
-// anyHostile is a listing that claims all that is known of published ones, at the attacker's servers.
+// anyHostile returns a listing that claims every known attribute of published ones, at the attacker's servers.
 func anyHostile(t *rapid.T, ours record.Catalog) listing.Listing {
 	l := anyListing(t)
 	ids := []string{"", nobody}

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// next composes an hour after before.
+// next composes a catalogue one hour after before.
 func next(t *testing.T, before record.Catalog, lists ...compose.List) (record.Catalog, compose.Report) {
 	t.Helper()
 	in := input(lists...)
@@ -19,7 +19,7 @@ func next(t *testing.T, before record.Catalog, lists ...compose.List) (record.Ca
 	return made(t, in)
 }
 
-func TestOnlyWhatChangedIsUpdated(t *testing.T) {
+func TestComposeUpdatesTimesOfChangedRecordsOnly(t *testing.T) {
 	t.Parallel()
 	odo, vela := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
 	first, _ := made(t, input(list("one", odo, vela)))
@@ -37,7 +37,7 @@ func TestOnlyWhatChangedIsUpdated(t *testing.T) {
 	}
 }
 
-func TestWhatIsInNoListAnyMoreIsATombstoneUntilItIsBack(t *testing.T) {
+func TestComposeTurnsUnlistedRecordIntoTombstone(t *testing.T) {
 	t.Parallel()
 	odo, vela := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
 	first, _ := made(t, input(list("one", odo, vela)))
@@ -62,7 +62,7 @@ func TestWhatIsInNoListAnyMoreIsATombstoneUntilItIsBack(t *testing.T) {
 	}
 }
 
-func TestAFailingSourceRemovesNothing(t *testing.T) {
+func TestComposeRemovesNothingWhenSourceFails(t *testing.T) {
 	t.Parallel()
 	yesterday := noon.Add(-24 * time.Hour)
 	odo, vela := at("Odo Clinic", "https://odo.example/r4"), at("Vela Clinic", "https://vela.example/r4")
@@ -97,7 +97,7 @@ func TestAFailingSourceRemovesNothing(t *testing.T) {
 	}
 }
 
-func TestABrandKeepsItsIDThroughWhatListsChange(t *testing.T) {
+func TestComposeKeepsBrandIDAcrossListChanges(t *testing.T) {
 	t.Parallel()
 	before := at("Zorvath Clinic", "https://ehr.odo.example/r4", zip("02134"))
 	for name, after := range map[string]listing.Listing{
@@ -121,7 +121,7 @@ func TestABrandKeepsItsIDThroughWhatListsChange(t *testing.T) {
 	}
 }
 
-func TestANewBrandElsewhereIsNotTheOneThatIsGone(t *testing.T) {
+func TestComposeGivesNewIDToBrandElsewhere(t *testing.T) {
 	t.Parallel()
 	first, _ := made(t, input(crowd(), list("one", at("Zorvath Clinic", "https://a.odo.example/r4", zip("02134")))))
 	second, report := next(t, first, crowd(), list("one", at("Zorvath Clinic", "https://b.vela.example/r4", zip("90001"))))
@@ -130,7 +130,7 @@ func TestANewBrandElsewhereIsNotTheOneThatIsGone(t *testing.T) {
 	}
 }
 
-func TestAnIDIsNotGuessedWhereTwoCouldHaveIt(t *testing.T) {
+func TestComposeGivesAmbiguousIDToNoBrand(t *testing.T) {
 	t.Parallel()
 	first, _ := made(t, input(list("one", at("Zorvath Clinic", "https://ehr.odo.example/r4"))))
 	id := only(t, first, "Zorvath Clinic").ID
@@ -141,9 +141,9 @@ func TestAnIDIsNotGuessedWhereTwoCouldHaveIt(t *testing.T) {
 	}
 }
 
-// TestListingsOfWhichNothingIsKnownButOneNameStayApart: their ids are made of all that is said, since
-// nothing less tells them apart.
-func TestListingsOfWhichNothingIsKnownButOneNameStayApart(t *testing.T) {
+// TestComposeKeepsListingsWithOnlyNameApart covers listings that differ only in details, so that their ids
+// must be derived from all of their content.
+func TestComposeKeepsListingsWithOnlyNameApart(t *testing.T) {
 	t.Parallel()
 	one, two := listing.Listing{Key: "7", Name: "Odo Clinic", Description: "one"},
 		listing.Listing{Key: "7", Name: "Odo Clinic", Description: "two"}
@@ -154,8 +154,9 @@ func TestListingsOfWhichNothingIsKnownButOneNameStayApart(t *testing.T) {
 	}
 }
 
-// TestMergedBrandsLeadToOneAndComeApartAgain: two that were published become one when a list says that they are.
-func TestMergedBrandsLeadToOneAndComeApartAgain(t *testing.T) {
+// TestComposeMergesAndSplitsPublishedBrands covers two published brands that become one when a list says that they are
+// the same.
+func TestComposeMergesAndSplitsPublishedBrands(t *testing.T) {
 	t.Parallel()
 	north, south := at("Odo North", "https://north.example/r4"), at("Odo South", "https://south.example/r4")
 	first, _ := made(t, input(list("one", north, south)))

@@ -10,16 +10,16 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// madePortal is a portal while it is made.
+// madePortal is a portal under construction.
 type madePortal struct {
 	said        []saidPortal
 	bases       []string
-	brands      []string // names of those that it is of
+	brands      []string // names of its brands
 	unconfirmed since
 }
 
-// portals makes the portals of a brand, and tells the brand's platform: that of the first server that patients can be
-// sent to. A brand with such a server has no others: what nobody can be sent to is of no use beside it.
+// portals creates a brand's portals and returns the brand's platform: that of the first server to which patients can be
+// sent. If a brand has such a server, its unusable servers are omitted.
 func (c *builder) portals(g *group, b record.Brand, servers map[string]*facts,
 	made map[string]*madePortal,
 ) (portalIDs []string, platform string) {
@@ -52,7 +52,7 @@ func (g *group) isUsable(servers map[string]*facts) bool {
 	})
 }
 
-// kept are the servers of a portal that become endpoints.
+// kept returns the servers of a portal that become endpoints.
 func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*facts) []string {
 	var bases []string
 	for _, e := range p.endpoints {
@@ -65,12 +65,12 @@ func (c *builder) kept(p *portal, r *row, isUsable bool, servers map[string]*fac
 	return sorted(bases)
 }
 
-// isKept reports whether a brand has the server as an endpoint; isUsable tells whether patients can be
-// sent to any of its servers.
+// isKept reports whether a brand has the server as an endpoint. isUsable states whether patients can be sent to any of
+// the brand's servers.
 func (f *facts) isKept(isUsable bool) bool { return !isUsable || f.isUsable() || f.isOff }
 
-// portalID is the id that a list has chosen, or one made of the portal's key, or of its endpoints, or of its address;
-// empty for one of which none is known.
+// portalID returns the id that a list has chosen, or one derived from the portal's key, its endpoints or its URL. It
+// returns "" if none of these is known.
 func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) string {
 	derive := func(parts ...string) string { return ids.Derive(append([]string{"portal", c.in.Mode}, parts...)...) }
 	if id, ok := ids.ParseUUID(p.said.ID); ok {
@@ -91,13 +91,13 @@ func (c *round) portalID(p *portal, bases []string, servers map[string]*facts) s
 	return ""
 }
 
-// saidPortal is what one row says of a portal.
+// saidPortal is one row's description of a portal.
 type saidPortal struct {
-	order int // of the row
+	order int // the row's order
 	said  *listing.Portal
 }
 
-// merge takes what one row says of a portal into it.
+// merge adds one row's description of a portal to it.
 func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *row, bases []string, brand string) {
 	m := made[id]
 	if m == nil {
@@ -112,8 +112,8 @@ func (c *builder) merge(made map[string]*madePortal, id string, p *portal, r *ro
 	}
 }
 
-// record is the portal: of each field what the best source says. One without a name has that of its only brand, or a
-// common one: addresses are told to nobody.
+// record returns the portal. Each field comes from the best source. A portal without a name gets the name of its only
+// brand or a generic one, since URLs are not published.
 func (m *madePortal) record(id string, servers map[string]*facts) record.Portal {
 	p := record.Portal{ID: id}
 	slices.SortFunc(m.said, func(a, b saidPortal) int { return cmp.Compare(a.order, b.order) })

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// anyListing has few names, places and servers, so that many are the same, and nearly the same.
+// anyListing draws from few names, places and servers, so that many listings are equal or nearly equal.
 func anyListing(t *rapid.T) listing.Listing {
 	pick := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
 	name := pick("prefix", "", "", "TX - ", "MA - ") +
@@ -75,7 +75,7 @@ func anyOverrides(t *rapid.T) []compose.Override {
 	}), 0, 4).Draw(t, "overrides")
 }
 
-// shuffled are the same lists and listings in another order.
+// shuffled returns the same lists and listings in a different order.
 func shuffled(t *rapid.T, lists []compose.List) []compose.List {
 	lists = rapid.Permutation(lists).Draw(t, "lists")
 	for i := range lists {
@@ -84,12 +84,12 @@ func shuffled(t *rapid.T, lists []compose.List) []compose.List {
 	return lists
 }
 
-func TestACatalogueDependsOnNoOrderAndComposingAgainChangesNothing(t *testing.T) {
+func TestComposeIsOrderIndependentAndIdempotent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := input(anyLists(t)...)
 		in.Overrides = anyOverrides(t)
-		for step := range 3 { // the lists of the second and third step are others
+		for step := range 3 { // the second and third steps use different lists
 			first, report := compose.Compose(in)
 			check(t, first)
 			in.Lists = shuffled(t, in.Lists)
@@ -110,8 +110,8 @@ func TestACatalogueDependsOnNoOrderAndComposingAgainChangesNothing(t *testing.T)
 	})
 }
 
-// TestNothingPublishedIsEverLost: whatever becomes of lists, an id that was published answers.
-func TestNothingPublishedIsEverLost(t *testing.T) {
+// TestComposeResolvesEveryPublishedID checks that every published id still resolves, whatever the lists become.
+func TestComposeResolvesEveryPublishedID(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := input(anyLists(t)...)
@@ -138,9 +138,9 @@ func TestNothingPublishedIsEverLost(t *testing.T) {
 	})
 }
 
-// TestNamesAloneNeverJoinTwoPlaces: by name, state, ZIP code and servers that are not one customer's alone,
-// a brand is in one place.
-func TestNamesAloneNeverJoinTwoPlaces(t *testing.T) {
+// TestComposeNeverJoinsTwoPlacesByName checks that rows joined by name, state, ZIP code and shared servers alone are in
+// one place.
+func TestComposeNeverJoinsTwoPlacesByName(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		lists := anyLists(t)
@@ -153,7 +153,7 @@ func TestNamesAloneNeverJoinTwoPlaces(t *testing.T) {
 						[]string{shared, "https://odo.example/r4", "http://vela.example"}).Draw(t, "server")}}}}
 				}
 				if len(of.Locations) > 0 {
-					// a name with a state in front of it can be in that, too
+					// a name that begins with a state may be in that state as well
 					of.Name = of.Name[max(0, len(of.Name)-len("Odo Clinic")):]
 				}
 			}

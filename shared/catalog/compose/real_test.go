@@ -14,13 +14,14 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// everyNth row of the public data is composed outside of a soak, which composes all of them, as do benchmarks.
+// everyNth is the interval of the rows of public data that are composed outside of a soak. A soak and the benchmarks
+// compose all rows.
 const everyNth = 5
 
-// isSoak reports whether there is time for all rows: make soak.
+// isSoak reports whether the test has time for all rows (make soak).
 func isSoak() bool { return os.Getenv("RECORDBRIDGE_SOAK") != "" }
 
-// sampled returns the input of the public data, or outside of a soak of a share of its rows.
+// sampled returns the input of the public data or, outside of a soak, of a sample of its rows.
 func sampled(t *testing.T) (in compose.Input, nth int) {
 	t.Helper()
 	in, nth = published(t), 1
@@ -37,7 +38,7 @@ func sampled(t *testing.T) (in compose.Input, nth int) {
 	return in, everyNth
 }
 
-// published returns the input of the public data for tests, which is beside the repository and never in it.
+// published returns the input of the public data for tests, which is stored beside the repository and never in it.
 func published(tb testing.TB) compose.Input {
 	tb.Helper()
 	file, err := os.Open(filepath.Join("..", "..", "..", "..", "shared", "data", "catalog", "us-endpoints.ndjson.gz"))
@@ -57,7 +58,7 @@ func published(tb testing.TB) compose.Input {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	known := map[string]string{} // by origin: many thousands are at one
+	known := map[string]string{} // cached by origin, since many thousands share one
 	byHost := func(base string) string {
 		origin := catalog.Origin(base)
 		if known[origin] == "" {
@@ -72,9 +73,9 @@ func published(tb testing.TB) compose.Input {
 	}
 }
 
-// TestTheRealListMakesTheSameCatalogueAgain: 47,653 rows, the duplicates among them, and not one id
-// another at the next import.
-func TestTheRealListMakesTheSameCatalogueAgain(t *testing.T) {
+// TestComposeReproducesRealCatalogue covers 47,653 rows with their duplicates and checks that the next import
+// keeps every id.
+func TestComposeReproducesRealCatalogue(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")
@@ -83,7 +84,7 @@ func TestTheRealListMakesTheSameCatalogueAgain(t *testing.T) {
 	first, report := compose.Compose(in)
 	check(t, first)
 	isMuch := report.Brands.Live >= 35000/nth && report.Brands.Live <= 42000 && report.Endpoints.Live >= 25000/nth
-	if !isMuch || report.Duplicates < 5000 && isSoak() { // rows that say the same twice are rarely both in a sample
+	if !isMuch || report.Duplicates < 5000 && isSoak() { // a sample rarely contains both rows of a duplicate
 		t.Errorf("%d brands of %d listings, %d with duplicates, %d endpoints", report.Brands.Live, report.Listings,
 			report.Duplicates, report.Endpoints.Live)
 	}
@@ -95,7 +96,7 @@ func TestTheRealListMakesTheSameCatalogueAgain(t *testing.T) {
 	}
 }
 
-func BenchmarkTheRealList(b *testing.B) {
+func BenchmarkComposeRealList(b *testing.B) {
 	in := published(b)
 	var most uint64
 	for b.Loop() {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/connect/platform"
 )
 
-// TestComposePublicDataWaitsAtFewHosts counts the public data's servers that wait, and their hosts: in a first
+// TestComposePublicDataWaitsAtFewHosts counts the servers of the public data that wait, and their hosts: in a first
 // publication, and as a collector's list beside vendors' lists.
 func TestComposePublicDataWaitsAtFewHosts(t *testing.T) {
 	t.Parallel()
@@ -40,8 +40,8 @@ func TestComposePublicDataWaitsAtFewHosts(t *testing.T) {
 	}
 }
 
-// ofVendors are the rows of the data at hosts that profiles know, as a list of each platform, and those of the
-// largest other server as one.
+// ofVendors splits the data into a list for each platform, with the rows at hosts that its profile knows, and a list of
+// the largest other server.
 func ofVendors(t *testing.T, all []listing.Listing) []compose.List {
 	t.Helper()
 	platforms, err := platform.NewRegistry()

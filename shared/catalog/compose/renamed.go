@@ -6,9 +6,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// renamed finds brands that are known by something else than when they were published: the only one at a server that
-// was the only one there, under another name, and the only one of a rare name, at another server. Each keeps its id,
-// and the id that would be its own now leads to it, so that it is found by that at the next time.
+// renamed finds brands whose attributes have changed since they were published: the only brand at a server that had
+// only one before, under a different name, and the only brand with a rare name, at a different server. Each keeps its
+// id. The id derived from its new attributes now leads to it, so that the next composition finds it by that.
 func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	gone := map[string]record.Brand{}
 	for id, b := range c.in.Before.Brands {
@@ -36,7 +36,7 @@ func (c *identifier) renamed(groups []*group, taken map[string]*group) {
 	})
 }
 
-// keepBy gives brands without an id the published one that has the same mark, where each is the only one with it.
+// keepBy assigns published ids to brands without an id by a mark that is unique on both sides.
 func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[string]record.Brand,
 	before map[string][]string, marks func(*group) []string,
 ) {
@@ -59,7 +59,7 @@ func (c *identifier) keepBy(groups []*group, taken map[string]*group, gone map[s
 	}
 }
 
-// canBe reports whether a brand is in no other place than one that was published.
+// canBe reports whether a brand may be a published one, judging by its places.
 func (g *group) canBe(b record.Brand) bool {
 	if len(b.Locations) == 0 {
 		return true
@@ -72,7 +72,7 @@ func (g *group) canBe(b record.Brand) bool {
 		func(l record.Location) bool { return l.State == "" || slices.Contains(states, l.State) })
 }
 
-// endpointsBefore are the published brands by their endpoints.
+// endpointsBefore returns the published brands by their endpoints.
 func (c *identifier) endpointsBefore() map[string][]string {
 	before := map[string][]string{}
 	for _, id := range sortedKeys(c.in.Before.Brands) {
@@ -91,7 +91,7 @@ func (c *identifier) endpointsBefore() map[string][]string {
 	return before
 }
 
-// namesBefore are the published brands by their names.
+// namesBefore returns the published brands by their names.
 func (c *identifier) namesBefore() map[string][]string {
 	before := map[string][]string{}
 	for _, id := range sortedKeys(c.in.Before.Brands) {

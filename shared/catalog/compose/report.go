@@ -8,30 +8,30 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Report is what came of composing a catalogue, for an operator.
+// Report is the result of composing a catalogue, for an operator.
 type Report struct {
-	Listings  int   `json:"listings"` // that were read
+	Listings  int   `json:"listings"` // number of listings read
 	Brands    Count `json:"brands"`
 	Portals   Count `json:"portals"`
 	Endpoints Count `json:"endpoints"`
-	Suspended int   `json:"suspended"` // endpoints that nobody can be sent to
+	Suspended int   `json:"suspended"` // endpoints to which patients can't be sent
 
-	// Duplicates are brands of which there is more than one listing; Extra are the listings beyond the first of each, and
-	// Joined how many of these each rule has found.
+	// Duplicates is the number of brands with more than one listing; Extra is the number of listings beyond the first of
+	// each, and Joined the number of these found by each rule.
 	Duplicates int          `json:"duplicates"`
 	Extra      int          `json:"extra"`
 	Joined     map[Rule]int `json:"joined"`
-	Biggest    []Cluster    `json:"biggest"` // the 20 with the most listings
+	Biggest    []Cluster    `json:"biggest"` // the 20 brands with the most listings
 
 	Conflicts map[Conflict]Seen `json:"conflicts"`
 	Dropped   map[Drop]Seen     `json:"dropped"`
 
-	Waiting []Wait `json:"-"` // what is not in the catalogue until an operator lets it; there can be thousands
+	Waiting []Wait `json:"-"` // servers that wait for an operator's approval; there may be thousands
 }
 
-// Count are records by how they stand.
+// Count is the number of records by state.
 type Count struct {
-	Live        int `json:"live"` // Unconfirmed among them
+	Live        int `json:"live"` // includes Unconfirmed
 	Unconfirmed int `json:"unconfirmed"`
 	Removed     int `json:"removed"`
 }
@@ -44,41 +44,41 @@ type Cluster struct {
 	Sources  []string `json:"sources"`
 }
 
-// Seen is how often something was, and where the first few times.
+// Seen is the number of occurrences, with the first few of them.
 type Seen struct {
 	Count int      `json:"count"`
 	First []string `json:"first"`
 }
 
-// Conflict is something that lists, or overrides, say in two ways.
+// Conflict names a contradiction between lists or overrides.
 type Conflict string
 
-// Drop is why something that lists say is not in the catalogue.
+// Drop names the reason why something in a list is not in the catalogue.
 type Drop string
 
 const (
-	// two listings of one list have one key, and say different things: both are kept
+	// two listings of one list have the same key and differ: both are kept
 	conflictKey    Conflict = "key"
-	conflictPartOf Conflict = "part_of" // a brand is part of itself, or of what is not there
-	conflictID     Conflict = "id"      // two have chosen one id, or an id is none: the first keeps it
-	// two lists say different platforms of one server: the better source is believed
+	conflictPartOf Conflict = "part_of" // a brand is part of itself or of a missing brand
+	conflictID     Conflict = "id"      // an id is invalid, or chosen twice: the first keeps it
+	// two lists name different platforms of a server: the better source takes precedence
 	conflictPlatform Conflict = "platform"
-	conflictRelease  Conflict = "release"  // likewise of its release of FHIR
-	conflictOverride Conflict = "override" // it names no brand, or leads in a circle
+	conflictRelease  Conflict = "release"  // the same for its FHIR release
+	conflictOverride Conflict = "override" // it names no brand, or forms a cycle
 
-	droppedCopy    Drop = "copy"    // a listing that says what another of its list with the same key says
-	droppedAddress Drop = "address" // of a server, which is none (fhir.ParseBase)
-	droppedOld     Drop = "old"     // the DSTU2 or STU3 side of a server that has an R4 one
-	droppedRefused Drop = "refused" // at a host that an operator has refused
+	droppedCopy    Drop = "copy"    // a listing equal to another one with the same key in its list
+	droppedAddress Drop = "address" // an invalid server URL (fhir.ParseBase)
+	droppedOld     Drop = "old"     // the DSTU2 or STU3 side of a server that also has R4
+	droppedRefused Drop = "refused" // a server at a host that an operator has refused
 )
 
-// firstFew and biggest are how many the report names.
+// firstFew and biggest limit the entries that the report names.
 const (
 	firstFew = 20
 	biggest  = 20
 )
 
-// reporter counts while a catalogue is made.
+// reporter counts while a catalogue is composed.
 type reporter struct{ Report }
 
 func newReporter() *reporter {
@@ -109,7 +109,7 @@ func (r *reporter) copied() *reporter {
 	return next
 }
 
-// count takes a brand's listings in.
+// count adds a brand's listings.
 func (r *reporter) count(g *group, b record.Brand) {
 	if len(g.rows) < 2 {
 		return
@@ -123,7 +123,7 @@ func (r *reporter) count(g *group, b record.Brand) {
 	r.Biggest = append(r.Biggest, Cluster{b.ID, b.Name, len(g.rows), sorted(sources)})
 }
 
-// summed is the report of a catalogue that is made.
+// summed returns the report of a composed catalogue.
 func (c *round) summed(made record.Catalog, doubted []Wait) Report {
 	r := c.report.Report
 	r.Listings, r.Waiting = c.aside.listings, c.aside.waiting(doubted)

@@ -17,43 +17,43 @@ import (
 // reading reads lists.
 type reading struct {
 	in      Input
-	said    said // by operators, of hosts
+	said    said // operators' decisions about hosts
 	report  *reporter
 	names   *names.Reader
-	servers map[string]*server // by address as lists have it; nil for what is no address
+	servers map[string]*server // by URL as written in lists; nil for an invalid URL
 }
 
-// row is a listing, as it is compared with others.
+// row is a listing prepared for comparison.
 type row struct {
-	order     int // among all rows: the better source first
+	order     int // position among all rows; better sources first
 	list      *List
 	listing   *listing.Listing
 	name      names.Name
-	key       string // of its name
+	key       string // key of its name
 	zips      []string
 	states    []string
 	locations []record.Location
 	npis      []string
-	portals   []*portal // with those that it has of the brand above it
+	portals   []*portal // including portals inherited from its parent brand
 	servers   []*server
 	isRefused bool // an operator has refused the hosts of all its servers
-	read      *row // as it was read, of a row some of whose servers were set aside
+	read      *row // the original row, if some of its servers were set aside
 }
 
-// portal is one of a row.
+// portal is a row's portal.
 type portal struct {
 	said      *listing.Portal
 	list      *List
 	endpoints []endpoint
 }
 
-// endpoint is one of a portal.
+// endpoint is a portal's endpoint.
 type endpoint struct {
 	said   *listing.Endpoint
 	server *server
 }
 
-// readRows reads all lists, in an order that does not depend on theirs.
+// readRows reads all lists. The order of the rows does not depend on the order of the lists.
 func (c *reading) readRows(lists []List) []*row {
 	lists = slices.Clone(lists)
 	var rows []*row
@@ -80,7 +80,8 @@ func (c *reading) readRows(lists []List) []*row {
 	return rows
 }
 
-// withoutCopies drops listings that say the same under the same key. Those that say something else are others.
+// withoutCopies drops listings equal to another one with the same key. Listings with the same key and different content
+// are kept.
 func (c *reading) withoutCopies(rows []*row) []*row {
 	var kept []*row
 	for _, r := range rows {
@@ -101,7 +102,7 @@ func (c *reading) withoutCopies(rows []*row) []*row {
 
 func bytesOf(l *listing.Listing) string {
 	written, err := json.Marshal(l)
-	if err != nil { // it has no value that JSON does not have
+	if err != nil { // JSON can represent all of its values
 		return ""
 	}
 	return string(written)
@@ -134,7 +135,7 @@ func (c *reading) read(r *row) {
 	}
 }
 
-// readLocation reads a place; its state is that of its ZIP code where the list does not say it.
+// readLocation reads a place. If it has no state, the state is derived from the ZIP code.
 func readLocation(said record.Location) record.Location {
 	l := record.Location{
 		City: strings.Join(strings.Fields(said.City), " "), State: strings.ToUpper(strings.TrimSpace(said.State)),
@@ -154,7 +155,7 @@ func readLocation(said record.Location) record.Location {
 	return l
 }
 
-// locate adds what the name says of the place, and lists where the row is.
+// locate adds the places in the row's name and lists the row's places.
 func (r *row) locate() {
 	if r.name.State != "" && !slices.ContainsFunc(r.locations,
 		func(l record.Location) bool { return l.State == r.name.State }) {
@@ -203,7 +204,7 @@ func (c *reading) server(address string) *server {
 	return s
 }
 
-// sorted is a list in order, each once; never nil.
+// sorted returns a list in order and without duplicates; it is never nil.
 func sorted(texts []string) []string {
 	texts = slices.Clone(texts)
 	slices.Sort(texts)
@@ -214,5 +215,5 @@ func sorted(texts []string) []string {
 	return texts
 }
 
-// sortedKeys are the keys of a map in order.
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }

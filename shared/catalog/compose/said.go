@@ -7,11 +7,11 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// said holds what operators have decided of hosts, as catalog.Host writes them.
+// said holds operators' decisions about hosts, in the notation of catalog.Host.
 type said struct {
 	brands    map[string][]string // ids of the brands that may have servers at a host
-	everyone  map[string]bool     // hosts that every brand may have servers at
-	platforms map[string]string   // of servers by host
+	everyone  map[string]bool     // hosts at which every brand may have servers
+	platforms map[string]string   // platforms of servers, by host
 	refused   map[string]bool
 }
 
@@ -26,28 +26,29 @@ func saidOf(overrides []Override) said {
 				all.brands[o.Value] = append(all.brands[o.Value], o.ID)
 			}
 		case Serves:
-			all.platforms[o.ID] = max(all.platforms[o.ID], strings.ToLower(o.Value)) // whichever comes first
+			// a result that does not depend on the order
+			all.platforms[o.ID] = max(all.platforms[o.ID], strings.ToLower(o.Value))
 		case Refuse:
 			all.refused[o.ID] = true
-		case Hide, Show, Merge, Alias, Named: // of brands
+		case Hide, Show, Merge, Alias, Named: // decisions about brands
 		}
 	}
 	return all
 }
 
-// lets reports whether an operator has let a brand have servers at a host.
+// lets reports whether an operator has allowed a brand to have servers at a host.
 func (c *assessor) lets(g *group, host string) bool {
 	return c.said.everyone[host] || slices.ContainsFunc(c.said.brands[host], func(id string) bool { return c.is(g, id) })
 }
 
-// is reports whether an id is that of a brand, or one that it could have or has taken in.
+// is reports whether an id belongs to a brand: its own, a possible one, or one merged into it.
 func (c *round) is(g *group, id string) bool {
 	return id == g.id || c.in.Before.Resolve(id) == g.id || c.brands[id] == g.id || slices.Contains(g.candidates, id)
 }
 
-// platformOf returns the platform of a server. What lists say of it counts if the platform's profile knows
-// the host, if it was published so, or if an operator has said the same: a registration that covers a
-// platform covers all its servers.
+// platformOf returns the platform of a server. A platform named by a list counts if the platform's profile knows the
+// host, if it was published before, or if an operator has confirmed it, because a platform's registration covers all of
+// its servers.
 func (c *surveyor) platformOf(f *facts) string {
 	known, before := f.server.known, c.in.Before.Endpoints[f.id]
 	wasSo := !before.Gone() && before.FHIRBase == f.server.base && before.PlatformType == f.said
@@ -66,8 +67,8 @@ func (c *surveyor) platformOf(f *facts) string {
 	return Generic
 }
 
-// isOfAnother reports whether an id that a list chooses for a server's endpoint is another server's: by its address, or
-// because it was published with another host.
+// isOfAnother reports whether an id that a list chooses for a server's endpoint belongs to another server: because it
+// is derived from that server's URL, or because it was published with another host.
 func (c *surveyor) isOfAnother(id string, s *server) bool {
 	if base, isDerived := c.derived[id]; isDerived && base != s.base {
 		return true

@@ -8,39 +8,39 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Wait is a server that lists have and the catalogue has not, or whose platform is not believed, until an operator lets
-// it (docs/adr/0041-joining-a-hospital.md).
+// Wait is a server that a list contains and that is not in the catalogue, or whose platform is not trusted, until an
+// operator approves it (docs/adr/0041-joining-a-hospital.md).
 type Wait struct {
 	Host     string
 	Why      Why
-	Source   string   // of the listing
-	Listing  string   // its name
-	BrandID  string   // that it would be reached under; empty for OfPlatform
-	Brand    string   // its name
-	Present  []string // hosts that the brand has
-	Platform string   // that the source says, for OfPlatform
+	Source   string   // the listing's source
+	Listing  string   // the listing's name
+	BrandID  string   // the brand under which it would appear; empty for OfPlatform
+	Brand    string   // the brand's name
+	Present  []string // the brand's current hosts
+	Platform string   // the platform that the source names, for OfPlatform
 	IsKnown  bool     // a platform's profile knows the host
 }
 
-// Why is the reason for which a server waits.
+// Why is the reason why a server waits.
 type Why string
 
 // The reasons.
 const (
 	NewHost       Why = "new_host"       // the brand was published without it, and no platform's profile knows it
-	LowerPriority Why = "lower_priority" // the brand is a better source's
-	// sources of one priority have the brand at different hosts, and it was not published yet
+	LowerPriority Why = "lower_priority" // the brand belongs to a better source
+	// sources of the same priority list the unpublished brand at different hosts
 	Rivals     Why = "rivals"
-	Apart      Why = "apart"    // it was published of a brand that would become one with a better source's
-	OfPlatform Why = "platform" // the source says its platform, whose profile does not know the host
+	Apart      Why = "apart"    // it was published for a brand that would be merged with a better source's
+	OfPlatform Why = "platform" // the source names a platform whose profile does not know the host
 )
 
 // aside collects the listings that stay out of the catalogue until an operator allows their hosts.
 type aside struct {
-	listings int                      // that were read
-	rows     map[*row]map[string]bool // FHIR bases, by rows as they were read
-	brands   map[string]bool          // published ones that stay as they were if nothing else is made of them
-	apart    map[string]bool          // published ones whose ids no other brand takes
+	listings int                      // number of listings read
+	rows     map[*row]map[string]bool // FHIR bases set aside, by original row
+	brands   map[string]bool          // published brands that stay unchanged if no group becomes them
+	apart    map[string]bool          // published brands whose ids no other brand may take
 	waits    []Wait
 }
 
@@ -50,7 +50,7 @@ func newAside(listings int) *aside {
 	}
 }
 
-// remaining returns the rows without what is set aside.
+// remaining returns the rows without the servers set aside.
 func (a *aside) remaining(rows []*row) []*row {
 	left := make([]*row, 0, len(rows))
 	for _, r := range rows {
@@ -61,7 +61,7 @@ func (a *aside) remaining(rows []*row) []*row {
 	return left
 }
 
-// left returns a row without the servers that are set aside; nil if it has no others.
+// left returns a row without the servers set aside, or nil if it has no other servers.
 func (a *aside) left(r *row) *row {
 	out := a.rows[r]
 	if len(out) == 0 {
@@ -85,9 +85,9 @@ func (a *aside) left(r *row) *row {
 	return &left
 }
 
-// inheritApart finds, for published brands that are apart, the group that has all portals that the brand was published
-// with, without what is set aside: for its patients nothing changes if it keeps its id. Otherwise each composition
-// would leave the brand as it was, and publish another one beside it.
+// inheritApart finds the group that has all published portals of a brand set apart, without the servers set aside. If
+// it keeps the brand's id, nothing changes for patients. Otherwise each composition would keep the old brand and
+// publish another one beside it.
 func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
 	if len(c.aside.apart) == 0 {
@@ -114,7 +114,7 @@ func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	maps.DeleteFunc(c.heirs, func(id string, _ *group) bool { return several[id] })
 }
 
-// portalsOf are the ids of the portals that a group would be published with.
+// portalsOf returns the ids of the portals that a group would be published with.
 func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]bool {
 	all, isUsable := map[string]bool{}, g.isUsable(servers)
 	for _, r := range g.rows {
@@ -132,7 +132,7 @@ func (c *identifier) portalsOf(g *group, servers map[string]*facts) map[string]b
 	return all
 }
 
-// couldBe are the published brands that a group can be by what is known of it, or by what its rows choose.
+// couldBe returns the published brands that a group may be, by its attributes or by the ids that its rows choose.
 func (c *identifier) couldBe(g *group) []string {
 	all := make([]string, 0, len(g.candidates)+len(g.rows))
 	for _, id := range g.candidates {
@@ -146,10 +146,10 @@ func (c *identifier) couldBe(g *group) []string {
 	return sorted(all)
 }
 
-// setAside removes servers that need an operator's decision from the rows. It reports whether there were any,
-// in which case the caller composes again without them. First go those that were never published; only if there
-// are none, published ones whose brand would become another's, the worst sources first. So a published brand is
-// not blamed for a newcomer.
+// setAside removes the servers that need an operator's decision from the rows. It reports whether there were any; then
+// the caller composes again without them. It first removes servers that were never published. Only if there are none,
+// it removes published ones whose brand would become another's, starting with the lowest priority. A published brand
+// therefore never pays for a new row.
 func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	doubts := c.doubts(groups, servers)
 	if len(doubts) == 0 {
@@ -166,7 +166,7 @@ func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 	return true
 }
 
-// waiting lists what waits, in an order that does not depend on that of the lists.
+// waiting lists the waiting servers in an order that does not depend on the order of the lists.
 func (a *aside) waiting(doubted []Wait) []Wait {
 	all := slices.Concat(a.waits, doubted)
 	slices.SortFunc(all, func(a, b Wait) int {
@@ -178,7 +178,7 @@ func (a *aside) waiting(doubted []Wait) []Wait {
 	return all
 }
 
-// doubt notes that the platform of a server is not believed.
+// doubt records that the platform of a server is not trusted.
 func (c *builder) doubt(f *facts) {
 	if f.isDoubted {
 		c.doubted = append(c.doubted, Wait{
@@ -188,7 +188,7 @@ func (c *builder) doubt(f *facts) {
 	}
 }
 
-// hasSetAside reports whether servers that lists have are not in the catalogue.
+// hasSetAside reports whether any servers of lists were set aside.
 func (r Report) hasSetAside() bool {
 	return slices.ContainsFunc(r.Waiting, func(w Wait) bool { return w.Why != OfPlatform })
 }

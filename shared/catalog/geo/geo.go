@@ -1,6 +1,6 @@
-// Package geo owns what is known of places in the United States without asking anybody: the state of a ZIP code, the
-// names of states, and roughly how far two ZIP codes are from each other (docs/adr/0027-names-and-duplicates.md). It
-// knows no towns: those come from lists.
+// Package geo provides offline facts about places in the United States: the state of a ZIP code, the names of states,
+// and the approximate distance between two ZIP codes (docs/adr/0027-names-and-duplicates.md). It has no data on towns,
+// which come from lists.
 package geo
 
 import (
@@ -10,27 +10,25 @@ import (
 	"strings"
 )
 
-// prefixes has a line for each of the thousand first three digits of ZIP codes: the digits, the state, and the latitude
-// and longitude of about the middle of the area in degrees. Lines of one width are found without reading the others. It
-// is a table of this project's own, by areas of the postal service; prefixes that are not in use, and those of the
-// military, have no state.
+// prefixes has a line for each three-digit ZIP code prefix: the digits, the state, and the latitude and longitude of
+// the area's approximate centre in degrees. All lines have the same width, so that one is found without reading the
+// others. The table is this project's own, by areas of the postal service. Unused and military prefixes have no state.
 //
 //go:embed prefixes.txt
 var prefixes string
 
 const (
-	lineWidth = 20 // the last character of each ends it
+	lineWidth = 20 // including the line break
 	noState   = "--"
 
 	earthRadius = 6371 // km
-	// What two ZIP codes are taken to be apart, in km, that differ in their last digit only, and that
-	// differ in their last two.
+	// Assumed distances in km between ZIP codes that differ only in the last digit, and only in the last two.
 	sameFour   = 6.0
 	samePrefix = 20.0
 )
 
-// ZIP is the five digits of a ZIP code, which may have four more ("01234-5678", "012345678"); ok is
-// false for anything else.
+// ZIP returns the five digits of a ZIP code, which may be followed by four more ("01234-5678", "012345678"). ok is
+// false for any other text.
 func ZIP(text string) (zip string, ok bool) {
 	zip = strings.TrimSpace(text)
 	if len(zip) == 10 && zip[5] == '-' {
@@ -43,15 +41,15 @@ func ZIP(text string) (zip string, ok bool) {
 	return zip[:5], true
 }
 
-// State is the code of the state, district or territory that a ZIP code is in; empty where that is not known.
+// State returns the code of a ZIP code's state, district or territory, or "" if it is unknown.
 func State(zip string) string {
 	_, area, _ := find(zip)
 	return area.state
 }
 
-// Distance is about how far two ZIP codes are from each other, in km: from the middle of one area of the first three
-// digits to that of the other. Half of all ZIP codes are less than 30 km from that middle, nine of ten less than 75 km.
-// ok is false when one of them is not known.
+// Distance returns the approximate distance between two ZIP codes in km: from the centre of one three-digit area to
+// that of the other. Half of all ZIP codes are less than 30 km from that centre, nine of ten less than 75 km. ok is
+// false if one of the ZIP codes is unknown.
 func Distance(a, b string) (km float64, ok bool) {
 	a, from, okFrom := find(a)
 	b, to, okTo := find(b)
@@ -63,10 +61,10 @@ func Distance(a, b string) (km float64, ok bool) {
 	case a[:4] == b[:4]:
 		return sameFour, true
 	}
-	return max(samePrefix, from.to(to)), true // areas of one city have nearly the same middle
+	return max(samePrefix, from.to(to)), true // the areas of one city have almost the same centre
 }
 
-// area is that of the ZIP codes with the same first three digits.
+// area is the area of the ZIP codes with the same three-digit prefix.
 type area struct {
 	state               string
 	latitude, longitude float64 // degrees
@@ -89,7 +87,7 @@ func find(text string) (zip string, found area, ok bool) {
 	return zip, area{state, latitude, longitude}, errLatitude == nil && errLongitude == nil
 }
 
-// to is the distance on a great circle in km.
+// to returns the great-circle distance in km.
 func (a area) to(b area) float64 {
 	const degree = math.Pi / 180
 	half := func(x, y float64) float64 { s := math.Sin((y - x) * degree / 2); return s * s }

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-func TestAZIPCodeIsFiveDigits(t *testing.T) {
+func TestZIPAcceptsFiveOrNineDigits(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"02134": "02134", " 02134-5678": "02134", "021345678": "02134", "2134": "", "0213a": "", "02134-": "",
@@ -21,7 +21,7 @@ func TestAZIPCodeIsFiveDigits(t *testing.T) {
 	}
 }
 
-func TestAZIPCodeTellsItsState(t *testing.T) {
+func TestStateReturnsStateOfZIP(t *testing.T) {
 	t.Parallel()
 	for zip, want := range map[string]string{
 		"02134": "MA", "10001": "NY", "06390": "CT", "20001": "DC", "20101": "VA", "30301": "GA", "39901": "GA",
@@ -35,8 +35,9 @@ func TestAZIPCodeTellsItsState(t *testing.T) {
 	}
 }
 
-// TestEveryPrefixIsInAState: a line of another width, or a state that is none, would make all others wrong, or itself.
-func TestEveryPrefixIsInAState(t *testing.T) {
+// TestPrefixesHaveValidStates checks that every line has the right width and a valid state. A line of another width
+// would shift all later ones.
+func TestPrefixesHaveValidStates(t *testing.T) {
 	t.Parallel()
 	states := map[string]bool{}
 	for prefix := range 1000 {
@@ -51,16 +52,16 @@ func TestEveryPrefixIsInAState(t *testing.T) {
 		states[state] = true
 	}
 	for code := range geo.States() {
-		if !states[code] && code != "AS" && code != "MP" { // theirs are those of Guam and Hawaii
+		if !states[code] && code != "AS" && code != "MP" { // these two use those of Hawaii and Guam
 			t.Errorf("no ZIP code is in %s", code)
 		}
 	}
 }
 
-func TestDistancesAreAboutRight(t *testing.T) {
+func TestDistanceIsApproximatelyRight(t *testing.T) {
 	t.Parallel()
 	for pair, want := range map[[2]string]float64{
-		{"02134", "02134"}: 0, {"02134", "02135-0001"}: 6, {"02134", "02101"}: 20, // as the digits tell
+		{"02134", "02134"}: 0, {"02134", "02135-0001"}: 6, {"02134", "02101"}: 20, // determined by the digits
 		{"10001", "07030"}: 20, {"02134", "10001"}: 306, {"10001", "90001"}: 3940, {"98101", "97201"}: 233,
 		{"60601", "53201"}: 131, {"33101", "32301"}: 645,
 		{"96801", "94101"}: 3860,

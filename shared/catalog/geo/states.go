@@ -1,10 +1,10 @@
 package geo
 
-// StateName is the name of the state, district or territory with a code ("MA"); empty for what is none.
+// StateName returns the name of the state, district or territory with a code ("MA"), or "" for an unknown code.
 func StateName(code string) string { return States()[code] }
 
-// States are the names of the states, the district and the territories by their codes (USPS Publication 28, appendix
-// B). The caller owns the map.
+// States returns the names of the states, the district and the territories by their codes (USPS Publication 28,
+// appendix B). The caller owns the map.
 func States() map[string]string {
 	return map[string]string{
 		"AK": "Alaska", "AL": "Alabama", "AR": "Arkansas", "AS": "American Samoa", "AZ": "Arizona", "CA": "California",

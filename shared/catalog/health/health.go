@@ -1,7 +1,7 @@
-// Package health owns what is known of how an endpoint of the catalogue fares (docs/adr/0030-health-of-endpoints.md):
-// its state, since when and why, made of two witnesses, a daily probe of its discovery and the token requests of real
-// connections, and the summary of a mode that searching reads. It knows no store, no HTTP and no clock. Nothing in it
-// is an endpoint's content: a cause is a class.
+// Package health defines the health of the catalogue's endpoints (docs/adr/0030-health-of-endpoints.md): an endpoint's
+// state with its start and cause, and a mode's summary for searches. The state is derived from two sources, a daily
+// probe of the endpoint's discovery and the token requests of real connections. The package does not depend on a store,
+// HTTP or a clock. It holds no content of an endpoint: a cause is a class.
 package health
 
 import (
@@ -13,18 +13,18 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// State says whether patients can be sent to an endpoint now.
+// State indicates whether patients can be sent to an endpoint now.
 type State string
 
-// The states. An endpoint that nobody has probed yet, or that failed once before it ever answered, is Unknown.
+// The states. An endpoint is Unknown if it was not probed yet, or failed once and never responded before.
 const (
 	OK       State = "ok"
-	Degraded State = "degraded" // some of what a sign-in or an export needs fails, or probes have begun to
+	Degraded State = "degraded" // part of a sign-in or an export fails, or probes have begun to fail
 	Down     State = "down"
 	Unknown  State = "unknown"
 )
 
-// Endpoint is one that is to be probed.
+// Endpoint is an endpoint to probe.
 type Endpoint struct {
 	ID       string // UUID
 	Mode     string // "test" or "live"
@@ -32,59 +32,60 @@ type Endpoint struct {
 	Platform string // platform type
 }
 
-// Record is what is remembered of an endpoint between its probes. One that was never probed has the zero value
-// but for its id and mode.
+// Record is the stored health of an endpoint between its probes. For one that was never probed, only id and mode are
+// set.
 type Record struct {
 	EndpointID string
 	Mode       string
-	State      State     // empty: Unknown
-	Since      time.Time // of the state
-	CheckedAt  time.Time // of the last probe that told something
-	Cause      string    // of the last failure, as a class; empty while nothing fails
-	Failures   int       // probes that failed, in a row
-	FailingAt  time.Time // the first of them
-	NextAt     time.Time // of the next probe
-	Token      string    // its token endpoint as it was last discovered, by the name that Observer has for it
-	Seen       string    // Sighting.Sum of what was last handed on
+	State      State     // empty means Unknown
+	Since      time.Time // start of the state
+	CheckedAt  time.Time // time of the last conclusive probe
+	Cause      string    // class of the last failure; empty while nothing fails
+	Failures   int       // consecutive failed probes
+	FailingAt  time.Time // time of the first of these failures
+	NextAt     time.Time // time of the next probe
+	Token      string    // the last discovered token endpoint, by its name for Observer
+	Seen       string    // Sighting.Sum of the last one stored
 	Rev        int64
 }
 
-// Finding is what came of one probe.
+// Finding is the result of one probe.
 type Finding struct {
-	// Cause is the class of what failed; empty when patients can sign in as far as discovery tells.
+	// Cause is the class of the failure. It is empty if, judging by the discovery, patients can sign in.
 	Cause string
-	// Silent is a failure without any answer of a server: of its name, its network, or ours.
+	// Silent reports a failure without any response from a server: of its name, its network, or ours.
 	Silent bool
-	// Busy is a server that answers that it is asked too much. It says nothing of how it fares.
+	// Busy reports a server's rate limiting, which indicates nothing about its health.
 	Busy bool
-	// Wait is how long the server asks not to be asked again.
+	// Wait is the delay that the server requests.
 	Wait time.Duration
-	// Token names the token endpoint for Observer; empty when nothing was discovered.
+	// Token names the token endpoint for Observer. It is empty if nothing was discovered.
 	Token string
-	// Sighting is what discovery names; zero when there is none, or when a substitute stood in for it.
+	// Sighting contains the URLs in the discovery. It is zero if there was none, or if a substitute replaced it.
 	Sighting Sighting
 }
 
-// Sighting is where an endpoint's discovery leads, for who publishes its row and for an operator.
+// Sighting holds the URLs of an endpoint's discovery, for the publication of its row and for an operator.
 type Sighting struct {
 	EndpointID string
 	Mode       string
 	SeenAt     time.Time
 	Pins       catalog.Pins
-	// Abroad is what of it is neither at the origin of the FHIR base nor at one that the platform has for all: nobody but
-	// an operator can say that it is the institution's. Where there is any, the pins may not be taken over.
+	// Abroad lists the URLs that are neither at the origin of the FHIR base nor at one that the platform uses for all
+	// customers. Only an operator can confirm that they belong to the institution. If there are any, the pins may not be
+	// adopted.
 	Abroad []catalog.Departure
-	// Bundle is where its institutions publish a list of themselves, as it says; for an operator to make a source of.
+	// Bundle is the URL of a list of its institutions, from which an operator can create a source.
 	Bundle string `json:",omitempty"`
 }
 
-// Observed is what real connections have met at an endpoint's token endpoint.
+// Observed summarises the results of real connections at an endpoint's token endpoint.
 type Observed struct {
-	Answered int  // token requests that got a token, or a definite refusal of a grant
-	Failing  bool // the last several, in a row, met trouble of the server's
+	Answered int  // token requests that got a token or a definite refusal of a grant
+	Failing  bool // the last several consecutive requests met a failure of the server
 }
 
-// Sum names what a sighting says, but for when it was; empty for the zero value.
+// Sum identifies the content of a sighting, without its time. It is empty for the zero value.
 func (s Sighting) Sum() string {
 	if s.EndpointID == "" {
 		return ""

@@ -12,19 +12,19 @@ const endpointID = "0e000000-0000-4000-8000-000000000001"
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// step is one probe, so long after the one before, and what real connections had met until then.
+// step is one probe, the time since the previous one, and the real connections' results up to then.
 type step struct {
 	after   time.Duration
 	cause   string
 	meets   health.Observed
 	want    health.State
-	wantFor string // the cause that is remembered
+	wantFor string // the recorded cause
 }
 
 const quarter = 15 * time.Minute
 
-// TestAStateIsMadeOfBothWitnesses is the rule.
-func TestAStateIsMadeOfBothWitnesses(t *testing.T) {
+// TestAfterCombinesProbesAndConnections tests the complete rule.
+func TestAfterCombinesProbesAndConnections(t *testing.T) {
 	t.Parallel()
 	works, fails := health.Observed{Answered: 3}, health.Observed{Failing: true}
 	none := health.Observed{}
@@ -101,8 +101,8 @@ func TestAStateIsMadeOfBothWitnesses(t *testing.T) {
 	}
 }
 
-// A server that is busy says nothing of how it fares, and is left alone for as long as it asks.
-func TestABusyServerIsLeftAloneAndNothingIsSaidOfIt(t *testing.T) {
+// A busy server's probe does not affect its state, and the server is not probed again for as long as it requests.
+func TestAfterKeepsStateOfBusyServer(t *testing.T) {
 	t.Parallel()
 	well := health.Record{EndpointID: endpointID}.After(health.Finding{Token: "t"}, health.Observed{}, noon)
 	busy := well.After(health.Finding{Cause: "limited", Busy: true, Wait: 5 * time.Hour}, health.Observed{},
@@ -117,8 +117,8 @@ func TestABusyServerIsLeftAloneAndNothingIsSaidOfIt(t *testing.T) {
 	}
 }
 
-// What fails is probed again after a quarter of an hour, then after twice as long each time, up to three days.
-func TestWhatStaysDownIsAskedLessAndLess(t *testing.T) {
+// A failing endpoint is probed again after 15 minutes; the wait then doubles each time, up to three days.
+func TestAfterIncreasesWaitWhileFailing(t *testing.T) {
 	t.Parallel()
 	r, at, probes := health.Record{EndpointID: endpointID}, noon, 0
 	var waits []time.Duration
@@ -138,7 +138,7 @@ func TestWhatStaysDownIsAskedLessAndLess(t *testing.T) {
 	}
 }
 
-func TestWhatIsWellIsProbedOnceADayAtItsOwnTime(t *testing.T) {
+func TestDueAtProbesHealthyEndpointDaily(t *testing.T) {
 	t.Parallel()
 	var hours [24]int
 	for n := range 24_000 {
@@ -161,7 +161,7 @@ func TestWhatIsWellIsProbedOnceADayAtItsOwnTime(t *testing.T) {
 	}
 }
 
-func TestANewCatalogueIsProbedWithinADayAndASmallOneAtOnce(t *testing.T) {
+func TestDueAtSpreadsFirstProbesOverDay(t *testing.T) {
 	t.Parallel()
 	latest := func(endpoints int) (longest time.Duration) {
 		for n := range 1000 {

@@ -3,22 +3,22 @@ package health
 import "time"
 
 const (
-	// degradedAfter probes that fail in a row an endpoint is degraded, whichever way they fail.
+	// degradedAfter is the number of consecutive failed probes, of any kind, after which an endpoint is degraded.
 	degradedAfter = 2
-	// downAfter such probes it is down, provided that the first of them is downWithin ago.
+	// downAfter is the number of such probes after which it is down, provided that the first was at least downWithin ago.
 	downAfter  = 3
 	downWithin = 30 * time.Minute
-	// longestWait bounds what a server may ask us to wait.
+	// longestWait bounds the delay that a server may request.
 	longestWait = 24 * time.Hour
-	// tokenCause is the Cause of an endpoint whose discovery is well and whose token endpoint is not.
+	// tokenCause is the Cause of an endpoint whose discovery works and whose token endpoint does not.
 	tokenCause = "token_endpoint"
-	// busyCause is that of a server that does not want to be asked.
+	// busyCause is the Cause of a server that limits the rate of our requests.
 	busyCause = "limited"
 )
 
-// After is the record once a probe has found something, at now. Observed is what connections have met since the first
-// failure in a row, of the last hour at most. One failed probe is not down; what real connections are answered beats a
-// probe that fails; down needs several failures over a time; a success recovers at once.
+// After returns the record after a probe's finding at now. o contains the results of connections since the first
+// consecutive failure, within the last hour at most. A single failed probe never means down. Successful real
+// connections outweigh a failed probe. Down requires several failures over a period. A success recovers at once.
 func (r Record) After(f Finding, o Observed, now time.Time) Record {
 	next := r
 	next.State = r.state()
@@ -49,7 +49,7 @@ func (r Record) After(f Finding, o Observed, now time.Time) Record {
 	return next
 }
 
-// failing is the state of an endpoint whose last probe failed.
+// failing returns the state of an endpoint whose last probe failed.
 func (r Record) failing(o Observed, now time.Time) State {
 	switch {
 	case o.Answered > 0 && r.State == Down:

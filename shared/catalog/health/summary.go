@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// The form of a summary: the magic, and for each endpoint that was ever probed, in the order of their ids, the 16 bytes
-// of its id, one of its state and four of the minute it was checked in (since 1970, big-endian). It is read where it
-// lies, since a search must not wait for it.
+// The format of a summary: the magic, followed by an entry for each endpoint that was ever probed, ordered by id. An
+// entry has the 16 bytes of the id, one of the state and four of the minute of the last check (since 1970, big-endian).
+// It is read in place, since a search must not wait for decoding.
 const (
 	magic    = "rbhealth1\n"
 	idBytes  = 16
@@ -23,19 +23,19 @@ const (
 	sumBytes = 8
 )
 
-// states are the codes of states in a summary.
+// states returns the states in the order of their codes in a summary.
 func states() []State { return []State{OK, Degraded, Down, Unknown} }
 
-// Summary is how all endpoints of a mode fare. The zero value knows of none.
+// Summary is the health of all endpoints of a mode. The zero value has no entries.
 type Summary struct{ entries []byte }
 
-// Status is how one endpoint fares, as answers tell it.
+// Status is the health of one endpoint, as shown in responses.
 type Status struct {
 	State     State     `json:"state"`
 	CheckedAt time.Time `json:"checked_at,omitzero"`
 }
 
-// Summarize makes the summary of records. Those that were never probed are left out.
+// Summarize creates the summary of records. It omits records that were never probed.
 func Summarize(records []Record) Summary {
 	records = slices.Clone(records)
 	slices.SortFunc(records, func(x, y Record) int { return cmp.Compare(x.EndpointID, y.EndpointID) })
@@ -56,7 +56,7 @@ func Summarize(records []Record) Summary {
 
 const secondsOfAMinute = 60
 
-// ReadSummary reads what Bytes has written.
+// ReadSummary parses the output of Bytes.
 func ReadSummary(document []byte) (Summary, error) {
 	entries, ok := bytes.CutPrefix(document, []byte(magic))
 	if !ok || len(entries)%entry != 0 {
@@ -71,10 +71,11 @@ func ReadSummary(document []byte) (Summary, error) {
 	return Summary{entries: entries}, nil
 }
 
-// Bytes is the summary as an object.
+// Bytes encodes the summary as an object.
 func (s Summary) Bytes() []byte { return append([]byte(magic), s.entries...) }
 
-// States names what the summary says of states alone: two that differ in nothing but the times of probes have the same.
+// States identifies the states in the summary: two summaries that differ only in the times of probes have the same
+// value.
 func (s Summary) States() string {
 	sum := sha256.New()
 	for at := 0; at < len(s.entries); at += entry {
@@ -83,7 +84,7 @@ func (s Summary) States() string {
 	return hex.EncodeToString(sum.Sum(nil)[:sumBytes])
 }
 
-// Of is how an endpoint fares.
+// Of returns an endpoint's status.
 func (s Summary) Of(endpointID string) Status {
 	id, ok := key(endpointID)
 	if !ok {
@@ -99,8 +100,8 @@ func (s Summary) Of(endpointID string) Status {
 	return Status{State: states()[found[0]], CheckedAt: time.Unix(minute*secondsOfAMinute, 0).UTC()}
 }
 
-// Best is the best state of several endpoints, such as those of a brand: one that works is enough to connect at.
-// Unknown is better than Degraded, which is better than Down; of none it is Unknown.
+// Best returns the best state of several endpoints, such as a brand's, since one working endpoint is enough to connect.
+// Unknown is better than Degraded, which is better than Down. Without endpoints it is Unknown.
 func (s Summary) Best(endpointIDs []string) State {
 	best := Down
 	order := []State{OK, Unknown, Degraded, Down}
@@ -115,10 +116,10 @@ func (s Summary) Best(endpointIDs []string) State {
 	return best
 }
 
-// Len is of how many endpoints the summary knows.
+// Len returns the number of endpoints in the summary.
 func (s Summary) Len() int { return len(s.entries) / entry }
 
-// key reads a UUID in lower case with its dashes, as ids are kept.
+// key parses a UUID in lower case with its dashes, the stored form of ids.
 func key(id string) (parsed [idBytes]byte, ok bool) {
 	digits := make([]byte, 0, 2*idBytes)
 	for i, part := range strings.SplitN(id, "-", 5) {
@@ -134,17 +135,17 @@ func key(id string) (parsed [idBytes]byte, ok bool) {
 	return parsed, err == nil
 }
 
-// Version names a summary: when it was made (UTC) and the hash of what it holds.
+// Version names a summary by its creation time (UTC) and the hash of its content.
 func (s Summary) Version(at time.Time) string {
 	sum := sha256.Sum256(s.Bytes())
 	return at.UTC().Format(versionTime) + "-" + hex.EncodeToString(sum[:sumBytes])
 }
 
-// versionTime is how the time in a version is written, as in those of snapshots.
+// versionTime is the format of the time in a version, the same as in snapshots.
 const versionTime = "20060102T150405Z"
 
-// ParseVersion tells whether a text, such as a part of a cursor, has the form of a version: it becomes
-// part of an object's name.
+// ParseVersion reports whether a text, such as part of a cursor, has the form of a version, which becomes part of an
+// object's name.
 func ParseVersion(text string) (version string, ok bool) {
 	if len(text) != len(versionTime)+1+2*sumBytes || text[len(versionTime)] != '-' {
 		return "", false
@@ -154,14 +155,14 @@ func ParseVersion(text string) (version string, ok bool) {
 	return text, err == nil && noHex == nil
 }
 
-// ObjectName is the name of the object that holds a version of a mode's summary.
+// ObjectName returns the name of the object with a version of a mode's summary.
 func ObjectName(mode, version string) string { return "health/" + mode + "/" + version }
 
-// Pointer names the summary of a mode that is in use.
+// Pointer names the current summary of a mode.
 type Pointer struct {
 	Mode    string
-	Version string    // empty: there is none yet
-	States  string    // Summary.States of it
-	MadeAt  time.Time // when it was made
+	Version string    // empty if there is none yet
+	States  string    // the summary's Summary.States
+	MadeAt  time.Time // its creation time
 	Rev     int64
 }

@@ -13,7 +13,7 @@ func recorded(n int, state health.State, at time.Time) health.Record {
 	return health.Record{EndpointID: fmt.Sprintf("0e000000-0000-4000-8000-%012d", n), State: state, CheckedAt: at}
 }
 
-func TestASummaryTellsHowEachEndpointFares(t *testing.T) {
+func TestSummaryReturnsStatusOfEndpoint(t *testing.T) {
 	t.Parallel()
 	s, err := health.ReadSummary(health.Summarize([]health.Record{
 		recorded(3, health.Down, noon.Add(30*time.Second)), recorded(1, health.OK, noon), recorded(2, health.Degraded, noon),
@@ -37,7 +37,7 @@ func TestASummaryTellsHowEachEndpointFares(t *testing.T) {
 	}
 }
 
-func TestABrandFaresAsTheBestOfItsEndpoints(t *testing.T) {
+func TestBestReturnsBestState(t *testing.T) {
 	t.Parallel()
 	s := health.Summarize([]health.Record{
 		recorded(1, health.OK, noon), recorded(2, health.Degraded, noon),
@@ -63,7 +63,7 @@ func TestABrandFaresAsTheBestOfItsEndpoints(t *testing.T) {
 	}
 }
 
-func TestAVersionChangesWithWhatASummarySays(t *testing.T) {
+func TestVersionChangesWithSummaryContent(t *testing.T) {
 	t.Parallel()
 	one := health.Summarize([]health.Record{recorded(1, health.OK, noon)})
 	later := health.Summarize([]health.Record{recorded(1, health.OK, noon.Add(time.Hour))})
@@ -86,7 +86,7 @@ func TestAVersionChangesWithWhatASummarySays(t *testing.T) {
 	}
 }
 
-// FuzzReadSummary: whatever an object holds, reading it ends, and what is read says the same when it is written again.
+// FuzzReadSummary checks that reading any object terminates, and that a summary is unchanged after writing it again.
 func FuzzReadSummary(f *testing.F) {
 	whole := health.Summarize([]health.Record{recorded(1, health.OK, noon), recorded(2, health.Down, noon)}).Bytes()
 	f.Add(whole)

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// replace notes that a version's object is named no more once another version takes its place.
+// replace marks the object of a version as unused after another version has replaced it.
 func (s *State) replace(old, next *Version) {
 	if old != nil && old.Key != next.Key {
 		s.Replaced = append(s.Replaced, old.Key)
 	}
 }
 
-// clean deletes what was replaced, a reading later than that, when nobody who has read the row before is likely to open
-// it any more. The row as it is saved next names it no longer; without that the deletion comes again.
+// clean deletes replaced objects one reading later, when readers of the previous row are unlikely to need them. The row
+// omits them when it is next saved; if that fails, the deletion is repeated.
 func (i Intake) clean(ctx context.Context, s *State) error {
 	for _, key := range s.Replaced {
 		if err := i.Objects.Delete(ctx, key); err != nil {

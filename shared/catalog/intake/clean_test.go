@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/intake"
 )
 
-// kept are the keys of a state that have an object, and whether there is no other object.
+// kept returns the keys in a state that have an object, and checks that there is no other object.
 func (w *world) kept(t *testing.T, s intake.State) {
 	t.Helper()
 	named := slices.Clone(s.Replaced)
@@ -27,8 +27,9 @@ func (w *world) kept(t *testing.T, s intake.State) {
 	}
 }
 
-// TestWhatWasReplacedIsDeletedAtTheNextReading, and not before: a publication that is under way may still read it.
-func TestWhatWasReplacedIsDeletedAtTheNextReading(t *testing.T) {
+// TestRefreshDeletesReplacedObjectAtNextReading also checks that it is not deleted earlier, because a publication in
+// progress may still read it.
+func TestRefreshDeletesReplacedObjectAtNextReading(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	read := func(list string) intake.State {
@@ -42,12 +43,12 @@ func TestWhatWasReplacedIsDeletedAtTheNextReading(t *testing.T) {
 	if state := read(rows(0, 11)); len(state.Replaced) != 1 || len(w.objects) != 2 {
 		t.Errorf("replaced: %+v, %d objects", state, len(w.objects))
 	}
-	// what was there before, once more
+	// the previous content again
 	if state := read(rows(0, 10)); w.names(t, state.Accepted) == "" || len(w.objects) != 2 {
 		t.Errorf("back: %+v, %d objects", state, len(w.objects))
 	}
-	read(rows(0, 2)) // waits
-	read(rows(0, 3)) // waits in its place
+	read(rows(0, 2)) // this version waits for approval
+	read(rows(0, 3)) // this one replaces the waiting version
 	if state := read(rows(0, 3)); len(state.Replaced) != 0 || len(w.objects) != 2 {
 		t.Errorf("unchanged: %+v, %d objects", state, len(w.objects))
 	}
@@ -60,8 +61,8 @@ func TestWhatWasReplacedIsDeletedAtTheNextReading(t *testing.T) {
 	}
 }
 
-// TestWhatCouldNotBeDeletedIsDeletedLater, also when the row was not saved after it.
-func TestWhatCouldNotBeDeletedIsDeletedLater(t *testing.T) {
+// TestRefreshRetriesFailedDeletion also covers a row that was not saved after the deletion.
+func TestRefreshRetriesFailedDeletion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	for n := range 2 {

@@ -9,24 +9,24 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Diff is what differs between two versions of a list, by the keys of listings.
+// Diff is the difference between two versions of a list, by the keys of listings.
 type Diff struct {
-	Before  int     `json:"before"` // listings
+	Before  int     `json:"before"` // number of listings before
 	After   int     `json:"after"`
 	Added   Changes `json:"added"`
 	Removed Changes `json:"removed"`
 	Changed Changes `json:"changed"`
 }
 
-// Changes are some listings.
+// Changes describes some listings.
 type Changes struct {
 	Count int      `json:"count"`
-	Names []string `json:"names,omitempty"` // of the first
+	Names []string `json:"names,omitempty"` // names of the first ones
 }
 
 const (
 	toldNames = 20
-	toldRunes = 120 // of a name
+	toldRunes = 120 // characters of a name
 )
 
 func (c *Changes) add(name string) {
@@ -39,10 +39,10 @@ func (c *Changes) add(name string) {
 	}
 }
 
-// IsEmpty tells two versions that say the same.
+// IsEmpty reports whether two versions have the same content.
 func (d Diff) IsEmpty() bool { return d.Added.Count+d.Removed.Count+d.Changed.Count == 0 }
 
-// compare tells what differs in listings from those that are accepted.
+// compare returns the difference between listings and the accepted version.
 func (i Intake) compare(ctx context.Context, accepted *Version, now []listing.Listing) (Diff, error) {
 	type earlier struct {
 		name string
@@ -83,7 +83,7 @@ func (i Intake) compare(ctx context.Context, accepted *Version, now []listing.Li
 	return d, nil
 }
 
-// saying is a hash of all that a listing says.
+// saying returns a hash of a listing's complete content.
 func saying(seed maphash.Seed, l listing.Listing) (uint64, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -92,7 +92,7 @@ func saying(seed maphash.Seed, l listing.Listing) (uint64, error) {
 	return maphash.Bytes(seed, text), nil
 }
 
-// stored reads the listings of a version; none without one.
+// stored reads the listings of a version. It reads none if version is nil.
 func (i Intake) stored(ctx context.Context, version *Version, each func(listing.Listing) error) error {
 	if version == nil {
 		return nil

@@ -7,18 +7,18 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// Guard is a reason for which a list waits for an operator's approval.
+// Guard is the reason why a list waits for an operator's approval.
 type Guard string
 
 // The guards.
 const (
 	Shrunk     Guard = "shrunk"     // more than a fifth of the listings are gone
-	Grew       Guard = "grew"       // more than ten times as many as were accepted
-	Unreadable Guard = "unreadable" // more than a twentieth of its entries
-	Lapsed     Guard = "lapsed"     // no listing in it
+	Grew       Guard = "grew"       // more than ten times as many as accepted
+	Unreadable Guard = "unreadable" // more than a twentieth of its entries are unreadable
+	Lapsed     Guard = "lapsed"     // it contains no listing
 )
 
-// guards are those that speak against a list; accepted is nil before the first.
+// guards returns the guards that a list violates. accepted is nil before the first version.
 func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	var speak []Guard
 	if kept == 0 {
@@ -39,20 +39,19 @@ func guards(read *listing.Report, kept int, accepted *Version) []Guard {
 	return speak
 }
 
-// Reason says in one word why a source could not be read: a listing.Reason, a class of package
-// safehttp, or one of these.
+// Reason names why a source could not be read: a listing.Reason, a class of package safehttp, or one of these.
 type Reason string
 
-// The reasons that intake has of its own.
+// The reasons that intake defines.
 const (
-	BadStatus Reason = "bad_status" // the server answered, but not with the list
-	BadMove   Reason = "bad_move"   // it sent elsewhere too often, or to what is no https address
-	Older     Reason = "older"      // than the one that is accepted, by its own timestamp
+	BadStatus Reason = "bad_status" // the server responded, but not with the list
+	BadMove   Reason = "bad_move"   // too many redirects, or one to a URL that is not https
+	Older     Reason = "older"      // older than the accepted one, by its own timestamp
 	OutOfTime Reason = "timeout"
-	Unclear   Reason = "unclear" // none of ours, none of the server's
+	Unclear   Reason = "unclear" // neither ours nor the server's
 )
 
-// reasonOf finds the reason of a failure that is the list's or its server's; ours is false for all others.
+// reasonOf finds the reason of a failure that the list or its server caused. theirs is false for all other failures.
 func reasonOf(err error) (reason Reason, theirs bool) {
 	if failure, ok := errors.AsType[*listing.Refused](err); ok {
 		return Reason(failure.Reason), true

@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestTheFirstReadingIsAcceptedAndWaitsForAPublication(t *testing.T) {
+func TestRefreshAcceptsFirstReading(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	w.body, w.known = rows(0, 10), intake.Known{ETag: `W/"1"`, Modified: "Wed, 04 Mar 2026 05:00:00 GMT"}
@@ -32,7 +32,7 @@ func TestTheFirstReadingIsAcceptedAndWaitsForAPublication(t *testing.T) {
 	}
 }
 
-func TestAnUnchangedListWritesNothingButItsRowsTimes(t *testing.T) {
+func TestRefreshWritesOnlyTimesForUnchangedList(t *testing.T) {
 	t.Parallel()
 	for name, etag := range map[string]string{"by its ETag": `"1"`, "by its bytes": ""} {
 		w := newWorld(source())
@@ -54,7 +54,7 @@ func TestAnUnchangedListWritesNothingButItsRowsTimes(t *testing.T) {
 	}
 }
 
-func TestADiffTellsWhatWasAddedRemovedAndChanged(t *testing.T) {
+func TestDiffListsAddedRemovedAndChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	w.body = rows(0, 100)
@@ -70,7 +70,7 @@ func TestADiffTellsWhatWasAddedRemovedAndChanged(t *testing.T) {
 	}
 }
 
-func TestAListThatLooksWrongWaitsWhileWhatWasThereStays(t *testing.T) {
+func TestRefreshHoldsSuspiciousList(t *testing.T) {
 	t.Parallel()
 	broken := strings.Repeat("oops\n", 6)
 	for name, c := range map[string]struct {
@@ -127,7 +127,7 @@ func TestAListThatLooksWrongWaitsWhileWhatWasThereStays(t *testing.T) {
 	}
 }
 
-func TestAListThatComesToItsSensesLeavesNothingToApprove(t *testing.T) {
+func TestRefreshDropsPendingVersionWhenListRecovers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	for _, body := range []string{rows(0, 100), rows(0, 10), rows(0, 100)} {
@@ -139,13 +139,13 @@ func TestAListThatComesToItsSensesLeavesNothingToApprove(t *testing.T) {
 	}
 }
 
-// failure is one as safehttp and fetch have it.
+// failure is an error like those of safehttp and fetch.
 type failure string
 
 func (f failure) Error() string          { return string(f) }
 func (f failure) Failure() (string, int) { return string(f), 0 }
 
-func TestASourceThatCannotBeReadKeepsWhatItHadAndNamesItsReason(t *testing.T) {
+func TestRefreshKeepsAcceptedVersionAndReasonOnFailure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		failure error
@@ -194,7 +194,7 @@ func TestASourceThatCannotBeReadKeepsWhatItHadAndNamesItsReason(t *testing.T) {
 	}
 }
 
-// dated is a vendor's bundle with a timestamp.
+// dated returns a vendor's bundle with a timestamp.
 func dated(at string, names ...string) string {
 	entries := make([]string, 0, len(names))
 	for _, name := range names {
@@ -205,7 +205,7 @@ func dated(at string, names ...string) string {
 	return `{"resourceType":"Bundle","timestamp":"` + at + `","entry":[` + strings.Join(entries, ",") + `]}`
 }
 
-func TestWaitsAreSpread(t *testing.T) {
+func TestRefreshSpreadsWaits(t *testing.T) {
 	t.Parallel()
 	for random, want := range map[float64]time.Duration{
 		0:        216 * time.Minute / 10 * 60,
@@ -222,14 +222,14 @@ func TestWaitsAreSpread(t *testing.T) {
 	}
 }
 
-func TestWhatIsOursToMendIsAnErrorAndChangesNothing(t *testing.T) {
+func TestRefreshReturnsInternalFailureWithoutChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	w.body = rows(0, 10)
 	w.refresh(t)
 	saved := w.saved
 	w.body = rows(0, 11)
-	clear(w.objects) // the bucket has lost what the row names
+	clear(w.objects) // the bucket has lost the object that the row names
 	if _, _, err := w.intake().Refresh(t.Context(), w.rows["vendor"]); !errors.Is(err, fault.NotFound) ||
 		w.saved != saved {
 		t.Errorf("%v", err)
@@ -246,7 +246,7 @@ func TestWhatIsOursToMendIsAnErrorAndChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAFileIsTakenInAsWhatIsFetched(t *testing.T) {
+func TestTakeProcessesFileLikeFetchedList(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	row, outcome, err := w.intake().Take(t.Context(), w.rows["vendor"], strings.NewReader(rows(0, 3)))
@@ -268,7 +268,7 @@ func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
 
 var _ io.Reader = brokenReader{}
 
-func TestABrandsOwnListSpeaksForThatBrandAlone(t *testing.T) {
+func TestRefreshImportsOnlyBrandOfOwnList(t *testing.T) {
 	t.Parallel()
 	s := source()
 	s.Format, s.Brand = listing.Brands, &listing.Identifier{System: "urn:ietf:rfc:3986", Value: "https://elm.example"}
@@ -294,7 +294,7 @@ func TestABrandsOwnListSpeaksForThatBrandAlone(t *testing.T) {
 	}
 }
 
-func TestSourcesAreCheckedAndTakenInTurn(t *testing.T) {
+func TestSourceCheckAndDueOrder(t *testing.T) {
 	t.Parallel()
 	for field, spoil := range map[string]func(*intake.Source){
 		"":         func(*intake.Source) {},
@@ -331,7 +331,7 @@ func TestSourcesAreCheckedAndTakenInTurn(t *testing.T) {
 	}
 }
 
-// hostile makes everything that a row keeps of a list as long as it can be.
+// hostile returns a list that maximises everything that a row stores of it.
 func hostile() string {
 	long := strings.Repeat("\\u0026", 290)
 	entries := make([]string, 0, 200)
@@ -351,7 +351,7 @@ func hostile() string {
 		`"address":"https://fhir.example"}},` + strings.Join(entries, ",") + `]}`
 }
 
-func TestWhatIsKeptOfAListFitsIntoARow(t *testing.T) {
+func TestStateFitsIntoRow(t *testing.T) {
 	t.Parallel()
 	s := source()
 	s.Format = listing.Brands
@@ -359,14 +359,14 @@ func TestWhatIsKeptOfAListFitsIntoARow(t *testing.T) {
 	w.body = hostile()
 	state, outcome := w.refresh(t)
 	text, err := json.Marshal(state)
-	const halfARow = 200_000 // accepted and pending are both in it
+	const halfARow = 200_000 // the row contains both accepted and pending
 	if err != nil || outcome != intake.Waiting || len(state.Pending.Report.Problems) < 5 ||
 		len(state.Pending.Report.OwnLists) != 20 || len(text) > halfARow {
 		t.Errorf("%s: %d bytes, %+v, %v", outcome, len(text), state.Pending.Report.Problems, err)
 	}
 }
 
-func TestAServerThatSaysUnchangedToWhoHasNothingIsNotBelieved(t *testing.T) {
+func TestRefreshRefusesNotModifiedWithoutCondition(t *testing.T) {
 	t.Parallel()
 	w := newWorld(source())
 	w.known.ETag = "x"

@@ -14,21 +14,21 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// world is the servers of lists, the rows and the bucket.
+// world simulates the lists' servers, the rows and the bucket.
 type world struct {
 	now time.Time
 
-	body    string       // what the server says
-	known   intake.Known // how it names that
-	failure error        // or how it fails
+	body    string       // the server's response
+	known   intake.Known // the server's validators for it
+	failure error        // the server's failure
 	asked   []intake.Known
 
 	rows    map[string]intake.Row
 	saved   int
 	objects map[string][]byte
 	put     int
-	stuck   error // nothing can be deleted
-	clash   bool  // somebody else is faster
+	stuck   error // the error of every deletion
+	clash   bool  // another writer is faster
 }
 
 func newWorld(source intake.Source) *world {
@@ -94,7 +94,7 @@ func (w *world) intake() intake.Intake {
 	}
 }
 
-// refresh fetches the one source and gives what came of it.
+// refresh fetches the single source and returns the result.
 func (w *world) refresh(t *testing.T) (intake.State, intake.Outcome) {
 	t.Helper()
 	for id := range w.rows {
@@ -108,7 +108,7 @@ func (w *world) refresh(t *testing.T) (intake.State, intake.Outcome) {
 	return intake.State{}, ""
 }
 
-// names are the names of the listings of a version.
+// names returns the names of a version's listings.
 func (w *world) names(t *testing.T, version *intake.Version) string {
 	t.Helper()
 	if version == nil {
@@ -132,7 +132,7 @@ func source() intake.Source {
 	}
 }
 
-// rows are clinics with numbers.
+// rows returns numbered clinics.
 func rows(from, to int) string {
 	var text strings.Builder
 	for i := from; i < to; i++ {

@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A source that cannot be read is asked again soon, then ever more seldom.
+// A source that can't be read is retried soon, then at increasing intervals.
 const (
 	firstRetry = 15 * time.Minute
 	lastRetry  = 24 * time.Hour
-	jitter     = 0.1 // of every wait, to either side, so that sources that were set together do not stay together
+	jitter     = 0.1 // relative jitter of every wait, so that sources created together drift apart
 )
 
-// done ends a reading that has confirmed what is accepted.
+// done ends a reading that has confirmed the accepted version.
 func (i Intake) done(ctx context.Context, row Row, outcome Outcome) (Row, Outcome, error) {
 	row.State.Due = i.after(row.Source.Every)
 	return i.end(ctx, row, outcome)
 }
 
-// wait ends a reading whose list waits for approval. What is accepted is not confirmed by it.
+// wait ends a reading whose list waits for approval. It does not confirm the accepted version.
 func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	row.State.Failures, row.State.Reason = 0, ""
 	row.State.doubt(i.Now())
@@ -27,7 +27,7 @@ func (i Intake) wait(ctx context.Context, row Row) (Row, Outcome, error) {
 	return i.end(ctx, row, Waiting)
 }
 
-// failed ends a reading that has brought nothing.
+// failed ends a reading without a usable list.
 func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcome, error) {
 	row.State.Failures++
 	row.State.Reason = reason
@@ -40,7 +40,7 @@ func (i Intake) failed(ctx context.Context, row Row, reason Reason) (Row, Outcom
 	return i.end(ctx, row, Failed)
 }
 
-// doubt notes since when what is accepted is not confirmed. Patients see it, so that it is published.
+// doubt records the time since which the accepted version is unconfirmed. Patients see it, so it must be published.
 func (s *State) doubt(now time.Time) {
 	if s.Accepted != nil && s.UnconfirmedSince.IsZero() {
 		s.UnconfirmedSince, s.Unpublished = now.UTC(), true
@@ -65,7 +65,8 @@ func (i Intake) save(ctx context.Context, row Row) (Row, error) {
 	return saved, nil
 }
 
-// Published notes that a publication has taken in what a row says; fault.Conflict when it has changed since.
+// Published records that a publication has included the row's version. It returns fault.Conflict if the row has changed
+// since.
 func (i Intake) Published(ctx context.Context, row Row) error {
 	row.State.Unpublished = false
 	_, err := i.save(ctx, row)

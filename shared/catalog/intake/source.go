@@ -11,33 +11,33 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Source is a published list, as an operator has set it.
+// Source is a published list, as configured by an operator.
 type Source struct {
 	ID     string         `json:"id" yaml:"id"`     // lower case letters, digits and hyphens
-	Name   string         `json:"name" yaml:"name"` // for people
-	Mode   string         `json:"mode" yaml:"mode"` // "test" or "live": of everything that is made of it
+	Name   string         `json:"name" yaml:"name"` // shown to people
+	Mode   string         `json:"mode" yaml:"mode"` // "test" or "live"; applies to all records from the list
 	URL    string         `json:"url,omitempty" yaml:"url"`
 	Format listing.Format `json:"format" yaml:"format"`
-	// how often it is fetched; with 0, or without a URL, only when an operator says so
+	// how often it is fetched; if 0, or without a URL, only at an operator's request
 	Every time.Duration `json:"every,omitempty" yaml:"every"`
-	// of endpoints of which the list does not say it itself
+	// of endpoints for which the list names no platform
 	Platform string `json:"platform,omitempty" yaml:"platform"`
-	// of two sources that differ, the greater is believed
+	// if two sources differ, the higher priority takes precedence
 	Priority int `json:"priority,omitempty" yaml:"priority"`
-	// under which the list may be used, as far as its publisher says
+	// the licence of the list, as stated by its publisher
 	License string `json:"license,omitempty" yaml:"license"`
-	Note    string `json:"note,omitempty" yaml:"note"` // for operators
+	Note    string `json:"note,omitempty" yaml:"note"` // note for operators
 
-	// Brand is set for a list that an institution publishes of itself (SMART App Launch 2.2, section 8: brandBundle,
-	// user_access_brand_identifier). Nothing is taken from it but that brand and what is part of it.
+	// Brand is set for a list that an institution publishes about itself (SMART App Launch 2.2, section 8: brandBundle,
+	// user_access_brand_identifier). Only that brand and its parts are imported.
 	Brand *listing.Identifier `json:"brand,omitempty" yaml:"brand"`
 }
 
-// ownFirst is above every priority that an operator gives.
+// ownFirst exceeds every priority that an operator can set.
 const ownFirst = 1000
 
-// Rank is the Priority, or above all of them for what an institution says of itself: apps have to believe that before a
-// vendor's list (SMART App Launch 2.2, section 8).
+// Rank returns the Priority, or a higher value than any Priority for an institution's own list: apps must prefer that
+// to a vendor's list (SMART App Launch 2.2, section 8).
 func (s Source) Rank() int {
 	if s.Brand != nil {
 		return ownFirst + s.Priority
@@ -45,7 +45,7 @@ func (s Source) Rank() int {
 	return s.Priority
 }
 
-// The bounds of how often a list is fetched: its server is somebody else's.
+// The bounds of the fetch interval, out of respect for the list's server.
 const (
 	oftenest  = time.Hour
 	seldomest = 90 * 24 * time.Hour
@@ -53,7 +53,7 @@ const (
 
 var sourceID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Check tells what is wrong with a source; fault.Invalid, about the field.
+// Check validates a source. It returns fault.Invalid with the field's name.
 func (s Source) Check() error {
 	const longest = 60
 	wrong := func(field, text string) error { return fault.BadRequest(text).About(field) }
@@ -80,10 +80,10 @@ func (s Source) Check() error {
 	return nil
 }
 
-// isFetched tells a source that is fetched without being asked.
+// isFetched reports whether a source is fetched automatically.
 func (s Source) isFetched() bool { return s.URL != "" && s.Every > 0 }
 
-// Due are the sources whose time has come, those that have waited longest first.
+// Due returns the sources that are due for fetching, the longest overdue first.
 func Due(rows []Row, now time.Time) []Row {
 	due := slices.DeleteFunc(slices.Clone(rows),
 		func(r Row) bool { return !r.Source.isFetched() || r.State.Due.After(now) })

@@ -15,19 +15,19 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Outcome is what came of reading a source.
+// Outcome is the result of reading a source.
 type Outcome string
 
 // The outcomes.
 const (
 	Accepted  Outcome = "accepted"
-	Waiting   Outcome = "waiting" // for an operator's approval
+	Waiting   Outcome = "waiting" // waits for an operator's approval
 	Unchanged Outcome = "unchanged"
 	Failed    Outcome = "failed" // the Reason is in the row
 )
 
-// Refresh fetches a source and takes in what it says. What is the list's or its server's fault is an Outcome; an error
-// is a failure of ours, among them fault.Conflict when somebody else has changed the row meanwhile.
+// Refresh fetches a source and processes its list. A failure of the list or its server is an Outcome. An error is an
+// internal failure, or fault.Conflict if the row has changed meanwhile.
 func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 	if err := i.clean(ctx, &row.State); err != nil {
 		return row, Failed, err
@@ -42,7 +42,7 @@ func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 		return i.fail(ctx, row, err)
 	}
 	if answer.IsUnchanged {
-		if latest == nil { // nothing was asked for by condition
+		if latest == nil { // the request was not conditional
 			return i.fail(ctx, row, &listing.Refused{Reason: listing.Empty})
 		}
 		return i.same(ctx, row, latest, answer.Known)
@@ -51,7 +51,7 @@ func (i Intake) Refresh(ctx context.Context, row Row) (Row, Outcome, error) {
 	return i.take(ctx, row, answer.Body, answer.Known)
 }
 
-// Take takes in what a list says that an operator has as a file.
+// Take processes a list that an operator supplies as a file.
 func (i Intake) Take(ctx context.Context, row Row, list io.Reader) (Row, Outcome, error) {
 	if err := i.clean(ctx, &row.State); err != nil {
 		return row, Failed, err
@@ -59,7 +59,7 @@ func (i Intake) Take(ctx context.Context, row Row, list io.Reader) (Row, Outcome
 	return i.take(ctx, row, list, Known{})
 }
 
-// Approve accepts what waits; fault.NotFound when nothing does.
+// Approve accepts the pending version. It returns fault.NotFound if there is none.
 func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	if row.State.Pending == nil {
 		return row, fault.Missing("Nothing of this source waits for approval.")
@@ -69,7 +69,7 @@ func (i Intake) Approve(ctx context.Context, row Row) (Row, error) {
 	return i.save(ctx, row)
 }
 
-// latest is the version that was read last.
+// latest returns the version that was read last.
 func (s *State) latest() *Version {
 	if s.Pending != nil {
 		return s.Pending
@@ -77,7 +77,7 @@ func (s *State) latest() *Version {
 	return s.Accepted
 }
 
-// accept makes a version the one that the catalogue is made of.
+// accept makes a version the accepted one.
 func (s *State) accept(version *Version) {
 	s.replace(s.Accepted, version)
 	s.replace(s.Pending, version)
@@ -85,15 +85,15 @@ func (s *State) accept(version *Version) {
 	s.confirm()
 }
 
-// confirm notes that what is accepted is what the list says. Patients see that a record is unconfirmed, so
-// that its end is published.
+// confirm records that the list equals the accepted version. Patients see whether a record is unconfirmed, so this must
+// be published.
 func (s *State) confirm() {
 	s.Failures, s.Reason = 0, ""
 	s.Unpublished = s.Unpublished || !s.UnconfirmedSince.IsZero()
 	s.UnconfirmedSince = time.Time{}
 }
 
-// take reads a list and decides about it.
+// take reads a list and decides whether to accept it.
 func (i Intake) take(ctx context.Context, row Row, list io.Reader, known Known) (Row, Outcome, error) {
 	body := sha256.New()
 	listings, report, err := read(ctx, row.Source, io.TeeReader(list, body))
@@ -129,7 +129,7 @@ func (i Intake) take(ctx context.Context, row Row, list io.Reader, known Known) 
 	return i.done(ctx, row, Accepted)
 }
 
-// read reads the listings of a source: all of the list, or those of one brand.
+// read reads the listings of a source: the entire list, or those of one brand.
 func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing, listing.Report, error) {
 	var listings []listing.Listing
 	report, err := listing.Read(ctx, source.Format, list, func(l listing.Listing) error {
@@ -145,7 +145,7 @@ func read(ctx context.Context, source Source, list io.Reader) ([]listing.Listing
 	return listings, report, nil
 }
 
-// ofBrand are the listings of a brand and of all that is part of it.
+// ofBrand returns the listings of a brand and of all its parts.
 func ofBrand(listings []listing.Listing, brand listing.Identifier) []listing.Listing {
 	above := make(map[string]string, len(listings))
 	isOwn := make(map[string]bool)
@@ -183,7 +183,7 @@ func (i Intake) keep(ctx context.Context, source Source, version *Version, listi
 	return nil
 }
 
-// same notes that a list is the one that was read before. Nothing but the row's times changes.
+// same records that a list has not changed since it was last read. Only the row's times change.
 func (i Intake) same(ctx context.Context, row Row, seen *Version, known Known) (Row, Outcome, error) {
 	isPending := seen == row.State.Pending
 	if known != (Known{}) {
@@ -199,7 +199,7 @@ func (i Intake) same(ctx context.Context, row Row, seen *Version, known Known) (
 	return i.done(ctx, row, Unchanged)
 }
 
-// fail notes that a list could not be read.
+// fail records that a list could not be read.
 func (i Intake) fail(ctx context.Context, row Row, err error) (Row, Outcome, error) {
 	if errors.Is(err, context.Canceled) {
 		return row, Failed, err

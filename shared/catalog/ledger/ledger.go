@@ -1,6 +1,6 @@
-// Package ledger owns what is written down of the catalogue beside its snapshots (docs/adr/0023-the-catalogue.md):
-// which version of a mode is live, how a publication stands, and what an operator has said against the lists. It knows
-// no store: these are the rows that publishing and serving agree on.
+// Package ledger defines the catalogue's records outside its snapshots (docs/adr/0023-the-catalogue.md): the live
+// version of a mode, the status of a publication, and the operator's overrides of the lists. It does not depend on a
+// store: publishing and serving share these rows.
 package ledger
 
 import (
@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// Version names a snapshot: when it was made (UTC) and the hash of what it holds, so that names sort by time and equal
-// content can be told. Empty: none.
+// Version names a snapshot by its creation time (UTC) and the hash of its content, so that names sort by time and equal
+// content is recognisable. An empty Version means none.
 type Version string
 
-// versionTime is how the time is written.
+// versionTime is the format of the time.
 const versionTime = "20060102T150405Z"
 
-// NewVersion names the snapshot with a hash, in hex.
+// NewVersion names the snapshot with the given hash in hex.
 func NewVersion(at time.Time, hash string) Version {
 	return Version(at.UTC().Format(versionTime) + "-" + hash)
 }
 
-// Hash is the hash of its content.
+// Hash returns the hash of the snapshot's content.
 func (v Version) Hash() string {
 	_, hash, _ := strings.Cut(string(v), "-")
 	return hash
 }
 
-// MadeAt is when it was made; zero for what is no version.
+// MadeAt returns the snapshot's creation time, or zero for an invalid version.
 func (v Version) MadeAt() time.Time {
 	at, _, _ := strings.Cut(string(v), "-")
 	made, err := time.Parse(versionTime, at)
@@ -37,78 +37,78 @@ func (v Version) MadeAt() time.Time {
 	return made
 }
 
-// ParseVersion reads a version, as of a cursor or a command line: it becomes part of an object's name.
+// ParseVersion parses a version, for example from a cursor or a command line. It becomes part of an object's name.
 func ParseVersion(text string) (Version, bool) {
 	v := Version(text)
 	sum, err := hex.DecodeString(v.Hash())
 	return v, err == nil && len(sum) == hashBytes && !v.MadeAt().IsZero() && NewVersion(v.MadeAt(), v.Hash()) == v
 }
 
-// hashBytes is how much of a SHA-256 names a version.
+// hashBytes is the number of bytes of a SHA-256 in a version's name.
 const hashBytes = 8
 
-// Shorten is the part of a SHA-256 that names a version, in hex.
+// Shorten returns the part of a SHA-256 that names a version, in hex.
 func Shorten(sum []byte) string { return hex.EncodeToString(sum[:hashBytes]) }
 
-// Pointer says which version of a mode is live. A new stack has the zero value but for Mode.
+// Pointer names the live version of a mode. In a new stack only Mode is set.
 type Pointer struct {
 	Mode    string
 	Live    Version
 	MovedAt time.Time
-	// Kept are the versions whose objects are there, the live one too, in the order of their publication, the latest last.
+	// Kept lists the versions whose objects exist, including the live one, in the order of publication.
 	Kept []Version
 	Rev  int64
 }
 
-// Phase is how far a publication has come.
+// Phase is the progress of a publication.
 type Phase string
 
-// The phases, in their order. An endpoint's row is there before patients find it, and suspended
-// after they no longer do.
+// The phases, in order. An endpoint's row is written before patients can find it, and suspended after they no longer
+// can.
 const (
-	Writing    Phase = "writing"    // the snapshot's objects
-	Rows       Phase = "rows"       // of endpoints that patients may connect to
-	Suspending Phase = "suspending" // endpoints that have gone; the pointer has moved
+	Writing    Phase = "writing"    // writes the snapshot's objects
+	Rows       Phase = "rows"       // writes rows of endpoints that patients may connect to
+	Suspending Phase = "suspending" // suspends removed endpoints, after the pointer has moved
 )
 
-// Publication is how publishing one mode stands. A new stack has the zero value but for Mode.
+// Publication is the status of a mode's publication. In a new stack only Mode is set.
 type Publication struct {
 	Mode     string
-	From     Version // that was live when it began
-	To       Version // empty: nothing is under way
+	From     Version // the live version when it began
+	To       Version // empty: none in progress
 	Phase    Phase
-	Done     int // rows of the phase that are done
+	Done     int // completed rows of the phase
 	Question Question
-	Waits    Waits  // what lists say and no question is about: it is let in by host
-	Approved string // the Question.ID that an operator has said yes to
-	// Paused keeps what is live as it is after a rollback, until an operator resumes: the lists still
-	// say what was taken back.
+	Waits    Waits  // servers outside any question; an operator allows them by host
+	Approved string // the Question.ID that an operator has approved
+	// Paused keeps the live version after a rollback until an operator resumes, since the lists still contain the
+	// rolled-back changes.
 	Paused bool
-	// Sighted is when the latest sighting was made that endpoints were pinned by (health.Sighting).
+	// Sighted is the time of the latest sighting that was used for pinning endpoints (health.Sighting).
 	Sighted time.Time
 	Rev     int64
 }
 
-// Question is what waits for an operator.
+// Question is a change that waits for an operator's decision.
 type Question struct {
-	ID      string    `json:"id,omitempty"` // the same for as long as the same is asked; empty for none
+	ID      string    `json:"id,omitempty"` // stable while the question is unchanged; empty for none
 	Asked   time.Time `json:"asked,omitzero"`
-	Whole   bool      `json:"whole,omitempty"` // nothing is published before the answer; else all but Held is
+	Whole   bool      `json:"whole,omitempty"` // if set, nothing is published before the decision; else all but Held
 	Because []string  `json:"because,omitempty"`
 	Diff    Diff      `json:"diff,omitzero"`
-	Held    []Held    `json:"held,omitempty"` // the first of them; HeldMore are the others
+	Held    []Held    `json:"held,omitempty"` // the first of them; HeldMore counts the others
 	More    int       `json:"held_more,omitempty"`
 }
 
-// Waits are servers that lists have and that wait for an operator (compose.Wait).
+// Waits summarises the servers in lists that wait for an operator (compose.Wait).
 type Waits struct {
-	ID      string    `json:"id,omitempty"`   // the same for as long as the same waits; empty for nothing
-	Since   time.Time `json:"since,omitzero"` // when anything began to wait
+	ID      string    `json:"id,omitempty"`   // stable while the servers are unchanged; empty for none
+	Since   time.Time `json:"since,omitzero"` // when the first of them began to wait
 	Hosts   int       `json:"hosts,omitempty"`
 	Servers int       `json:"servers,omitempty"`
 }
 
-// Held is an endpoint that patients are connected at and that would become another one.
+// Held is an endpoint with connected patients that the publication would change.
 type Held struct {
 	EndpointID string `json:"endpoint_id"`
 	Name       string `json:"name"`
@@ -117,47 +117,48 @@ type Held struct {
 	To         string `json:"to"`
 }
 
-// Diff is what a version changes, by kind of record.
+// Diff is the difference that a version makes, by kind of record.
 type Diff struct {
 	Brands    Changes `json:"brands"`
 	Portals   Changes `json:"portals"`
 	Endpoints Changes `json:"endpoints"`
 }
 
-// Changes are those of one kind of record. Of names it has the first few.
+// Changes counts the changes of one kind of record, with the first few names.
 type Changes struct {
-	Before  int      `json:"before"` // without tombstones
+	Before  int      `json:"before"` // number of records without tombstones
 	After   int      `json:"after"`
 	Added   int      `json:"added"`
 	Changed int      `json:"changed"`
-	Removed int      `json:"removed"` // tombstones, and what was merged
+	Removed int      `json:"removed"` // tombstones and merged records
 	Names   []string `json:"names,omitempty"`
 }
 
-// Override is an operator's decision about what lists contain. It outlives every import.
+// Override is an operator's decision about the contents of lists. It outlives every import.
 type Override struct {
 	Kind Kind
-	ID   string // of the brand, portal or endpoint it is about; of Platform and Refuse: the host
-	// of merge: the id that it is merged into; of alias and name: the text; of Portal: the host; of Platform: the platform
+	ID   string // id of the brand, portal or endpoint; for Platform and Refuse: the host
+	// for merge: the id of the brand to merge into; for alias and name: the text; for Portal: the host; for Platform: the
+	// platform
 	Value string
 }
 
-// Kind is what an Override does.
+// Kind is the effect of an Override.
 type Kind string
 
 // The kinds.
 const (
 	Hide  Kind = "hide"
-	Show  Kind = "show" // although its list hides it
+	Show  Kind = "show" // even if its list hides it
 	Merge Kind = "merge"
-	Alias Kind = "alias" // one more; a record has as many as were said
+	Alias Kind = "alias" // adds one; a record may have several
 	Name  Kind = "name"
 
-	// a brand, or with the id EveryBrand all, may have servers at a host; a brand has as many as were said
+	// allows a brand, or all with the id EveryBrand, to have servers at a host; a brand may have several
 	Portal   Kind = "portal"
-	Platform Kind = "platform" // of a host's servers
-	Refuse   Kind = "refuse"   // no server at a host is in the catalogue
+	Platform Kind = "platform" // sets the platform of a host's servers
+	Refuse   Kind = "refuse"   // excludes a host's servers from the catalogue
 )
 
-// EveryBrand is the id of an Override that lets all brands have servers at a host.
+// EveryBrand is the id of an Override that allows all brands to have servers at a host.
 const EveryBrand = "*"

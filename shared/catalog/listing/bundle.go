@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// readBrands reads a User-access Brands bundle: a listing for each Organization.
+// readBrands reads a User-access Brands bundle and creates a listing for each Organization.
 func readBrands(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, false)
 }
 
-// readEndpoints reads a vendor's bundle: a listing for each Organization with endpoints, and one for each Endpoint that
-// belongs to none of them, by what it says of who manages it, or by its own name.
+// readEndpoints reads a vendor's bundle. It creates a listing for each Organization with endpoints. An Endpoint that
+// belongs to no Organization gets its own listing, named after its managing organization or itself.
 func readEndpoints(ctx context.Context, list *bufio.Reader, out *output) error {
 	return readBundle(ctx, list, out, true)
 }
@@ -40,12 +40,11 @@ func readBundle(ctx context.Context, list *bufio.Reader, out *output, alone bool
 	return b.give(ctx, alone)
 }
 
-// bundle is what of a Bundle is in memory: no more than what listings are made of. References go
-// both ways, forwards as well.
+// bundle holds the parts of a Bundle that listings need. References may point backwards and forwards.
 type bundle struct {
 	out           *output
 	kind          string                  // resourceType
-	organizations map[string]*institution // by every name that references call them by
+	organizations map[string]*institution // by every name that references use
 	endpoints     map[string]*node
 	inOrder       []*institution
 	servers       []*node
@@ -55,12 +54,12 @@ type bundle struct {
 type institution struct {
 	Listing
 
-	scope    string // the entry, for references to what it contains
+	scope    string // scope of the entry, for references to contained resources
 	above    reference
 	portals  []portal
 	offers   []reference // Organization.endpoint
-	manages  []*node     // endpoints that name it as the one that manages them
-	declined bool        // its publisher knows that it has no endpoint
+	manages  []*node     // endpoints that name it as their managing organization
+	declined bool        // its publisher declares that it has no endpoint
 }
 
 type portal struct {
@@ -76,10 +75,10 @@ type node struct {
 	key     string
 	scope   string
 	manager reference
-	isUsed  bool // by an organization
+	isUsed  bool // an organization uses it
 }
 
-// member reads what a Bundle says beside its entries.
+// member reads a member of the Bundle outside its entries.
 func (b *bundle) member(name string, raw []byte) {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -114,7 +113,7 @@ func (b *bundle) entry(raw []byte, reason Reason) {
 	b.resource(e.Resource, e.FullURL, place, "")
 }
 
-// resource takes one in; inside is the scope of the one that contains it.
+// resource adds a resource. inside is the scope of the containing one.
 func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	report := &b.out.report
 	var h head
@@ -142,7 +141,7 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	case "":
 		report.lost(NotFormat, key)
 		return
-	default: // bundles may hold what belongs to neither, such as a Location
+	default: // bundles may contain other types, such as Location
 		return
 	}
 	if inside == "" {
@@ -152,15 +151,15 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	}
 }
 
-// identity is how a resource is called.
+// identity holds the names of a resource.
 type identity struct {
-	key   string // in reports and as a Listing's
-	name  string // that nothing else has: the full URL, Type/id where there is none, or that of what an entry contains
-	other string // Type/id, which resources of two servers may share; the first has it
-	scope string // of references
+	key   string // key in reports and of the Listing
+	name  string // unique: the full URL, or Type/id without one, or a contained resource's
+	other string // Type/id, which two servers' resources may share; the first has it
+	scope string // scope for resolving references
 }
 
-// identify gives a resource its names.
+// identify returns the names of a resource.
 func (b *bundle) identify(h head, fullURL, place, inside string) identity {
 	local := h.ResourceType + "/" + h.ID
 	who := identity{key: h.ID, name: fullURL, other: local, scope: place}
@@ -188,7 +187,7 @@ func (b *bundle) identify(h head, fullURL, place, inside string) identity {
 	return who
 }
 
-// register files something under its names; false when there is one of its name.
+// register stores a value under its names. It returns false if the unique name is already used.
 func register[T any](known map[string]T, who identity, what T) bool {
 	if _, isKnown := known[who.name]; isKnown && who.name != "" {
 		return false
@@ -205,7 +204,7 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	address, isServer := server(e.Address)
 	switch {
 	case e.Address == "" && isAbsent(e.AddressMore.Extension):
-		return // known not to be there: who refers to it has none, and that is no mistake
+		return // declared absent: a reference to it resolves to nothing, without a problem
 	case !e.isREST():
 		report.lost(NotREST, key)
 		return
@@ -223,7 +222,8 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	}
 }
 
-// find follows a reference: to what its own entry contains, to Type/id at its own server or at any, to a full URL.
+// find resolves a reference: to a contained resource of its own entry, to Type/id at its own server or at any, or to a
+// full URL.
 func find[T any](known map[string]T, to reference, scope, kind string) (found T, ok bool) {
 	name := to.Reference
 	if name == "" {
@@ -234,7 +234,7 @@ func find[T any](known map[string]T, to reference, scope, kind string) (found T,
 			return found, true
 		}
 	}
-	if at := strings.LastIndex(name, kind+"/"); at > 0 { // absolute, where entries have no full URLs
+	if at := strings.LastIndex(name, kind+"/"); at > 0 { // absolute, if entries have no full URLs
 		found, ok = known[name[at:]]
 	}
 	return found, ok

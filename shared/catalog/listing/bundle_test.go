@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// read reads a list and gives what came of it.
+// read reads a list and returns the result.
 func read(t *testing.T, format listing.Format, list string) ([]listing.Listing, listing.Report, error) {
 	t.Helper()
 	var found []listing.Listing
@@ -32,7 +32,7 @@ func mustRead(t *testing.T, format listing.Format, list string) ([]listing.Listi
 	return found, report
 }
 
-// problems are what a report tells, on a line each.
+// problems returns a report's problems, one per line.
 func problems(r listing.Report) string {
 	lines := make([]string, 0, len(r.Problems))
 	for _, p := range r.Problems {
@@ -41,7 +41,7 @@ func problems(r listing.Report) string {
 	return strings.Join(lines, "\n")
 }
 
-// bundle wraps resources, as entries with full URLs.
+// bundle wraps resources as entries with full URLs.
 func bundle(resources ...string) string {
 	entries := make([]string, 0, len(resources))
 	for _, r := range resources {
@@ -88,7 +88,7 @@ func myHarbor() []listing.Portal {
 	}}
 }
 
-func TestABrandIsReadWithAllThatSMARTSaysOfIt(t *testing.T) {
+func TestReadBrandsReadsAllSMARTFields(t *testing.T) {
 	t.Parallel()
 	want := []listing.Listing{{
 		Key: "harbor-health", Name: "Harbor Health", Aliases: []string{"Harbour"}, NPIs: []string{"1234567893"},
@@ -121,7 +121,7 @@ func TestABrandIsReadWithAllThatSMARTSaysOfIt(t *testing.T) {
 	}
 }
 
-func TestABrandWithoutAPortalHasThatOfWhatItIsPartOf(t *testing.T) {
+func TestReadBrandsInheritsPortalOfParent(t *testing.T) {
 	t.Parallel()
 	clinic := `{"resourceType":"Organization","id":"clinic","name":"Harbor Clinic",` +
 		`"partOf":{"reference":"Organization/ward"}}`
@@ -135,7 +135,7 @@ func TestABrandWithoutAPortalHasThatOfWhatItIsPartOf(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
+func TestReadBundleReportsBadEntriesAndKeepsOthers(t *testing.T) {
 	t.Parallel()
 	reaching := func(id, more string) string {
 		return `{"resourceType":"Organization","id":"` + id + `","name":"` + id +
@@ -147,8 +147,8 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 	for name, c := range map[string]struct {
 		entry  string
 		format listing.Format
-		want   string // problem
-		names  string // of the listings beside Harbor Health
+		want   string // the expected problem
+		names  string // names of the listings other than Harbor Health
 	}{
 		"part of itself": {
 			reaching("a", `,"partOf":{"reference":"Organization/a"}`), listing.Brands,
@@ -251,7 +251,7 @@ func TestWhatIsWrongWithABundlesEntriesIsToldAndCostsNoOther(t *testing.T) {
 	}
 }
 
-func TestReferencesLeadByFullURLByTypeAndIDAndIntoTheirOwnEntry(t *testing.T) {
+func TestReadBundleResolvesAllReferenceForms(t *testing.T) {
 	t.Parallel()
 	list := func(fullURL, reference string) string {
 		return `{"resourceType":"Bundle","entry":[{"fullUrl":"https://ehr.example/fhir/Organization/a",` +
@@ -295,11 +295,11 @@ func TestReferencesLeadByFullURLByTypeAndIDAndIntoTheirOwnEntry(t *testing.T) {
 	}
 }
 
-func TestVendorsBundlesAreReadWithAndWithoutOrganizations(t *testing.T) {
+func TestReadEndpointsAcceptsBundleWithoutOrganizations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		list string
-		want []string // key, name, address, off
+		want []string // key, name, URL, off
 	}{
 		"contained": {bundle(
 			`{"resourceType":"Endpoint","id":"e1","status":"active","name":"R4 of A","address":"https://a.example/r4",
@@ -347,7 +347,7 @@ func TestVendorsBundlesAreReadWithAndWithoutOrganizations(t *testing.T) {
 	}
 }
 
-func TestListsOfWhichNothingCanBeTakenAreRefused(t *testing.T) {
+func TestReadRefusesUnusableLists(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]listing.Reason{
 		"": listing.Empty, "  \n": listing.Empty, "<!DOCTYPE html><p>Down": listing.IsPage, "\n<HTML>": listing.IsPage,

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// byHand is a brand of a hand-kept list. Portals and endpoints stand in lists of their own and are named by their keys,
-// so that several brands have one portal, and several portals one endpoint (infra/catalog/example.yaml).
+// byHand is a brand of a hand-kept list. Portals and endpoints have their own sections and are referenced by key, so
+// that brands can share a portal, and portals an endpoint (infra/catalog/example.yaml).
 type byHand struct {
 	ID          string           `yaml:"id"`
 	Name        string           `yaml:"name"`
@@ -30,7 +30,7 @@ type byHand struct {
 	Merged      []string         `yaml:"merged"`
 	Locations   []locationByHand `yaml:"locations"`
 	Portals     []string         `yaml:"portals"`
-	Endpoints   []string         `yaml:"endpoints"` // of a portal without a name
+	Endpoints   []string         `yaml:"endpoints"` // endpoints of an unnamed portal
 }
 
 type locationByHand struct {
@@ -58,7 +58,7 @@ type endpointByHand struct {
 	Off         bool   `yaml:"off"`
 }
 
-// decode reads an entry into a form, which has to have all of its words. What is wrong is told with its own line.
+// decode decodes an entry, which may contain only the given words as keys. Problems are reported with their line.
 func (h handList) decode(node *yaml.Node, name string, into any, words ...string) bool {
 	report := &h.out.report
 	if node.Kind != yaml.MappingNode {
@@ -80,8 +80,8 @@ func (h handList) decode(node *yaml.Node, name string, into any, words ...string
 	return true
 }
 
-// unknown is the line of the first word of an entry that its form does not have; 0 without. Words of what is
-// nested are the form's, too.
+// unknown returns the line of the first key in an entry that the format does not define, or 0 if there is none. It also
+// checks nested keys.
 func unknown(node *yaml.Node, words []string) int {
 	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
 		if !slices.Contains(words, node.Content[i].Value) {
@@ -98,7 +98,7 @@ func unknown(node *yaml.Node, words []string) int {
 
 var lineInError = regexp.MustCompile(`line (\d+)`)
 
-// lineOf is the line that an error of the YAML reader names; 0 for none.
+// lineOf returns the line in a YAML error, or 0 if there is none.
 func lineOf(err error) int {
 	text := err.Error()
 	if failure, isType := errors.AsType[*yaml.TypeError](err); isType && len(failure.Errors) > 0 {
@@ -195,7 +195,7 @@ func (h handList) brand(key string, node *yaml.Node) error {
 	return h.out.give(l)
 }
 
-// portalsOf are those that a brand names, and one of the endpoints that it names itself.
+// portalsOf returns the portals that a brand references, and one for the endpoints that it references directly.
 func (h handList) portalsOf(place string, b byHand) []Portal {
 	var portals []Portal
 	for _, key := range limited(&h.out.report, place, b.Portals, maxPortals) {
@@ -211,7 +211,7 @@ func (h handList) portalsOf(place string, b byHand) []Portal {
 	return portals
 }
 
-// servers are the endpoints with some keys.
+// servers returns the endpoints with the given keys.
 func (h handList) servers(place string, keys []string) []Endpoint {
 	var servers []Endpoint
 	for _, key := range limited(&h.out.report, place, keys, maxEndpoints) {
@@ -224,7 +224,7 @@ func (h handList) servers(place string, keys []string) []Endpoint {
 	return servers
 }
 
-// id is an id as a hand-kept list chooses it: a UUID, or none.
+// id returns an id chosen by a hand-kept list: a valid UUID or "".
 func (h handList) id(place, text string) string {
 	id, isUUID := ids.ParseUUID(text)
 	if text != "" && !isUUID {

@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// The systems and extensions that are read (FHIR R4; SMART App Launch 2.2, section 8).
+// The systems and extensions that importers read (FHIR R4; SMART App Launch 2.2, section 8).
 const (
 	systemNPI     = "http://hl7.org/fhir/sid/us-npi"
 	systemWebsite = "urn:ietf:rfc:3986"
 	brandOf       = "http://hl7.org/fhir/StructureDefinition/organization-brand"
 	portalOf      = "http://hl7.org/fhir/StructureDefinition/organization-portal"
 	absentReason  = "http://hl7.org/fhir/StructureDefinition/data-absent-reason"
-	fhirVersion   = "/endpoint-fhir-version" // of HL7's, of SMART's drafts, of Argonaut's: by its last part
-	categories    = "-access-category"       // user-access-category, and patient-access-category before it was named so
+	fhirVersion   = "/endpoint-fhir-version" // last part of the URLs of HL7, SMART's drafts and Argonaut
+	categories    = "-access-category"       // user-access-category, formerly patient-access-category
 	connectsREST  = "hl7-fhir-rest"
 )
 
-// entry is one of a Bundle.
+// entry is an entry of a Bundle.
 type entry struct {
 	FullURL  string          `json:"fullUrl"`
 	Resource json.RawMessage `json:"resource"`
@@ -94,7 +94,7 @@ type extension struct {
 	ValueReference reference   `json:"valueReference"`
 }
 
-// text is the value of an extension, of whichever kind of text it is.
+// text returns the value of an extension, for all kinds of text.
 func (e extension) text() string {
 	for _, value := range []string{e.ValueURL, e.ValueURI, e.ValueString, e.ValueMarkdown, e.ValueCode} {
 		if value != "" {
@@ -104,7 +104,7 @@ func (e extension) text() string {
 	return ""
 }
 
-// first is the text of the first extension with a URL.
+// first returns the text of the first extension with the given URL.
 func first(extensions []extension, name string) string {
 	for _, e := range extensions {
 		if e.URL == name && e.text() != "" {
@@ -114,10 +114,10 @@ func first(extensions []extension, name string) string {
 	return ""
 }
 
-// isAbsent tells that a publisher knows that there is nothing to tell: asked-declined, asked-unknown.
+// isAbsent reports whether a publisher declares that there is no value: asked-declined, asked-unknown.
 func isAbsent(extensions []extension) bool { return first(extensions, absentReason) != "" }
 
-// isOff tells an endpoint that its list keeps but does not offer (FHIR R4, EndpointStatus).
+// isOff reports whether an endpoint is in its list but not offered (FHIR R4, EndpointStatus).
 func (e endpoint) isOff() bool { return e.Status != "" && e.Status != "active" }
 
 func (e endpoint) isREST() bool {
@@ -133,7 +133,7 @@ func (e endpoint) version() string {
 	return ""
 }
 
-// category is the first of SMART's categories.
+// category returns the first of SMART's categories.
 func (o organization) category() string {
 	for _, kind := range o.Type {
 		for _, c := range kind.Coding {
@@ -145,8 +145,8 @@ func (o organization) category() string {
 	return ""
 }
 
-// unmarshal reads an entry of a list. What has the wrong type is left out and told, the rest is there; a
-// reason is why nothing is.
+// unmarshal decodes an entry of a list. A value of the wrong type is omitted and reported, and the rest is decoded. A
+// non-empty Reason explains why nothing could be decoded.
 func (r *Report) unmarshal(raw []byte, key string, into any) Reason {
 	if !utf8.Valid(raw) {
 		return BadText

@@ -7,25 +7,25 @@ import (
 	"io"
 )
 
-// Format is how a published list is written.
+// Format is the format of a published list.
 type Format string
 
-// The formats. Each may be gzipped, too; Read notices.
+// The formats. Each may be gzipped; Read detects that.
 const (
 	Brands        Format = "brands"         // User-access Brands bundle: SMART App Launch 2.2, section 8
-	Endpoints     Format = "endpoints"      // vendors' Bundle of Endpoint and perhaps Organization resources: FHIR R4
-	LanternCSV    Format = "lantern-csv"    // as Lantern exports it, with a header
+	Endpoints     Format = "endpoints"      // vendors' Bundle of Endpoint and optional Organization resources: FHIR R4
+	LanternCSV    Format = "lantern-csv"    // Lantern's export, with a header
 	LanternJSON   Format = "lantern-json"   // the same rows as an array of objects
-	LanternNDJSON Format = "lantern-ndjson" // the same rows, an object a line
-	YAML          Format = "yaml"           // kept by hand: infra/catalog/example.yaml
+	LanternNDJSON Format = "lantern-ndjson" // the same rows, one object per line
+	YAML          Format = "yaml"           // hand-kept: infra/catalog/example.yaml
 )
 
-// Formats are all of them.
+// Formats returns all formats.
 func Formats() []Format {
 	return []Format{Brands, Endpoints, LanternCSV, LanternJSON, LanternNDJSON, YAML}
 }
 
-// importer reads a list of one format.
+// importer reads a list in one format.
 type importer func(ctx context.Context, list *bufio.Reader, out *output) error
 
 func importerOf(format Format) (importer, bool) {
@@ -36,10 +36,10 @@ func importerOf(format Format) (importer, bool) {
 	return read, known
 }
 
-// Read gives each listing of a list to each, in the order of the list. What is wrong with an entry is in the
-// Report and costs no other entry. Bundles refer forwards and are in memory as far as they are needed, at about a
-// tenth of their length; of everything else there is one entry. An error is one of the whole list (*Refused), of
-// the reader, of ctx, or each's own.
+// Read calls each for every listing of a list, in the order of the list. A problem in an entry is reported and does not
+// affect other entries. Bundles contain forward references, so their needed parts are held in memory, about a tenth of
+// their size; of other formats Read holds one entry. The error is a refusal of the entire list (*Refused), or comes
+// from the reader, from ctx or from each.
 func Read(ctx context.Context, format Format, list io.Reader, each func(Listing) error) (Report, error) {
 	read, known := importerOf(format)
 	if !known {
@@ -59,14 +59,14 @@ func Read(ctx context.Context, format Format, list io.Reader, each func(Listing)
 	return out.report, nil
 }
 
-// output is where importers put what they find.
+// output collects an importer's results.
 type output struct {
 	each   func(Listing) error
 	report Report
 	seen   map[string]bool // keys of listings
 }
 
-// entry counts one of the list.
+// entry counts an entry of the list.
 func (o *output) entry(ctx context.Context) error {
 	if o.report.Entries++; o.report.Entries > maxEntries {
 		return refused(TooMany)
@@ -74,7 +74,7 @@ func (o *output) entry(ctx context.Context) error {
 	return ctx.Err() //nolint:wrapcheck // whose end it is, its owner knows
 }
 
-// give hands a listing on, unless there was one with its key.
+// give passes a listing on, unless one with the same key was already passed.
 func (o *output) give(l Listing) error {
 	if o.seen[l.Key] {
 		o.report.lost(DuplicateKey, l.Key)

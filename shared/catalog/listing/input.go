@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// open unpacks a list, and refuses what is no list before anything is read of it.
+// open decompresses a list, and refuses input that can't be a list before reading it.
 func open(list io.Reader) (*bufio.Reader, error) {
 	const ahead = 64 << 10
 	opened := bufio.NewReaderSize(list, ahead)
@@ -38,7 +38,7 @@ func open(list io.Reader) (*bufio.Reader, error) {
 	return opened, nil
 }
 
-// bounded ends a list that is too large with an error, and says of one that was cut in its packing that it was.
+// bounded fails if a list is too large, and reports a truncated gzip stream.
 type bounded struct {
 	from io.Reader
 	left int64

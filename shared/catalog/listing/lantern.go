@@ -15,14 +15,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// column is what a column of Lantern's tells, under whichever of the names that it has had.
+// column is the meaning of one of Lantern's columns, which have had several names.
 type column int
 
 const (
 	otherColumn column = iota
 	listColumn
 	nameColumn
-	namesColumn // several, with semicolons between them
+	namesColumn // several names, separated by semicolons
 	urlColumn
 	npiColumn
 	zipColumn
@@ -30,8 +30,8 @@ const (
 	columns
 )
 
-// columnOf reads the name of a column or of a member: of Lantern's exports, of its interface and of the
-// lists in its repository.
+// columnOf maps the name of a column or member to its meaning, for Lantern's exports, its API and the lists in its
+// repository.
 func columnOf(name string) column {
 	switch strings.ToLower(name) {
 	case "list", "list_source", "certified_api_developer_name", "vendor_name":
@@ -52,10 +52,10 @@ func columnOf(name string) column {
 	return otherColumn
 }
 
-// row is one of Lantern's.
+// row is a row of Lantern's list.
 type row [columns]string
 
-// readLines reads rows as JSON objects, one a line. A line that is none costs itself only.
+// readLines reads rows as JSON objects, one per line. An invalid line does not affect the others.
 func readLines(ctx context.Context, list *bufio.Reader, out *output) error {
 	for line := 1; ; line++ {
 		raw, reason, err := nextLine(list)
@@ -74,7 +74,7 @@ func readLines(ctx context.Context, list *bufio.Reader, out *output) error {
 	}
 }
 
-// nextLine is a line without blanks around it; io.EOF after the last.
+// nextLine returns a line without surrounding blanks, or io.EOF after the last one.
 func nextLine(list *bufio.Reader) (raw []byte, reason Reason, err error) {
 	for {
 		part, err := list.ReadSlice('\n')
@@ -93,7 +93,7 @@ func nextLine(list *bufio.Reader) (raw []byte, reason Reason, err error) {
 	}
 }
 
-// readRows reads rows as an array of JSON objects, alone or as the member Endpoints.
+// readRows reads rows as an array of JSON objects, at the top level or in the member Endpoints.
 func readRows(ctx context.Context, list *bufio.Reader, out *output) error {
 	scan := scanner{from: list}
 	isList := func(name string) bool { return strings.EqualFold(name, "endpoints") }
@@ -139,7 +139,7 @@ func (o *output) jsonRow(ctx context.Context, place string, raw []byte, reason R
 	return o.row(place, r)
 }
 
-// row makes listings of a row: one for each name, where it has several for one server.
+// row creates listings from a row: one for each name if it has several names for one server.
 func (o *output) row(place string, r row) error {
 	address, isServer := server(r[urlColumn])
 	if !isServer {
@@ -173,7 +173,7 @@ func (o *output) row(place string, r row) error {
 	return nil
 }
 
-// keyOf names a row, which has no id, by all that it says.
+// keyOf derives a key from the complete content of a row, which has no id.
 func keyOf(parts ...string) string {
 	whole := sha256.New()
 	for _, part := range parts {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// manyBrands is a bundle of brands as large vendors publish it, made while it is read: servers at the end, places
-// that are part of brands.
+// manyBrands generates a bundle of brands, in the form that large vendors publish, while it is read: servers at the
+// end, and places that are parts of brands.
 type manyBrands struct {
 	places, padding int
 	left            strings.Reader
@@ -54,8 +54,8 @@ func (m *manyBrands) next() string {
 		m.at, m.at, partOf, server, m.at, strings.Repeat("x", m.padding), m.at, m.at, m.at)
 }
 
-// What a bundle says beside what is taken of it stays out of memory.
-func TestABundleIsReadInMemoryForWhatIsTakenOfIt(t *testing.T) { //nolint:paralleltest // measures the heap
+// The unused parts of a bundle must stay out of memory.
+func TestReadBundleBoundsMemory(t *testing.T) { //nolint:paralleltest // measures the heap
 	before := heap()
 	var kept []listing.Listing
 	report, err := listing.Read(t.Context(), listing.Brands, &manyBrands{places: 1000, padding: 20_000},
@@ -64,7 +64,7 @@ func TestABundleIsReadInMemoryForWhatIsTakenOfIt(t *testing.T) { //nolint:parall
 			return nil
 		})
 	grown := heap() - before
-	if err != nil || report.Listings != 999 || grown > 4<<20 { // place 800 is part of place 0, which is none
+	if err != nil || report.Listings != 999 || grown > 4<<20 { // place 800 is part of place 0, which does not exist
 		t.Errorf("%d listings of 20 MB, %d bytes more in memory, %v, %+v", report.Listings, grown, err, report.Problems)
 	}
 	runtime.KeepAlive(kept)
@@ -77,7 +77,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func BenchmarkABundleLikeTheLargest(b *testing.B) {
+func BenchmarkReadLargestBundle(b *testing.B) {
 	var most uint64
 	for b.Loop() {
 		n := 0

@@ -1,13 +1,13 @@
-// Package listing owns what published lists say of institutions, before the catalogue makes records of it
-// (docs/adr/0023-the-catalogue.md): one form for the User-access Brands bundle (SMART App Launch 2.2, section 8),
-// vendors' R4 Endpoint bundles, Lantern's lists and hand-kept YAML, and the importers that read them in bounded memory.
+// Package listing defines the contents of published lists of institutions, before they become catalogue records
+// (docs/adr/0023-the-catalogue.md). One form represents the User-access Brands bundle (SMART App Launch 2.2, section
+// 8), vendors' R4 Endpoint bundles, Lantern's lists and hand-kept YAML. The importers read them in bounded memory.
 package listing
 
 import "recordbridge/shared/catalog/record"
 
-// Listing is what one list says of one institution.
+// Listing is a list's description of one institution.
 type Listing struct {
-	Key         string       `json:"key"` // names it in its list, the same at every reading
+	Key         string       `json:"key"` // identifies it in its list, stable across readings
 	Name        string       `json:"name"`
 	Aliases     []string     `json:"aliases,omitempty"`
 	Identifiers []Identifier `json:"identifiers,omitempty"` // other than NPIs
@@ -17,18 +17,18 @@ type Listing struct {
 	LogoLicense string       `json:"logo_license_uri,omitempty"`
 	Description string       `json:"description,omitempty"`
 	Category    string       `json:"category,omitempty"`
-	PartOf      string       `json:"part_of,omitempty"` // Key of the brand above it
+	PartOf      string       `json:"part_of,omitempty"` // Key of the parent brand
 	Hidden      bool         `json:"hidden,omitempty"`
 
 	Locations []record.Location `json:"locations,omitempty"`
 	Portals   []Portal          `json:"portals,omitempty"`
-	ID        string            `json:"id,omitempty"`     // of the brand, where a hand-kept list chooses it
+	ID        string            `json:"id,omitempty"`     // the brand's id, if a hand-kept list chooses it
 	Merged    []string          `json:"merged,omitempty"` // ids of brands that a hand-kept list merges into this one
 }
 
-// Portal is where its patients sign in. Portals with the same key, in whichever list, are one.
+// Portal is a patient sign-in. Portals with the same key, in any list, are the same.
 type Portal struct {
-	Key         string     `json:"key,omitempty"` // empty: named by its endpoints
+	Key         string     `json:"key,omitempty"` // if empty, its endpoints identify it
 	ID          string     `json:"id,omitempty"`
 	Name        string     `json:"name,omitempty"`
 	Website     string     `json:"website,omitempty"`
@@ -37,14 +37,14 @@ type Portal struct {
 	Endpoints   []Endpoint `json:"endpoints"`
 }
 
-// Endpoint is a FHIR server. Those with the same address, in whichever list, are one.
+// Endpoint is a FHIR server. Endpoints with the same URL, in any list, are the same.
 type Endpoint struct {
-	Address     string `json:"address"` // as the list has it
+	Address     string `json:"address"` // URL as written in the list
 	ID          string `json:"id,omitempty"`
 	Name        string `json:"name,omitempty"`
-	FHIRVersion string `json:"fhir_version,omitempty"` // empty where the list does not say
-	Platform    string `json:"platform,omitempty"`     // a platform type, where the list knows it
-	Off         bool   `json:"off,omitempty"`          // its list says that it is not in use
+	FHIRVersion string `json:"fhir_version,omitempty"` // empty if the list does not contain it
+	Platform    string `json:"platform,omitempty"`     // a platform type, if the list contains it
+	Off         bool   `json:"off,omitempty"`          // the list marks it as not in use
 }
 
 // Identifier is a business identifier (FHIR R4, Identifier): two listings that share one are the same institution.

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// organization takes an Organization in.
+// organization adds an Organization.
 func (b *bundle) organization(o organization, who identity, isContained bool) {
 	report, key := &b.out.report, who.key
 	found := &institution{
@@ -15,7 +15,7 @@ func (b *bundle) organization(o organization, who identity, isContained bool) {
 		Listing: Listing{Key: key, Name: report.text(key, o.Name, maxName), Category: o.category()},
 	}
 	if found.Name == "" {
-		if !isContained { // otherwise the endpoint has a name
+		if !isContained { // a contained one only provides the endpoint's name
 			report.lost(NoName, key)
 		}
 		return
@@ -54,7 +54,7 @@ func (b *bundle) organization(o organization, who identity, isContained bool) {
 	}
 }
 
-// identify reads by what the same institution is known in other lists, and its website.
+// identify reads the website and the identifiers that match the institution in other lists.
 func (i *institution) identify(report *Report, o organization) {
 	for _, id := range limited(report, i.Key, o.Identifier, maxIdentifiers+maxNPIs) {
 		system, value := strings.ReplaceAll(id.System, " ", ""), report.text(i.Key, id.Value, maxAddress)
@@ -95,8 +95,8 @@ func (i *institution) brand(report *Report, parts []extension) {
 	}
 }
 
-// portal reads an extension organization-portal. A portal's logo with a licence of its own is left out: nobody
-// would be shown the licence.
+// portal reads the extension organization-portal. It omits a portal's logo that has its own licence, since the licence
+// would not be shown.
 func (i *institution) portal(report *Report, parts []extension) portal {
 	p := portal{Portal: Portal{
 		Name:        report.text(i.Key, first(parts, "portalName"), maxName),
@@ -119,7 +119,7 @@ func (i *institution) portal(report *Report, parts []extension) portal {
 	return p
 }
 
-// limited is what is read of several.
+// limited returns the part of several within the limit.
 func limited[T any](report *Report, key string, several []T, most int) []T {
 	if len(several) > most {
 		report.found(TooMany, key)
@@ -128,7 +128,7 @@ func limited[T any](report *Report, key string, several []T, most int) []T {
 	return several
 }
 
-// appendNew appends what is not there yet and says something.
+// appendNew appends a value unless it is zero or already present.
 func appendNew[T comparable](to []T, what T) []T {
 	var nothing T
 	if what == nothing || slices.Contains(to, what) {

@@ -8,10 +8,10 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// realList is public data that is not part of the project (docs/develop/performance.md).
+// realList is the path of public data that is not part of the project (docs/develop/performance.md).
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-func TestTheRealListIsReadWhole(t *testing.T) {
+func TestReadReadsRealListCompletely(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")
@@ -30,7 +30,7 @@ func TestTheRealListIsReadWhole(t *testing.T) {
 	}
 }
 
-func BenchmarkTheRealList(b *testing.B) {
+func BenchmarkReadRealList(b *testing.B) {
 	if _, err := os.Stat(realList); err != nil {
 		b.Skip("no public data beside the project: ", err)
 	}

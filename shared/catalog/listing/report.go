@@ -5,39 +5,40 @@ import (
 	"time"
 )
 
-// A report is kept in a row, which holds 400 KB at most, whatever a list contains.
+// A report is stored in a row of at most 400 KB, regardless of the list's contents.
 const (
-	longestKey   = 60  // runes
-	longestOwn   = 500 // bytes of the address of an OwnList; a longer one is not told
-	toldKeys     = 5   // of a Problem
+	longestKey   = 60  // maximum length of a key in runes
+	longestOwn   = 500 // bytes of an OwnList's URL; a longer one is omitted
+	toldKeys     = 5   // keys listed for a Problem
 	toldOwnLists = 20
 )
 
-// Report is what came of reading a list.
+// Report is the result of reading a list.
 type Report struct {
-	Listings  int       `json:"listings"`            // given to each
-	Entries   int       `json:"entries"`             // of the list, those that cannot be used among them
-	Timestamp time.Time `json:"timestamp,omitzero"`  // as the list says itself; zero where it does not
-	Problems  []Problem `json:"problems,omitempty"`  // by reason, in the order in which they were met
-	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first that its institutions name
+	Listings  int       `json:"listings"`            // listings passed on
+	Entries   int       `json:"entries"`             // entries in the list, including unusable ones
+	Timestamp time.Time `json:"timestamp,omitzero"`  // the list's own timestamp; zero if it has none
+	Problems  []Problem `json:"problems,omitempty"`  // by reason, in order of appearance
+	OwnLists  []OwnList `json:"own_lists,omitempty"` // the first ones that its institutions name
 }
 
-// Problem is what is wrong with some entries, and which they are.
+// Problem is a defect of some entries, with their keys.
 type Problem struct {
 	Reason Reason   `json:"reason"`
 	Count  int      `json:"count"`
-	Lost   bool     `json:"lost,omitempty"` // the entries are left out; otherwise only what is wrong in them is
-	Keys   []string `json:"keys"`           // of the first of them; their places in the list where they have no key
+	Lost   bool     `json:"lost,omitempty"` // the entries are omitted; otherwise only the defective parts are
+	Keys   []string `json:"keys"`           // keys of the first ones, or their positions in the list
 }
 
-// OwnList is a list that an institution publishes of itself (brandBundle of SMART App Launch 2.2, section 8). It is
-// told to an operator, who may make a source of it: nothing is fetched because a list says so.
+// OwnList is a list that an institution publishes about itself (brandBundle of SMART App Launch 2.2, section 8). It is
+// reported to an operator, who may create a source from it. The service does not fetch a URL just because a list
+// contains it.
 type OwnList struct {
 	Key string `json:"key"`
 	URL string `json:"url"`
 }
 
-// Unreadable is how many entries are left out, without those that only repeat another.
+// Unreadable returns the number of omitted entries, not counting duplicates.
 func (r *Report) Unreadable() int {
 	n := 0
 	for _, p := range r.Problems {
@@ -48,10 +49,10 @@ func (r *Report) Unreadable() int {
 	return n
 }
 
-// found notes what is wrong in an entry of which the rest is taken.
+// found records a defect of an entry whose remaining parts are used.
 func (r *Report) found(reason Reason, key string) { r.note(reason, false, key) }
 
-// lost notes an entry that is left out.
+// lost records an omitted entry.
 func (r *Report) lost(reason Reason, key string) { r.note(reason, true, key) }
 
 func (r *Report) note(reason Reason, isLost bool, key string) {
@@ -73,7 +74,7 @@ func (r *Report) names(key, address string) {
 	}
 }
 
-// shortened makes a key fit for a terminal and a row: short, and without what a terminal would obey.
+// shortened makes a key safe for a terminal and a row: short, and without control characters.
 func shortened(key string) string {
 	text, _ := plain(key)
 	if runes := []rune(text); len(runes) > longestKey {

@@ -2,7 +2,7 @@ package listing
 
 import "context"
 
-// give makes listings of what the bundle holds, now that all of it is known.
+// give creates listings from the bundle once it is completely read.
 func (b *bundle) give(ctx context.Context, alone bool) error {
 	b.join()
 	for _, i := range b.inOrder {
@@ -37,7 +37,7 @@ func (b *bundle) give(ctx context.Context, alone bool) error {
 	return nil
 }
 
-// join gives each Organization the endpoints that name it as the one that manages them.
+// join adds to each Organization the endpoints that name it as their managing organization.
 func (b *bundle) join() {
 	for _, n := range b.servers {
 		if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok {
@@ -46,7 +46,7 @@ func (b *bundle) join() {
 	}
 }
 
-// offered are an institution's own portals. Endpoints that it has beside those of its portals are one more.
+// offered returns an institution's own portals. Endpoints outside these portals form an additional one.
 func (b *bundle) offered(i *institution) []Portal {
 	var portals []Portal
 	inPortal := make(map[*node]bool)
@@ -75,7 +75,7 @@ func (b *bundle) offered(i *institution) []Portal {
 	return portals
 }
 
-// follow finds the endpoints that an institution refers to.
+// follow finds the endpoints to which an institution refers.
 func (b *bundle) follow(i *institution, references []reference) []*node {
 	var found []*node
 	for _, to := range references {
@@ -102,7 +102,7 @@ func endpointsOf(nodes []*node) []Endpoint {
 	return endpoints
 }
 
-// above is the institution that one is part of; nil for none, and for one that would be part of itself.
+// above returns an institution's parent. It returns nil if there is none or if the institution would be part of itself.
 func (b *bundle) above(i *institution) *institution {
 	if i.above.Reference == "" {
 		return nil
@@ -122,8 +122,8 @@ func (b *bundle) above(i *institution) *institution {
 	return above
 }
 
-// inherited are the portals of the next institution above that has some: one without its own gives access
-// through what it is part of.
+// inherited returns the portals of the nearest ancestor that has any, since an institution without its own gives access
+// through its parent.
 func (b *bundle) inherited(i *institution) []Portal {
 	for range maxAbove {
 		above, ok := find(b.organizations, i.above, i.scope, "Organization")
@@ -138,11 +138,12 @@ func (b *bundle) inherited(i *institution) []Portal {
 	return nil
 }
 
-// giveAlone makes a listing of an endpoint that belongs to no entry of the bundle. In a bundle of brands it belongs to
-// nobody whom a patient could look for.
+// giveAlone creates a listing for an endpoint that belongs to no entry of the bundle. In a bundle of brands such an
+// endpoint has no institution for which a patient could search.
 func (b *bundle) giveAlone(n *node, alone bool) error {
 	l := Listing{Key: n.key, Name: b.out.report.text(n.key, n.manager.Display, maxName)}
-	if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok { // one that the endpoint contains
+	// an Organization that the endpoint contains
+	if manager, ok := find(b.organizations, n.manager, n.scope, "Organization"); ok {
 		l = manager.Listing
 		l.Key = n.key
 	}

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// said is what matters of listings, on a line each.
+// said returns the relevant fields of listings, one listing per line.
 func said(found []listing.Listing) string {
 	lines := make([]string, 0, len(found))
 	for _, l := range found {
@@ -42,7 +42,7 @@ func packed(t *testing.T, text string) string {
 	return b.String()
 }
 
-func TestLanternsListsAreReadInEachOfTheirForms(t *testing.T) {
+func TestReadAcceptsEveryLanternFormat(t *testing.T) {
 	t.Parallel()
 	const want = "Elm Clinic https://a.example/r4 123456789397999 4.0.1\nOak Clinic https://b.example/r4"
 	for name, c := range map[string]struct {
@@ -98,7 +98,7 @@ func TestLanternsListsAreReadInEachOfTheirForms(t *testing.T) {
 	}
 }
 
-func TestAServerWithSeveralNamesIsAListingForEach(t *testing.T) {
+func TestReadLanternCreatesListingPerName(t *testing.T) {
 	t.Parallel()
 	found, _ := mustRead(t, listing.LanternCSV, "url,endpoint_names\nhttps://a.example/r4,Elm Clinic;Oak Clinic\n")
 	if got := said(found); got != "Elm Clinic https://a.example/r4\nOak Clinic https://a.example/r4" {
@@ -106,7 +106,7 @@ func TestAServerWithSeveralNamesIsAListingForEach(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithARowIsToldAndCostsNoOther(t *testing.T) {
+func TestReadLanternReportsBadRowsAndKeepsOthers(t *testing.T) {
 	t.Parallel()
 	row := func(name, url, more string) string { return `{"name":"` + name + `","url":"` + url + `"` + more + `}` }
 	for name, c := range map[string]struct {
@@ -194,7 +194,7 @@ func manyMembers() string {
 	return text.String()
 }
 
-func TestACSVWithoutTheColumnsOrWithAnEndlessRowIsRefusedWithItsLine(t *testing.T) {
+func TestReadCSVRefusesMissingColumnsAndEndlessRow(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]string{
 		"a,b\n1,2\n": "list: not_format in line 1",
@@ -222,7 +222,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestAListWithoutEndIsRefusedInBoundedMemory(t *testing.T) {
+func TestReadRefusesEndlessListInBoundedMemory(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("much of one thing, in one goroutine")
@@ -253,7 +253,7 @@ func TestAListWithoutEndIsRefusedInBoundedMemory(t *testing.T) {
 
 var errStop = errors.New("stop")
 
-func TestReadingEndsWithTheContextAndWithItsTaker(t *testing.T) {
+func TestReadStopsWhenContextOrCallbackFails(t *testing.T) {
 	t.Parallel()
 	list := `[{"name":"Elm","url":"https://a.example"}]`
 	ctx, cancel := context.WithCancel(t.Context())
@@ -270,7 +270,7 @@ func TestReadingEndsWithTheContextAndWithItsTaker(t *testing.T) {
 	}
 }
 
-func TestStoredListingsComeBackAsTheyWere(t *testing.T) {
+func TestStoredRoundTripsListings(t *testing.T) {
 	t.Parallel()
 	found, _ := mustRead(t, listing.Brands, bundle(harborR4, harborBrand))
 	var one, two bytes.Buffer

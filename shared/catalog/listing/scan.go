@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// scanner cuts a JSON text into its entries without looking into them, so that a long or broken one is passed over in
-// bounded memory and the next is found. What is cut out is not known to be JSON yet.
+// scanner splits a JSON text into its entries without parsing them, so that a long or broken entry can be skipped in
+// bounded memory. The entries need not be valid JSON.
 type scanner struct {
 	from  *bufio.Reader
 	value []byte
 }
 
-// entries calls entry for each element of the top-level array, or of the array members of the top-level object
-// that isList names, and member for the short members beside them. reason is set instead of raw where an entry
-// is too large or too deep.
+// entries calls entry for each element of the top-level array, or of those array members of the top-level object that
+// isList selects, and member for the short members beside them. If an entry is too large or too deep, reason is set
+// instead of raw.
 func (s *scanner) entries(isList func(name string) bool, member func(name string, raw []byte),
 	entry func(raw []byte, reason Reason) error,
 ) error {
@@ -55,7 +55,7 @@ func (s *scanner) object(isList func(string) bool, member func(string, []byte),
 			return cut(err)
 		}
 		if c == '[' && isList(name) {
-			if wasList { // which of the two is meant, nobody can tell
+			if wasList { // it is ambiguous which of the two is meant
 				return refused(TwoValues)
 			}
 			wasList = true
@@ -74,7 +74,7 @@ func (s *scanner) object(isList func(string) bool, member func(string, []byte),
 	}
 }
 
-// name reads the name of the next member, and the first byte of its value; } after the last.
+// name reads the name of the next member and the first byte of its value, or } after the last one.
 func (s *scanner) name(isFirst bool) (name string, value byte, err error) {
 	c, err := s.separated(isFirst, '}')
 	if err != nil || c == '}' {
@@ -114,7 +114,7 @@ func (s *scanner) array(entry func(raw []byte, reason Reason) error) error {
 	}
 }
 
-// separated is the first byte of the next element, or end.
+// separated returns the first byte of the next element, or end.
 func (s *scanner) separated(isFirst bool, end byte) (byte, error) {
 	c, err := s.token()
 	if err != nil || isFirst || c == end {
@@ -126,7 +126,7 @@ func (s *scanner) separated(isFirst bool, end byte) (byte, error) {
 	return s.token()
 }
 
-// token is the next byte that is no blank; io.ErrUnexpectedEOF at the end.
+// token returns the next byte that is not blank, or io.ErrUnexpectedEOF at the end.
 func (s *scanner) token() (byte, error) {
 	for {
 		c, err := s.from.ReadByte()
@@ -139,7 +139,7 @@ func (s *scanner) token() (byte, error) {
 	}
 }
 
-// scan reads the value that begins with a byte. It is good until the next call.
+// scan reads the value that begins with first. The result is valid until the next call.
 func (s *scanner) scan(first byte, longest int) (raw []byte, reason Reason, err error) {
 	s.value = append(s.value[:0], first)
 	var at nesting
@@ -166,13 +166,13 @@ func (s *scanner) scan(first byte, longest int) (raw []byte, reason Reason, err 
 	return bytes.TrimSpace(s.value), reason, err
 }
 
-// nesting is where in a JSON value a scanner is.
+// nesting is a scanner's position inside a JSON value.
 type nesting struct {
 	depth, deepest    int
 	isText, isEscaped bool
 }
 
-// pass goes over a byte, and reports whether a text, an object or an array ends with it that is in no other.
+// pass processes a byte and reports whether it ends a text, an object or an array at the top level.
 func (n *nesting) pass(c byte) (isEnd bool) {
 	if n.isText {
 		switch {
@@ -199,7 +199,7 @@ func (n *nesting) pass(c byte) (isEnd bool) {
 	return false
 }
 
-// cut makes the end in the middle of a list its reason.
+// cut returns the Reason of a list that ends prematurely.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return refused(Cut)
@@ -207,15 +207,15 @@ func cut(err error) error {
 	return err
 }
 
-// mostMembers is of one object of an entry; FHIR's have two dozen.
+// mostMembers is the maximum number of members of an object in an entry; FHIR's objects have two dozen.
 const mostMembers = 200
 
-// ambiguous says why the objects of a JSON text cannot be read in one way only: a member stands twice, and which of the
-// two is meant depends on who reads (RFC 8259, section 4). It is empty for others, and for what is no JSON.
+// ambiguous returns the reason why a JSON text does not have a unique meaning: an object contains a member twice, and
+// parsers differ in which one they use (RFC 8259, section 4). It returns "" otherwise, even for invalid JSON.
 func ambiguous(raw []byte) Reason {
 	type level struct {
 		isObject bool
-		names    int // where those of this object begin
+		names    int // start of this object's names
 	}
 	var names [][]byte
 	levels := make([]level, 0, 8)
@@ -249,7 +249,7 @@ func ambiguous(raw []byte) Reason {
 	return ""
 }
 
-// endOfText is where the JSON string that begins at a place ends: at its closing quote, or behind the text.
+// endOfText returns the end of the JSON string that begins at a position: its closing quote, or the end of the text.
 func endOfText(raw []byte, at int) int {
 	for at++; at < len(raw) && raw[at] != '"'; at++ {
 		if raw[at] == '\\' {

@@ -10,9 +10,9 @@ import (
 	"iter"
 )
 
-// Stored lists are gzipped JSON, a listing a line: what a source's object in the Catalog bucket holds.
+// A stored list is gzipped JSON with one listing per line, as in a source's object in the Catalog bucket.
 
-// Write writes listings for Stored. The same listings are the same bytes.
+// Write writes listings for Stored. The same listings produce the same bytes.
 func Write(w io.Writer, listings iter.Seq[Listing]) error {
 	packed := gzip.NewWriter(w)
 	lines := json.NewEncoder(packed)
@@ -28,7 +28,7 @@ func Write(w io.Writer, listings iter.Seq[Listing]) error {
 	return nil
 }
 
-// Stored gives each listing that Write has written to each, in that order. Errors of each come back as they are.
+// Stored calls each for every listing that Write has written, in the same order. It returns errors of each unchanged.
 func Stored(r io.Reader, each func(Listing) error) error {
 	unpacked, err := gzip.NewReader(bufio.NewReader(r))
 	if err != nil {

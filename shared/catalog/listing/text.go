@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// plain is a text on one line: UTF-8, single blanks, without control characters and without those that turn the
-// direction of what follows (Unicode TR 36, section 2.5). It reports whether any had to go.
+// plain converts a text to one line of UTF-8 with single blanks, without control characters and bidirectional controls
+// (Unicode TR 36, section 2.5). isWhole is false if the text was not valid UTF-8 or contained such characters.
 func plain(text string) (_ string, isWhole bool) {
 	isWhole = utf8.ValidString(text)
 	clean := strings.Map(func(c rune) rune {
@@ -25,7 +25,7 @@ func plain(text string) (_ string, isWhole bool) {
 	return strings.Join(strings.Fields(clean), " "), isWhole
 }
 
-// text is what an entry's text becomes. One that is too long is empty.
+// text cleans an entry's text. It returns "" if the text is too long.
 func (r *Report) text(key, value string, longest int) string {
 	if len(value) > longest*utf8.UTFMax {
 		r.found(TooLong, key)
@@ -42,8 +42,7 @@ func (r *Report) text(key, value string, longest int) string {
 	return clean
 }
 
-// link is an address for people; empty when it is none. Pictures that stand in the list itself (data:) are
-// not kept, and no mistake.
+// link returns a URL for people, or "" if it is invalid. Embedded pictures (data:) are omitted without a problem.
 func (r *Report) link(key, value string) string {
 	value = strings.TrimSpace(value)
 	if value == "" || strings.HasPrefix(value, "data:") {
@@ -56,7 +55,8 @@ func (r *Report) link(key, value string) string {
 	return value
 }
 
-// isWeb tells an absolute http or https address without user information, which a person or the service can open.
+// isWeb reports whether an address is an absolute http or https URL without user information, which a person or the
+// service can open.
 func isWeb(address string, mayAsk bool) bool {
 	if len(address) > maxAddress || strings.ContainsFunc(address,
 		func(c rune) bool { return c <= ' ' || c == 0x7f || c == utf8.RuneError }) {
@@ -69,14 +69,14 @@ func isWeb(address string, mayAsk bool) bool {
 	return mayAsk || u.RawQuery == "" && !u.ForceQuery && u.Fragment == ""
 }
 
-// server is the address of a FHIR server, and whether it is one.
+// server returns the URL of a FHIR server, and whether it is valid.
 func server(value string) (string, bool) {
 	value = strings.TrimSpace(value)
 	return value, isWeb(value, false)
 }
 
-// website is the identifier of urn:ietf:rfc:3986 as SMART recommends it, so far as that takes nothing away that tells
-// two institutions apart: without "www." and a last slash, but with its path.
+// website normalises an identifier of urn:ietf:rfc:3986 as SMART recommends, as far as distinct institutions stay
+// distinct: without "www." and a final slash, but with its path.
 func website(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !isWeb(value, true) {
@@ -86,7 +86,7 @@ func website(value string) string {
 	return strings.TrimSuffix(u.String(), "/")
 }
 
-// version is a version of FHIR as servers write it; empty for words that are none ("unknown", "No Cap Stat").
+// version returns a FHIR version as servers write it, or "" for other texts ("unknown", "No Cap Stat").
 func version(value string) string {
 	value = strings.TrimSpace(value)
 	if value == "" || len(value) > 20 || value[0] < '0' || value[0] > '9' {
@@ -100,7 +100,7 @@ func version(value string) string {
 	return value
 }
 
-// isNPI tells a National Provider Identifier by its form: ten digits.
+// isNPI reports whether a text has the form of a National Provider Identifier: ten digits.
 func isNPI(value string) bool {
 	return len(value) == 10 && strings.Trim(value, "0123456789") == ""
 }

@@ -39,7 +39,7 @@ brands:
     endpoints: [main]
 `
 
-func TestAHandKeptListJoinsBrandsPortalsAndEndpointsByTheirKeys(t *testing.T) {
+func TestReadYAMLJoinsEntriesByKey(t *testing.T) {
 	t.Parallel()
 	main := listing.Endpoint{
 		Address: "https://fhir.elm.example/r4", ID: "0b5e4a86-6f43-4a0e-9a57-6f1f7b1d0001",
@@ -68,7 +68,7 @@ func TestAHandKeptListJoinsBrandsPortalsAndEndpointsByTheirKeys(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongInAHandKeptListIsToldWithItsLine(t *testing.T) {
+func TestReadYAMLReportsProblemsWithLines(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, want string }{
 		"an unknown word":       {"category: clinical", "colour: green", "unknown 1 true line 17: elm"},

@@ -1,6 +1,6 @@
-// Package lookalike finds names and addresses that a person can take for one another: by the skeletons of Unicode
-// Technical Standard 39, and without what tells no two institutions apart, such as case, punctuation and legal forms.
-// It compares only; nothing it computes is shown.
+// Package lookalike finds names and URLs that a person can mistake for one another. It compares the skeletons of
+// Unicode Technical Standard 39, ignoring case, punctuation, legal forms and similar details. Its results serve only
+// for comparison and are never shown.
 package lookalike
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // Face holds the names and URLs by which people recognise an organisation or an institution.
 type Face struct {
-	Names []string // its name and its other names
+	Names []string // its main and other names
 	Site  string   // URL
 	Logo  string   // URL
 }
@@ -30,14 +30,14 @@ type Comparer struct {
 	logo   string
 }
 
-// NewComparer makes a Comparer of a face.
+// NewComparer returns a Comparer for a face.
 func NewComparer(f Face) *Comparer {
 	c := Comparer{reader: names.NewReader(), logo: f.Logo}
 	c.names, c.hosts = c.keys(f.Names), hosts(f)
 	return &c
 }
 
-// Alike returns in which ways another face looks like this one: "name", "host" (of its website or logo) and "logo".
+// Alike returns the ways in which another face looks like this one: "name", "host" (of its website or logo) and "logo".
 func (c *Comparer) Alike(other Face) []string {
 	var ways []string
 	if overlap(c.names, c.keys(other.Names)) {
@@ -79,14 +79,14 @@ func hosts(f Face) []string {
 	return all
 }
 
-// skeleton is a text as it looks in lower case. Legal forms and abbreviations stay readable: "rn", which the
-// standard makes of m, is m.
+// skeleton returns the visual skeleton of a text in lower case. Legal forms and abbreviations stay readable: the
+// standard turns m into "rn", which is turned back into m.
 func skeleton(text string) string {
 	lower := strings.ToLower(norm.NFKC.String(text))
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(lower)), "rn", "m")
 }
 
-// closed leaves out spaces, and makes one letter of i and l: a capital i looks like an l.
+// closed removes spaces and unifies i and l, since a capital i looks like an l.
 func closed(key string) string {
 	return strings.NewReplacer(" ", "", "i", "l").Replace(key)
 }

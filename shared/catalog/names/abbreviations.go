@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// abbreviations has a line for each abbreviation, or other spelling of a word: its meanings stand behind a
-// colon, the likeliest first.
+// abbreviations has a line for each abbreviation or alternative spelling, followed by a colon and its meanings, the
+// most likely first.
 //
 //go:embed abbreviations.txt
 var abbreviations string
 
-// Abbreviations are the abbreviations and the other spellings of words that names of institutions and searches for them
-// have, each with what it stands for, the likeliest first, as Words has them; what is several words has a blank between
-// them. The caller owns the map. States are not among them: geo.StateName knows them by their codes.
+// Abbreviations returns the abbreviations and alternative spellings in institutions' names and searches, with their
+// meanings in the form of Words, the most likely first. A meaning of several words contains blanks. The caller owns the
+// map. It does not contain states; geo.StateName returns their names by code.
 func Abbreviations() map[string][]string {
 	table := map[string][]string{}
 	for line := range strings.Lines(abbreviations) {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// cased is a name in readable case: one that is all in capitals, or all in small letters, Like This, with legal forms
-// and degrees as they are written. The case of other names is believed but for these.
+// cased returns a name in readable case. A name entirely in capitals or small letters becomes Like This, with legal
+// forms and degrees in their usual spelling. In other names only these are changed.
 func (r *Reader) cased(name string) string {
 	hasLow, hasCapital := hasLower(strings.ReplaceAll(name, "'s", "")), strings.IndexFunc(name, unicode.IsUpper) >= 0
 	words := strings.Fields(name)
@@ -23,8 +23,8 @@ func (r *Reader) cased(name string) string {
 	return strings.Join(words, " ")
 }
 
-// isForm reports whether a word is to be written as the table has it; in a name whose case is believed only
-// one that is no other word.
+// isForm reports whether a word gets the spelling of the table. In a name whose case is trusted, only legal forms and
+// degrees in mixed case do.
 func (r *Reader) isForm(word string, believed bool) bool {
 	form, known := r.forms[strings.ToLower(word)]
 	return known && (!believed || form != word && r.suffixes[strings.ToLower(word)] && word != strings.ToUpper(word) &&
@@ -42,19 +42,19 @@ func (r *Reader) capitalised(word string, isFirst bool) string {
 			return low
 		}
 		return word
-	case len(word) <= 5 && !strings.ContainsAny(low, "aeiouy"): // said letter by letter
+	case len(word) <= 5 && !strings.ContainsAny(low, "aeiouy"): // spoken letter by letter
 		return strings.ToUpper(word)
 	case strings.Contains(word, ".") && len(strings.ReplaceAll(word, ".", ""))*2 <= len(word)+1: // "M.D."
 		return strings.ToUpper(word)
 	}
 	var b strings.Builder
-	start := true // of a part of the word
+	start := true // start of a part of the word
 	for i, c := range low {
 		if start && unicode.IsLetter(c) {
 			c = unicode.ToUpper(c)
 		}
 		b.WriteRune(c)
-		// A letter behind an apostrophe is a new part in "O'Dell", and none in "Women's".
+		// A letter after an apostrophe begins a new part in "O'Dell", but not in "Women's".
 		start = !unicode.IsLetter(c) && !unicode.IsDigit(c) && (c != '\'' && c != '’' || i == 1)
 	}
 	written := b.String()

@@ -2,36 +2,34 @@ package names
 
 import "strings"
 
-// Reader reads names by the tables of this package, which it makes once. It is safe for use by several goroutines.
+// Reader reads names with the tables of this package, which it builds once. It is safe for concurrent use.
 type Reader struct {
-	meanings  map[string]string // of an abbreviation, the likeliest
-	forms     map[string]string // legal forms, degrees and what else keeps its case, as it is written
-	suffixes  map[string]bool   // legal forms and degrees, which tell no institution from another
-	ambiguous map[string]bool   // those of suffixes that are words, too, unless they end a name
+	meanings  map[string]string // most likely meaning of an abbreviation
+	forms     map[string]string // spelling of legal forms, degrees and other words with a fixed case
+	suffixes  map[string]bool   // legal forms and degrees, which don't distinguish institutions
+	ambiguous map[string]bool   // suffixes that are also words, unless they end a name
 	fillers   map[string]bool
 	small     map[string]bool
 	noise     map[string]bool
 	states    map[string]bool
-	common    map[string]bool // what institutions of a kind have in common
+	common    map[string]bool // words that are common in institutions' names
 }
 
-// Key is what the spellings of one name have in common: its words without legal forms, degrees, titles and fillers,
-// with abbreviations written out. Two names with the same key are the same name; whether they are the same
-// institution, the key does not know.
+// Key returns the part that the spellings of a name have in common: its words without legal forms, degrees, titles and
+// fillers, with abbreviations expanded. Names with the same key are equal, but may belong to different institutions.
 func (r *Reader) Key(name string) string {
 	all := Words(name)
 	words := r.meant(r.bare(all))
 	if len(words) == 0 {
-		words = all // nothing but a legal form
+		words = all // nothing except a legal form
 	}
 	return strings.Join(words, " ")
 }
 
-// IsCommon reports whether a word of a key is one of the language that names of institutions are written in, and
-// tells none from another.
+// IsCommon reports whether a key's word is common in institutions' names, so that it does not distinguish them.
 func (r *Reader) IsCommon(word string) bool { return r.common[word] }
 
-// bare leaves legal forms, degrees and titles out. The last ones of a name may be spelt with blanks ("p c").
+// bare removes legal forms, degrees and titles. At the end of a name they may be spelt with blanks ("p c").
 func (r *Reader) bare(words []string) []string {
 	for end := len(words); end > 1; end = len(words) {
 		switch {
@@ -46,7 +44,7 @@ func (r *Reader) bare(words []string) []string {
 	return words
 }
 
-// untitled leaves out what says who treats, wherever it stands: "Dr. Crane", "Crane MD Family Practice".
+// untitled removes practitioners' titles in any position: "Dr. Crane", "Crane MD Family Practice".
 func (r *Reader) untitled(words []string) []string {
 	kept := make([]string, 0, len(words))
 	for i, w := range words {
@@ -58,12 +56,12 @@ func (r *Reader) untitled(words []string) []string {
 	return kept
 }
 
-// meant writes abbreviations out and leaves fillers out.
+// meant expands abbreviations and removes fillers.
 func (r *Reader) meant(words []string) []string {
 	meant := make([]string, 0, len(words)+2)
 	for _, w := range words {
 		for first := range strings.FieldsSeq(r.meaning(w)) {
-			for second := range strings.FieldsSeq(r.meaning(first)) { // "obgyn" is "ob gyn", and "ob" an abbreviation
+			for second := range strings.FieldsSeq(r.meaning(first)) { // "obgyn" means "ob gyn", and "ob" is an abbreviation
 				if !r.fillers[second] {
 					meant = append(meant, second)
 				}
@@ -80,7 +78,7 @@ func (r *Reader) meaning(word string) string {
 	return word
 }
 
-// SortName is what lists of names are sorted by.
+// SortName returns the sort key of a name.
 func SortName(name string) string {
 	words := Words(name)
 	if len(words) > 1 && words[0] == "the" {

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// withoutNoise drops what vendors note behind a customer's name: which of its servers it is, who hosts it, and numbers
-// of theirs. A name that would have nothing left keeps it.
+// withoutNoise removes vendors' notes after a customer's name: the server, its host, and internal numbers. A name that
+// consists only of noise is unchanged.
 func (r *Reader) withoutNoise(text string) string {
 	rest := r.withoutBrackets(strings.ReplaceAll(strings.ReplaceAll(text, "*", " "), "\"", " "))
 	for {
@@ -24,7 +24,7 @@ func (r *Reader) withoutNoise(text string) string {
 	return rest
 }
 
-// withoutBrackets drops brackets with nothing but noise in them, closed or not.
+// withoutBrackets removes brackets that contain only noise, closed or not.
 func (r *Reader) withoutBrackets(text string) string {
 	var kept strings.Builder
 	for {
@@ -62,7 +62,7 @@ func closing(open byte) byte {
 	}
 }
 
-// withoutLast drops the last word, or what stands behind the last dash, where it is noise.
+// withoutLast removes the last word, or the text after the last dash, if it is noise.
 func (r *Reader) withoutLast(text string) string {
 	if dash := strings.LastIndexAny(text, "-–"); dash > 0 {
 		behind := strings.TrimLeft(text[dash:], "-– ")
@@ -93,7 +93,7 @@ func (r *Reader) withoutLast(text string) string {
 	return text
 }
 
-// isNoise reports whether nothing in a text is of the name.
+// isNoise reports whether a text contains no part of the name.
 func (r *Reader) isNoise(text string) bool {
 	words := strings.Fields(strings.ToLower(text))
 	if len(words) > 0 && (strings.HasPrefix(words[0], "hosted") || strings.HasPrefix(words[len(words)-1], "hosted") ||
@@ -108,7 +108,7 @@ func (r *Reader) isNoise(text string) bool {
 	return true
 }
 
-// isServerCode reports whether a text is a vendor's name of a server: "GL01", "PROD_22", "SNG_PROD", "4711".
+// isServerCode reports whether a text is a vendor's name for a server: "GL01", "PROD_22", "SNG_PROD", "4711".
 func isServerCode(text string) bool {
 	if strings.ContainsAny(text, " .") || strings.ToUpper(text) != text {
 		return false
@@ -117,7 +117,7 @@ func isServerCode(text string) bool {
 	return hasDigit && len(text) <= 8 || strings.Contains(text, "PROD")
 }
 
-// isVersion reports whether a text is a version of software: "6.15".
+// isVersion reports whether a text is a software version: "6.15".
 func isVersion(text string) bool {
 	major, minor, found := strings.Cut(text, ".")
 	return found && isNumber(major) && isNumber(minor)

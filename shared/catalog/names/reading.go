@@ -7,22 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// Name is what a list's text says of an institution's name.
+// Name is an institution's name, parsed from a list's text.
 type Name struct {
-	Display string // as people are shown it
-	// what else was said: the text itself where it has other words, and the name behind "DBA", or in front of it
+	Display string // as shown to people
+	// Aliases holds the other names: the text itself if it has other words, and the name after or before "DBA".
 	Aliases []string
-	// that the text names beside the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"); empty for none
+	// State is the state next to the name ("TN - Harrogate Clinic", "Harrogate Clinic HARROGATE TN"); empty for none.
 	State string
-	City  string // likewise
+	City  string // the city next to the name
 }
 
-// maxName is how long a name that is shown may be, in letters.
+// maxName is the maximum length of a displayed name in letters.
 const maxName = 200
 
-// Read tells a name from what lists write around it: states in front, towns behind, and what their vendors
-// note of a customer's server. The state is where the institution is known to be, or empty: it tells a state
-// behind the name from a degree.
+// Read separates a name from the surrounding text of lists: states before it, towns after it, and vendors' notes on a
+// customer's server. state is the institution's known state, or empty. It distinguishes a state after the name from a
+// degree.
 func (r *Reader) Read(text, state string) Name {
 	said := plain(text)
 	name := Name{}
@@ -45,11 +45,11 @@ func (r *Reader) Read(text, state string) Name {
 	return name
 }
 
-// cutAt is the length, in letters, at which widespread lists cut texts off; what stands at their
-// end there is no whole name.
+// cutAt is the length, in letters, at which widespread lists truncate texts. The last word of such a text may be
+// incomplete.
 const cutAt = 39
 
-// uncut drops words that no name ends with, before which a list has cut it off: "Harrogate Foot and".
+// uncut removes words that can't end a name, after which a list has truncated it: "Harrogate Foot and".
 func (r *Reader) uncut(text string) string {
 	words := strings.Fields(text)
 	for last := len(words) - 1; last > 0; last-- {
@@ -60,7 +60,8 @@ func (r *Reader) uncut(text string) string {
 	return text
 }
 
-// plain is a text of one line: entities of HTML are what they stand for, and controls and double blanks are blanks.
+// plain converts a text to one line: it decodes HTML entities, and replaces control characters and repeated blanks by a
+// blank.
 func plain(text string) string {
 	text = html.UnescapeString(strings.ToValidUTF8(text, ""))
 	text = strings.Map(func(c rune) rune {
@@ -79,7 +80,7 @@ func plain(text string) string {
 	return text
 }
 
-// withoutCode drops a vendor's number of a customer: "CC034_Harrogate Clinic".
+// withoutCode removes a vendor's customer number: "CC034_Harrogate Clinic".
 func (r *Reader) withoutCode(text string) string {
 	code, rest, found := strings.Cut(text, "_")
 	initials := strings.TrimRight(code, "0123456789")
@@ -89,7 +90,7 @@ func (r *Reader) withoutCode(text string) string {
 	return text
 }
 
-// withoutStateInFront drops "TN - ", which may stand there twice.
+// withoutStateInFront removes "TN - ", which may occur twice.
 func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	for {
 		code, behind, found := strings.Cut(text, " - ")
@@ -100,8 +101,8 @@ func (r *Reader) withoutStateInFront(text string) (rest, state string) {
 	}
 }
 
-// withoutPlaceBehind drops a town in capitals with its state from behind a name that is not in capitals, and a state
-// behind a legal form, or behind a town that the name begins with. known is the state that the institution is in.
+// withoutPlaceBehind removes a capitalised town and its state after a name that is not in capitals, and a state after a
+// legal form or after a town with which the name begins. known is the institution's state.
 func (r *Reader) withoutPlaceBehind(text, said, known string) (rest, city, state string) {
 	words := strings.Fields(text)
 	last := len(words) - 1
@@ -120,12 +121,12 @@ func (r *Reader) withoutPlaceBehind(text, said, known string) (rest, city, state
 	case known == code || isForm && r.suffixes[before] && !r.suffixes[strings.ToLower(code)]:
 		return strings.TrimRight(strings.Join(words[:last], " "), " ,-"), "", code
 	case !r.suffixes[strings.ToLower(code)]:
-		return text, "", code // "Urgent Care of Harrogate TN": the name keeps it
+		return text, "", code // "Urgent Care of Harrogate TN": the name is unchanged
 	}
 	return text, "", ""
 }
 
-// town is the name of a town in capitals, Like This.
+// town converts a town in capitals to Title Case.
 func (r *Reader) town(name string) string {
 	words := strings.Fields(name)
 	for i, w := range words {
@@ -134,8 +135,8 @@ func (r *Reader) town(name string) string {
 	return strings.Join(words, " ")
 }
 
-// isTown reports whether a word is in capitals, and long enough that it is no abbreviation ("EL
-// PASO" is not seen whole).
+// isTown reports whether a word is in capitals and too long to be an abbreviation. (Of "EL PASO" only the second word
+// qualifies.)
 func isTown(word string) bool {
 	return len(word) >= 3 && strings.ToUpper(word) == word && !strings.ContainsAny(word, "0123456789&/.,()-") ||
 		word == "ST." || word == "FT."
@@ -143,8 +144,8 @@ func isTown(word string) bool {
 
 func hasLower(text string) bool { return strings.IndexFunc(text, unicode.IsLower) >= 0 }
 
-// asKnown is a name in front of "DBA" ("doing business as") and the name behind it, which is empty where there is none,
-// or where the list has cut it off.
+// asKnown splits a name at "DBA" ("doing business as") into the names before and after it. known is empty if there is
+// none or if the list has truncated it.
 func (r *Reader) asKnown(text string, isCut bool) (legal, known string) {
 	words := strings.Fields(text)
 	for i, w := range words {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-func TestNamesAreToldFromWhatListsWriteAroundThem(t *testing.T) {
+func TestReadSeparatesNameFromListNoise(t *testing.T) {
 	t.Parallel()
 	r := names.NewReader()
 	for text, want := range map[string]names.Name{
@@ -49,7 +49,7 @@ func TestNamesAreToldFromWhatListsWriteAroundThem(t *testing.T) {
 		},
 		"Crane LLC d/b/a: Harbor":                   {Display: "Crane LLC"},
 		"DBA Harbor Eye Care":                       {Display: "Harbor Eye Care"},
-		"TX - Jane Q. Crane MD, PA DBA Harbor Eye":  {Display: "Jane Q. Crane MD, PA", State: "TX"}, // cut off
+		"TX - Jane Q. Crane MD, PA DBA Harbor Eye":  {Display: "Jane Q. Crane MD, PA", State: "TX"}, // truncated
 		"MD - HARROW FOOT & ANKLE HEALTH CENTER AN": {Display: "Harrow Foot & Ankle Health Center", State: "MD"},
 	} {
 		got := r.Read(text, "")
@@ -69,7 +69,7 @@ func TestNamesAreToldFromWhatListsWriteAroundThem(t *testing.T) {
 	}
 }
 
-func TestSpellingsOfOneNameHaveOneKey(t *testing.T) {
+func TestKeyIsEqualForSpellingsOfName(t *testing.T) {
 	t.Parallel()
 	r := names.NewReader()
 	for _, spellings := range [][]string{

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// NewReader makes a Reader.
+// NewReader returns a Reader.
 func NewReader() *Reader {
 	r := Reader{
 		meanings: map[string]string{}, forms: map[string]string{}, suffixes: map[string]bool{}, states: map[string]bool{},
@@ -42,7 +42,7 @@ func NewReader() *Reader {
 	return &r
 }
 
-// How legal forms, degrees and licences, and other words are written that are not Like This.
+// The spelling of legal forms, degrees, licences and other words that are not in Title Case.
 const (
 	legalForms = "LLC LLP LP PLLC PLL LL PLC PC PA PL PSC SC SA APC APMC MDPA MDPC MDSC Inc Incorporated Ltd Limited " +
 		"Corp Corporation Co Company "

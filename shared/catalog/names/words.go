@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Words are the words of a text as names and searches are compared by them: in lower case, without diacritics, split at
-// whatever is neither a letter nor a digit. "&" and "+" are the word "and". An apostrophe leaves no trace ("women's" is
-// "womens"), nor do dots between single letters ("M.D." is "md").
+// Words returns the words of a text for comparing names and searches: in lower case, without diacritics, split at every
+// character that is not a letter or a digit. "&" and "+" become the word "and". Apostrophes are removed ("women's" is
+// "womens"), as are dots between single letters ("M.D." is "md").
 func Words(text string) []string {
 	r := reader{words: make([]string, 0, 8)}
 	for _, c := range text {
@@ -21,20 +21,20 @@ func Words(text string) []string {
 type reader struct {
 	words  []string
 	word   strings.Builder
-	size   int  // of word, in letters and digits
-	last   rune // of word
-	dotted int  // how many single letters with a dot stand just before word
-	dot    bool // the word so far is a letter with a dot
+	size   int  // length of word, in letters and digits
+	last   rune // last character of word
+	dotted int  // number of single letters with a dot directly before word
+	dot    bool // word so far is a single letter with a dot
 }
 
 func (r *reader) take(c rune) {
 	switch {
-	case 'a' <= c && c <= 'z' && !r.dot: // nearly always
+	case 'a' <= c && c <= 'z' && !r.dot: // the most frequent case
 		r.size++
 		r.last = c
 		r.word.WriteByte(byte(c))
 	case c == '\'' || c == '’' || c == '‘' || c == '`' || unicode.Is(unicode.Mn, c):
-		// an apostrophe, or a diacritic of its own
+		// an apostrophe, or a combining diacritic
 	case unicode.IsLetter(c) || unicode.IsDigit(c):
 		if r.dot {
 			r.join()
@@ -52,8 +52,8 @@ func (r *reader) take(c rune) {
 	}
 }
 
-// join ends a word that is one letter with a dot, to which another letter follows at once: they are
-// letters of one abbreviation.
+// join ends a word that is a single letter with a dot if another letter follows directly: both belong to one
+// abbreviation.
 func (r *reader) join() {
 	initial := r.word.String()
 	r.word.Reset()
@@ -69,7 +69,7 @@ func (r *reader) join() {
 func (r *reader) end() {
 	if r.size > 0 {
 		word := r.word.String()
-		// The last letter of "M.D" belongs to it with or without a dot; in "J.Smith" a name follows.
+		// The last letter of "M.D" belongs to it with or without a dot. In "J.Smith" a name follows.
 		if r.dotted > 0 && r.size == 1 {
 			r.words[len(r.words)-1] += word
 		} else {
@@ -80,8 +80,8 @@ func (r *reader) end() {
 	r.size, r.dotted, r.dot = 0, 0, false
 }
 
-// writeFolded writes a letter in lower case and without its diacritic, where it is one of the Latin letters that
-// Western European names have; other letters stay as they are.
+// writeFolded writes a letter in lower case and without its diacritic if it is a Latin letter of Western European
+// names. Other letters are only lower-cased.
 func writeFolded(b *strings.Builder, c rune) {
 	c = unicode.ToLower(c)
 	if c < 0x80 {
@@ -98,7 +98,7 @@ func writeFolded(b *strings.Builder, c rune) {
 	case 'þ':
 		b.WriteString("th")
 	default:
-		// Each letter of the first line stands above the one that it is without a diacritic.
+		// Each letter of the first line is above its counterpart without a diacritic.
 		const (
 			marked = "àáâãäåāăąçćĉċčďđðèéêëēĕėęěĝğġģĥħìíîïĩīĭįıĵķĺļľŀłñńņňòóôõöøōŏőŕŗřśŝşšţťŧùúûüũūŭůűųŵýÿŷźżž"
 			plain  = "aaaaaaaaacccccdddeeeeeeeeegggghhiiiiiiiiijklllllnnnnooooooooorrrsssstttuuuuuuuuuuwyyyzzz"

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-func TestWordsAreWhatNamesAreComparedBy(t *testing.T) {
+func TestWordsNormalisesText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"St. Odo's Women’s Hospital":       "st odos womens hospital",
@@ -31,8 +31,9 @@ func TestWordsAreWhatNamesAreComparedBy(t *testing.T) {
 	}
 }
 
-// TestAbbreviationsAreAsWordsHasThem: a meaning that Words would write otherwise would never be found.
-func TestAbbreviationsAreAsWordsHasThem(t *testing.T) {
+// TestAbbreviationsAreNormalised checks that every meaning is in the form of Words, without which it would never
+// match.
+func TestAbbreviationsAreNormalised(t *testing.T) {
 	t.Parallel()
 	for short, meanings := range names.Abbreviations() {
 		seen := map[string]bool{}

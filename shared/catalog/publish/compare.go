@@ -9,10 +9,10 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// mostNamed is how many of what goes a diff names.
+// mostNamed is the maximum number of removed records that a diff names.
 const mostNamed = 20
 
-// compare tells what a catalogue changes.
+// compare returns the difference between two catalogues.
 func compare(before, next record.Catalog) ledger.Diff {
 	return ledger.Diff{
 		Brands:    changes(before.Brands, next.Brands, func(b record.Brand) string { return b.Name }),
@@ -56,7 +56,7 @@ func changes[R removable](before, next map[string]R, name func(R) string) ledger
 	return c
 }
 
-// gone are the ids of records that were there and are no longer, and that were not merged into another either.
+// gone returns the ids of records that are removed in next and were not merged into another one.
 func gone[R removable](before, next map[string]R, all record.Catalog) []string {
 	var ids []string
 	for id := range before {

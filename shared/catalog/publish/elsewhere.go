@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// elsewhere returns lists with every website and logo in its normal form, and without those that lead to this service
-// or that browsers read differently.
+// elsewhere normalises every website and logo in the lists. It removes those that lead to this service or that browsers
+// would interpret differently.
 func elsewhere(own weburl.Own, lists []compose.List) []compose.List {
 	made := make([]compose.List, len(lists))
 	for i, list := range lists {

@@ -10,8 +10,9 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// TestWhatWasMergedHasNotGone: an institution that another one has taken in is found, and asks nobody.
-func TestWhatWasMergedHasNotGone(t *testing.T) {
+// TestPublishDoesNotCountMergedAsRemoved checks that an institution merged into another one is still found and raises
+// no question.
+func TestPublishDoesNotCountMergedAsRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(60, nil)
@@ -27,8 +28,9 @@ func TestWhatWasMergedHasNotGone(t *testing.T) {
 	}
 }
 
-// TestWhoSharesAServerNoMoreHasItAlone: institutions and portals that have gone have no part in it.
-func TestWhoSharesAServerNoMoreHasItAlone(t *testing.T) {
+// TestPublishIgnoresRemovedUsersOfSharedServer checks that removed institutions and portals don't count as users of a
+// server.
+func TestPublishIgnoresRemovedUsersOfSharedServer(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*record.Catalog){
 		"an institution has gone": func(c *record.Catalog) {
@@ -64,8 +66,8 @@ func TestWhoSharesAServerNoMoreHasItAlone(t *testing.T) {
 	}
 }
 
-// TestAPublicationThatFindsAnotherVersionLiveEndsThere, and leaves that live.
-func TestAPublicationThatFindsAnotherVersionLiveEndsThere(t *testing.T) {
+// TestPublishStopsWhenOtherVersionIsLive also checks that it leaves that version live.
+func TestPublishStopsWhenOtherVersionIsLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(3, nil)
@@ -89,8 +91,8 @@ func TestAPublicationThatFindsAnotherVersionLiveEndsThere(t *testing.T) {
 	}
 }
 
-// TestOnlyAKeptVersionComesBack: not the live one, and not objects that no pointer names.
-func TestOnlyAKeptVersionComesBack(t *testing.T) {
+// TestRollbackRequiresKeptVersion checks that a rollback refuses the live version and objects that no pointer names.
+func TestRollbackRequiresKeptVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(3, nil)
@@ -103,7 +105,7 @@ func TestOnlyAKeptVersionComesBack(t *testing.T) {
 	}
 }
 
-// copied are the objects of a version under another one's name.
+// copied copies the objects of a version to another version's name.
 func (w *world) copied(t *testing.T, from, to ledger.Version) {
 	t.Helper()
 	for _, name := range []string{"brands.json", "portals.json", "endpoints.json", "merged.json", "bases.json"} {

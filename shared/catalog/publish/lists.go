@@ -11,27 +11,27 @@ import (
 	"recordbridge/shared/catalog/listing"
 )
 
-// OperatorSource is the source of the institutions that an operator has made by hand.
+// OperatorSource is the source of institutions that an operator has created by hand.
 const OperatorSource = "operator"
 
-// operatorPriority is above that of every published list: an operator knows better what has been made by hand.
+// operatorPriority exceeds that of every published list, since an operator's own institutions are more reliable.
 const operatorPriority = 10_000
 
-// Accepted are the accepted listings of all sources, and an operator's own institutions.
+// Accepted provides the accepted listings of all sources and an operator's own institutions.
 type Accepted struct {
 	Sources intake.Rows
 	Objects Objects
 	Own     OwnEndpoints
 }
 
-// Objects are those of the Catalog bucket. Open answers fault.NotFound.
+// Objects reads the objects of the Catalog bucket. Open returns fault.NotFound for a missing one.
 type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// OwnEndpoints are the rows of endpoints that operators have made (store.Portals).
+// OwnEndpoints reads the rows of endpoints that operators have created (store.Portals).
 type OwnEndpoints interface {
-	// Endpoints are their ids.
+	// Endpoints returns their ids.
 	Endpoints(ctx context.Context) ([]string, error)
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
@@ -77,7 +77,7 @@ func (a Accepted) listings(ctx context.Context, key string) ([]listing.Listing, 
 	return all, err
 }
 
-// own are the institutions of a mode that operators have made, under the ids that they have.
+// own returns the institutions of a mode that operators have created, with their existing ids.
 func (a Accepted) own(ctx context.Context, mode string) (compose.List, error) {
 	made := compose.List{Source: OperatorSource, Priority: operatorPriority, Trusted: true}
 	found, err := a.Own.Endpoints(ctx)

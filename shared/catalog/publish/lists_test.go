@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/catalog/publish"
 )
 
-// ownRows are an operator's endpoints.
+// ownRows holds an operator's endpoints.
 type ownRows []catalog.Endpoint
 
 func (r ownRows) Endpoints(context.Context) ([]string, error) {
@@ -29,9 +29,9 @@ func (r ownRows) Endpoint(_ context.Context, id string) (catalog.Endpoint, error
 	return r[slices.IndexFunc(r, func(e catalog.Endpoint) bool { return e.ID == id })], nil
 }
 
-// TestACatalogueIsMadeOfTheListsOfItsModeAlone: a sandbox is never offered to live credentials, nor
-// a hospital to test ones.
-func TestACatalogueIsMadeOfTheListsOfItsModeAlone(t *testing.T) {
+// TestListsReturnsOwnModeOnly checks that live credentials never see a sandbox, nor test credentials a
+// hospital.
+func TestListsReturnsOwnModeOnly(t *testing.T) {
 	t.Parallel()
 	rows := newWorld(t).ledger
 	var files memory.Files

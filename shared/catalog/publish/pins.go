@@ -15,17 +15,17 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Sightings are where discoveries lead, as the probe of health has seen them (store.CatalogHealth).
+// Sightings reads the discovered URLs that the health probe has stored (store.CatalogHealth).
 type Sightings interface {
 	Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
 }
 
-// sightedLate is how much later than it was made a sighting may come to be listed.
+// sightedLate is the maximum delay after which a sighting appears in the list.
 const sightedLate = time.Hour
 
-// pin holds endpoints that have no pins yet to where their discovery leads, if all of that is their own origin or their
-// platform's: it was trusted before (docs/adr/0012-pinned-portals.md), so that this only narrows. Pins that a row has
-// are never changed, whatever is seen.
+// pin pins endpoints without pins to the URLs of their discovery, if all of these are at their own origin or their
+// platform's. Those were already trusted (docs/adr/0012-pinned-portals.md), so pinning only restricts. Existing pins
+// never change, whatever the sighting.
 func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Publication, int, error) {
 	all, err := p.Sightings.Sightings(ctx, state.Mode)
 	if err != nil {
@@ -67,7 +67,7 @@ func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Pu
 	return saved, int(pinned.Load()), nil
 }
 
-// pinOne pins one endpoint. One that somebody changes at the same time waits for the next run.
+// pinOne pins one endpoint. If the endpoint is changed concurrently, it waits for the next run.
 func (p Publisher) pinOne(ctx context.Context, seen health.Sighting) (bool, error) {
 	row, err := p.Endpoints.Endpoint(ctx, seen.EndpointID)
 	if errors.Is(err, fault.NotFound) || err == nil &&

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-func TestARowWithoutPinsTakesWhatTheProbeSawAtHomeAndNeverMore(t *testing.T) {
+func TestPublishPinsRowFromTrustedSightingOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(4, nil)
@@ -28,7 +28,7 @@ func TestARowWithoutPinsTakesWhatTheProbeSawAtHomeAndNeverMore(t *testing.T) {
 		EndpointID: server(99), Mode: "test", SeenAt: noon,
 		Pins: catalog.Pins{Token: "https://gone.example"},
 	})
-	for i := range 4 { // what is seen of the other mode's is not of this one's rows
+	for i := range 4 { // a sighting of the other mode does not apply to this mode's rows
 		w.seen = append(w.seen, health.Sighting{
 			EndpointID: server(i), Mode: "live", SeenAt: noon,
 			Pins: catalog.Pins{Token: "https://live.example"},

@@ -10,20 +10,20 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// change is what two versions say of one endpoint's row, or of one way. Of a row there is only what publishing
-// decides: no pins, no overrides.
+// change is the difference of one endpoint's row, or of one way, between two versions. A row contains only the fields
+// that publishing determines: no pins, no overrides.
 type change struct {
-	from *catalog.Endpoint // nil where the version before had no row
+	from *catalog.Endpoint // nil if the previous version had no row
 	to   catalog.Endpoint
-	way  *catalog.Way // as it is to be; nil for a row
+	way  *catalog.Way // the new way; nil for a row
 }
 
-// rowPlan are the changes of a publication: before the pointer moves, and after. Ways go before rows, so that none is
-// missing to an endpoint that comes to be shared.
+// rowPlan holds the changes of a publication: those before the pointer moves, and those after. Ways precede rows, so
+// that no endpoint becomes shared before its ways exist.
 type rowPlan struct{ offered, gone []change }
 
-// planOf finds the rows that differ between two versions. Two runs of one publication find the same, so that the second
-// goes on where the first broke off.
+// planOf finds the rows that differ between two versions. Two runs of one publication find the same rows, so that the
+// second continues where the first was interrupted.
 func planOf(mode string, before, next record.Catalog) rowPlan {
 	var plan rowPlan
 	was, is := rowsOf(mode, before), rowsOf(mode, next)
@@ -47,7 +47,8 @@ func planOf(mode string, before, next record.Catalog) rowPlan {
 	return plan
 }
 
-// rowsOf are the rows of a version: those of endpoints that patients may be sent to. What was never offered needs none.
+// rowsOf returns the rows of a version: those of endpoints to which patients may be sent. An endpoint that was never
+// offered needs no row.
 func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
 	rows := make(map[string]catalog.Endpoint, len(c.Endpoints))
 	for id, e := range c.Endpoints {
@@ -83,7 +84,7 @@ func rowsOf(mode string, c record.Catalog) map[string]catalog.Endpoint {
 	return rows
 }
 
-// several stands for more than one institution.
+// several represents more than one institution.
 const several = "*"
 
 func note(by map[string]string, endpoint, id string) {
@@ -93,12 +94,12 @@ func note(by map[string]string, endpoint, id string) {
 	by[endpoint] = id
 }
 
-// merged is a row with what has changed between the two versions. What an operator has made of it since
-// the version before stays.
+// merged returns a row with the changes between the two versions applied. An operator's changes since the previous
+// version are preserved.
 func (c change) merged(row catalog.Endpoint) catalog.Endpoint {
 	from := c.from
 	if from == nil {
-		// one that a run before has made, or that has been there before: everything is ours but an operator's suspension
+		// the row exists already: apart from an operator's suspension, publishing determines all of its fields
 		from = &row
 	}
 	take(&row.BrandID, from.BrandID, c.to.BrandID)

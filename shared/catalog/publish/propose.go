@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// More than one of goneShare of the brands or endpoints, and at least goneLeast of them, do
-	// not go without an operator.
+	// A publication needs an operator's approval if it removes more than one in goneShare of the brands or endpoints, and
+	// at least goneLeast of them.
 	goneShare, goneLeast = 5, 10
-	// mostHeld is how many held endpoints a question names.
+	// mostHeld is the maximum number of held endpoints that a question names.
 	mostHeld = 50
 )
 
@@ -30,11 +30,11 @@ type proposal struct {
 	diff         ledger.Diff
 	question     ledger.Question
 	hosts        ledger.Waits
-	waits        bool // nothing of it may be published before the question is answered
+	waits        bool // no part of it may be published before the question is decided
 }
 
-// propose composes what is accepted now. Of endpoints that patients are connected at and that would become others, next
-// has what was before, until an operator has approved of them.
+// propose composes the accepted lists. Endpoints that have connected patients and would change keep their previous
+// record in next until an operator approves the change.
 func (p Publisher) propose(ctx context.Context, state ledger.Publication, now time.Time) (proposal, error) {
 	pointer, err := p.Ledger.Pointer(ctx, state.Mode)
 	if err != nil {
@@ -75,15 +75,15 @@ func (p Publisher) propose(ctx context.Context, state ledger.Publication, now ti
 		out.question.Asked = state.Question.Asked
 	}
 	out.waits = out.question.Whole
-	out.next.Endpoints = maps.Clone(out.next.Endpoints) // what Compose has returned may share it
+	out.next.Endpoints = maps.Clone(out.next.Endpoints) // the result of Compose may share the map
 	for _, h := range held {
 		out.next.Endpoints[h.EndpointID] = out.before.Endpoints[h.EndpointID]
 	}
 	return out, nil
 }
 
-// held finds the endpoints of patients' connections that would become others: tokens would go to another server,
-// or be used in another way.
+// held finds the endpoints with connections that would change: tokens would be sent to a different server, or used
+// differently.
 func (p Publisher) held(ctx context.Context, mode string, before, next record.Catalog) ([]ledger.Held, error) {
 	moved := map[string]bool{}
 	var all []ledger.Held
@@ -115,8 +115,8 @@ func (p Publisher) held(ctx context.Context, mode string, before, next record.Ca
 	return slices.DeleteFunc(all, func(h ledger.Held) bool { return !connected[h.EndpointID] }), nil
 }
 
-// questionOf is what an operator has to be asked; without an ID nothing. The ID is made of what would go and
-// become another, not of when.
+// questionOf returns the question for an operator; it has no ID if there is none. The ID is derived from the removed
+// and changed records, not from the time.
 func questionOf(out proposal, held []ledger.Held, now time.Time) ledger.Question {
 	q := ledger.Question{
 		Asked: now, Diff: out.diff, Held: held[:min(len(held), mostHeld)],

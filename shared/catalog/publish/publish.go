@@ -1,7 +1,7 @@
-// Package publish owns how a catalogue becomes the one that patients find (docs/adr/0023-the-catalogue.md): it composes
-// the accepted lists, asks an operator where too much would go, writes the snapshot, brings the endpoints' rows up to
-// date, moves the pointer, and suspends what has gone. Whatever breaks it off, the next run goes on; what has not
-// changed is not written again.
+// Package publish releases a catalogue to patients (docs/adr/0023-the-catalogue.md): it composes the accepted lists,
+// requests an operator's approval if too much would be removed, writes the snapshot, updates the endpoints' rows, moves
+// the pointer, and suspends removed endpoints. After an interruption the next run continues. Unchanged data is not
+// written again.
 package publish
 
 import (
@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Publisher publishes one mode at a time. Two at once do no harm: one of them ends with fault.Conflict.
+// Publisher publishes one mode at a time. Two concurrent runs are safe: one of them ends with fault.Conflict.
 type Publisher struct {
 	Ledger    Ledger
 	Snapshots snapshot.Snapshots
@@ -27,13 +27,13 @@ type Publisher struct {
 	Connected Connected
 	Sightings Sightings
 	Compose   func(compose.Input) (record.Catalog, compose.Report)
-	Platform  func(base string) string // by the host of a FHIR server; empty where that tells nothing
-	BaseURL   string                   // of this service, of which no part but the sandbox is a health system
-	Own       weburl.Own               // to which no website or logo leads
+	Platform  func(base string) string // returns the platform for the host of a FHIR server; empty if unknown
+	BaseURL   string                   // base URL of this service, of which only the sandbox is a health system
+	Own       weburl.Own               // websites and logos that lead to these URLs are removed
 	Now       func() time.Time
 }
 
-// Ledger keeps how publishing stands (store.Catalog).
+// Ledger stores the status of publishing (store.Catalog).
 type Ledger interface {
 	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
 	MovePointer(ctx context.Context, seen, next ledger.Pointer) error
@@ -42,34 +42,34 @@ type Ledger interface {
 	Overrides(ctx context.Context, mode string) ([]ledger.Override, error)
 }
 
-// Lists are what the catalogue is made of.
+// Lists provides the input of the catalogue.
 type Lists interface {
-	// Lists are the accepted listings of all sources of a mode, and the institutions that an operator has made.
+	// Lists returns the accepted listings of all sources of a mode, and the institutions that an operator has created.
 	Lists(ctx context.Context, mode string) ([]compose.List, error)
 }
 
-// Connected tells where patients are connected.
+// Connected finds the endpoints with connected patients.
 type Connected interface {
-	// ConnectedAt tells which of some endpoints of a mode have a connection, in whatever state. It may read all
+	// ConnectedAt returns which of the given endpoints of a mode have a connection, in any state. It may read all
 	// connections of the mode.
 	ConnectedAt(ctx context.Context, mode string, endpoints map[string]bool) (map[string]bool, error)
 }
 
-// Outcome is what came of publishing.
+// Outcome is the result of publishing.
 type Outcome struct {
 	Live      ledger.Version
-	Published bool            // a version was published now, or one that had been begun
-	Paused    bool            // nothing was tried: a rollback keeps the mode as it is
-	Diff      ledger.Diff     // to what was live; of what waits, too
-	Question  ledger.Question // what waits for an operator
+	Published bool            // a version was published by this run, or a started publication completed
+	Paused    bool            // nothing was tried, because a rollback has paused the mode
+	Diff      ledger.Diff     // compared with the live version, including changes that wait
+	Question  ledger.Question // waits for an operator
 	Rows      Counts
-	Pinned    int // endpoints that had no pins
+	Pinned    int // endpoints that got their first pins
 	Composed  compose.Report
 }
 
-// Publish makes the catalogue of a mode from what is accepted now and publishes it, when it is another one than is
-// live. First it ends a publication that broke off. Errors are fault.Conflict when another one publishes, and those of
-// what it works with; the next run goes on.
+// Publish composes the catalogue of a mode from the accepted lists and publishes it if it differs from the live one.
+// First it completes an interrupted publication. It returns fault.Conflict if another run is publishing, or an error of
+// its dependencies; the next run continues.
 func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil || state.Paused {
@@ -108,7 +108,7 @@ func (p Publisher) Publish(ctx context.Context, mode string) (Outcome, error) {
 	return out, err
 }
 
-// Preview tells what Publish would do, and changes nothing. A publication that broke off is not looked at.
+// Preview returns the result that Publish would have, and changes nothing. It ignores an interrupted publication.
 func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
@@ -121,9 +121,9 @@ func (p Publisher) Preview(ctx context.Context, mode string) (Outcome, error) {
 	}, err
 }
 
-// Rollback makes a version live again that was so before, with the endpoints' rows of that version, and pauses
-// publishing until an operator resumes it: the lists have not changed by that. Errors are fault.NotFound for a version
-// whose objects are gone, fault.Conflict.
+// Rollback makes an earlier version live again, with its endpoints' rows, and pauses publishing until an operator
+// resumes it, since the lists have not changed. It returns fault.NotFound if the version's objects are gone, or
+// fault.Conflict.
 func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version) (Outcome, error) {
 	state, out, err := p.finish(ctx, mode)
 	if err != nil {
@@ -155,7 +155,7 @@ func (p Publisher) Rollback(ctx context.Context, mode string, to ledger.Version)
 	return out, err
 }
 
-// finish ends a publication that broke off. One whose snapshot was not written yet is given up.
+// finish completes an interrupted publication, or abandons it if its snapshot was not yet written.
 func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication, Outcome, error) {
 	state, err := p.Ledger.Publication(ctx, mode)
 	if err != nil {
@@ -192,7 +192,7 @@ func (p Publisher) finish(ctx context.Context, mode string) (ledger.Publication,
 	return state, out, err
 }
 
-// live is the catalogue of a version, an empty one of none.
+// live returns the catalogue of a version, or an empty one if there is no version.
 func (p Publisher) live(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
 	if v == "" {
 		return record.Catalog{}, nil
@@ -200,7 +200,7 @@ func (p Publisher) live(ctx context.Context, mode string, v ledger.Version) (rec
 	return p.Snapshots.Catalog(ctx, mode, v)
 }
 
-// ask writes down what is asked and what waits, when that is something else than before.
+// ask stores the question and the waiting servers if they have changed.
 func (p Publisher) ask(ctx context.Context, state ledger.Publication, of proposal) (ledger.Publication, error) {
 	if state.Question.ID == of.question.ID && state.Waits.ID == of.hosts.ID {
 		return state, nil
@@ -213,7 +213,7 @@ func (p Publisher) ask(ctx context.Context, state ledger.Publication, of proposa
 	return saved, nil
 }
 
-// end notes that nothing is under way.
+// end records that no publication is in progress.
 func (p Publisher) end(ctx context.Context, state ledger.Publication) (ledger.Publication, error) {
 	state.From, state.To, state.Phase, state.Done = "", "", "", 0
 	saved, err := p.Ledger.SavePublication(ctx, state)
@@ -223,7 +223,7 @@ func (p Publisher) end(ctx context.Context, state ledger.Publication) (ledger.Pu
 	return saved, nil
 }
 
-// run does what is left of a publication, from its phase and place on.
+// run performs the rest of a publication, from its phase and position on.
 func (p Publisher) run(ctx context.Context, state ledger.Publication, before, next record.Catalog) (Counts, error) {
 	w := rowWriter{Publisher: p, state: state}
 	plan := planOf(state.Mode, before, next)
@@ -242,12 +242,12 @@ func (p Publisher) run(ctx context.Context, state ledger.Publication, before, ne
 	if err := w.write(ctx, plan.gone); err != nil {
 		return w.counts, err
 	}
-	w.state.Approved = "" // a yes is good for one publication
+	w.state.Approved = "" // an approval is valid for one publication
 	_, err := p.end(ctx, w.state)
 	return w.counts, err
 }
 
-// errMoved is a pointer that another one has moved meanwhile.
+// errMoved means that another run has moved the pointer meanwhile.
 var errMoved = errors.New("another version has become live meanwhile")
 
 // move makes the publication's version live.
@@ -258,7 +258,7 @@ func (p Publisher) move(ctx context.Context, state ledger.Publication) error {
 	}
 	switch seen.Live {
 	case state.To:
-		return nil // before it broke off
+		return nil // before the interruption
 	case state.From:
 	default:
 		return fault.Stale().Because(errMoved)

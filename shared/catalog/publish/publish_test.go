@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestACatalogueIsPublishedOnce(t *testing.T) {
+func TestPublishPublishesUnchangedCatalogueOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(250, nil)
@@ -39,8 +39,8 @@ func TestACatalogueIsPublishedOnce(t *testing.T) {
 	}
 }
 
-// An endpoint's row is there before patients find it, and is suspended after they no longer do.
-func TestRowsComeBeforeThePointerAndGoBehindIt(t *testing.T) {
+// An endpoint's row is written before patients can find it, and suspended after they no longer can.
+func TestPublishWritesRowsBeforePointerAndSuspendsAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(3, nil)
@@ -60,12 +60,12 @@ func TestRowsComeBeforeThePointerAndGoBehindIt(t *testing.T) {
 	}
 }
 
-func TestTooMuchDoesNotGoWithoutAnOperator(t *testing.T) {
+func TestPublishHoldsLargeRemovals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(60, nil)
 	first := w.publish(t)
-	w.next = institutions(60, removed(0, 12)) // a fifth
+	w.next = institutions(60, removed(0, 12)) // removes a fifth
 	if out := w.publish(t); !out.Published {
 		t.Errorf("a fifth waits: %+v", out)
 	}
@@ -95,7 +95,7 @@ func TestTooMuchDoesNotGoWithoutAnOperator(t *testing.T) {
 	}
 }
 
-// approve answers as an operator does.
+// approve approves a question as an operator does.
 func (w *world) approve(t *testing.T, question string) {
 	t.Helper()
 	state, err := w.ledger.Publication(t.Context(), "test")
@@ -105,7 +105,7 @@ func (w *world) approve(t *testing.T, question string) {
 	expect.NoError(t, err)
 }
 
-func TestAnEndpointWithConnectionsBecomesNoOtherWithoutAnOperator(t *testing.T) {
+func TestPublishHoldsChangeOfConnectedEndpoint(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*record.Endpoint){
 		"address":       func(e *record.Endpoint) { e.FHIRBase = "https://elsewhere.example/r4" },
@@ -147,7 +147,7 @@ func TestAnEndpointWithConnectionsBecomesNoOtherWithoutAnOperator(t *testing.T) 
 	}
 }
 
-func TestWhatAnOperatorHasMadeOfARowStays(t *testing.T) {
+func TestPublishKeepsOperatorsRowChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	own := catalog.Endpoint{
@@ -178,9 +178,9 @@ func TestWhatAnOperatorHasMadeOfARowStays(t *testing.T) {
 	}
 }
 
-// TestWhatAnOperatorHasDisabledStaysSo, also when its list loses it and has it again; what only its
-// list has lost comes back.
-func TestWhatAnOperatorHasDisabledStaysSo(t *testing.T) {
+// TestPublishKeepsEndpointDisabledByOperator also covers an endpoint that its list loses and regains. An endpoint that
+// only its list had lost becomes active again.
+func TestPublishKeepsEndpointDisabledByOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(3, nil)
@@ -202,7 +202,7 @@ func TestWhatAnOperatorHasDisabledStaysSo(t *testing.T) {
 	}
 }
 
-func TestNoListMakesAHealthSystemOfUs(t *testing.T) {
+func TestPublishRefusesEndpointsAtOwnHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(3, func(c *record.Catalog) {
@@ -214,8 +214,8 @@ func TestNoListMakesAHealthSystemOfUs(t *testing.T) {
 	}
 }
 
-// TestWhateverBreaksOffTheNextRunGoesOn breaks a publication off at each of its writes.
-func TestWhateverBreaksOffTheNextRunGoesOn(t *testing.T) {
+// TestPublishContinuesAfterAnyInterruption interrupts a publication at each of its writes.
+func TestPublishContinuesAfterAnyInterruption(t *testing.T) {
 	t.Parallel()
 	begin := func() *world {
 		w := newWorld(t)
@@ -254,7 +254,7 @@ func TestWhateverBreaksOffTheNextRunGoesOn(t *testing.T) {
 	}
 }
 
-// settled wants a world in which nothing is under way and rows and objects are those of what is live.
+// settled checks that no publication is in progress and that rows and objects are those of the live version.
 func (w *world) settled(t *testing.T, n int) {
 	t.Helper()
 	state, err := w.ledger.Publication(t.Context(), "test")
@@ -274,12 +274,12 @@ func (w *world) settled(t *testing.T, n int) {
 	}
 }
 
-// A run that ends in the middle of the rows, as a function's time does, is not made again from the beginning.
-func TestRowsGoOnFromTheirCheckpoint(t *testing.T) {
+// A run that ends in the middle of the rows, for example by a time-out, is not repeated from the beginning.
+func TestPublishContinuesRowsFromCheckpoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(4500, func(c *record.Catalog) { c.Brands, c.Portals = nil, nil })
-	// 1 begins, the files, 1 rows, then 20 transactions before the checkpoint and as many behind it
+	// 1 begin, the files, 1 rows phase, then 20 transactions before the checkpoint and as many after it
 	w.crashAt = 1 + files + 1 + 20 + 1 + 10
 	if _, err := w.publisher().Publish(t.Context(), "test"); !errors.Is(err, errCrash) || len(w.rows) < 2000 ||
 		len(w.rows) > 3000 {
@@ -296,7 +296,7 @@ func TestRowsGoOnFromTheirCheckpoint(t *testing.T) {
 	}
 }
 
-func TestOfTwoPublishersAtOnceOneIsToldSo(t *testing.T) {
+func TestPublishReportsConcurrentPublisher(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	first := true
@@ -317,7 +317,7 @@ func TestOfTwoPublishersAtOnceOneIsToldSo(t *testing.T) {
 	}
 }
 
-func TestAPreviewChangesNothing(t *testing.T) {
+func TestPreviewChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(30, nil)

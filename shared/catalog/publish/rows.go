@@ -16,36 +16,36 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// EndpointRows keep what connect reads of endpoints (store.Portals).
+// EndpointRows stores the endpoint rows that connect reads (store.Portals).
 type EndpointRows interface {
-	// Endpoint reads one; fault.NotFound.
+	// Endpoint reads an endpoint, or returns fault.NotFound.
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
-	// SaveEndpoint stores one over the revision that was read; fault.Conflict.
+	// SaveEndpoint replaces the revision that was read. It returns fault.Conflict if the stored revision differs.
 	SaveEndpoint(ctx context.Context, e catalog.Endpoint) error
-	// CreateEndpoints stores up to 100 new ones, all or none; fault.Conflict when one of them is there.
+	// CreateEndpoints stores up to 100 new endpoints, all or none. It returns fault.Conflict if one of them exists.
 	CreateEndpoints(ctx context.Context, all []catalog.Endpoint) error
-	// SaveWays stores up to 100 ways, all or none, in place of those that are there; fault.Conflict when one of them was
+	// SaveWays stores up to 100 ways, all or none, replacing existing ones. It returns fault.Conflict if one of them was
 	// stored under a greater fence.
 	SaveWays(ctx context.Context, fence int64, ways []catalog.Way) error
 }
 
-// Counts are rows of endpoints, by what became of them.
+// Counts is the number of endpoint rows by result.
 type Counts struct {
 	Created   int `json:"created"`
 	Changed   int `json:"changed"`
 	Suspended int `json:"suspended"`
-	Operators int `json:"operators"` // an operator's own, which are left as they are
-	Refused   int `json:"refused"`   // whose address can be no health system's
+	Operators int `json:"operators"` // an operator's own, which are not changed
+	Refused   int `json:"refused"`   // whose URL can't be a health system's
 	Ways      int `json:"ways"`      // catalog.Way
 }
 
 const (
-	// batch is how many rows one transaction makes: DynamoDB takes 100.
+	// batch is the number of rows in a transaction, DynamoDB's maximum.
 	batch = 100
-	// atOnce is how many transactions, or single rows, are under way at a time.
+	// atOnce is the maximum number of concurrent transactions or single writes.
 	atOnce = 8
-	// stride is how many rows lie between two checkpoints. A run that broke off repeats no more than that, and a
-	// repetition writes nothing.
+	// stride is the number of rows between two checkpoints. An interrupted run repeats at most that many, and a repetition
+	// writes nothing.
 	stride = 2000
 )
 
@@ -54,11 +54,11 @@ type rowWriter struct {
 	Publisher
 
 	state  ledger.Publication
-	mu     sync.Mutex // of counts
+	mu     sync.Mutex // guards counts
 	counts Counts
 }
 
-// write makes the changes that are left of a phase.
+// write performs the remaining changes of a phase.
 func (w *rowWriter) write(ctx context.Context, changes []change) error {
 	for w.state.Done < len(changes) {
 		next := changes[w.state.Done:min(len(changes), w.state.Done+stride)]
@@ -67,7 +67,7 @@ func (w *rowWriter) write(ctx context.Context, changes []change) error {
 		}
 		w.state.Done += len(next)
 		if w.state.Done == len(changes) {
-			return nil // what follows notes it
+			return nil // the caller records it
 		}
 		if err := w.save(ctx); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (w *rowWriter) write(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// save is the checkpoint.
+// save stores a checkpoint.
 func (w *rowWriter) save(ctx context.Context) error {
 	saved, err := w.Ledger.SavePublication(ctx, w.state)
 	if err != nil {
@@ -86,7 +86,7 @@ func (w *rowWriter) save(ctx context.Context) error {
 	return nil
 }
 
-// block makes some changes, side by side.
+// block performs changes concurrently.
 func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	var ways []catalog.Way
 	var fresh, others []change
@@ -119,8 +119,8 @@ func (w *rowWriter) block(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// ways writes ways. The publication's revision, which grows with every checkpoint, keeps a publisher that comes
-// late from writing over them.
+// ways writes ways. The fence is the publication's revision, which grows with every checkpoint, so that a late
+// publisher can't overwrite newer ways.
 func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
@@ -136,13 +136,14 @@ func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 	return group.Wait() //nolint:wrapcheck // the caller does
 }
 
-// isElsewhere reports whether an address can be a health system's: another host than our own, but for the sandbox.
+// isElsewhere reports whether a URL may be a health system's: at a host different from our own, or the sandbox.
 func (w *rowWriter) isElsewhere(e catalog.Endpoint) bool {
 	_, err := fhir.ParseBase(e.FHIRBase)
 	return err == nil && len(catalog.Ours(w.BaseURL, e, catalog.Addresses{})) == 0
 }
 
-// create makes rows at once, or one by one where some are there: of an operator, or of a run that broke off.
+// create creates rows in one transaction, or individually if some exist already: an operator's, or those of an
+// interrupted run.
 func (w *rowWriter) create(ctx context.Context, changes []change) error {
 	rows := make([]catalog.Endpoint, 0, len(changes))
 	for _, c := range changes {
@@ -163,7 +164,7 @@ func (w *rowWriter) create(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// one brings one row up to date.
+// one updates one row.
 func (w *rowWriter) one(ctx context.Context, c change) error {
 	return retry.OnConflict(ctx, retry.Tries, func() error { return w.attempt(ctx, c) })
 }
@@ -200,7 +201,7 @@ func (w *rowWriter) attempt(ctx context.Context, c change) error {
 	return nil
 }
 
-// make makes one row.
+// make creates one row.
 func (w *rowWriter) make(ctx context.Context, row catalog.Endpoint) error {
 	if err := w.Endpoints.CreateEndpoints(ctx, []catalog.Endpoint{row}); err != nil {
 		return err

@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// given is one list of a source.
+// given is a source's list.
 type given []listing.Listing
 
 func (g given) Lists(context.Context, string) ([]compose.List, error) {
 	return []compose.List{{Source: "s", Listings: g}}, nil
 }
 
-func TestPublisherTakesNoURLOfServiceInAnySpelling(t *testing.T) {
+func TestPublishRefusesOwnURLInAnySpelling(t *testing.T) {
 	t.Parallel()
 	const honest, kept = "https://b\u00fccher.example/", "https://xn--bcher-kva.example/"
 	var lists given

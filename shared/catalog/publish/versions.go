@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// keepVersions is how many versions stay to go back to, and keepFor how long all of them do: cursors of
-	// searches name them for a day.
+	// keepVersions is the number of versions kept for rollbacks. keepFor is the minimum lifetime of every version, since
+	// searches' cursors name them for a day.
 	keepVersions = 20
 	keepFor      = 7 * 24 * time.Hour
 )
 
-// advance makes a version live, and tells which ones are kept no longer: those that are neither among the last, of
-// which the one that was live until now is the last but one, nor young.
+// advance makes a version live and returns the versions to delete: those that are not recent and not among the last
+// ones. The previously live version counts as the second to last.
 func advance(seen ledger.Pointer, to ledger.Version, now time.Time) (next ledger.Pointer, old []ledger.Version) {
 	all := append(slices.DeleteFunc(slices.Clone(seen.Kept), func(v ledger.Version) bool { return v == to }), to)
 	next = ledger.Pointer{Mode: seen.Mode, Live: to, MovedAt: now}
@@ -29,5 +29,5 @@ func advance(seen ledger.Pointer, to ledger.Version, now time.Time) (next ledger
 	return next, old
 }
 
-// kept reports whether a version that is not live can become so again.
+// kept reports whether a version that is not live can become live again.
 func kept(p ledger.Pointer, v ledger.Version) bool { return v != p.Live && slices.Contains(p.Kept, v) }

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestARollbackTakesTheRowsAlongAndKeepsThingsAsTheyAre(t *testing.T) {
+func TestRollbackRestoresRowsAndPausesPublishing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(5, nil)
@@ -55,10 +55,10 @@ func TestARollbackTakesTheRowsAlongAndKeepsThingsAsTheyAre(t *testing.T) {
 	}
 }
 
-// files are those of a version.
+// files is the number of a version's files.
 const files = 7
 
-func TestOldVersionsGoButNotTheLastNorTheLiveOne(t *testing.T) {
+func TestPublishDeletesOldVersionsExceptRecentAndLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range 30 {

@@ -16,8 +16,8 @@ import (
 // sandboxPlatform is the platform of the stack's own sandbox.
 const sandboxPlatform = "sandbox"
 
-// knows returns the function that tells which platform's profile knows the host of a FHIR base. The sandbox's
-// host is the stack's own.
+// knows returns a function that finds the platform whose profile knows the host of a FHIR base. The sandbox's host is
+// this stack's own.
 func (p Publisher) knows(mode string) func(base string) string {
 	return func(base string) string {
 		switch {
@@ -30,7 +30,7 @@ func (p Publisher) knows(mode string) func(base string) string {
 	}
 }
 
-// waitsOf counts what waits. Since when is kept for as long as anything does.
+// waitsOf counts the waiting servers. Since is unchanged while any server waits.
 func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.Waits {
 	if len(waiting) == 0 {
 		return ledger.Waits{}
@@ -49,29 +49,29 @@ func waitsOf(waiting []compose.Wait, before ledger.Waits, now time.Time) ledger.
 	}
 }
 
-// Host is a host whose servers wait for an operator, as catalog diff shows it.
+// Host is a host whose servers wait for an operator, in the form that catalog diff shows.
 type Host struct {
 	Host      string              `json:"host"`
 	IsKnown   bool                `json:"known"` // a platform's profile knows it
 	Servers   int                 `json:"servers"`
 	Because   map[compose.Why]int `json:"because"`
 	Sources   []string            `json:"sources"`
-	Platforms []string            `json:"platforms,omitempty"` // that the sources say
+	Platforms []string            `json:"platforms,omitempty"` // named by the sources
 	First     []Joining           `json:"first"`
 }
 
-// Joining is one server that waits.
+// Joining is a server that waits.
 type Joining struct {
 	Listing string   `json:"listing"`
-	Brand   string   `json:"brand,omitempty"` // that it would be found under
+	Brand   string   `json:"brand,omitempty"` // the brand that would contain it
 	BrandID string   `json:"brand_id,omitempty"`
-	Present []string `json:"brand_hosts,omitempty"` // that the brand has
+	Present []string `json:"brand_hosts,omitempty"` // the brand's current hosts
 }
 
-// firstJoinings limits the servers that a summary names for each host.
+// firstJoinings is the maximum number of servers that a summary names for each host.
 const firstJoinings = 5
 
-// ByHost groups what waits by host, those with the most servers first.
+// ByHost groups the waiting servers by host, those with the most servers first.
 func ByHost(waiting []compose.Wait) []Host {
 	at := map[string]int{}
 	var hosts []Host
@@ -98,7 +98,7 @@ func ByHost(waiting []compose.Wait) []Host {
 	return hosts
 }
 
-// with adds a text to a sorted list of some, each once.
+// with adds a text to a sorted list without duplicates.
 func with(texts []string, more string) []string {
 	i, found := slices.BinarySearch(texts, more)
 	if found {

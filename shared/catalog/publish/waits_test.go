@@ -20,7 +20,7 @@ import (
 
 const hospitalNPI = "1234567893"
 
-// lists composes the lists of its sources through a real publisher.
+// lists composes the lists of its sources with a real publisher.
 type lists struct {
 	*world
 
@@ -36,7 +36,7 @@ func (l *lists) publisher() publish.Publisher {
 	return p
 }
 
-// accept makes listings those of a source.
+// accept sets the listings of a source.
 func (l *lists) accept(t *testing.T, source intake.Source, all ...listing.Listing) {
 	t.Helper()
 	var packed bytes.Buffer
@@ -74,7 +74,7 @@ func (l *lists) rowAt(base string) catalog.Endpoint {
 	return catalog.Endpoint{}
 }
 
-func TestPublishMakesNoRowForUnknownHostUnderPublishedHospital(t *testing.T) {
+func TestPublishCreatesNoRowForUnknownHostOfHospital(t *testing.T) {
 	t.Parallel()
 	const evil = "https://fhir.evil.example/r4"
 	l := &lists{world: newWorld(t)}
@@ -115,7 +115,7 @@ func TestPublishMakesNoRowForUnknownHostUnderPublishedHospital(t *testing.T) {
 	}
 	state, err = l.ledger.Publication(t.Context(), "test")
 	expect.NoError(t, err)
-	if state.Waits.Hosts != 1 { // its platform still does
+	if state.Waits.Hosts != 1 { // its platform is still unconfirmed
 		t.Errorf("waits %+v", state.Waits)
 	}
 	expect.NoError(t, l.ledger.PutOverride(t.Context(), "test",
@@ -152,7 +152,7 @@ func TestPublishGivesPlatformOnlyToKnownHost(t *testing.T) {
 	}
 }
 
-// TestPublishLeavesOlderRowsUnderTheirRegistration covers an upgrade: rows without the field change nothing.
+// TestPublishLeavesOlderRowsUnderTheirRegistration covers an upgrade: rows without the field keep their registration.
 func TestPublishLeavesOlderRowsUnderTheirRegistration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,10 +9,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// waysOf are the ways of a version that the rows of its endpoints do not tell, by endpoint and the
-// brand's id as it is asked for.
+// waysOf returns the ways of a version that differ from its endpoints' rows, keyed by endpoint and requested brand id.
 func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]catalog.Way {
-	former := map[string][]string{} // ids that were merged into another, by that
+	former := map[string][]string{} // merged ids, by the id they were merged into
 	for id, successor := range c.Successors {
 		former[successor] = append(former[successor], id)
 	}
@@ -36,7 +35,7 @@ func waysOf(c record.Catalog, rows map[string]catalog.Endpoint) map[[2]string]ca
 	return ways
 }
 
-// leading are the portals of a brand by the endpoints that they lead to, as catalog.Way has them.
+// leading returns a brand's portals by endpoint, in the form of catalog.Way.
 func leading(c record.Catalog, b record.Brand, former map[string][]string) map[string]map[string]string {
 	by := map[string]map[string]string{}
 	for _, portal := range b.PortalIDs {
@@ -57,7 +56,7 @@ func leading(c record.Catalog, b record.Brand, former map[string][]string) map[s
 	return by
 }
 
-// waysBetween are the ways that differ between two versions: those that are new or others, and those that end.
+// waysBetween returns the difference between two versions: the ways that are new or changed, and those that end.
 func waysBetween(was, is map[[2]string]catalog.Way) (offered, ended []change) {
 	compare := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
 	for _, key := range slices.SortedFunc(maps.Keys(is), compare) {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// sharing has the second institution at the first one's portal, a hidden third and a removed fourth, too;
-// the fifth was another once.
+// sharing makes brands 1, 2 (hidden) and 3 (removed) use the first brand's portal, and adds merged ids for some
+// records.
 func sharing(c *record.Catalog) {
 	for i := 1; i < 4; i++ {
 		b := c.Brands[brand(i)]
@@ -23,7 +23,7 @@ func sharing(c *record.Catalog) {
 	c.Successors = map[string]string{brand(91): brand(1), portal(90): portal(0), brand(95): brand(5)}
 }
 
-// leads are the ways that lead somewhere, as what is asked for and what is found.
+// leads returns the portals of the active ways, keyed by endpoint, requested brand id and current brand id.
 func (w *world) leads() map[string]map[string]string {
 	found := map[string]map[string]string{}
 	for name, way := range w.ways {
@@ -34,7 +34,7 @@ func (w *world) leads() map[string]map[string]string {
 	return found
 }
 
-func TestAServerOfManyHasAWayForEachOfThem(t *testing.T) {
+func TestPublishWritesWaysForSharedServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(6, sharing)
@@ -72,8 +72,8 @@ func TestAServerOfManyHasAWayForEachOfThem(t *testing.T) {
 	}
 }
 
-// TestAnEndpointIsSharedNoSoonerThanItsWaysAreThere, nor after a crash anywhere.
-func TestAnEndpointIsSharedNoSoonerThanItsWaysAreThere(t *testing.T) {
+// TestPublishWritesWaysBeforeSharingEndpoint also covers a crash at any write.
+func TestPublishWritesWaysBeforeSharingEndpoint(t *testing.T) {
 	t.Parallel()
 	for crash := 1; ; crash++ {
 		w := newWorld(t)

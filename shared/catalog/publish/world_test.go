@@ -32,22 +32,22 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 var errCrash = errors.New("crashed")
 
-// world is everything around a publisher. Its writes are counted, and from one on they fail.
+// world simulates the publisher's surroundings. It counts writes, and fails them all from a chosen one on.
 type world struct {
 	ledger    store.Catalog
 	files     memory.Files
 	now       time.Time
-	next      func(before record.Catalog, now time.Time) record.Catalog // what the lists are composed to
+	next      func(before record.Catalog, now time.Time) record.Catalog // returns the result of composing the lists
 	connected map[string]bool
-	asked     int // for connections
+	asked     int // requests for connections
 	seen      []health.Sighting
 
 	mu      sync.Mutex
 	rows    map[string]catalog.Endpoint
-	ways    map[string]catalog.Way // by endpoint and brand
-	fence   int64                  // of the last ways
+	ways    map[string]catalog.Way // ways by endpoint and brand
+	fence   int64                  // fence of the last ways
 	writes  int
-	crashAt int // the write that nothing follows; 0 for none
+	crashAt int // the last write before the crash; 0 for no crash
 	told    []string
 }
 
@@ -147,7 +147,7 @@ func (w *world) publisher() publish.Publisher {
 	}
 }
 
-// write is one that is to be made; the crash lets nothing through any more.
+// write counts a write. After the crash it fails all writes.
 func (w *world) write(what string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -158,7 +158,7 @@ func (w *world) write(what string) error {
 	return nil
 }
 
-// ledgerOf and filesOf count what is written to them.
+// ledgerOf and filesOf count the writes to them.
 type ledgerOf struct {
 	store.Catalog
 
@@ -199,7 +199,7 @@ func (f filesOf) Delete(ctx context.Context, key string) error {
 	return f.files.Delete(ctx, key)
 }
 
-// institutions is a catalogue of n of them, each with a portal and a server; change makes it another one.
+// institutions returns a catalogue of n institutions, each with a portal and a server, modified by change.
 func institutions(n int, change func(*record.Catalog)) func(record.Catalog, time.Time) record.Catalog {
 	return func(record.Catalog, time.Time) record.Catalog {
 		c := record.Catalog{
@@ -226,7 +226,7 @@ func brand(i int) string  { return fmt.Sprintf("b0000000-0000-4000-8000-%012d", 
 func portal(i int) string { return fmt.Sprintf("d0000000-0000-4000-8000-%012d", i) }
 func server(i int) string { return fmt.Sprintf("e0000000-0000-4000-8000-%012d", i) }
 
-// removed makes tombstones of some institutions.
+// removed returns a change that turns some institutions into tombstones.
 func removed(from, to int) func(*record.Catalog) {
 	return func(c *record.Catalog) {
 		for i := from; i < to; i++ {
@@ -238,7 +238,7 @@ func removed(from, to int) func(*record.Catalog) {
 	}
 }
 
-// changed changes the record of one server.
+// changed returns a change of one server's record.
 func changed(i int, change func(*record.Endpoint)) func(*record.Catalog) {
 	return func(c *record.Catalog) {
 		e := c.Endpoints[server(i)]
@@ -247,7 +247,7 @@ func changed(i int, change func(*record.Endpoint)) func(*record.Catalog) {
 	}
 }
 
-// publish publishes and wants no error.
+// publish publishes and expects no error.
 func (w *world) publish(t *testing.T) publish.Outcome {
 	t.Helper()
 	out, err := w.publisher().Publish(t.Context(), "test")
@@ -256,7 +256,7 @@ func (w *world) publish(t *testing.T) publish.Outcome {
 	return out
 }
 
-// active are the rows that patients are sent to.
+// active returns the rows to which patients are sent.
 func (w *world) active() []string {
 	return slices.Sorted(maps.Keys(maps.Collect(func(yield func(string, bool) bool) {
 		for id, e := range w.rows {

@@ -1,7 +1,7 @@
-// Package record owns what the catalogue says of institutions, as files and answers have it
-// (docs/adr/0023-the-catalogue.md): brands, their portals, the portals' endpoints, and what became of records that were
-// merged or have gone. A catalogue is of one mode. Addresses of FHIR servers are in it for publishing
-// (Endpoint.FHIRBase) and in no public answer.
+// Package record defines the catalogue's records of institutions, in the form of files and responses
+// (docs/adr/0023-the-catalogue.md): brands, their portals, the portals' endpoints, and the successors of merged
+// records. A catalogue belongs to one mode. It contains the URLs of FHIR servers for publishing (Endpoint.FHIRBase),
+// but no public response does.
 package record
 
 import "time"
@@ -10,7 +10,7 @@ import "time"
 type Brand struct {
 	State
 
-	ID           string     `json:"id"` // UUID, as all ids of records
+	ID           string     `json:"id"` // UUID, like all ids of records
 	LastUpdated  time.Time  `json:"last_updated"`
 	Name         string     `json:"name"`
 	BrandWebsite string     `json:"brand_website"`
@@ -20,15 +20,15 @@ type Brand struct {
 	Description  string     `json:"description"`
 	Locations    []Location `json:"locations"`
 	PortalIDs    []string   `json:"portal_ids"`
-	BrandIDs     []string   `json:"brand_ids"` // merged into this one
+	BrandIDs     []string   `json:"brand_ids"` // brands merged into this one
 	NPIs         []string   `json:"npis"`
-	Hidden       bool       `json:"hidden"` // not found by searching; its id still answers
+	Hidden       bool       `json:"hidden"` // not found by searching; its id still resolves
 	SortName     string     `json:"sort_name"`
 	PlatformType string     `json:"platform_type"`
 	Category     string     `json:"category"`
 }
 
-// Portal is where patients of one or more brands sign in.
+// Portal is the patient sign-in of one or more brands.
 type Portal struct {
 	State
 
@@ -39,8 +39,8 @@ type Portal struct {
 	LogoURI       string    `json:"logo_uri"`
 	Description   string    `json:"description"`
 	EndpointIDs   []string  `json:"endpoint_ids"`
-	// Hosts lists the hosts of its endpoints' FHIR servers (catalog.Host), sorted, if the brand has several portals:
-	// patients tell portals apart by them.
+	// Hosts lists the hosts of its endpoints' FHIR servers (catalog.Host), sorted. It is set if the brand has several
+	// portals, so that patients can distinguish them.
 	Hosts []string `json:"hosts,omitempty"`
 }
 
@@ -67,39 +67,39 @@ const (
 	ConnectionType = "hl7-fhir-rest"
 )
 
-// Location is where a brand treats patients.
+// Location is a place where a brand treats patients.
 type Location struct {
 	City       string `json:"city"`
-	State      string `json:"state"` // of the United States: two letters
+	State      string `json:"state"` // in the United States: two letters
 	PostalCode string `json:"postal_code"`
 	Country    string `json:"country"` // ISO 3166-1 alpha-2
 }
 
-// State is how a record stands with the lists that it came from. The zero value is one that a list
-// has, as of its last reading.
+// State describes a record's relation to its lists. The zero value means that a list contains it, as of the last
+// reading.
 type State struct {
-	// UnconfirmedSince is since when none of its lists could be read, or all of them were refused: what is
-	// said of it was true then.
+	// UnconfirmedSince is the time since which none of its lists could be read or all of them were refused. The record
+	// shows the content of that time.
 	UnconfirmedSince *time.Time `json:"unconfirmed_since,omitempty"`
-	// RemovedAt is when the last of its lists left it out: a tombstone, which is not found by searching
-	// and not connected to anew.
+	// RemovedAt is the time at which the last of its lists dropped the record. It is then a tombstone: it is not found by
+	// searching and accepts no new connections.
 	RemovedAt *time.Time `json:"removed_at,omitempty"`
 }
 
-// Gone reports whether it is a tombstone.
+// Gone reports whether the record is a tombstone.
 func (s State) Gone() bool { return s.RemovedAt != nil }
 
-// Catalog is everything of one mode.
+// Catalog holds all records of one mode.
 type Catalog struct {
 	Brands    map[string]Brand
 	Portals   map[string]Portal
 	Endpoints map[string]Endpoint
-	// Successors are the ids of records that were merged into another, by id: a brand's by a brand, and so on. No
-	// successor has one itself.
+	// Successors maps the ids of merged records to those of their successors, which have the same type: a brand's to a
+	// brand's, and so on. No successor has one itself.
 	Successors map[string]string
 }
 
-// Resolve is the id that a record has now: its own, or that of the one it was merged into.
+// Resolve returns a record's current id: its own, or that of the record it was merged into.
 func (c Catalog) Resolve(id string) string {
 	if successor, isMerged := c.Successors[id]; isMerged {
 		return successor

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// BenchmarkRead reads the index of the real list, as a function does that starts.
+// BenchmarkRead reads the index of the real list, as a starting function does.
 func BenchmarkRead(b *testing.B) {
 	form := realData(b).form
 	var before, after runtime.MemStats
@@ -30,7 +30,7 @@ func BenchmarkRead(b *testing.B) {
 	runtime.KeepAlive(x)
 }
 
-// BenchmarkBuild makes it.
+// BenchmarkBuild builds the index of the real list.
 func BenchmarkBuild(b *testing.B) {
 	entries := realData(b).entries
 	for b.Loop() {
@@ -40,7 +40,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// BenchmarkSearch asks each kind of question, for a page of 25.
+// BenchmarkSearch runs each kind of query for a page of 25 hits.
 func BenchmarkSearch(b *testing.B) {
 	r := realData(b)
 	byKind := map[string][]string{"nothing typed": {""}, "hostile": hostile()}

@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Build makes the index of brands, in whichever order they come: those of one mode that can be found (Entries). The
-// same brands make the same bytes. The error is of a source that cannot be told in JSON, of two brands with one id, or
-// of more brands than an index can have.
+// Build builds the index of brands, which must be the searchable ones of one mode (Entries). Their order does not
+// matter: the same brands produce the same bytes. It fails if a source can't be encoded in JSON, if two brands have the
+// same id, or if there are more brands than an index can hold.
 func Build(entries []Entry) (*Index, error) {
 	entries = slices.SortedFunc(slices.Values(entries), func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Brand.SortName, b.Brand.SortName), cmp.Compare(a.Brand.ID, b.Brand.ID))
@@ -49,12 +49,12 @@ func Build(entries []Entry) (*Index, error) {
 
 // builder collects words.
 type builder struct {
-	places map[string][]uint32 // by word: values of place
+	places map[string][]uint32 // by word: place values
 	names  [][]string          // by brand; an empty word ends a name
-	states map[string]string   // names by codes
+	states map[string]string   // state names by code
 }
 
-// add takes the words of a brand: of its name and aliases, and of where it is.
+// add adds the words of a brand's names and locations.
 func (b *builder) add(brand uint32, e Entry) {
 	var row []string
 	for _, name := range namesOf(e.Brand) {
@@ -107,7 +107,7 @@ func (b *builder) finish(x *Index) {
 	x.words, x.places, x.names = textsOf(words), rowsOf(places), rowsOf(rows)
 }
 
-// namesOf are the name and the aliases of a brand, each once.
+// namesOf returns the name and the aliases of a brand, without duplicates.
 func namesOf(b record.Brand) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(append([]string{b.Name}, b.Aliases...), func(name string) bool {
@@ -118,7 +118,7 @@ func namesOf(b record.Brand) []string {
 	})
 }
 
-// firstLetters are the initials that a name of three to six words may be known by.
+// firstLetters returns the initials by which a name of three to six words may be known.
 func firstLetters(words []string) string {
 	var short []byte
 	for _, word := range words {
@@ -132,7 +132,7 @@ func firstLetters(words []string) string {
 	return string(short)
 }
 
-// joined is a text as one word, as neighbouring words are looked for: "newjersey".
+// joined returns a text as a single word, as neighbouring words are matched: "newjersey".
 func joined(text string) string { return clipped(strings.Join(names.Words(text), "")) }
 
 func zipOf(l record.Location) string {
@@ -160,7 +160,7 @@ func ofLocations(e Entry, of func(record.Location) string) []string {
 	return values
 }
 
-// facet are the values that entries have, and by entry the numbers of its own.
+// facet returns the distinct values of entries and, for each entry, the numbers of its values.
 func facet(entries []Entry, of func(Entry) []string) (texts, rows) {
 	seen := map[string]bool{}
 	for _, e := range entries {

@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// figures are how well a kind of question is answered.
+// figures measures the quality of the results for one kind of question.
 type figures struct {
 	questions  int
-	rank       float64 // sum of reciprocal ranks of the first that answers
-	recall     float64 // sum of shares of what answers (of ten at most) that are among the first ten hits
+	rank       float64 // sum of the reciprocal ranks of the first relevant hit
+	recall     float64 // sum of the shares of relevant brands (at most ten) among the first ten hits
 	unanswered []string
 }
 
@@ -60,12 +60,12 @@ func (f figures) String() string {
 		f.recall/float64(f.questions))
 }
 
-// leastRecall is what the share of answers among the first ten hits has to be, by kind; for the others it is usual.
+// leastRecall is the minimum share of relevant brands among the first ten hits, by kind. Other kinds use the default.
 var leastRecall = map[string]float64{"exact": 0.98, "prefix": 0.98, "typo, typing": 0.85}
 
 const usual = 0.92
 
-// judge asks the questions of both seeds.
+// judge runs the questions of both seeds.
 func judge(t *testing.T, x *search.Index, entries []search.Entry) {
 	t.Helper()
 	for _, seed := range []uint64{tuned, heldOut} {
@@ -84,7 +84,7 @@ func judge(t *testing.T, x *search.Index, entries []search.Entry) {
 	}
 }
 
-// hostile are queries that want much.
+// hostile returns expensive queries.
 func hostile() []string {
 	repeat := func(word string) string { return strings.Repeat(word+" ", 200) }
 	return []string{
@@ -101,16 +101,16 @@ func hostile() []string {
 	}
 }
 
-// maxTime bounds the work of any query: the whole request has 20 ms.
+// maxTime bounds the processor time of any query: the entire request has 20 ms.
 const maxTime = 20 * time.Millisecond
 
-// boundHostile takes the processor's time: others use the machine as well.
+// boundHostile measures processor time, since other processes share the machine.
 func boundHostile(t *testing.T, x *search.Index) {
 	t.Helper()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for _, text := range hostile() {
-		const times = 10 // the clock ticks in milliseconds
+		const times = 10 // the clock's resolution is milliseconds
 		began := worked(t)
 		for range times {
 			if _, err := x.Search(search.Query{
@@ -128,7 +128,7 @@ func boundHostile(t *testing.T, x *search.Index) {
 	}
 }
 
-// worked is the time that this thread has used a processor.
+// worked returns the processor time used by this thread.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	const ofThread = 1 // RUSAGE_THREAD of getrusage(2)

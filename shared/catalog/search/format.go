@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// The form of an index: magic, the size of what follows the checksum, that checksum (CRC-32C), and the parts of
-// Index.parts, each with its size in front. All numbers are of 32 bits, the low byte first. Everything is used where it
-// lies: reading an index is one look through it, which shows that nothing in it points outside.
+// The format of an index: magic, the size of the data after the checksum, the checksum (CRC-32C), and the parts of
+// Index.parts, each preceded by its size. All numbers have 32 bits, the low byte first. The data is used in place:
+// reading an index only validates it once, so that no reference points outside.
 const (
-	magic     = "rb-catalog-index 1\n" // ends in the form's version
+	magic     = "rb-catalog-index 1\n" // ends in the format's version
 	headSize  = len(magic) + 8
 	maxSize   = 256 << 20
 	numberLen = 4
 )
 
-// errForm is that of bytes that are no index, or one of another version.
+// errForm is returned for bytes that are not an index or have a different version.
 var errForm = errors.New("search: this is no index of this version")
 
-// numbers are of 32 bits, as they lie in the file.
+// numbers is a sequence of 32-bit numbers as stored in the file.
 type numbers string
 
 func (n numbers) len() uint32 { return uint32(len(n) / numberLen) } //nolint:gosec // G115: maxSize bounds it
@@ -32,7 +32,7 @@ func (n numbers) at(i uint32) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
 
-// all gives the numbers one after the other.
+// all yields the numbers in order.
 func (n numbers) all(yield func(uint32) bool) {
 	for i := range n.len() {
 		if !yield(n.at(i)) {
@@ -41,9 +41,9 @@ func (n numbers) all(yield func(uint32) bool) {
 	}
 }
 
-// texts are byte strings, all in one piece.
+// texts is a sequence of byte strings, stored contiguously.
 type texts struct {
-	ends  string // numbers: where each ends
+	ends  string // numbers: the end of each text
 	bytes string
 }
 
@@ -54,9 +54,9 @@ func (t *texts) at(i uint32) string {
 	return t.bytes[from:to]
 }
 
-// rows are lists of numbers, all in one piece.
+// rows is a sequence of number lists, stored contiguously.
 type rows struct {
-	ends   string // numbers: where each ends, counted in values
+	ends   string // numbers: the end of each row, counted in values
 	values string // numbers
 }
 
@@ -67,7 +67,7 @@ func (r *rows) at(i uint32) numbers {
 	return numbers(r.values[numberLen*from : numberLen*to])
 }
 
-// span is where the piece i begins and ends.
+// span returns the start and the end of piece i.
 func span(ends string, i uint32) (from, to uint32) {
 	if i > 0 {
 		from = numbers(ends).at(i - 1)
@@ -75,12 +75,12 @@ func span(ends string, i uint32) (from, to uint32) {
 	return from, numbers(ends).at(i)
 }
 
-// Write writes the index in its form.
+// Write writes the index in its format.
 func (x *Index) Write(w io.Writer) error {
 	size := 0
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	for _, part := range x.parts() {
-		_, _ = sum.Write(sizeOf(*part)) // hashes do not fail
+		_, _ = sum.Write(sizeOf(*part)) // hashes never fail
 		_, _ = io.WriteString(sum, *part)
 		size += numberLen + len(*part)
 	}
@@ -107,8 +107,8 @@ func sizeOf(part string) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(len(part))) //nolint:gosec // G115: maxSize
 }
 
-// Read reads what Write wrote, and no further. The error says that the bytes are something else, are
-// damaged, or could not be read.
+// Read reads the output of Write, and no further. It fails if the bytes have another format, are damaged, or could not
+// be read.
 func Read(r io.Reader) (*Index, error) {
 	head := make([]byte, headSize)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -130,7 +130,7 @@ func Read(r io.Reader) (*Index, error) {
 	return open(body.String())
 }
 
-// open makes an index of what follows the head.
+// open creates an index from the data after the head.
 func open(body string) (*Index, error) {
 	x := &Index{}
 	for _, part := range x.parts() {

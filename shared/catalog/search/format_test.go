@@ -25,7 +25,7 @@ func written(tb testing.TB, entries []search.Entry) []byte {
 	return b.Bytes()
 }
 
-func TestAnIndexIsReadAsItWasWritten(t *testing.T) {
+func TestIndexRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, entries := range [][]search.Entry{nil, town()} {
 		x, err := search.Read(bytes.NewReader(written(t, entries)))
@@ -39,7 +39,7 @@ func TestAnIndexIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestTheSameBrandsMakeTheSameBytes(t *testing.T) {
+func TestBuildIsDeterministic(t *testing.T) {
 	t.Parallel()
 	backwards := town()
 	slices.Reverse(backwards)
@@ -48,15 +48,15 @@ func TestTheSameBrandsMakeTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestAnIDIsOfOneBrand(t *testing.T) {
+func TestBuildRefusesDuplicateID(t *testing.T) {
 	t.Parallel()
 	if _, err := search.Build([]search.Entry{town()[0], town()[0]}); err == nil {
 		t.Error("two brands have one id")
 	}
 }
 
-// TestDamageIsSeen: of any byte, and any end too early.
-func TestDamageIsSeen(t *testing.T) {
+// TestReadDetectsDamage covers a change of any byte and truncation at any position.
+func TestReadDetectsDamage(t *testing.T) {
 	t.Parallel()
 	whole := written(t, town()[:2])
 	for i := range whole {
@@ -71,11 +71,11 @@ func TestDamageIsSeen(t *testing.T) {
 	}
 }
 
-// headSize is that of magic, size and checksum.
+// headSize is the size of magic, size and checksum.
 const headSize = len("rb-catalog-index 1\n") + 8
 
-// TestNoDamageIsFollowed: a number that points anywhere is refused or harmless, however well the checksum fits.
-func TestNoDamageIsFollowed(t *testing.T) {
+// TestReadRefusesBadReferences checks that a wrong reference is refused or harmless, even with a valid checksum.
+func TestReadRefusesBadReferences(t *testing.T) {
 	t.Parallel()
 	skipInShort(t)
 	body := written(t, []search.Entry{brand("St. Odo|Quarrytown VT 05001", "Odo")})[headSize:]
@@ -88,7 +88,7 @@ func TestNoDamageIsFollowed(t *testing.T) {
 	}
 }
 
-// readAndSearch makes an index of what follows the head, and asks it whatever it can if it is one.
+// readAndSearch opens an index from the data after the head and, if it is valid, runs every kind of query.
 func readAndSearch(t *testing.T, body []byte) {
 	t.Helper()
 	whole := append([]byte("rb-catalog-index 1\n"), make([]byte, 8)...)
@@ -109,7 +109,7 @@ func readAndSearch(t *testing.T, body []byte) {
 	}
 }
 
-// FuzzRead: whatever has the right checksum is refused, or can be searched.
+// FuzzRead checks that data with a valid checksum is refused or can be searched.
 func FuzzRead(f *testing.F) {
 	for _, entries := range [][]search.Entry{nil, town()[:1], town()[3:9]} {
 		f.Add(written(f, entries)[headSize:])

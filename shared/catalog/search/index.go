@@ -5,41 +5,41 @@ import (
 	"sync"
 )
 
-// Index is what is searched. Brands are numbers in the order of their sort names and ids, so that brands of the same
-// score are in order by their numbers. Words are numbers in their order as bytes.
+// Index is a search index. Brands are numbered in the order of their sort names and ids, so that brands with the same
+// score are ordered by number. Words are numbered in byte order.
 type Index struct {
-	ids       texts // by brand, as sortNames and sources
+	ids       texts // by brand, like sortNames and sources
 	sortNames texts
-	sources   texts // compressed, each with preset
-	preset    texts // one
+	sources   texts // each compressed with preset
+	preset    texts // a single text
 	words     texts
-	platforms texts // in order, as the other facets
+	platforms texts // in order, like the other facets
 	states    texts
 	zips      texts
 
-	places     rows // by word: where it stands (place)
-	names      rows // by brand: the words of its name, then of its aliases, each of them ended by endOfName
+	places     rows // by word: its occurrences (place)
+	names      rows // by brand: the words of its name and aliases, each followed by endOfName
 	ofPlatform rows // by brand: numbers of platforms, states and zips
 	inState    rows
 	atZIP      rows
 
-	shared   []byte    // by word: how many bytes it has in common with the word before
-	rarity   []float32 // by word: what it says about which brand is meant
+	shared   []byte    // by word: length of the common prefix with the previous word
+	rarity   []float32 // by word: how strongly it identifies a brand
 	meanings meanings
-	scratch  sync.Pool // of *scratch
-	readers  sync.Pool // of sources
+	scratch  sync.Pool // pool of *scratch
+	readers  sync.Pool // pool of decompressors for sources
 }
 
-// place is where a word stands: the number of a brand, and in the low byte the position in its names,
-// or one of the following.
+// place is an occurrence of a word: the number of a brand and, in the low byte, the position in its names or one of the
+// following values.
 type place uint32
 
 const (
 	placeBits   = 8
 	maxBrands   = 1 << (32 - placeBits)
-	maxPosition = 0xef // of a word in names; what is further behind counts as there
-	initials    = 0xf0 // the word is made of the first letters of a name
-	location    = 0xff // the word is of a location
+	maxPosition = 0xef // maximum position of a word in names; later words share it
+	initials    = 0xf0 // the word consists of a name's initials
+	location    = 0xff // the word belongs to a location
 	endOfName   = math.MaxUint32
 )
 
@@ -47,10 +47,10 @@ func (p place) brand() uint32 { return uint32(p) >> placeBits }
 
 func (p place) position() uint32 { return uint32(p) & (1<<placeBits - 1) }
 
-// Len is how many brands can be found.
+// Len returns the number of searchable brands.
 func (x *Index) Len() int { return int(x.ids.len()) }
 
-// parts are what the form has, in its order.
+// parts returns the parts of the format, in order.
 func (x *Index) parts() []*string {
 	return []*string{
 		&x.ids.ends, &x.ids.bytes, &x.sortNames.ends, &x.sortNames.bytes, &x.sources.ends, &x.sources.bytes, &x.preset.ends,
@@ -62,7 +62,7 @@ func (x *Index) parts() []*string {
 	}
 }
 
-// prepare makes what is not in the form.
+// prepare computes the data that the format does not contain.
 func (x *Index) prepare() {
 	x.shared = make([]byte, x.words.len())
 	x.rarity = make([]float32, x.words.len())
@@ -79,12 +79,12 @@ func (x *Index) prepare() {
 	x.meanings = newMeanings()
 }
 
-// rarity is how much a word says that some of all brands have: 1 is the least.
+// rarity returns the weight of a word that some of all brands contain. The minimum is 1.
 func rarity(all, some uint32) float32 {
 	return 1 + float32(math.Log(float64(all+1)/float64(min(max(some, 1), all+1))))
 }
 
-// common is how many bytes two words begin with in common.
+// common returns the length of two words' common prefix in bytes.
 func common(a, b string) byte {
 	n := byte(0)
 	for int(n) < min(len(a), len(b), maxLetters) && a[n] == b[n] {

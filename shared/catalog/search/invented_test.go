@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// invented are brands of the synthetic list: so many of every tenth row of it, from one of the first ten on. Its
-// rows stand vendor by vendor.
+// invented returns n brands from every tenth row of the synthetic list, starting at one of the first ten rows. The list
+// is ordered by vendor.
 func invented(tb testing.TB, n, from int) []search.Entry {
 	tb.Helper()
 	const step = 10

@@ -2,44 +2,44 @@ package search
 
 import "strings"
 
-// How well a word that was typed agrees with one that stands in a name. What is whole is better than what is begun,
-// that better than what is misspelled, and that better than what is in the middle of a word.
+// How well a typed word matches a word of a name. A complete match ranks above a prefix, a prefix above a misspelling,
+// and a misspelling above a match inside a word.
 const (
 	whole                   = 1.0
-	plural                  = 0.95       // but for an s at its end
-	meant                   = 0.95       // an abbreviation, or what it stands for
+	plural                  = 0.95       // except for a final s
+	meant                   = 0.95       // an abbreviation, or its meaning
 	together                = 0.94       // two words instead of one, or one instead of two
-	typedLeast, typedMore   = 0.80, 0.14 // the beginning of a word, the last that was typed: as more of it is there
-	begunLeast, begunMore   = 0.62, 0.20 // the same, with words behind it
-	misspelt, perEdit       = 0.86, 1.15 // and less for each edit by letter
-	firstEdited             = 0.05       // less, when it does not begin with the same letter
-	misspeltBeginning       = 0.85       // of the same, for one that is still being typed
+	typedLeast, typedMore   = 0.80, 0.14 // prefix of a word, last typed word; more the longer the prefix
+	begunLeast, begunMore   = 0.62, 0.20 // the same for a word followed by others
+	misspelt, perEdit       = 0.86, 1.15 // the second is a penalty for each edit per letter
+	firstEdited             = 0.05       // less if the first letter differs
+	misspeltBeginning       = 0.85       // factor for a word that is still being typed
 	insideLeast, insideMore = 0.40, 0.25
 )
 
-// How much less a word counts where it is not a word of a name.
+// The factor of a word outside a name.
 const (
 	inLocation = 0.9
 	asInitials = 0.8
 )
 
 const (
-	minInside = 4   // letters of what is looked for inside of words
-	maxInside = 512 // words that it is found in
-	usualWord = 100 // places of a word that nobody takes for a misspelt one
-	maxJoined = 3   // words in a row that can be one
-	minSpelt  = 5   // letters of a word that is still being typed, to be taken for misspelt or for a plural
+	minInside = 4   // minimum length of a word to match inside words
+	maxInside = 512 // maximum number of words that contain it
+	usualWord = 100 // occurrences from which a word is not considered a misspelling
+	maxJoined = 3   // consecutive words that can be one
+	minSpelt  = 5   // letters typed before a word may be a misspelling or a plural
 )
 
-// scratch is what one search writes on.
+// scratch is the working memory of one search.
 type scratch struct {
-	found [maxWords][]byte // by word that was typed and by brand: how well it agrees, of 255
-	share []float32        // by brand: of what was typed, by how much each word says
-	mask  []uint16         // by word of the index: which words that were typed agree with it
-	level []byte           // by word of the index: how well, of 255
+	found [maxWords][]byte // by typed word and by brand: match quality, of 255
+	share []float32        // by brand: weighted share of the query that it matches
+	mask  []uint16         // by indexed word: the typed words that match it
+	level []byte           // by indexed word: match quality, of 255
 }
 
-// search is one under way.
+// search is a search in progress.
 type search struct {
 	*scratch
 
@@ -68,7 +68,7 @@ func cleared[T any](old []T, size int) []T {
 	return old[:size]
 }
 
-// match finds for each word that was typed the brands that have it.
+// match finds the brands that contain each typed word.
 func (s search) match() {
 	for i, word := range s.words {
 		last := i == len(s.words)-1
@@ -94,7 +94,7 @@ func (s search) match() {
 	s.joined()
 }
 
-// begins takes the words that a typed one is the beginning of.
+// begins matches words that begin with a typed word.
 func (s search) begins(i int, word string, last bool) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {
@@ -110,13 +110,14 @@ func (s search) begins(i int, word string, last bool) {
 	}
 }
 
-// beginning are the numbers of the words that begin with a text: from from, below to.
+// beginning returns the range of the words that begin with a text: from (inclusive) to to (exclusive).
 func (x *Index) beginning(text string) (from, to uint32) {
 	from = firstOf(0, x.words.len(), func(i uint32) bool { return x.words.at(i) >= text })
 	return from, firstOf(from, x.words.len(), func(i uint32) bool { return !strings.HasPrefix(x.words.at(i), text) })
 }
 
-// firstOf is the first number from from and below to that isBehind says yes to, as it does to all after it.
+// firstOf returns the first number from from (inclusive) to to (exclusive) for which isBehind is true. isBehind must be
+// true for all later numbers.
 func firstOf(from, to uint32, isBehind func(uint32) bool) uint32 {
 	for from < to {
 		if middle := from + (to-from)/2; isBehind(middle) {
@@ -139,7 +140,7 @@ func (s search) exact(i int, word string, quality float64) {
 	}
 }
 
-// misspelt takes words that a typed one may be by mistake. One that many names have is none.
+// misspelt matches words of which a typed word may be a misspelling. A frequent word is not considered a misspelling.
 func (s search) misspelt(i int, word string, last bool) {
 	limit := editsFor(word)
 	if w, ok := s.index.number(word); ok && s.index.places.at(w).len() >= usualWord {
@@ -158,7 +159,7 @@ func (s search) misspelt(i int, word string, last bool) {
 	})
 }
 
-// inside takes words that have a typed one in their middle.
+// inside matches words that contain a typed word.
 func (s search) inside(i int, word string) {
 	if len(word) < minInside {
 		return
@@ -180,7 +181,7 @@ func (s search) inside(i int, word string) {
 	}
 }
 
-// split takes names in which a typed word is two or more in a row, the last of which may be a beginning.
+// split matches names that contain a typed word as two or more consecutive words. The last of them may be incomplete.
 func (s search) split(i int, word string, last bool) {
 	for at := 1; at < len(word); at++ {
 		first, ok := s.index.number(word[:at])
@@ -201,8 +202,8 @@ func (s search) split(i int, word string, last bool) {
 	}
 }
 
-// pairs takes brands where behind the word first stands one of those from from and below to, of which so
-// many letters were typed.
+// pairs matches brands in which the word first is followed by a word from from (inclusive) to to (exclusive), of which
+// typed letters were typed.
 func (s search) pairs(i int, first, from, to uint32, typed int) {
 	x := s.index
 	for v := range x.places.at(first).all {
@@ -211,7 +212,7 @@ func (s search) pairs(i int, first, from, to uint32, typed int) {
 			continue
 		}
 		row := x.names.at(p.brand())
-		second := row.at(p.position() + 1) // a name ends with endOfName
+		second := row.at(p.position() + 1) // every name ends with endOfName
 		if second < from || second >= to {
 			continue
 		}
@@ -222,7 +223,7 @@ func (s search) pairs(i int, first, from, to uint32, typed int) {
 	}
 }
 
-// inARow takes brands whose names have words in a row.
+// inARow matches brands whose names contain the words consecutively.
 func (s search) inARow(i int, words []string, quality float64) {
 	numbers := make([]uint32, len(words))
 	for n, word := range words {
@@ -256,7 +257,7 @@ func (x *Index) hasInARow(p place, numbers []uint32) bool {
 	return true
 }
 
-// joined takes brands for which typed words in a row are one: written together, or abbreviated.
+// joined matches brands that contain consecutive typed words as a single word: written together, or abbreviated.
 func (s search) joined() {
 	for i := range s.words {
 		for j := i + 2; j <= len(s.words); j++ {
@@ -272,8 +273,7 @@ func (s search) joined() {
 	}
 }
 
-// oneWord takes a word that the typed ones from i and below j are together, or the beginning of
-// where they are the last.
+// oneWord matches the word that the typed words i to j-1 form together, or begin if they are the last ones.
 func (s search) oneWord(i, j int, word string) {
 	from, to := s.index.beginning(word)
 	for w := from; w < to; w++ {
@@ -292,7 +292,7 @@ func (s search) span(i, j int, w uint32, quality float64) {
 	}
 }
 
-// take notes that a typed word agrees with one of the index, for all brands that have it.
+// take records the match of a typed word and an indexed word for all brands that contain it.
 func (s search) take(i int, w uint32, quality float64) {
 	s.note(i, w, quality)
 	inName, elsewhere := level(quality), level(quality*inLocation)

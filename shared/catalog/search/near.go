@@ -6,14 +6,14 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// What a score is when hits are in order of their distance: whole numbers for the distance in km, and the score within
-// it for what follows the point.
+// The form of a score if hits are ordered by distance: the integer part is derived from the distance in km, and the
+// fraction from the score.
 const (
-	farthest  = 20_000 // km: no two places are farther from each other
+	farthest  = 20_000 // km: an upper bound of all distances
 	nextScore = 1.0 / 256
 )
 
-// nearest makes scores that put the nearest brand first. A brand of no known place is behind all others.
+// nearest replaces scores so that the nearest brand comes first. Brands without a known place come last.
 func (x *Index) nearest(found []ranked, zips []string) {
 	away := make([]float64, x.zips.len())
 	for i := range x.zips.len() {

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// presetSize is how much of other sources each is compressed with. More makes an index a little
+	// presetSize is the size of the samples with which each source is compressed. A larger preset makes an index slightly
 	// smaller and each hit slower.
 	presetSize = 8 << 10
 	samples    = 64
-	// maxSource bounds a source: a damaged one could be of any size.
+	// maxSource bounds a source, since a damaged one could have any size.
 	maxSource = 4 << 20
 )
 
-// pack compresses sources one by one, so that a hit reads no other. Most of a source stands in all others; samples
-// of those make the preset.
+// pack compresses sources individually, so that a hit decompresses only its own. Most of a source's text also occurs in
+// the others, so samples of them form the preset.
 func (x *Index) pack(sources []string) error {
 	preset := ""
 	for i := 0; i < len(sources) && len(preset) < presetSize; i += 1 + len(sources)/samples {
@@ -50,17 +50,17 @@ func (x *Index) pack(sources []string) error {
 	return nil
 }
 
-// unpacker reads sources, one after the other.
+// unpacker decompresses sources in sequence.
 type unpacker interface {
 	io.Reader
 	flate.Resetter
 }
 
-// source is that of a brand.
+// source returns a brand's source.
 func (x *Index) source(brand uint32) (json.RawMessage, error) {
 	r, ok := x.readers.Get().(unpacker)
 	if !ok {
-		r, _ = flate.NewReader(nil).(unpacker) // its documentation says that it is one
+		r, _ = flate.NewReader(nil).(unpacker) // guaranteed by its documentation
 	}
 	defer x.readers.Put(r)
 	if err := r.Reset(strings.NewReader(x.sources.at(brand)), []byte(x.preset.at(0))); err != nil {

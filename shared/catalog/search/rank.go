@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// ranked is a brand that was found.
+// ranked is a brand that was found, with its score.
 type ranked struct {
 	brand uint32
 	score float64
 }
 
-// What the parts of a score weigh. Most is how much of what was typed a brand has, by how much each word says; the rest
-// decides between brands that have the same of it.
+// The weights of a score. Most of it is the share of the query that a brand matches, weighted by rarity. The rest
+// decides between brands with the same share.
 const (
-	perQuery    = 100.0 // all words that were typed, whole
-	perName     = 8.0   // all words of the name were typed: short names first
-	perOrder    = 4.0   // they stand in the order in which they were typed
-	perStart    = 2.0   // the name begins with what was typed first
-	perBegun    = 5.0   // and with all that was typed after it
-	perExact    = 12.0  // the name is what was typed
-	ofAlias     = 0.9   // what an alias counts of these
-	otherState  = 3.0   // less, where another state was said
-	fillerCount = 0.25  // what a filler counts of a word
-	zipCount    = 0.7   // what a ZIP counts: it says where, not which
-	nearlyBest  = 0.5   // of the best's share of the query, which is the least that is a hit
-	sameMeant   = 0.75  // of the best quality of a word, with which a brand counts as having it
-	minLevel    = 230   // of 255: a word of a name is what was typed
+	perQuery    = 100.0 // all typed words match completely
+	perName     = 8.0   // all words of the name were typed: favours short names
+	perOrder    = 4.0   // they are in the typed order
+	perStart    = 2.0   // the name begins with the first typed word
+	perBegun    = 5.0   // the name also begins with all following typed words
+	perExact    = 12.0  // the name equals the query
+	ofAlias     = 0.9   // factor for an alias
+	otherState  = 3.0   // penalty if another state was typed
+	fillerCount = 0.25  // weight of a filler relative to a word
+	zipCount    = 0.7   // weight of a ZIP code, which gives the place but not the institution
+	nearlyBest  = 0.5   // minimum share of the query for a hit, relative to the best share
+	sameMeant   = 0.75  // minimum quality relative to the best, at which a brand counts as matching a word
+	minLevel    = 230   // of 255: from here on, a name's word counts as typed
 )
 
-// demotions are what is taken off a score.
+// cost returns the amount that a demotion subtracts from a score.
 func (d Demotion) cost() float64 {
 	switch d {
 	case Down:
@@ -42,7 +42,7 @@ func (d Demotion) cost() float64 {
 	return 0
 }
 
-// rank finds all brands that a query finds, in no order.
+// rank finds all brands that match a query, in no particular order.
 func (x *Index) rank(q Query) []ranked {
 	allowed := x.filter(q)
 	words := typedWords(q.Text)
@@ -71,7 +71,7 @@ func (x *Index) rank(q Query) []ranked {
 	return found
 }
 
-// filter is which brands a query allows.
+// filter returns a function that reports whether a query allows a brand.
 func (x *Index) filter(q Query) func(brand uint32) bool {
 	platforms, states := marked(&x.platforms, q.Platforms), marked(&x.states, q.States)
 	return func(brand uint32) bool {
@@ -97,7 +97,7 @@ func anyOf(numbers numbers, marks []bool) bool {
 	return false
 }
 
-// score finds the brands that have nearly as much of the words as the best of them.
+// score finds the brands that match almost as much of the words as the best one.
 func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	s := x.begin(words)
 	defer x.scratch.Put(s.scratch)
@@ -136,7 +136,7 @@ func (x *Index) score(words []string, allowed func(uint32) bool) []ranked {
 	return found
 }
 
-// weights are what each word that was typed says about which brand is meant.
+// weights returns how strongly each typed word identifies a brand.
 func (s search) weights() (weights []float32, sum float32) {
 	weights = make([]float32, len(s.words))
 	for i, word := range s.words {
@@ -164,7 +164,7 @@ func (s search) weights() (weights []float32, sum float32) {
 	return weights, sum
 }
 
-// name is how well what was typed agrees with a brand's name as a whole, or with the best of its aliases.
+// name returns how well the query matches a brand's name as a whole, or the best of its aliases.
 func (s search) name(brand uint32) float64 {
 	row := s.index.names.at(brand)
 	best, factor := 0.0, 1.0
@@ -180,22 +180,22 @@ func (s search) name(brand uint32) float64 {
 	return best
 }
 
-// seen is what of a name was typed.
+// seen describes the typed part of a name.
 type seen struct {
-	all, typed float64 // words by their rarity
-	words      uint16  // typed ones that are in it
-	mask       uint16  // of its last word
-	pairs      int     // neighbours that were typed as neighbours
+	all, typed float64 // sums of words' rarities
+	words      uint16  // typed words that it contains
+	mask       uint16  // mask of its last word
+	pairs      int     // adjacent words that were typed adjacently
 	length     int
-	begun      int  // words at its beginning that are the first ones typed, in their order
-	hasUntyped bool // a word that is no filler was not typed
+	begun      int  // words at its beginning that equal the first typed words, in order
+	hasUntyped bool // a word other than a filler was not typed
 }
 
 func (n *seen) add(mask uint16, level byte, rarity float64) {
 	n.all += rarity
 	if level >= minLevel {
 		n.words |= mask
-	} else if rarity > 1 { // no filler
+	} else if rarity > 1 { // not a filler
 		n.hasUntyped = true
 	}
 	n.typed += rarity * float64(level) / 255
@@ -206,7 +206,7 @@ func (n *seen) add(mask uint16, level byte, rarity float64) {
 		n.begun++
 	}
 	n.mask = mask
-	if rarity > 1 || mask != 0 { // an article in front is no beginning
+	if rarity > 1 || mask != 0 { // a leading article does not count as the beginning
 		n.length++
 	}
 }
@@ -235,8 +235,7 @@ func (n *seen) value(words []string) float64 {
 	return value
 }
 
-// states marks those that a query names, nil for none. A code that is also another word is none here:
-// nothing is known by it alone.
+// states marks the states in a query; nil for none. A code that is also a word does not count as a state here.
 func (s search) states() []bool {
 	var said []string
 	for i := range s.words {
@@ -252,7 +251,7 @@ func (s search) states() []bool {
 	return marked(&s.index.states, said)
 }
 
-// best are the first hits behind a position.
+// best returns the first hits after a position.
 func (x *Index) best(found []ranked, size int, after *Position) []ranked {
 	first := uint32(0)
 	if after != nil {
@@ -282,7 +281,7 @@ func precedes(a, b ranked) bool {
 	return a.score > b.score || a.score == b.score && a.brand < b.brand
 }
 
-// behind is the number of the first brand whose sort name and id come after those of a position.
+// behind returns the number of the first brand whose sort name and id come after those of a position.
 func (x *Index) behind(p Position) uint32 {
 	return firstOf(0, x.ids.len(), func(b uint32) bool {
 		return !x.precedes(b, p.SortName, p.ID) && (x.sortNames.at(b) != p.SortName || x.ids.at(b) != p.ID)

@@ -17,22 +17,22 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// realList holds the endpoints that vendors publish, beside the project; it is no part of it.
+// realList contains the endpoints that vendors publish. It is stored beside the project and is not part of it.
 const realList = "../../../../shared/data/catalog/us-endpoints.ndjson.gz"
 
-// row is what the list says of one institution.
+// row is the list's description of one institution.
 type row struct {
 	List, Name, URL, ZIP string
 }
 
-// published is an index of the list.
+// published is an index of the real list.
 type published struct {
 	entries []search.Entry
 	form    []byte
 	index   *search.Index
 }
 
-// readReal is done once: by a test, or by a benchmark.
+// readReal reads the list once, for the first test or benchmark that needs it.
 var readReal = sync.OnceValues(func() (published, error) {
 	packed, err := os.Open(realList)
 	if err != nil {
@@ -64,8 +64,8 @@ var readReal = sync.OnceValues(func() (published, error) {
 	return r, err
 })
 
-// skipInShort skips what the race detector makes many times as long, and has nothing to find in: what goroutines share
-// is judged by TestOneIndexServesManyAtOnce.
+// skipInShort skips tests that the race detector slows down many times without a benefit.
+// TestSearchIsSafeForConcurrentUse checks the data that goroutines share.
 func skipInShort(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
@@ -73,7 +73,7 @@ func skipInShort(tb testing.TB) {
 	}
 }
 
-// realData is the list; who wants it is skipped where it is not there.
+// realData returns the list, and skips the test if the list is missing.
 func realData(tb testing.TB) published {
 	tb.Helper()
 	skipInShort(tb)
@@ -89,8 +89,8 @@ var (
 	stateLast  = regexp.MustCompile(`^.+ ([A-Z]{2})$`)
 )
 
-// entryOf makes a brand of a row: rows of one name and ZIP are one, else those of one name and address. It is simpler
-// than what composes the catalogue, and keeps more of what lists repeat.
+// entryOf creates a brand from a row. Rows with the same name and ZIP code are one brand, as are rows with the same
+// name and URL. It is simpler than the composition of the catalogue and keeps more duplicates.
 func entryOf(r row) search.Entry {
 	name, state := r.Name, geo.State(r.ZIP)
 	if m := stateFirst.FindStringSubmatch(name); m != nil && geo.StateName(m[1]) != "" {
@@ -111,25 +111,25 @@ func entryOf(r row) search.Entry {
 	return e
 }
 
-func TestRealNamesAreFound(t *testing.T) {
+func TestSearchFindsRealNames(t *testing.T) {
 	t.Parallel()
 	r := realData(t)
 	judge(t, r.index, r.entries)
 }
 
-func TestInventedNamesAreFound(t *testing.T) {
+func TestSearchFindsInventedNames(t *testing.T) {
 	t.Parallel()
 	skipInShort(t)
 	entries := invented(t, 4000, 3)
 	judge(t, indexOf(t, entries), entries)
 }
 
-func TestHostileQueriesOfRealNamesAreBounded(t *testing.T) {
+func TestSearchBoundsHostileQueriesOfRealNames(t *testing.T) {
 	t.Parallel()
 	boundHostile(t, realData(t).index)
 }
 
-func TestHostileQueriesAreBounded(t *testing.T) {
+func TestSearchBoundsHostileQueries(t *testing.T) {
 	t.Parallel()
 	skipInShort(t)
 	boundHostile(t, indexOf(t, invented(t, 4000, 7)))

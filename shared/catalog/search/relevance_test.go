@@ -11,27 +11,27 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// The seeds of the relevance set. The weights of a score were tuned with the first; nobody looks
-// at what the second asks.
+// The seeds of the relevance set. The weights of a score were tuned with the first one; the questions of the second one
+// are never inspected.
 const (
 	tuned   = 17
 	heldOut = 71
 )
 
-// question is a query with the brands that answer it.
+// question is a query with its relevant brands.
 type question struct {
 	kind string
 	text string
 	want map[string]bool
 }
 
-// asker makes questions of brands: it picks one by its seed, and says its name as people do.
+// asker generates questions: it picks a brand with its seed and writes its name as people do.
 type asker struct {
 	random  *rand.Rand
 	entries []search.Entry
-	byKey   map[string][]int // places in entries, by key and by key with state
-	keys    []string         // in order
-	rare    map[string]int   // brands by word
+	byKey   map[string][]int // indexes of entries, by key and by key with state
+	keys    []string         // sorted keys
+	rare    map[string]int   // number of brands by word
 	shorts  map[string][]string
 }
 
@@ -70,7 +70,7 @@ func newAsker(entries []search.Entry, seed uint64) asker {
 	return a
 }
 
-// placesOf are the states of a brand, and what withPlace may say.
+// placesOf returns the states of a brand, and the texts that withPlace may use.
 func placesOf(e search.Entry) []string {
 	places := statesOf(e)
 	for _, l := range e.Brand.Locations {
@@ -92,7 +92,7 @@ func statesOf(e search.Entry) []string {
 	return states
 }
 
-// kinds are the ways of asking. One that does not fit a brand gives an empty text.
+// kinds returns the generators of questions. A generator returns an empty text for an unsuitable brand.
 func (a asker) kinds() map[string]func(search.Entry) (text, key string) {
 	plain := func(say func(words []string) string) func(search.Entry) (string, string) {
 		return func(e search.Entry) (string, string) { return say(names.Words(e.Brand.Name)), keyOf(e.Brand.Name) }
@@ -130,7 +130,7 @@ func (a asker) statesWith(key string) int {
 	return len(states)
 }
 
-// ask makes so many questions of each kind.
+// ask generates the given number of questions of each kind.
 func (a asker) ask(each int) []question {
 	kinds := a.kinds()
 	sorted := make([]string, 0, len(kinds))
@@ -157,7 +157,7 @@ func (a asker) ask(each int) []question {
 	return questions
 }
 
-// typing is the name as far as somebody types it who looks for few: until no more than five other names begin so.
+// typing returns the prefix that a person would type: until at most five other names begin with it.
 func (a asker) typing(words []string) string {
 	name := strings.Join(words, " ")
 	for n := 4; n < len(name); n++ {
@@ -169,7 +169,7 @@ func (a asker) typing(words []string) string {
 	return ""
 }
 
-// middle is two words from behind the first, at least one of which few names have.
+// middle returns two adjacent words after the first one, if at least one of them is rare.
 func (a asker) middle(words []string) string {
 	if len(words) < 3 {
 		return ""
@@ -181,7 +181,7 @@ func (a asker) middle(words []string) string {
 	return words[at] + " " + words[at+1]
 }
 
-// telling is the two words of a name that say most.
+// telling returns the two rarest words of a name.
 func (a asker) telling(words []string) string {
 	if len(words) < 3 {
 		return ""
@@ -194,7 +194,7 @@ func (a asker) telling(words []string) string {
 	return sorted[0] + " " + sorted[1]
 }
 
-// mistype makes edits in one word of at least so many letters.
+// mistype makes edits in a word of at least the given length.
 func (a asker) mistype(words []string, edits, least int) string {
 	words = slices.Clone(words)
 	at := a.random.IntN(len(words))
@@ -207,7 +207,7 @@ func (a asker) mistype(words []string, edits, least int) string {
 	return strings.Join(words, " ")
 }
 
-// mistyping is a misspelt word that is the last and not there yet.
+// mistyping returns a name whose last word is misspelt and incomplete.
 func (a asker) mistyping(words []string) string {
 	at := slices.IndexFunc(words, func(w string) bool { return len(w) >= 8 && a.rare[w] <= 8 })
 	if at < 0 {
@@ -233,7 +233,7 @@ func (a asker) edited(word string) string {
 	}
 }
 
-// abbreviate says each word that can be abbreviated so, or an abbreviation in full.
+// abbreviate abbreviates every word that has an abbreviation, and expands existing abbreviations.
 func (a asker) abbreviate(words []string) string {
 	said, isShort := slices.Clone(words), false
 	for i, word := range said {

@@ -1,6 +1,6 @@
-// Package search owns finding institutions by what a person types: an index of one mode's brands that is built once for
-// each snapshot, is read in milliseconds, and never changes (docs/adr/0025-a-search-index-of-our-own.md). An Index may
-// be used by any number of goroutines at once.
+// Package search finds institutions by the text that a person types. An index of one mode's brands is built once for
+// each snapshot, is read in milliseconds, and never changes (docs/adr/0025-a-search-index-of-our-own.md). An Index is
+// safe for concurrent use.
 package search
 
 import (
@@ -10,45 +10,45 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// MaxSize is how many hits a page has at most.
+// MaxSize is the maximum number of hits on a page.
 const MaxSize = 100
 
-// Query is what somebody looks for.
+// Query describes a search.
 type Query struct {
-	// Text is what was typed: words in any order, the last one perhaps not finished. What is beyond 300 runes or 12 words
-	// is not looked at. A text without a word lists everything by name.
+	// Text is the typed text: words in any order, the last of which may be incomplete. Text beyond 300 runes or 12 words
+	// is ignored. A text without words lists all brands by name.
 	Text       string
-	Platforms  []string // platform types; of any of them, unless empty
-	States     []string // codes of two letters; with a location in any of them, unless empty
-	ZIPs       []string // where the person is, for ByLocation
-	ByLocation bool     // the nearest first, then the best
-	Size       int      // hits of a page: 1 to MaxSize
+	Platforms  []string // platform types to include; empty for all
+	States     []string // two-letter codes; at least one location must be in one of them; empty for all
+	ZIPs       []string // ZIP codes of the person's location, for ByLocation
+	ByLocation bool     // sorts by distance, then by score
+	Size       int      // hits per page: 1 to MaxSize
 	After      *Position
-	Demote     func(brandID string) Demotion // nil: nothing is demoted
+	Demote     func(brandID string) Demotion // nil means no demotions
 }
 
-// Demotion is by how much a brand is put behind what matches equally well.
+// Demotion lowers a brand's rank below others that match equally well.
 type Demotion int
 
-// The demotions, by the health of what a brand's portals lead to.
+// The demotions, by the health of a brand's endpoints.
 const (
 	NotDemoted Demotion = iota
 	Degraded
 	Down
 )
 
-// Position is the place of a hit in the total order of a search: by score, the highest first, then by
-// SortName and ID as bytes.
+// Position is the position of a hit in the total order of a search: by score, the highest first, then by SortName and
+// ID as bytes.
 type Position struct {
 	Score    float64
 	SortName string
 	ID       string
 }
 
-// Page is a part of what was found.
+// Page is one page of a search's hits.
 type Page struct {
-	Total    int     // of all pages
-	MaxScore float64 // of all pages; 0 where there are no hits
+	Total    int     // number of hits on all pages
+	MaxScore float64 // maximum score on all pages; 0 without hits
 	Hits     []Hit
 }
 
@@ -56,11 +56,11 @@ type Page struct {
 type Hit struct {
 	ID       string
 	Position Position
-	Source   json.RawMessage // what an answer says of it (Source in source.go)
+	Source   json.RawMessage // the hit's JSON for a response (Source in source.go)
 }
 
-// Search finds a page of brands. The same query finds the same in the same order, so that pages after one another have
-// each hit once. The error is fault.Invalid for a size or a position that cannot be.
+// Search returns a page of brands. The same query returns the same hits in the same order, so that consecutive pages
+// contain each hit once. An invalid size or position is fault.Invalid.
 func (x *Index) Search(q Query) (Page, error) {
 	if q.Size < 1 || q.Size > MaxSize {
 		return Page{}, fault.BadRequest("size has to be between 1 and 100.").About("size")

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// brand is an invented institution: its name, and after a bar "City ST ZIP", or what of that is known.
+// brand returns an invented institution from its name and, after a bar, "City ST ZIP" or a part of that.
 func brand(text string, aliases ...string) search.Entry {
 	name, where, _ := strings.Cut(text, "|")
 	b := record.Brand{
@@ -82,7 +82,7 @@ func indexOf(t *testing.T, entries []search.Entry) *search.Index {
 	return x
 }
 
-// found are the names of what a query finds, with their places.
+// found returns the names of a query's hits, with their places.
 func found(t *testing.T, x *search.Index, q search.Query) []string {
 	t.Helper()
 	if q.Size == 0 {
@@ -108,8 +108,8 @@ func found(t *testing.T, x *search.Index, q search.Query) []string {
 	return hits
 }
 
-// TestWhatPeopleType: the best hit of each query, in all the ways in which a name is typed.
-func TestWhatPeopleType(t *testing.T) {
+// TestSearchRanksBestHitFirst checks the best hit of each query, for all the ways in which people type a name.
+func TestSearchRanksBestHitFirst(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
 	for query, want := range map[string]string{
@@ -165,7 +165,7 @@ func TestWhatPeopleType(t *testing.T) {
 	}
 }
 
-func TestFiltersAreExact(t *testing.T) {
+func TestSearchFiltersExactly(t *testing.T) {
 	t.Parallel()
 	entries := town()
 	entries[0].Brand.PlatformType = "epic"
@@ -197,7 +197,7 @@ func TestFiltersAreExact(t *testing.T) {
 	}
 }
 
-func TestNothingTypedListsEverythingByName(t *testing.T) {
+func TestSearchListsAllByNameWithoutText(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
 	for _, query := range []string{"", " \x00\n", ".*", "[](){}^$\\"} {
@@ -215,7 +215,7 @@ func TestNothingTypedListsEverythingByName(t *testing.T) {
 	}
 }
 
-func TestTheNearestComeFirst(t *testing.T) {
+func TestSearchByLocationRanksNearestFirst(t *testing.T) {
 	t.Parallel()
 	entries := []search.Entry{
 		brand("Lantern Care|Hoboken NJ 07030"), brand("Lantern Care|Albany NY 12207"), brand("Lantern Care|Reno NV 89501"),
@@ -246,8 +246,8 @@ func TestTheNearestComeFirst(t *testing.T) {
 	}
 }
 
-// TestWhatIsDownComesLater: behind what agrees as well, and before what does not.
-func TestWhatIsDownComesLater(t *testing.T) {
+// TestSearchDemotesBrandsThatAreDown checks that a demoted brand ranks after equal matches and before worse ones.
+func TestSearchDemotesBrandsThatAreDown(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, []search.Entry{
 		brand("Harbor Clinic|OH"), brand("Harbor Clinic|TX"), brand("Harbor Clinic|VT"),
@@ -263,8 +263,8 @@ func TestWhatIsDownComesLater(t *testing.T) {
 	}
 }
 
-// TestPagesHaveEachHitOnce: whatever the order, however many a page has, and where many hits have one score.
-func TestPagesHaveEachHitOnce(t *testing.T) {
+// TestSearchPagesContainEachHitOnce covers every order and page size, and many hits with the same score.
+func TestSearchPagesContainEachHitOnce(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, invented(t, 4000, 5))
 	demote := func(id string) search.Demotion { return search.Demotion(id[0] % 3) }
@@ -308,8 +308,8 @@ func TestPagesHaveEachHitOnce(t *testing.T) {
 	}
 }
 
-// TestAPositionNeedsNoHit: its brand may have gone from the index since.
-func TestAPositionNeedsNoHit(t *testing.T) {
+// TestSearchContinuesAfterRemovedBrand covers a position whose brand is no longer in the index.
+func TestSearchContinuesAfterRemovedBrand(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
 	got := found(t, x, search.Query{After: &search.Position{Score: 0, SortName: "saint", ID: "z"}, Size: 1})
@@ -321,7 +321,7 @@ func TestAPositionNeedsNoHit(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAskedIsRefused(t *testing.T) {
+func TestSearchRefusesInvalidQueries(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
 	for _, q := range []search.Query{
@@ -336,8 +336,9 @@ func TestWhatCannotBeAskedIsRefused(t *testing.T) {
 	}
 }
 
-// TestEntriesAreWhatCanBeFound: neither what is hidden nor what has gone, and what the answer says of the rest.
-func TestEntriesAreWhatCanBeFound(t *testing.T) {
+// TestEntriesOmitsHiddenAndRemoved checks that hidden and removed brands are omitted, and checks the source of the
+// others.
+func TestEntriesOmitsHiddenAndRemoved(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 2, 3, 4, 5, 0, time.UTC)
 	brands := map[string]record.Brand{
@@ -378,8 +379,8 @@ func TestEntriesAreWhatCanBeFound(t *testing.T) {
 	}
 }
 
-// TestOneIndexServesManyAtOnce: the race detector sees what they share.
-func TestOneIndexServesManyAtOnce(t *testing.T) {
+// TestSearchIsSafeForConcurrentUse runs concurrent searches for the race detector.
+func TestSearchIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	x := indexOf(t, town())
 	want := found(t, x, search.Query{Text: "velamar clinc"})

@@ -7,14 +7,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Entry is a brand with what is found with it.
+// Entry is a brand with the records needed to index it.
 type Entry struct {
 	Brand     record.Brand
-	Portals   []record.Portal // those that Brand.PortalIDs names
-	Platforms []string        // platform types of the portals' endpoints, beside that of the brand
+	Portals   []record.Portal // the portals in Brand.PortalIDs
+	Platforms []string        // platform types of the portals' endpoints, besides the brand's
 }
 
-// Entries are the brands of a catalogue that can be found: neither hidden nor gone.
+// Entries returns the searchable brands of a catalogue: those that are neither hidden nor removed.
 func Entries(c record.Catalog) []Entry {
 	entries := make([]Entry, 0, len(c.Brands))
 	for _, b := range c.Brands {
@@ -40,7 +40,7 @@ func Entries(c record.Catalog) []Entry {
 	return entries
 }
 
-// Source is what a search's answer says of a brand (docs/openapi.yaml). Who serves it adds the brand's health.
+// Source is a brand in a search response (docs/openapi.yaml). The server adds the brand's health.
 type Source struct {
 	ID               string            `json:"id"`
 	LastUpdated      time.Time         `json:"last_updated"`
@@ -70,7 +70,7 @@ func sourceOf(e Entry) Source {
 	}
 }
 
-// list is never null in JSON.
+// list ensures that a list is never null in JSON.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

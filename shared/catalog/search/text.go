@@ -8,14 +8,14 @@ import (
 	"recordbridge/shared/catalog/names"
 )
 
-// What of a text is looked at. A name of an institution is shorter, so that nothing is lost but time.
+// The limits of a text. Names of institutions are shorter, so that only excess input is cut.
 const (
 	maxRunes   = 300
 	maxWords   = 12
 	maxLetters = 40 // bytes of a word
 )
 
-// typedWords are the words that are looked for, each once.
+// typedWords returns the words to search for, without duplicates.
 func typedWords(text string) []string {
 	runes := 0
 	for i := range text {
@@ -34,7 +34,7 @@ func typedWords(text string) []string {
 	return words
 }
 
-// wordsOf are the words of a text, none of them longer than an index has them.
+// wordsOf returns the words of a text, truncated to the length in an index.
 func wordsOf(text string) []string {
 	words := names.Words(text)
 	for i, word := range words {
@@ -45,8 +45,7 @@ func wordsOf(text string) []string {
 
 func clipped(word string) string { return word[:min(len(word), maxLetters)] }
 
-// isFiller reports whether a word says next to nothing about which institution is meant: people leave it
-// out or add it as they like.
+// isFiller reports whether a word hardly identifies an institution: people omit or add it freely.
 func isFiller(word string) bool {
 	switch word {
 	case "a", "an", "and", "at", "by", "for", "in", "of", "on", "the", "to",
@@ -63,12 +62,12 @@ func isZIP(word string) bool {
 	return len(word) == 5 && strings.Trim(word, "0123456789") == ""
 }
 
-// meanings are what a word can stand for, and what can stand for it: other words, each a text of one or more words.
+// meanings maps a word to its meanings, and to words that mean it. Each is a text of one or more words.
 type meanings struct {
 	of map[string][][]string
-	// shorts are abbreviations of several words, by the words in a row without fillers.
+	// shorts maps consecutive words without fillers to their abbreviations.
 	shorts map[string][]string
-	// states are codes by names in one word: "newjersey"; and by themselves.
+	// states maps state names, written as one word ("newjersey"), and codes to codes.
 	states map[string]string
 }
 
@@ -82,7 +81,7 @@ func newMeanings() meanings {
 	for code, name := range geo.States() {
 		code = strings.ToLower(code)
 		m.states[joined(name)] = code
-		// A code that is also a word, a title or a legal form stands for its state in a location, and in a name for itself.
+		// A code that is also a word, a title or a legal form means its state in a location, and itself in a name.
 		if !isCommon(code) {
 			m.states[code] = code
 			m.add(code, strings.Join(names.Words(name), " "))
@@ -91,7 +90,7 @@ func newMeanings() meanings {
 	return m
 }
 
-// isCommon reports whether the code of a state is more often something else.
+// isCommon reports whether a state's code usually means something else.
 func isCommon(code string) bool {
 	switch code {
 	case "al", "co", "de", "hi", "id", "in", "la", "ma", "md", "me", "ms", "oh", "ok", "or", "pa":
@@ -111,7 +110,7 @@ func (m *meanings) add(short, text string) {
 	m.shorts[key] = append(m.shorts[key], short)
 }
 
-// essence are words without fillers, as a key.
+// essence returns the words without fillers, as a key.
 func essence(words []string) string {
 	var kept []string
 	for _, word := range words {

@@ -1,22 +1,23 @@
 package search
 
-// typos is a walk over all words of the index at once: words that begin alike share what has been computed of them. An
-// edit is a letter more, less or another, or two neighbours exchanged (optimal string alignment), of bytes: words are
-// folded to ASCII where they can be.
+// typos compares a word with all indexed words in one pass. Words with the same prefix share their computation. An edit
+// inserts, deletes or replaces a byte, or swaps two adjacent ones (optimal string alignment). Words are folded to ASCII
+// if possible.
 type typos struct {
 	word  string
-	limit int // edits
-	// rows are, by how many letters of an indexed word and by how many of word, the edits between them: those where the
-	// numbers differ by no more than limit, and one beside them that is more.
+	limit int // maximum number of edits
+	// rows contains in rows[n][j] the number of edits between the first n letters of the indexed word and the first j of
+	// word. Only cells with |n-j| up to limit are computed, plus one larger value beside them.
 	rows  [maxLetters + 1][maxLetters + 2]byte
-	least [maxLetters + 1]byte // of a row
-	begun [maxLetters + 1]byte // of the whole of word up to a row
+	least [maxLetters + 1]byte // minimum of each row
+	begun [maxLetters + 1]byte // minimum edits of the complete word up to each row
 }
 
-// far is more edits than any word may have.
+// far exceeds the number of edits that any word may have.
 const far = 3
 
-// editsFor are how many edits a word may have: a short word is another one with a single edit.
+// editsFor returns the maximum number of edits of a word. A short word would become a different word with a single
+// edit.
 func editsFor(word string) int {
 	for i := range len(word) {
 		if word[i] >= '0' && word[i] <= '9' {
@@ -33,8 +34,9 @@ func editsFor(word string) int {
 	}
 }
 
-// typos calls each for every word that is a typed one but for as many edits as it may have, or one whose beginning is:
-// whole and begun are the edits of both, or more than that. Words without any edit are among them.
+// typos calls each for every indexed word within the permitted edits of word, and, if isTyping, for every word with
+// such a prefix. whole and begun are the edits of the complete word and of the prefix, or a larger number. Exact
+// matches are included.
 func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whole, begun byte)) {
 	limit := editsFor(word)
 	if limit == 0 {
@@ -45,7 +47,7 @@ func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whol
 		t.rows[0][j] = byte(min(j, far))
 	}
 	t.begun[0] = far
-	end := maxLetters + 1 // so many letters of the last word decided about it, and about all that begin with them
+	end := maxLetters + 1 // letters of the previous word that decided about it and all words with that prefix
 	isBegun := false
 	for i := range x.words.len() {
 		if from := int(x.shared[i]); from < end {
@@ -62,7 +64,7 @@ func (x *Index) typos(word string, isTyping bool, each func(indexed uint32, whol
 	}
 }
 
-// whole are the edits between word and all of an indexed one of which so many letters decided.
+// whole returns the edits between word and a complete indexed word; end is the number of letters that decided.
 func (t *typos) whole(indexed string, end int) byte {
 	if more := len(indexed) - len(t.word); end <= maxLetters || more > t.limit || -more > t.limit {
 		return far
@@ -70,12 +72,12 @@ func (t *typos) whole(indexed string, end int) byte {
 	return t.rows[len(indexed)][len(t.word)]
 }
 
-// read goes on with an indexed word of which so many letters are read. It gives how many were read when the others made
-// no difference any more, and more than maxLetters if they all do.
+// read continues with an indexed word from letter from on. It returns the number of letters after which the rest made
+// no difference, or more than maxLetters if all of them matter.
 func (t *typos) read(indexed string, from int, isTyping bool) int {
 	for n := from + 1; n <= len(indexed); n++ {
 		t.step(indexed, n)
-		ends := int(t.least[n]) > t.limit && int(t.least[n-1]) >= t.limit // two exchanged letters come from the row before
+		ends := int(t.least[n]) > t.limit && int(t.least[n-1]) >= t.limit // a swap of two letters uses the second to last row
 		if ends && (!isTyping || int(t.begun[n]) > t.limit || n >= len(t.word)+t.limit) {
 			return n
 		}
@@ -83,7 +85,7 @@ func (t *typos) read(indexed string, from int, isTyping bool) int {
 	return maxLetters + 1
 }
 
-// step computes the row of n letters.
+// step computes row n.
 func (t *typos) step(indexed string, n int) {
 	before, now, c := &t.rows[n-1], &t.rows[n], indexed[n-1]
 	first, last := max(1, n-t.limit), min(len(t.word), n+t.limit)

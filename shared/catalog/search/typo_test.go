@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/search"
 )
 
-// edits is the optimal string alignment distance, by its definition.
+// edits returns the optimal string alignment distance, computed by its definition.
 func edits(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
@@ -30,8 +30,9 @@ func edits(a, b string) int {
 	return rows[len(a)][len(b)]
 }
 
-// TestTyposAreThoseOfTheDefinition: of words of few letters, which are all alike, each with all it may be taken for.
-func TestTyposAreThoseOfTheDefinition(t *testing.T) {
+// TestTyposMatchesDefinition compares words over a small alphabet, which are all similar, with all of their
+// candidates.
+func TestTyposMatchesDefinition(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 9))
 	coined := func() string {
@@ -60,7 +61,7 @@ func TestTyposAreThoseOfTheDefinition(t *testing.T) {
 		for word := range seen {
 			best = min(best, edits(typed, word))
 		}
-		// A word that is not the last has no beginnings; the last one says nothing.
+		// Only the last word may be a prefix, so a meaningless last word is added.
 		hits := found(t, x, search.Query{Text: typed + " the"})
 		if best > may {
 			continue

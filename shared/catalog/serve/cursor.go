@@ -17,27 +17,27 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Cursors make the sort values of hits, and read them back from searchAfter: score, sort name, id, and a seal, which
-// holds the Edition that was searched and is good for this place in this search of this tenant alone.
+// Cursors creates the sort values of hits and parses them from searchAfter: score, sort name, id, and a seal. The seal
+// contains the Edition that was searched and is valid only for this position in this search of this tenant.
 type Cursors struct {
 	Sealer cursor.Sealer
 }
 
-// Sort is the place of a hit in a search, as it goes to a client.
+// Sort is the position of a hit in a search, as sent to a client.
 type Sort [4]any
 
-// cursorUse is what cursors of searches are sealed for.
+// cursorUse is the purpose for which searches' cursors are sealed.
 const cursorUse = "catalog search"
 
-// Seal makes the Sort of a hit. asked names the search: cursors of another one are refused.
+// Seal creates the Sort of a hit. asked identifies the search: cursors of another search are refused.
 func (c Cursors) Seal(tenant org.Tenant, asked string, e Edition, at search.Position) (Sort, error) {
 	seal, err := c.Sealer.Seal(tenant, cursorUse,
 		strings.Join([]string{string(e.Version), e.Health, place(asked, at)}, " "))
 	return Sort{at.Score, at.SortName, at.ID, seal}, err
 }
 
-// Open reads what a client sends back: numbers may have become texts. Whatever Seal has not made for
-// the same is fault.Invalid.
+// Open parses a Sort that a client returns; its numbers may have become texts. It returns fault.Invalid for any value
+// that Seal did not create for the same tenant and search.
 func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (Edition, search.Position, error) {
 	refused := fault.BadRequest(
 		"searchAfter must be the sort values of a hit of the same search, as they were.").About("searchAfter")
@@ -73,10 +73,10 @@ func (c Cursors) Open(tenant org.Tenant, asked string, sent []json.RawMessage) (
 	return Edition{Version: version, Health: summary}, at, nil
 }
 
-// maxSorted bounds a value of searchAfter, in bytes.
+// maxSorted is the maximum size of a searchAfter value in bytes.
 const maxSorted = 4 << 10
 
-// textOf is a JSON text or number as a text.
+// textOf returns a JSON text or number as a text.
 func textOf(value json.RawMessage) (string, bool) {
 	if len(value) == 0 || len(value) > maxSorted {
 		return "", false
@@ -90,7 +90,7 @@ func textOf(value json.RawMessage) (string, bool) {
 	return number.String(), err == nil && number != ""
 }
 
-// place is a hash of a place in a search.
+// place returns a hash of a position in a search.
 func place(asked string, at search.Position) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %v %q %q", asked, at.Score, at.SortName, at.ID))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])

@@ -25,7 +25,7 @@ func sealer(t *testing.T) cursor.Sealer {
 	return cursor.Sealer{Keys: ring}
 }
 
-func TestACursorIsGoodForItsPlaceInItsSearchAlone(t *testing.T) {
+func TestCursorIsValidForItsSearchAndPositionOnly(t *testing.T) {
 	t.Parallel()
 	cursors, tenant := serve.Cursors{Sealer: sealer(t)}, org.Tenant{Mode: org.Test, OrgID: "a"}
 	edition := serve.Edition{Version: "20260304T050607Z-0011223344556677", Health: "20260304T050608Z-8899aabbccddeeff"}
@@ -88,7 +88,7 @@ func TestACursorIsGoodForItsPlaceInItsSearchAlone(t *testing.T) {
 	}
 }
 
-func TestALinkOpensItsFileForAnHour(t *testing.T) {
+func TestLinkOpensItsFileForOneHour(t *testing.T) {
 	t.Parallel()
 	links, now := serve.Links{Sealer: sealer(t), BaseURL: "https://api.example/v1"},
 		time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)

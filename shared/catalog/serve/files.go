@@ -16,19 +16,19 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// maxFiles is how many objects of a kind Files keeps: the live ones of both modes, and some that pages of
-// searches may still ask for.
+// maxFiles is the maximum number of objects of a kind on disk: the live ones of both modes, and some that pages of
+// searches may still need.
 const maxFiles = 5
 
-// Files keeps objects on disk that never change, so that what is in them is read twice without asking for it twice.
-// What goes wrong on disk costs time, and nothing else.
+// Files caches immutable objects on disk, so that they can be read repeatedly with one download. Disk errors cost time
+// only.
 type Files struct {
 	Objects Objects
-	Dir     string // of this process's alone; made when it is not there
+	Dir     string // used by this process only; created if missing
 }
 
-// Read gives an object of a kind to read, from disk if it is there. The error is that of read, or of opening
-// the object: fault.NotFound.
+// Read passes an object to read, from disk if it is cached. It returns the error of read or of opening the object, such
+// as fault.NotFound.
 func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) error) error {
 	path := f.path(kind, key)
 	if file, err := os.Open(path); err == nil { //nolint:gosec // G304: the name is a hash
@@ -53,10 +53,10 @@ func (f Files) Read(ctx context.Context, kind, key string, read func(io.Reader) 
 	return nil
 }
 
-// maxSummary bounds a summary of health as it is read, in bytes: one of all endpoints has a fiftieth.
+// maxSummary is the maximum size of a health summary in bytes. A summary of all endpoints is fifty times smaller.
 const maxSummary = 32 << 20
 
-// health is the summary of an Edition; fault.NotFound.
+// health returns the summary of an Edition, or fault.NotFound.
 func (f Files) health(ctx context.Context, mode string, e Edition) (health.Summary, error) {
 	var summary health.Summary
 	if e.Health == "" {
@@ -73,13 +73,13 @@ func (f Files) health(ctx context.Context, mode string, e Edition) (health.Summa
 	return summary, err
 }
 
-// path names an object's file.
+// path returns the path of an object's file.
 func (f Files) path(kind, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(f.Dir, hex.EncodeToString(sum[:16])+"."+kind)
 }
 
-// prune removes the files of a kind that were made first.
+// prune removes the oldest files of a kind.
 func (f Files) prune(kind string) {
 	entries, err := os.ReadDir(f.Dir)
 	if err != nil {
@@ -97,11 +97,11 @@ func (f Files) prune(kind string) {
 	}
 	slices.SortFunc(all, func(a, b kept) int { return b.at.Compare(a.at) })
 	for _, old := range all[min(len(all), maxFiles):] {
-		_ = os.Remove(filepath.Join(f.Dir, old.name)) // another process may have
+		_ = os.Remove(filepath.Join(f.Dir, old.name)) // another process may already have removed it
 	}
 }
 
-// copied is a file in the making. It takes everything, and is nothing once it has failed.
+// copied is a file being written. It accepts all writes, and is discarded after an error.
 type copied struct {
 	file *os.File
 	err  error
@@ -115,7 +115,7 @@ func (f Files) create() *copied {
 	return &copied{file: file, err: err}
 }
 
-// Write implements io.Writer, and never fails.
+// Write implements io.Writer and never fails.
 func (c *copied) Write(data []byte) (int, error) {
 	if c.err == nil {
 		_, c.err = c.file.Write(data)
@@ -123,7 +123,7 @@ func (c *copied) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// as gives the file its name, under which it is whole or not there.
+// as renames the file atomically, so that it is either complete or missing.
 func (c *copied) as(path string) {
 	if c.file == nil {
 		return
@@ -140,6 +140,6 @@ func (c *copied) as(path string) {
 func (c *copied) drop() {
 	if c.file != nil {
 		_ = c.file.Close()
-		_ = os.Remove(c.file.Name()) // what is left of it
+		_ = os.Remove(c.file.Name()) // remove the temporary file
 	}
 }

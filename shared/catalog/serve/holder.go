@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// askEvery is how long what is live is taken for granted.
+	// askEvery is the interval between checks of the live version.
 	askEvery = 10 * time.Second
-	// sleptAfter is how long a load may be under way beside requests. Lambda freezes a process between its requests: a
-	// load that is not through by then has slept, perhaps with a connection that is dead by now.
+	// sleptAfter is the maximum duration of a background load. Lambda freezes a process between its requests: a longer
+	// load was frozen, and its connection may be dead.
 	sleptAfter = 2 * time.Second
-	// loadTime bounds a load beside requests.
+	// loadTime is the time-out of a background load.
 	loadTime = 30 * time.Second
 )
 
-// holder holds what is live of each mode, and exchanges it for what is newer while requests are answered from what is
-// there. Make one with newHolder.
+// holder holds the live value of each mode, and replaces it by a newer one while requests are served from the current
+// one. Create one with newHolder.
 type holder[T any] struct {
 	pointers Pointers
 	load     func(ctx context.Context, mode string, e Edition) (T, error)
@@ -32,7 +32,7 @@ type holder[T any] struct {
 	modes map[string]*held[T]
 }
 
-// held is one mode's. Its lock is held while the store is asked, and while somebody has to wait for a load.
+// held is the value of one mode. Its lock is held while the store is read, and while a request has to wait for a load.
 type held[T any] struct {
 	lock    sync.Mutex
 	there   bool
@@ -42,12 +42,12 @@ type held[T any] struct {
 	next    *loading[T]
 }
 
-// loading is a load beside requests. Nothing but done is touched by its goroutine.
+// loading is a background load. Its goroutine uses no field except done.
 type loading[T any] struct {
 	edition Edition
 	begun   time.Time
 	cancel  context.CancelFunc
-	done    chan loaded[T] // takes one
+	done    chan loaded[T] // has room for one value
 }
 
 type loaded[T any] struct {
@@ -55,17 +55,17 @@ type loaded[T any] struct {
 	err   error
 }
 
-// newHolder makes a holder of what load makes of an Edition that is not the zero one. load may be called while what it
-// made before is in use; it is called for a mode once at a time.
+// newHolder returns a holder of the values that load creates from nonzero Editions. load may be called while its
+// previous result is in use, but never concurrently for the same mode.
 func newHolder[T any](pointers Pointers, now func() time.Time,
 	load func(ctx context.Context, mode string, e Edition) (T, error),
 ) *holder[T] {
 	return &holder[T]{pointers: pointers, load: load, now: now, modes: map[string]*held[T]{}}
 }
 
-// Live is what is live of a mode; a zero Edition and value before the first publication. The first call for a mode
-// waits for its load, and so does one that finds a load which has slept. What cannot be renewed stays, and the
-// request's log line says so; where there is nothing yet, the error is fault.Unavailable.
+// Live returns the live value of a mode, or a zero Edition and value before the first publication. The first call for a
+// mode waits for its load, as does a call that finds a frozen load. If the value can't be renewed, Live returns the
+// current one and reports that on the request's log line. If there is none, it returns fault.Unavailable.
 func (h *holder[T]) Live(ctx context.Context, mode string) (Edition, T, error) {
 	m := h.of(mode)
 	m.lock.Lock()
@@ -96,8 +96,8 @@ func (h *holder[T]) of(mode string) *held[T] {
 	return h.modes[mode]
 }
 
-// renew asks what is live, and loads it if it is something else: beside requests, or at once when there is nothing to
-// answer from, or when a load has slept. It is asked again after askEvery, however it ends.
+// renew reads the live Edition and loads it if it has changed. It loads in the background, or immediately if there is
+// no current value or a load was frozen. Whatever the result, the next check follows after askEvery.
 func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bool) error {
 	m.giveUp()
 	m.askedAt = h.now()
@@ -106,7 +106,7 @@ func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bo
 		return err
 	}
 	switch {
-	case edition == Edition{}: // what there is stays: a catalogue does not go away, but its row may
+	case edition == Edition{}: // the current value stays: a catalogue never disappears, but its row may
 		m.there = true
 		return nil
 	case m.there && m.edition == edition:
@@ -123,7 +123,7 @@ func (h *holder[T]) renew(ctx context.Context, mode string, m *held[T], slept bo
 	return nil
 }
 
-// begin loads beside requests.
+// begin starts a background load.
 func (m *held[T]) begin(ctx context.Context, h *holder[T], mode string, edition Edition) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTime)
 	next := &loading[T]{edition: edition, begun: h.now(), cancel: cancel, done: make(chan loaded[T], 1)}
@@ -135,7 +135,7 @@ func (m *held[T]) begin(ctx context.Context, h *holder[T], mode string, edition 
 	}()
 }
 
-// collect takes what a load beside requests has come to, if it has ended.
+// collect takes the result of a background load if it has ended.
 func (m *held[T]) collect(ctx context.Context) {
 	if m.next == nil {
 		return
@@ -152,7 +152,7 @@ func (m *held[T]) collect(ctx context.Context) {
 	}
 }
 
-// giveUp ends a load beside requests, if there is one.
+// giveUp cancels a background load, if there is one.
 func (m *held[T]) giveUp() {
 	if m.next != nil {
 		m.next.cancel()
@@ -160,7 +160,7 @@ func (m *held[T]) giveUp() {
 	}
 }
 
-// report says on the request's log line that what is served was not renewed, and counts it: an alarm does, too
+// report records on the request's log line that the served data could not be renewed, and counts it for an alarm
 // (docs/operate/runbooks/catalogue-stale.md).
 func report(ctx context.Context, err error) {
 	logx.Add(ctx, slog.Bool("catalog_stale", true), slog.String("catalog_failure", fault.ClassOf(err)))

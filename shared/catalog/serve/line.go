@@ -7,31 +7,30 @@ import (
 	"strconv"
 )
 
-// A file of a snapshot is a JSON object with a record on each line, in the order of their ids (package snapshot). Ids
-// are hashes and lie evenly between the first and the last, so that the place of a record can be guessed well.
+// A file of a snapshot is a JSON object with one record per line, ordered by id (package snapshot). Ids are hashes and
+// evenly distributed between the first and the last, so that a record's offset can be estimated well.
 const (
-	// span is how much of a file is read at once, in bytes: among 40,000 records of 600 bytes a
-	// guess is seldom further off.
+	// span is the number of bytes read at once. Among 40,000 records of 600 bytes, an estimate is rarely further off.
 	span = 256 << 10
-	// maxSpan bounds a line.
+	// maxSpan is the maximum size of a line.
 	maxSpan = 16 << 20
-	// guesses is how often a place is guessed. Ids that do not lie evenly are found by halves.
+	// guesses is the maximum number of estimates. After that, a binary search finds ids that are not evenly distributed.
 	guesses = 3
 )
 
-// extent is the part of a file in which a line begins, if it is there.
+// extent is the part of a file in which the line begins, if it exists.
 type extent struct {
-	low, high   int64   // low is where a line begins
-	first, last float64 // the share of all ids that is before low and before high
+	low, high   int64   // low is the start of a line
+	first, last float64 // the share of all ids before low and before high
 }
 
-// findLine is the record of an id in a file of a size; nil when there is none.
+// findLine returns the record with an id in a file of the given size, or nil if there is none.
 func findLine(ctx context.Context, ranges Ranges, key string, size int64, id string) ([]byte, error) {
 	s := extent{low: int64(len("{\n")), high: size, first: 0, last: 1}
 	width := int64(span)
 	for round := 0; s.low < s.high; round++ {
 		from := s.guess(id, width, round < guesses)
-		part, _, err := ranges.Range(ctx, key, from-1, width) // with what ends the line before
+		part, _, err := ranges.Range(ctx, key, from-1, width) // including the end of the previous line
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +58,7 @@ func findLine(ctx context.Context, ranges Ranges, key string, size int64, id str
 	return nil, nil
 }
 
-// guess is where to read next.
+// guess returns the next offset to read.
 func (s extent) guess(id string, width int64, evenly bool) int64 {
 	middle := float64(s.high-s.low) / 2
 	if evenly && s.last > s.first {
@@ -69,10 +68,10 @@ func (s extent) guess(id string, width int64, evenly bool) int64 {
 	return min(max(from, s.low), s.high-1)
 }
 
-// idLength is that of a UUID.
+// idLength is the length of a UUID.
 const idLength = 36
 
-// idOf is the id of the first of lines: "<id>":{…},
+// idOf returns the id of the first line: "<id>":{…},
 func idOf(lines []byte) string {
 	return string(lines[min(1, len(lines)):min(1+idLength, len(lines))])
 }
@@ -81,7 +80,7 @@ func lastOf(lines []byte) []byte {
 	return lines[bytes.LastIndexByte(lines[:len(lines)-1], '\n')+1:]
 }
 
-// valueOf is the record of an id in lines; nil when there is none.
+// valueOf returns the record with an id in lines, or nil if there is none.
 func valueOf(lines []byte, id string) []byte {
 	name := []byte(`"` + id + `":`)
 	for line := range bytes.SplitSeq(lines, []byte{'\n'}) {
@@ -92,14 +91,14 @@ func valueOf(lines []byte, id string) []byte {
 	return nil
 }
 
-// share is the share of all ids that is before one.
+// share returns the share of all ids that precede an id.
 func share(id string) float64 {
 	first, err := strconv.ParseUint(id[:min(len(id), digits)], 16, 64)
 	if err != nil {
-		return 0 // no UUID: found by halves
+		return 0 // not a UUID: found by binary search
 	}
 	return float64(first) / (1 << (4 * digits))
 }
 
-// digits is how many hex digits of an id are enough to guess by.
+// digits is the number of an id's hex digits that an estimate uses.
 const digits = 8

@@ -12,29 +12,29 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// linkLife is how long the address of a file works (docs/reference/deviations.md, "Catalogue").
+// linkLife is the lifetime of a file's URL (docs/reference/deviations.md, "Catalogue").
 const linkLife = 60 * time.Minute
 
-// ExportPath is where the files of a catalogue are asked for, and where their addresses lead.
+// ExportPath is the path for requesting a catalogue's files, and of the files' URLs.
 const ExportPath = "/bridge/catalog/export"
 
-// Links mints and checks the signed addresses of a version's files. An address works without a key, for this one file.
+// Links creates and verifies the signed URLs of a version's files. Such a URL works without a key, for one file only.
 type Links struct {
 	Sealer  cursor.Sealer
-	BaseURL string // public address of the API, ending in /v1; only minting needs it
+	BaseURL string // public URL of the API, ending in /v1; needed only for creating URLs
 }
 
-// ticket is what the token of an address says.
+// ticket is the content of a URL's token.
 type ticket struct {
 	Mode    org.Mode       `json:"m"`
 	Version ledger.Version `json:"v"`
 	Expires int64          `json:"e"` // Unix seconds
 }
 
-// FileNames are the files that organisations get.
+// FileNames returns the names of the files available to organisations.
 func FileNames() []string { return []string{snapshot.Brands, snapshot.Portals, snapshot.Endpoints} }
 
-// List mints the addresses of a version's files, by name.
+// List creates the URLs of a version's files, by name.
 func (l Links) List(mode org.Mode, v ledger.Version, now time.Time) (map[string]string, error) {
 	document, err := json.Marshal(ticket{Mode: mode, Version: v, Expires: now.Add(linkLife).Unix()})
 	if err != nil {
@@ -51,8 +51,8 @@ func (l Links) List(mode org.Mode, v ledger.Version, now time.Time) (map[string]
 	return addresses, nil
 }
 
-// Key is the key of the object that an address leads to. A token that is false or of another file is
-// fault.Unauthenticated, one past its time fault.Gone.
+// Key returns the key of a URL's object. It returns fault.Unauthenticated if the token is invalid or belongs to another
+// file, and fault.Gone if it has expired.
 func (l Links) Key(token, name string, now time.Time) (string, error) {
 	refused := fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "The download link is not valid.")
 	document, err := l.Sealer.Open(org.Tenant{}, linkUse(name), token)

@@ -15,14 +15,14 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Ranges reads parts of objects (blob.Bucket): what there is of an object from an offset on, up to a length, and the
-// size of the whole; fault.NotFound.
+// Ranges reads parts of objects (blob.Bucket): at most length bytes from an offset on, and the object's total size. It
+// returns fault.NotFound for a missing object.
 type Ranges interface {
 	Range(ctx context.Context, key string, from, length int64) (part []byte, size int64, err error)
 }
 
-// Records are single records of what is live. A record is read out of its file where it lies, so that no function has
-// to hold a catalogue of which it is asked for one record. Make one with NewRecords.
+// Records reads single records of the live version. It reads a record from its position in the file, so that no
+// function has to load a catalogue for a single record. Create one with NewRecords.
 type Records struct {
 	ranges Ranges
 	files  Files
@@ -30,14 +30,14 @@ type Records struct {
 	own    weburl.Own
 }
 
-// known is what is held of an Edition.
+// known holds the cached data of an Edition.
 type known struct {
 	successors map[string]string
 	health     health.Summary
 	sizes      *sizes
 }
 
-// sizes are those of a version's files, once they were needed.
+// sizes caches the sizes of a version's files.
 type sizes struct{ known sync.Map }
 
 func (s *sizes) of(ctx context.Context, ranges Ranges, key string) (int64, error) {
@@ -51,14 +51,15 @@ func (s *sizes) of(ctx context.Context, ranges Ranges, key string) (int64, error
 	return size, err
 }
 
-// NewRecords makes Records, in which nothing leads to own.
+// NewRecords returns Records without links that lead to own.
 func NewRecords(pointers Pointers, files Files, ranges Ranges, own weburl.Own, now func() time.Time) *Records {
 	r := &Records{ranges: ranges, files: files, own: own}
 	r.live = newHolder(pointers, now, r.load)
 	return r
 }
 
-// Brand is the brand of an id of a mode, or the one that it was merged into; fault.NotFound.
+// Brand returns the brand with an id in a mode, or the one it was merged into. It returns fault.NotFound if there is
+// none.
 func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, error) {
 	b, err := find[record.Brand](ctx, r, mode, snapshot.Brands, id)
 	show(r.own, &b.BrandWebsite, &b.LogoURI, &b.LogoLicense)
@@ -67,7 +68,8 @@ func (r *Records) Brand(ctx context.Context, mode, id string) (record.Brand, err
 	return b, err
 }
 
-// Portal is the portal of an id of a mode, or the one that it was merged into; fault.NotFound.
+// Portal returns the portal with an id in a mode, or the one it was merged into. It returns fault.NotFound if there is
+// none.
 func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, error) {
 	p, err := find[record.Portal](ctx, r, mode, snapshot.Portals, id)
 	show(r.own, &p.PortalWebsite, &p.LogoURI)
@@ -75,8 +77,8 @@ func (r *Records) Portal(ctx context.Context, mode, id string) (record.Portal, e
 	return p, err
 }
 
-// Endpoint is the endpoint of an id of a mode, or the one that it was merged into, without its address, and how
-// it fares; fault.NotFound.
+// Endpoint returns the endpoint with an id in a mode, or the one it was merged into, without its URL, and its health.
+// It returns fault.NotFound if there is none.
 func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoint, health.Status, error) {
 	e, err := find[record.Endpoint](ctx, r, mode, snapshot.Endpoints, id)
 	if err != nil {
@@ -86,7 +88,7 @@ func (r *Records) Endpoint(ctx context.Context, mode, id string) (record.Endpoin
 	return e, held.health.Of(e.ID), err
 }
 
-// list is never null in JSON.
+// list ensures that a list is never null in JSON.
 func list[T any](values []T) []T {
 	if values == nil {
 		return []T{}

@@ -19,7 +19,7 @@ func (w *world) records(t *testing.T) *serve.Records {
 	return serve.NewRecords(w.pointers(), serve.Files{Objects: w, Dir: t.TempDir()}, w, ownhosts.Own(), time.Now)
 }
 
-func TestEachRecordIsReadOutOfItsFileInFewParts(t *testing.T) {
+func TestRecordsReadsRecordInFewParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	c := institutions(8_000, "Alder")
@@ -46,8 +46,8 @@ func TestEachRecordIsReadOutOfItsFileInFewParts(t *testing.T) {
 	}
 }
 
-// Ids that a person chose do not lie evenly.
-func TestRecordsAreFoundWhateverTheirIDsAndSizes(t *testing.T) {
+// Ids chosen by a person are not evenly distributed.
+func TestRecordsFindsAnyIDAndSize(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{0, 1, 2, 1000} {
 		w, c := newWorld(), record.Catalog{Portals: map[string]record.Portal{}}
@@ -71,7 +71,7 @@ func TestRecordsAreFoundWhateverTheirIDsAndSizes(t *testing.T) {
 	}
 }
 
-func TestAMergedIDIsThatOfItsSuccessorAndAnEndpointTellsItsHealthAndNoAddress(t *testing.T) {
+func TestRecordsResolvesMergedIDAndHidesEndpointURL(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	c := institutions(3, "Alder")

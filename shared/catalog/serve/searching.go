@@ -18,27 +18,27 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// maxOlder is how many indexes are in memory beside the live ones, of both modes together.
+// maxOlder is the maximum number of indexes in memory besides the live ones, for both modes together.
 const maxOlder = 2
 
-// Searchable is what a search is made in. The zero Searchable finds nothing.
+// Searchable holds the data for a search. The zero Searchable has no hits.
 type Searchable struct {
-	Index  *search.Index // nil: nothing has been published
+	Index  *search.Index // nil if nothing has been published
 	Health health.Summary
 	Demote func(brandID string) search.Demotion
 }
 
-// Catalogue is what searches are made in: the live Edition of each mode, and those that cursors name.
-// Make one with NewCatalogue.
+// Catalogue provides the data for searches: the live Edition of each mode, and those that cursors name. Create one with
+// NewCatalogue.
 type Catalogue struct {
 	files Files
 	live  *holder[Searchable]
 
-	lock  sync.Mutex // held while an older index is loaded, so that no two are at once
-	older []older    // the last used first
+	lock  sync.Mutex // held while an older index is loaded, so that only one is loaded at a time
+	older []older    // most recently used first
 
 	indexesLock sync.Mutex
-	indexes     map[string]weak.Pointer[search.Index] // all that are in memory, by key
+	indexes     map[string]weak.Pointer[search.Index] // all indexes in memory, by key
 }
 
 type older struct {
@@ -47,18 +47,18 @@ type older struct {
 	value   Searchable
 }
 
-// NewCatalogue makes a Catalogue.
+// NewCatalogue returns a Catalogue.
 func NewCatalogue(pointers Pointers, files Files, now func() time.Time) *Catalogue {
 	c := &Catalogue{files: files, indexes: map[string]weak.Pointer[search.Index]{}}
 	c.live = newHolder(pointers, now, c.load)
 	return c
 }
 
-// warmTime bounds Warm.
+// warmTime is the time-out of Warm.
 const warmTime = 5 * time.Second
 
-// Warm loads what is live of both modes while the function starts, when Lambda gives it more of a processor than later.
-// What cannot be loaded now, a request tries again.
+// Warm loads the live version of both modes while the function starts, when Lambda provides more processor time than
+// later. A request retries a failed load.
 func (c *Catalogue) Warm(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, warmTime)
 	defer cancel()
@@ -67,12 +67,12 @@ func (c *Catalogue) Warm(ctx context.Context) {
 	}
 }
 
-// Live is what new searches of a mode are made in; fault.Unavailable while nothing can be read.
+// Live returns the data for a mode's new searches, or fault.Unavailable while none can be read.
 func (c *Catalogue) Live(ctx context.Context, mode string) (Edition, Searchable, error) {
 	return c.live.Live(ctx, mode)
 }
 
-// At is what a search of a mode was made in before; fault.Gone when it is not kept any more.
+// At returns the data for an earlier search of a mode, or fault.Gone if it is no longer kept.
 func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	edition, value, err := c.live.Live(ctx, mode)
 	if err != nil || edition == e {
@@ -97,8 +97,8 @@ func (c *Catalogue) At(ctx context.Context, mode string, e Edition) (Searchable,
 	return value, err
 }
 
-// load makes an Edition of a mode. An index that is in memory is not read again: the health of
-// endpoints changes far more often.
+// load loads an Edition of a mode. It does not read an index that is already in memory, since the health of endpoints
+// changes far more often.
 func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchable, error) {
 	key := snapshot.Key(mode, e.Version, snapshot.Index)
 	value := Searchable{Index: c.known(key)}
@@ -126,7 +126,7 @@ func (c *Catalogue) load(ctx context.Context, mode string, e Edition) (Searchabl
 	return value, err
 }
 
-// known is the index of a version that is in memory already, perhaps in an answer that is being made.
+// known returns the index of a version that is already in memory, possibly used by a running search.
 func (c *Catalogue) known(key string) *search.Index {
 	c.indexesLock.Lock()
 	defer c.indexesLock.Unlock()

@@ -21,12 +21,12 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// catalogue is a process's: two with the same dir are one after the other.
+// catalogue returns a process's catalogue. Two with the same dir represent consecutive processes.
 func (w *world) catalogue(dir string) *serve.Catalogue {
 	return serve.NewCatalogue(w.pointers(), serve.Files{Objects: w, Dir: dir}, time.Now)
 }
 
-// version is what a search of test mode is answered from now.
+// version returns the version that currently serves searches of test mode.
 func version(t *testing.T, c *serve.Catalogue) ledger.Version {
 	t.Helper()
 	edition, _, err := c.Live(t.Context(), "test")
@@ -36,7 +36,7 @@ func version(t *testing.T, c *serve.Catalogue) ledger.Version {
 	return edition.Version
 }
 
-func TestANewVersionIsLoadedBesideTheOldOne(t *testing.T) {
+func TestCatalogueLoadsNewVersionInBackground(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,8 +65,8 @@ func TestANewVersionIsLoadedBesideTheOldOne(t *testing.T) {
 	})
 }
 
-// Lambda froze the process while it was loading; the connection is dead when it goes on.
-func TestALoadThatHasSleptIsEndedByTheNextRequestWhichWaitsForItsOwn(t *testing.T) {
+// Lambda froze the process during a load, so the connection is dead when the process continues.
+func TestCatalogueReplacesFrozenLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,11 +85,11 @@ func TestALoadThatHasSleptIsEndedByTheNextRequestWhichWaitsForItsOwn(t *testing.
 		if got := version(t, c); got != second {
 			t.Errorf("after the sleep: %s", got)
 		}
-		synctest.Wait() // the first load has ended, or this test has no end
+		synctest.Wait() // the first load has ended, or this test would not end
 	})
 }
 
-func TestWhatCannotBeRenewedStays(t *testing.T) {
+func TestCatalogueKeepsVersionWhenRenewalFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestWhatCannotBeRenewedStays(t *testing.T) {
 			synctest.Wait()
 			event.Emit(ctx, logx.New(&log), "test")
 		}
-		// each begins a load, and is told what came of the one before
+		// each request begins a load, and reports the result of the previous one
 		if counted := measured.In(t, log.Bytes())["StaleCatalogues"]; counted != 4 {
 			t.Errorf("%d of 4 failures were counted: %s", counted, log.String())
 		}
@@ -133,7 +133,7 @@ func TestWhatCannotBeRenewedStays(t *testing.T) {
 	})
 }
 
-func TestWithoutAnythingToAnswerFromTheCatalogueIsUnavailable(t *testing.T) {
+func TestCatalogueIsUnavailableWithoutVersion(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.publish(t, institutions(1, "Alder"))
@@ -159,7 +159,7 @@ func TestWithoutAnythingToAnswerFromTheCatalogueIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestARestartedProcessNeedsNoObjects(t *testing.T) {
+func TestCatalogueRestartsFromDisk(t *testing.T) {
 	t.Parallel()
 	w, dir := newWorld(), t.TempDir()
 	want := w.publish(t, institutions(3, "Alder"))
@@ -178,7 +178,7 @@ func TestARestartedProcessNeedsNoObjects(t *testing.T) {
 	}
 }
 
-func TestOlderEditionsAreThereUntilTheirObjectsHaveGone(t *testing.T) {
+func TestCatalogueServesOlderEditionsUntilDeleted(t *testing.T) {
 	t.Parallel()
 	w, ctx := newWorld(), t.Context()
 	editions := make([]serve.Edition, 0, 5)
@@ -216,7 +216,7 @@ func TestOlderEditionsAreThereUntilTheirObjectsHaveGone(t *testing.T) {
 	}
 }
 
-func TestWhatIsDownIsToldAndPutBehindOthers(t *testing.T) {
+func TestSearchReportsAndDemotesBrandsThatAreDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	w.publish(t, institutions(3, "Alder"))
@@ -244,8 +244,8 @@ func TestWhatIsDownIsToldAndPutBehindOthers(t *testing.T) {
 	}
 }
 
-// The health of endpoints changes every few minutes, an index seldom.
-func TestAnotherSummaryLoadsNoIndex(t *testing.T) {
+// The health of endpoints changes every few minutes, an index rarely.
+func TestCatalogueReusesIndexForNewSummary(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,7 @@
-// Package serve owns how the catalogue's functions hold what they answer from (docs/adr/0029-serving-the-catalogue.md):
-// the live snapshot of each mode with how its endpoints fare, older ones for the pages of a search, single records, and
-// the addresses of the whole files. It asks for the live version seldom, never lets a request wait for a newer one, and
-// keeps objects on disk while a process lives.
+// Package serve holds the data of the catalogue's functions (docs/adr/0029-serving-the-catalogue.md): the live snapshot
+// of each mode with its endpoints' health, older snapshots for the pages of a search, single records, and the URLs of
+// complete files. It checks the live version only occasionally, never makes a request wait for a newer one, and caches
+// objects on disk for the life of a process.
 package serve
 
 import (
@@ -12,35 +12,35 @@ import (
 	"recordbridge/shared/catalog/ledger"
 )
 
-// Edition is what an answer is made of: a snapshot, and the summary of how endpoints fared. The zero
-// Edition is nothing at all.
+// Edition identifies the data of a response: a snapshot, and the summary of its endpoints' health. The zero Edition
+// means that there is no data.
 type Edition struct {
 	Version ledger.Version
-	Health  string // version of the summary; empty: nothing is known
+	Health  string // version of the summary; empty if unknown
 }
 
-// Pointers say what is live.
+// Pointers reads the live versions.
 type Pointers struct {
 	Snapshots SnapshotPointers
 	Health    HealthPointers
 }
 
-// SnapshotPointers are the rows of live snapshots (store.Catalog).
+// SnapshotPointers reads the rows of live snapshots (store.Catalog).
 type SnapshotPointers interface {
 	Pointer(ctx context.Context, mode string) (ledger.Pointer, error)
 }
 
-// HealthPointers are the rows of the latest summaries of health (store.CatalogHealth).
+// HealthPointers reads the rows of the latest health summaries (store.CatalogHealth).
 type HealthPointers interface {
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 }
 
-// Objects are those of the Catalog bucket (blob.Bucket). Open answers fault.NotFound.
+// Objects reads the objects of the Catalog bucket (blob.Bucket). Open returns fault.NotFound for a missing one.
 type Objects interface {
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 }
 
-// live is the Edition that answers are to be made of now.
+// live returns the Edition that responses should currently use.
 func (p Pointers) live(ctx context.Context, mode string) (Edition, error) {
 	pointer, err := p.Snapshots.Pointer(ctx, mode)
 	if err != nil || pointer.Live == "" {

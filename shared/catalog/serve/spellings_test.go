@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/catalog/serve"
 )
 
-// Snapshots that an earlier release has published hold whatever lists said.
+// Snapshots published by an earlier release contain the lists' URLs unchanged.
 func TestSearchShowsNoURLOfServiceInAnySpelling(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]string{

@@ -22,19 +22,19 @@ import (
 
 var errTrouble = errors.New("trouble at 10.0.0.7")
 
-// world is a bucket and two rows of test mode; of live mode there is nothing, unless a test puts it there.
+// world simulates a bucket and the two rows of test mode. Live mode has no data unless a test adds it.
 type world struct {
 	lock     sync.Mutex
 	objects  map[string][]byte
 	live     ledger.Pointer
-	other    ledger.Version // that is live in live mode
+	other    ledger.Version // the live version of live mode
 	health   health.Pointer
-	asked    int           // pointers of snapshots
-	opened   []string      // keys
-	ranges   int           // parts that were read
-	failing  bool          // nothing can be opened
-	rowsFail bool          // no row can be read
-	door     chan struct{} // opening waits for it, unless nil
+	asked    int           // reads of snapshot pointers
+	opened   []string      // keys of opened objects
+	ranges   int           // number of parts read
+	failing  bool          // every opening fails
+	rowsFail bool          // every read of a row fails
+	door     chan struct{} // if not nil, opening waits for it
 }
 
 func newWorld() *world { return &world{objects: map[string][]byte{}} }
@@ -130,7 +130,7 @@ func (w *world) set(change func()) {
 	change()
 }
 
-// publish makes a catalogue live, and returns its version.
+// publish makes a catalogue live and returns its version.
 func (w *world) publish(t *testing.T, c record.Catalog) ledger.Version {
 	t.Helper()
 	v, err := snapshot.Snapshots{Files: w}.Write(t.Context(), "test", c, time.Now())
@@ -141,7 +141,7 @@ func (w *world) publish(t *testing.T, c record.Catalog) ledger.Version {
 	return v
 }
 
-// fares makes a summary of health the latest, of endpoints in states.
+// fares makes a health summary with the given states the latest.
 func (w *world) fares(t *testing.T, states map[string]health.State) {
 	t.Helper()
 	records := make([]health.Record, 0, len(states))
@@ -156,7 +156,7 @@ func (w *world) fares(t *testing.T, states map[string]health.State) {
 	})
 }
 
-// institutions is a catalogue of so many brands, each with a portal and an endpoint of its own.
+// institutions returns a catalogue with the given number of brands, each with its own portal and endpoint.
 func institutions(count int, name string) record.Catalog {
 	c := record.Catalog{
 		Brands: map[string]record.Brand{}, Portals: map[string]record.Portal{}, Endpoints: map[string]record.Endpoint{},

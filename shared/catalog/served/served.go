@@ -1,5 +1,5 @@
-// Package served owns which endpoints serve the patients of which brand, in a form that is read where it lies: a search
-// puts behind others the brands whose endpoints are down, and must not read a whole catalogue for it.
+// Package served maps brands to the endpoints that serve their patients, in a form that is read in place. A search uses
+// it to demote brands whose endpoints are down, without reading the complete catalogue.
 package served
 
 import (
@@ -17,18 +17,18 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// The form: magic, and for each brand that can be found, in the order of their ids, the 16 bytes of its id, the number
-// of its endpoints in 32 bits (low byte first), and the 16 bytes of each one's id. Ids that are no UUIDs are left out.
+// The format: magic and, for each searchable brand, ordered by id, the 16 bytes of its id, the number of its endpoints
+// in 32 bits (low byte first), and the 16 bytes of each endpoint's id. Ids that are not UUIDs are omitted.
 const (
 	magic   = "rb-served 1\n"
 	idBytes = 16
 	maxSize = 64 << 20
 )
 
-// Map is which endpoints serve which brand. The zero Map has none.
+// Map maps brands to the endpoints that serve them. The zero Map is empty.
 type Map struct{ brands []byte }
 
-// Of is the Map of a catalogue's brands that can be found.
+// Of returns the Map of a catalogue's searchable brands.
 func Of(c record.Catalog) Map {
 	var m Map
 	for _, id := range slices.Sorted(maps.Keys(c.Brands)) {
@@ -53,7 +53,7 @@ func Of(c record.Catalog) Map {
 	return m
 }
 
-// Write writes the Map in its form.
+// Write writes the Map in its format.
 func (m Map) Write(w io.Writer) error {
 	if _, err := w.Write(append([]byte(magic), m.brands...)); err != nil {
 		return fmt.Errorf("served: write: %w", err)
@@ -63,7 +63,7 @@ func (m Map) Write(w io.Writer) error {
 
 var errForm = errors.New("served: these are not the endpoints of brands")
 
-// Read reads what Write wrote.
+// Read reads the output of Write.
 func Read(r io.Reader) (Map, error) {
 	document, err := io.ReadAll(io.LimitReader(r, maxSize))
 	if err != nil {
@@ -79,7 +79,7 @@ func Read(r io.Reader) (Map, error) {
 	return Map{brands: all}, nil
 }
 
-// All are the brands with the ids of their endpoints.
+// All yields the brands with the ids of their endpoints.
 func (m Map) All() iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
 		for left := m.brands; len(left) > 0; {
@@ -96,7 +96,7 @@ func (m Map) All() iter.Seq2[string, []string] {
 	}
 }
 
-// cut takes a brand off the front.
+// cut removes the first brand.
 func cut(left []byte) (one, rest []byte, ok bool) {
 	if len(left) < idBytes+4 {
 		return nil, nil, false

@@ -38,7 +38,7 @@ func written(tb testing.TB) []byte {
 	return out.Bytes()
 }
 
-func TestBrandsAreReadWithTheirEndpoints(t *testing.T) {
+func TestMapRoundTripsBrandsAndEndpoints(t *testing.T) {
 	t.Parallel()
 	m, err := served.Read(bytes.NewReader(written(t)))
 	if err != nil {
@@ -49,7 +49,7 @@ func TestBrandsAreReadWithTheirEndpoints(t *testing.T) {
 	}
 }
 
-// FuzzRead looks for bytes that are read as something that cannot be gone through.
+// FuzzRead searches for bytes that Read accepts but that can't be iterated.
 func FuzzRead(f *testing.F) {
 	good := written(f)
 	f.Add(good)

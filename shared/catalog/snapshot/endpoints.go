@@ -8,7 +8,8 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Endpoints reads the endpoints of a version with their FHIR bases, and nothing else of it; fault.NotFound.
+// Endpoints reads only the endpoints of a version, with their FHIR bases. It returns fault.NotFound if the version does
+// not exist.
 func (s Snapshots) Endpoints(ctx context.Context, mode string, v ledger.Version) (map[string]record.Endpoint, error) {
 	var all map[string]record.Endpoint
 	var addresses map[string]string

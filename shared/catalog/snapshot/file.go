@@ -12,13 +12,14 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// file is one object of a version.
+// file is an object of a version.
 type file struct {
 	name  string
 	write func(io.Writer) error
 }
 
-// files are those that a version is named by: all but the index, which is made of them.
+// files returns the files whose content determines the version's name: all except the index, which is derived from
+// them.
 func files(c record.Catalog) []file {
 	return []file{
 		{Brands, func(w io.Writer) error { return write(w, c.Brands) }},
@@ -35,9 +36,9 @@ func files(c record.Catalog) []file {
 	}
 }
 
-// write writes a JSON object of records, a line each, in the order of their ids: the same records are the same bytes.
+// write writes records as a JSON object, one record per line, ordered by id. The same records produce the same bytes.
 func write[V any](w io.Writer, records map[string]V) error {
-	out := bufio.NewWriter(w) // whose error, once there is one, is Flush's, too
+	out := bufio.NewWriter(w) // it returns its first error from Flush
 	before := "{\n"
 	for _, id := range slices.Sorted(maps.Keys(records)) {
 		name, err := json.Marshal(id)
@@ -63,7 +64,7 @@ func write[V any](w io.Writer, records map[string]V) error {
 	return nil
 }
 
-// read reads what write has written, without holding the text.
+// read reads the output of write without holding the text in memory.
 func read[V any](ctx context.Context, s Snapshots, key string, into *map[string]V) error {
 	body, err := s.Files.Open(ctx, key)
 	if err != nil {
@@ -84,10 +85,10 @@ func read[V any](ctx context.Context, s Snapshots, key string, into *map[string]
 		if err := lines.Decode(&value); err != nil {
 			return fmt.Errorf("read %s: %w", key, err)
 		}
-		name, _ := id.(string) // of an object, as More has seen
+		name, _ := id.(string) // an object's key is always a string here, as More has checked
 		records[name] = value
 	}
-	if _, err := lines.Token(); err != nil { // cut short otherwise
+	if _, err := lines.Token(); err != nil { // otherwise the file is truncated
 		return fmt.Errorf("read %s: %w", key, err)
 	}
 	*into = records

@@ -1,6 +1,5 @@
-// Package snapshot owns the catalogue's files (docs/adr/0023-the-catalogue.md): the objects of a version, which
-// are written once and never change, what is in them byte by byte, and how a version is named. Which version is
-// live is ledger.Pointer's.
+// Package snapshot defines the catalogue's files (docs/adr/0023-the-catalogue.md): the objects of a version, which are
+// written once and never change, their exact content, and the version's name. ledger.Pointer selects the live version.
 package snapshot
 
 import (
@@ -15,32 +14,33 @@ import (
 	"recordbridge/shared/catalog/record"
 )
 
-// Snapshots are the versions in a bucket.
+// Snapshots stores the versions of a catalogue in a bucket.
 type Snapshots struct{ Files Files }
 
-// Files keeps objects.
+// Files stores objects.
 type Files interface {
-	// Write makes an object of what write writes, in bounded memory; none when write or the context fails.
+	// Write stores the output of write as an object, in bounded memory. If write or the context fails, no object is
+	// created.
 	Write(ctx context.Context, key, contentType string, write func(io.Writer) error) error
-	// Open reads one; fault.NotFound.
+	// Open reads an object, or returns fault.NotFound.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
-	// Delete removes one, if it is there.
+	// Delete removes an object if it exists.
 	Delete(ctx context.Context, key string) error
 }
 
-// The files of a version. The first three are what organisations get: a JSON object each, from id to
-// record, a record a line.
+// The files of a version. The first three are available to organisations: each is a JSON object from id to record, with
+// one record per line.
 const (
 	Brands    = "brands.json"
 	Portals   = "portals.json"
 	Endpoints = "endpoints.json"
-	Merged    = "merged.json" // from the id of a merged record to that of its successor
-	bases     = "bases.json"  // from the id of an endpoint to its FHIR base, which is no organisation's business
+	Merged    = "merged.json" // maps ids of merged records to those of their successors
+	bases     = "bases.json"  // maps ids of endpoints to FHIR bases, which organisations don't get
 	Index     = "index"
-	Served    = "served" // which endpoints serve which brand
+	Served    = "served" // maps brands to the endpoints that serve them
 )
 
-// contentType is that of a file.
+// contentType returns the media type of a file.
 func contentType(file string) string {
 	if file == Index || file == Served {
 		return "application/octet-stream"
@@ -48,12 +48,12 @@ func contentType(file string) string {
 	return "application/json"
 }
 
-// Key names an object of a version.
+// Key returns the key of a version's object.
 func Key(mode string, v ledger.Version, file string) string {
 	return "snapshots/" + mode + "/" + string(v) + "/" + file
 }
 
-// Name is the version that a catalogue is at a time. Catalogues that are equal have the same Hash.
+// Name returns the version of a catalogue at a time. Equal catalogues have the same Hash.
 func Name(c record.Catalog, at time.Time) (ledger.Version, error) {
 	sum := sha256.New()
 	for _, f := range files(c) {
@@ -67,7 +67,7 @@ func Name(c record.Catalog, at time.Time) (ledger.Version, error) {
 	return ledger.NewVersion(at, ledger.Shorten(sum.Sum(nil))), nil
 }
 
-// Write writes a catalogue of a mode as the version that Name calls it. One that broke off is written again as a whole.
+// Write writes a catalogue of a mode as the version that Name returns. An interrupted write is repeated completely.
 func (s Snapshots) Write(ctx context.Context, mode string, c record.Catalog, at time.Time) (ledger.Version, error) {
 	v, err := Name(c, at)
 	if err != nil {
@@ -81,7 +81,7 @@ func (s Snapshots) Write(ctx context.Context, mode string, c record.Catalog, at 
 	return v, nil
 }
 
-// Catalog reads the records of a version; fault.NotFound.
+// Catalog reads the records of a version, or returns fault.NotFound.
 func (s Snapshots) Catalog(ctx context.Context, mode string, v ledger.Version) (record.Catalog, error) {
 	c := record.Catalog{}
 	endpoints, err := s.Endpoints(ctx, mode, v)
@@ -93,7 +93,7 @@ func (s Snapshots) Catalog(ctx context.Context, mode string, v ledger.Version) (
 	return c, err
 }
 
-// Delete removes what there is of a version.
+// Delete removes all existing objects of a version.
 func (s Snapshots) Delete(ctx context.Context, mode string, v ledger.Version) error {
 	for _, file := range []string{Brands, Portals, Endpoints, Merged, bases, Index, Served} {
 		if err := s.Files.Delete(ctx, Key(mode, v, file)); err != nil {

@@ -56,7 +56,7 @@ func catalogOf() record.Catalog {
 	}
 }
 
-func TestAVersionComesBackAsItWasWritten(t *testing.T) {
+func TestSnapshotRoundTrips(t *testing.T) {
 	t.Parallel()
 	files := &memory.Files{}
 	s, want := snapshot.Snapshots{Files: files}, catalogOf()
@@ -95,8 +95,8 @@ func TestAVersionComesBackAsItWasWritten(t *testing.T) {
 	expect.NotFound(t, "a version that was deleted", err)
 }
 
-// Maps have no order of their own, so that many tries would differ.
-func TestEqualCataloguesAreTheSameBytesUnderTheSameHash(t *testing.T) {
+// Map iteration order is random, so that repeated writes would reveal a dependence on it.
+func TestWriteIsDeterministic(t *testing.T) {
 	t.Parallel()
 	first, later := &memory.Files{}, &memory.Files{}
 	one, err := snapshot.Snapshots{Files: first}.Write(t.Context(), "test", catalogOf(), noon)
@@ -116,8 +116,8 @@ func TestEqualCataloguesAreTheSameBytesUnderTheSameHash(t *testing.T) {
 	}
 }
 
-// TestEveryChangeIsAnotherVersion: also what no public file has.
-func TestEveryChangeIsAnotherVersion(t *testing.T) {
+// TestNameChangesWithEveryChange also covers changes that no public file contains.
+func TestNameChangesWithEveryChange(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for name, change := range map[string]func(*record.Catalog){
@@ -142,7 +142,7 @@ func TestEveryChangeIsAnotherVersion(t *testing.T) {
 	}
 }
 
-func TestAFileThatWasCutShortIsNoCatalogue(t *testing.T) {
+func TestCatalogRefusesTruncatedFile(t *testing.T) {
 	t.Parallel()
 	files := &memory.Files{}
 	s := snapshot.Snapshots{Files: files}

@@ -13,7 +13,7 @@ import (
 )
 
 // TestNoInterleavingLosesOrRevokesAConnectionWrongly: whatever order messages, exports and reconnects come in, wherever
-// workers crash, whatever fails and however late, what docs/develop/architecture.md ("The life of a connection") promises holds
+// workers crash, whatever fails and however late, what docs/develop/lifecycles.md ("The life of a connection") promises holds
 // for one connection. Each step either starts a worker, lets one that waits at a call go on in some way, changes
 // something outside, or lets time pass. What holds is checked where it would first break: in the health system on every
 // use, in the store on every write.

@@ -9,29 +9,29 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Accounts are how the collection of each resource type goes.
+// Accounts holds the collection state of each resource type.
 type Accounts struct {
 	List   []*Account     `json:"accounts"`
-	Counts map[string]int `json:"counts"` // resources in the segments, by the name that a type is counted under
+	Counts map[string]int `json:"counts"` // resources in the segments, by the type name they are counted under
 }
 
-// Account is how the collection of one resource type goes.
+// Account holds the collection state of one resource type.
 type Account struct {
-	Type     string            `json:"type"`              // as fhir.TypeName names it
+	Type     string            `json:"type"`              // as returned by fhir.TypeName
 	Planned  bool              `json:"planned,omitempty"` // the plan searches for it
-	Paged    bool              `json:"paged,omitempty"`   // a search for it has brought a page, be it an empty one
-	Barred   export.LossReason `json:"barred,omitempty"`  // why a search brought none
-	Answered int               `json:"answered"`          // queries and reads that ended well
-	Missing  int               `json:"missing"`           // resources that are known of and could not be read
-	LeftOut  int               `json:"left_out"`          // resources that are another patient's
+	Paged    bool              `json:"paged,omitempty"`   // a search for it has returned a page, possibly an empty one
+	Barred   export.LossReason `json:"barred,omitempty"`  // why a search returned no page
+	Answered int               `json:"answered"`          // queries and reads that succeeded
+	Missing  int               `json:"missing"`           // known resources that could not be read
+	LeftOut  int               `json:"left_out"`          // resources of another patient
 	OnlyBy   string            `json:"only_by,omitempty"` // see plan.Query.OnlyBy
 	Worst    export.Outcome    `json:"worst,omitempty"`
-	Reason   export.LossReason `json:"reason,omitempty"` // that goes with Worst
-	Status   int               `json:"status,omitempty"` // that goes with Worst
+	Reason   export.LossReason `json:"reason,omitempty"` // reason for Worst
+	Status   int               `json:"status,omitempty"` // HTTP status for Worst
 }
 
-// Of finds the account of a type, or opens it. All types that FHIR does not know have one together, so that their
-// number is bounded whatever a server invents.
+// Of returns the account of a type and creates it if needed. All types unknown to FHIR share one account, so that the
+// number of accounts is bounded whatever a server invents.
 func (a *Accounts) Of(resourceType string) *Account {
 	resourceType = fhir.TypeName(resourceType)
 	at := slices.IndexFunc(a.List, func(one *Account) bool { return one.Type == resourceType })
@@ -45,12 +45,12 @@ func (a *Accounts) Of(resourceType string) *Account {
 // Count counts a resource that was written.
 func (a *Accounts) Count(resourceType string) { a.Counts[fhir.TypeName(resourceType)]++ }
 
-// Limited counts a resource that is known of and is not read, because some bound is reached.
+// Limited counts a known resource that is not read because a bound is reached.
 func (a *Accounts) Limited(resourceType string) {
 	a.Of(resourceType).Miss(1, export.OutcomeTruncated, export.LossLimit, 0)
 }
 
-// Stats counts what is in the segments.
+// Stats counts the resources in the segments.
 func (a *Accounts) Stats() webhook.Stats {
 	stats := webhook.Stats{TotalByResourceType: a.Counts}
 	for _, n := range a.Counts {
@@ -59,7 +59,7 @@ func (a *Accounts) Stats() webhook.Stats {
 	return stats
 }
 
-// Outcome lists how far every type came that was asked for or found, in the order of the plan.
+// Outcome lists the outcome of each type that was requested or found, in the order of the plan.
 func (a *Accounts) Outcome() []export.TypeOutcome {
 	found := make([]string, 0, len(a.Counts))
 	for resourceType := range a.Counts {
@@ -76,7 +76,7 @@ func (a *Accounts) Outcome() []export.TypeOutcome {
 	return list
 }
 
-// Fail notes a failure; the worst stays.
+// Fail records a failure; the worst one is kept.
 func (a *Account) Fail(result export.Outcome, reason export.LossReason, status int) {
 	order := []export.Outcome{
 		"", export.OutcomeUnsupported, export.OutcomeDenied, export.OutcomeFailed,
@@ -88,27 +88,27 @@ func (a *Account) Fail(result export.Outcome, reason export.LossReason, status i
 	}
 }
 
-// Miss counts resources that are known of and are not in the file.
+// Miss counts known resources that are not in the file.
 func (a *Account) Miss(count int, result export.Outcome, reason export.LossReason, status int) {
 	a.Missing += count
 	a.Fail(result, reason, status)
 }
 
-// Bar notes that a search for the type ended without a page.
+// Bar records that a search for the type ended without a page.
 func (a *Account) Bar(reason export.LossReason) {
 	if reason.Worse(a.Barred) {
 		a.Barred = reason
 	}
 }
 
-// Answer notes a search that ended well, of which onlyBy says what it was narrowed by.
+// Answer records a successful search. onlyBy names the parameter that narrowed it, if any.
 func (a *Account) Answer(onlyBy string) {
 	a.Answered++
 	a.OnlyBy = cmp.Or(a.OnlyBy, onlyBy)
 }
 
-// outcome sums the account up for a type of which count resources are in the file. Where some of them are, or a part of
-// the questions was answered, whatever failed makes it truncated.
+// outcome summarizes the account of a type with count resources in the file. If count is positive, or part of the
+// requests succeeded, any failure makes the outcome truncated.
 func (a *Account) outcome(count int) export.TypeOutcome {
 	sum := export.TypeOutcome{
 		Type: a.Type, Result: a.Worst, Count: count, Missing: a.Missing, LeftOut: a.LeftOut, OnlyBy: a.OnlyBy,

@@ -2,41 +2,41 @@ package checkpoint
 
 import "errors"
 
-// What an export keeps while it collects is bounded, whatever a server sends (docs/develop/architecture.md, "Bounds"). What is
-// beyond a bound is counted in the outcome and not kept.
+// The state that an export holds while collecting is bounded, whatever a server sends (docs/develop/architecture.md,
+// "Bounds"). Anything beyond a bound is counted in the outcome and dropped.
 const (
 	// MaxPages bounds one search, so that a server whose pages never end cannot hold a worker.
 	MaxPages = 2000
-	// MaxOversize is how many documents that are too large are asked for again in smaller pages: a server that answers
-	// nothing else, such as with gzip bombs, is not asked for each type at each size.
+	// MaxOversize limits how many oversized documents are requested again in smaller pages. Without it, a server that
+	// returns nothing but gzip bombs would be asked for each type at each size.
 	MaxOversize = 40
-	// maxResources bounds the resources of a record that are told apart, so that one whose searches never end cannot fill
-	// the memory. The largest real ones that were reported have a tenth of that.
+	// maxResources bounds the number of distinct resources of a record, so that a record whose searches never end cannot
+	// fill the memory. The largest reported real records have a tenth of that.
 	maxResources = 500_000
-	// maxWaiting and maxWaitingBytes bound the references and attachments that wait to be read, and the text of their
-	// addresses in one run, since a hostile resource can name thousands.
+	// maxWaiting and maxWaitingBytes bound the number of references and attachments waiting to be read, and the total
+	// length of their URLs in one run, since a hostile resource can name thousands.
 	maxWaiting      = 100_000
 	maxWaitingBytes = 8 << 20
-	// maxNoted bounds the references that are told apart, those to other servers among them.
+	// maxNoted bounds the number of distinct references, including those to other servers.
 	maxNoted = 300_000
-	// maxKnownAs bounds the ids, and the identifiers, by which a patient is recognised.
+	// maxKnownAs bounds the ids, and the identifiers, that identify a patient.
 	maxKnownAs = 100
-	// maxUnsure bounds each list of Unsure; what is beyond is taken for another server's.
+	// maxUnsure bounds each list of Unsure; anything beyond it is treated as another server's.
 	maxUnsure = 100
 )
 
-// ErrLimit says that it is this export that reads no further.
+// ErrLimit means that this export has reached its own limit and reads no further.
 var ErrLimit = errors.New("beyond what one export may hold")
 
-// Full reports whether no further resource can be told from those that were found.
+// Full reports whether the export can track no further distinct resource.
 func (s *State) Full() bool { return len(s.seen.written) >= maxResources }
 
-// overfull reports whether nothing more can wait to be read.
+// overfull reports whether the queue of resources to read is full.
 func (s *State) overfull() bool {
 	return s.Full() || len(s.seen.noted) >= maxNoted || s.seen.weight >= maxWaitingBytes || s.Work.waiting() >= maxWaiting
 }
 
-// Abandon gives up what waits to be read.
+// Abandon drops everything that waits to be read.
 func (s *State) Abandon() {
 	w := &s.Work
 	for _, refs := range [][]Reference{w.Refs, w.Binaries, w.Later.Refs} {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// begun is the state of an export that begins.
+// begun returns the state of a new export.
 func begun(t *testing.T) *checkpoint.State {
 	t.Helper()
 	state, err := checkpoint.Load(t.Context(), &memory.Files{}, "")
@@ -19,7 +19,7 @@ func begun(t *testing.T) *checkpoint.State {
 	return state
 }
 
-func TestWhatWaitsAlreadyIsNotMissingWhenThereIsNoMoreRoom(t *testing.T) {
+func TestAddReferenceCountsOnlyNewReferencesAsMissingWhenFull(t *testing.T) {
 	t.Parallel()
 	state := begun(t)
 	const room = 100_000

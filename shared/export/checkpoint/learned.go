@@ -9,31 +9,32 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Learned is how the server has shown that it is asked best. The zero value is that of one that nothing is known of.
+// Learned holds the request settings that work best for the server, as learned from its responses. The zero value means
+// that nothing is known.
 type Learned struct {
-	InFlight int `json:"in_flight,omitempty"` // requests at once that it bears; 0 where it has shown no limit
-	// to begin a query with, plan.AnySize for none; 0 where nothing is learned
+	InFlight int `json:"in_flight,omitempty"` // concurrent requests the server handles; 0 if it has shown no limit
+	// first page size of a query, plan.AnySize for none; 0 if nothing is learned
 	PageSize int      `json:"page_size,omitempty"`
-	MaxSize  int      `json:"max_size,omitempty"`  // of a page, beyond which nothing is gained; 0 where that is not known
-	TooLarge []string `json:"too_large,omitempty"` // types whose pages of the usual size were too large
+	MaxSize  int      `json:"max_size,omitempty"`  // largest page size that has any effect; 0 if unknown
+	TooLarge []string `json:"too_large,omitempty"` // types whose pages of the default size were too large
 	NoCount  []string `json:"no_count,omitempty"`  // types that refuse a page size
-	ByID     []string `json:"by_id,omitempty"`     // types that are found by a list in _id
-	ListSize int      `json:"list_size,omitempty"` // ids that such a list may have; 0 for as many as the export likes
+	ByID     []string `json:"by_id,omitempty"`     // types that can be searched by a list in _id
+	ListSize int      `json:"list_size,omitempty"` // maximum ids in such a list; 0 for no limit by the server
 
 	Release string           `json:"release,omitempty"` // see known.ReleaseOf
 	Load    known.Experience `json:"load,omitzero"`     // of the runs that have ended
-	Last    []string         `json:"last,omitempty"`    // types that are asked for last, since patients have none of them
-	Batches bool             `json:"batches,omitempty"` // those types may be asked for together
-	Batched *bool            `json:"batched,omitempty"` // whether that has worked; nil if it was not tried
+	Last    []string         `json:"last,omitempty"`    // types requested last, since patients rarely have any
+	Batches bool             `json:"batches,omitempty"` // those types may be requested together
+	Batched *bool            `json:"batched,omitempty"` // whether batches worked; nil if not tried
 	Control *Control         `json:"control,omitempty"`
-	// types that the statement does not list, by whether the server has answered
+	// types missing from the statement, by whether the server has responded
 	Trials map[string]bool `json:"trials,omitempty"`
 
-	MayAttach bool  `json:"may_attach,omitempty"` // _revinclude of Provenance is still to be tried
-	Attached  *bool `json:"attached,omitempty"`   // whether it has worked; nil if it was not tried
+	MayAttach bool  `json:"may_attach,omitempty"` // _revinclude of Provenance is yet to be tried
+	Attached  *bool `json:"attached,omitempty"`   // whether it worked; nil if not tried
 }
 
-// Tried records whether the server has answered a search for a type that its statement does not list.
+// Tried records whether the server has responded to a search for a type that its statement does not list.
 func (l *Learned) Tried(resourceType string, answered bool) {
 	if l.Trials == nil {
 		l.Trials = map[string]bool{}
@@ -42,7 +43,7 @@ func (l *Learned) Tried(resourceType string, answered bool) {
 }
 
 // Control is a search that found resources. Each batch repeats it: if the repetition finds a different number, the
-// whole batch is discarded.
+// entire batch is discarded.
 type Control struct {
 	Query plan.Query `json:"query"`
 	Hits  int        `json:"hits"`
@@ -56,7 +57,7 @@ func (l *Learned) Bore(met known.Experience) {
 	}
 }
 
-// Begins returns the number of concurrent requests with which the next run begins; 0 for the default.
+// Begins returns the number of concurrent requests to begin the next run with; 0 for the default.
 func (l *Learned) Begins() int {
 	if l.Load.Trouble {
 		return 0
@@ -65,15 +66,16 @@ func (l *Learned) Begins() int {
 }
 
 const (
-	// severalTypes is of how many types something is taken to be the server's way.
+	// severalTypes is the number of types after which a behaviour is assumed to apply to the whole server.
 	severalTypes = 2
-	// quickPage is how long the page takes at most, and smallPage how many bytes a larger one would have at most, after
-	// which larger pages are asked for.
+	// quickPage and smallPage decide when larger pages are requested: the page took at most quickPage, and a larger one
+	// would have at most smallPage bytes.
 	quickPage = 3 * time.Second
 	smallPage = 1 << 20
 )
 
-// Sized is a query that has not begun, with the page size that works. The profile's is what to begin with, 0 for none.
+// Sized returns a query that has not begun, with the page size that works. profiled is the profile's initial size, 0
+// for none.
 func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
 	switch {
 	case l.PageSize != 0:
@@ -84,7 +86,7 @@ func (l *Learned) Sized(q plan.Query, profiled int) plan.Query {
 	return q
 }
 
-// Paged learns from the first page of a query, which has bytes and took some time.
+// Paged learns from the first page of a query: its size in bytes and the time it took.
 func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Duration) {
 	if page.Next == "" || page.Len == 0 || q.Count == 0 || l.PageSize == plan.AnySize {
 		return
@@ -94,7 +96,7 @@ func (l *Learned) Paged(q plan.Query, page fhir.Bundle, bytes int, took time.Dur
 		larger = min(larger, l.MaxSize)
 	}
 	switch {
-	case page.Len < q.Count: // it gives no more
+	case page.Len < q.Count: // the server returns no more than that
 		l.MaxSize = max(page.Len, plan.UsualSize())
 		l.PageSize = min(l.PageSize, l.MaxSize)
 	case larger > q.Count && took <= quickPage && bytes/page.Len*larger <= smallPage:
@@ -120,7 +122,7 @@ func (l *Learned) Refused(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// note adds a type to those that are noted, and returns how many there are.
+// note adds a type to a list and returns the list's length.
 func note(noted *[]string, resourceType string) int {
 	if !slices.Contains(*noted, resourceType) {
 		*noted = append(*noted, resourceType)
@@ -128,7 +130,8 @@ func note(noted *[]string, resourceType string) int {
 	return len(*noted)
 }
 
-// IgnoresIDs notes that the server finds resources of a type, or any at all where that is empty, only by one id.
+// IgnoresIDs records that the server finds resources of a type by one id only, not by a list. An empty type stands for
+// all types.
 func (l *Learned) IgnoresIDs(resourceType string) {
 	l.ByID = slices.DeleteFunc(l.ByID, func(one string) bool { return resourceType == "" || one == resourceType })
 }

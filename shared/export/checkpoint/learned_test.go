@@ -10,18 +10,18 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// met is the end of the first request of a query: a page, or a failure.
+// met is the result of a query's first request: a page or a failure.
 type met struct {
 	resourceType string
-	count        int // that was asked for
-	got          int // resources
+	count        int // requested page size
+	got          int // returned resources
 	bytes        int
 	took         time.Duration
 	last         bool
 	failed       *fhir.RequestError
 }
 
-func TestThePageSizeThatAServerTakesBestIsLearned(t *testing.T) {
+func TestLearnedAdaptsPageSize(t *testing.T) {
 	t.Parallel()
 	full := func(count int) met { return met{count: count, got: count, bytes: 200_000, took: time.Second} }
 	fails := func(resourceType string, count int, failed fhir.RequestError) met {
@@ -110,7 +110,7 @@ func TestThePageSizeThatAServerTakesBestIsLearned(t *testing.T) {
 	}
 }
 
-func TestAQueryThatHasItsOwnPageSizeKeepsIt(t *testing.T) {
+func TestSizedKeepsOwnPageSizeOfQuery(t *testing.T) {
 	t.Parallel()
 	learned := checkpoint.Learned{PageSize: 300}
 	for _, count := range []int{0, 1, 25} {
@@ -120,7 +120,7 @@ func TestAQueryThatHasItsOwnPageSizeKeepsIt(t *testing.T) {
 	}
 }
 
-func TestAServerThatIgnoresIdsIsAskedForNoListOfThatTypeOrOfAny(t *testing.T) {
+func TestLearnedStopsListsWhenServerIgnoresIDs(t *testing.T) {
 	t.Parallel()
 	learned := checkpoint.Learned{ByID: []string{"Location", "Organization", "Practitioner"}}
 	learned.IgnoresIDs("Organization")

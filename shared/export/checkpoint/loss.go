@@ -7,7 +7,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// SearchLoss classes a failed search for a whole type. A type that the server itself lists has to have a way to it.
+// SearchLoss classifies a failed search for a complete type. A type that the server itself lists is expected to be
+// searchable.
 func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
 	reason := NamedLoss(failed)
 	switch {
@@ -21,7 +22,7 @@ func (s *Server) SearchLoss(failed *fhir.RequestError) export.LossReason {
 	return export.LossUnsupported
 }
 
-// NamedLoss classes a failed request for something that the record names: a resource, an attachment, a next page.
+// NamedLoss classifies a failed request for something that the record names: a resource, an attachment, a next page.
 func NamedLoss(failed *fhir.RequestError) export.LossReason {
 	switch failed.Refusal {
 	case fhir.Denied:
@@ -53,7 +54,7 @@ func NamedLoss(failed *fhir.RequestError) export.LossReason {
 	return export.LossUnavailable
 }
 
-// OutcomeOf is what a failed request means for its type.
+// OutcomeOf returns the outcome of a type after a failed request.
 func OutcomeOf(failed *fhir.RequestError) export.Outcome {
 	switch failed.Refusal {
 	case fhir.Denied:
@@ -72,11 +73,11 @@ func OutcomeOf(failed *fhir.RequestError) export.Outcome {
 	return export.OutcomeFailed
 }
 
-// Lost reports whether so much of the planned types is unreadable that there is no record to hand over, and the failure
-// reason that is true of it. Counted are the types whose search has brought a page, be it an empty one, and those whose
-// searches all ended in answers that cannot be read or in none. Half of them is too much. Types that the portal does
-// not have, refuses, or that the export left out at its own limits count on neither side; but a Patient alone, with
-// everything else refused, is no record either (docs/reference/deviations.md, "Exports").
+// Lost reports whether too much of the planned types is unreadable to deliver a record, and returns the failure reason.
+// It counts the types whose search has returned a page, possibly an empty one, and those whose searches all ended in
+// unreadable responses or in none. The record is lost if the latter are half or more. Types that the portal lacks or
+// refuses, or that the export skipped because of its own limits, count on neither side; but a Patient alone, with
+// everything else refused, is not a record either (docs/reference/deviations.md, "Exports").
 func (a *Accounts) Lost() (reason export.Reason, isLost bool) {
 	var read, broken, silent, refused, rejected int
 	for _, one := range a.List {

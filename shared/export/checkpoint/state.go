@@ -1,7 +1,7 @@
-// Package checkpoint owns what an export has done and what it has left to do, as data: the queries, references
-// and attachments that wait, what is written already, what the server is known by, and the account of what could
-// not be read. It saves all that between two runs, and keeps it within the bounds of docs/develop/architecture.md
-// ("Bounds"). It asks no server.
+// Package checkpoint owns the progress of an export as data: the queries, references and attachments that wait, the
+// resources already written, the facts learned about the server, and the account of what could not be read. It saves
+// that state between two runs and keeps it within the bounds of docs/develop/architecture.md ("Bounds"). It sends no
+// requests.
 package checkpoint
 
 import (
@@ -9,8 +9,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// State is all that a later run needs to go on where this one stopped. It holds ids of resources, so it is stored with
-// the files, not in a table.
+// State holds everything that a later run needs to continue an export. It contains resource ids, so it is stored with
+// the files and not in a table.
 type State struct {
 	Server   Server
 	Patient  Patient
@@ -22,54 +22,54 @@ type State struct {
 	seen seen
 }
 
-// Server is what is known of the server.
+// Server holds the facts known about the server.
 type Server struct {
-	Planned  bool   `json:"planned"`      // the plan is made
-	Listed   bool   `json:"listed"`       // the server says which types it has
-	Version  string `json:"fhir_version"` // as the server states it; empty when it does not
+	Planned  bool   `json:"planned"`      // the plan is complete
+	Listed   bool   `json:"listed"`       // the server lists its types
+	Version  string `json:"fhir_version"` // as the server states it; empty if it does not
 	ByURL    bool   `json:"by_url"`       // a Questionnaire can be searched by its URL
-	Own      string `json:"own"`          // address by which the server knows itself, see fhir.Base
-	Resolved bool   `json:"settled"`      // whether a search has told it, or none will
+	Own      string `json:"own"`          // the server's own base URL in its links, see fhir.Base
+	Resolved bool   `json:"settled"`      // whether a search has revealed it, or none will
 	Unsure   Unsure `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`
 }
 
-// Patient is by what the server knows the patient.
+// Patient holds the ids and identifiers by which the server knows the patient.
 type Patient struct {
-	IDs         []string `json:"patients"`    // of the patient's resource, and of those that it says are the same person's
+	IDs         []string `json:"patients"`    // ids of the Patient resource and of those linked as the same person
 	Identifiers []uint64 `json:"identifiers"` // marks of the business identifiers
 }
 
-// AddID notes another id of the patient, as far as there is room.
+// AddID records another id of the patient, as far as there is room.
 func (p *Patient) AddID(id string) {
 	if len(p.IDs) < maxKnownAs {
 		p.IDs = append(p.IDs, id)
 	}
 }
 
-// Output is what has been written.
+// Output describes the data written so far.
 type Output struct {
 	Segments   []Segment    `json:"segments"` // in order
 	Digest     []byte       `json:"digest"`   // state of the SHA-256 of the segments
 	Renderings []*Rendering `json:"renderings"`
 }
 
-// Segment is one object with a run's share of a file.
+// Segment is one object with a run's part of a file.
 type Segment struct {
 	Key   string `json:"key"`
 	Bytes int64  `json:"bytes"`
 }
 
-// Rendering is the record in another format than JSON lines: one part for each segment, made
-// after all of them are there.
+// Rendering is the record in a format other than JSON lines: one part for each segment, created after all segments
+// exist.
 type Rendering struct {
 	Format export.Format `json:"format"`
 	Parts  []Segment     `json:"parts"`
 	Digest []byte        `json:"digest"`
 }
 
-// Rendering finds the rendering of a format, or begins it.
+// Rendering returns the rendering of a format and creates it if needed.
 func (o *Output) Rendering(f export.Format) *Rendering {
 	for _, made := range o.Renderings {
 		if made.Format == f {
@@ -81,7 +81,7 @@ func (o *Output) Rendering(f export.Format) *Rendering {
 	return made
 }
 
-// Replaced are the keys of the objects that are of no use once the finished files are there.
+// Replaced returns the keys of the objects that are obsolete once the finished files exist.
 func (s *State) Replaced(kept []export.File) []string {
 	isKept := map[string]bool{}
 	for _, f := range kept {
@@ -100,7 +100,7 @@ func (s *State) Replaced(kept []export.File) []string {
 	return append(keys, s.Spent...)
 }
 
-// Progress is how far the export is. bytes are those that are not in a segment yet.
+// Progress returns the export's progress. bytes counts the data that is not yet in a segment.
 func (s *State) Progress(bytes int64) webhook.Progress {
 	p := webhook.Progress{
 		QueriesDone: s.Work.Ended, QueriesPlanned: s.Work.Ended + len(s.Work.Queries) + s.Work.waiting() + s.Work.Cached.Left,

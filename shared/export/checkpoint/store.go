@@ -11,7 +11,8 @@ import (
 	"recordbridge/shared/export"
 )
 
-// document is how a State is stored: its first document has all but the lists, the others have parts of those.
+// document is the stored form of a State: the first document holds everything except the lists, the others hold parts
+// of the lists.
 type document struct {
 	lists
 	*Server
@@ -23,7 +24,7 @@ type document struct {
 	Spent []string `json:"spent"`
 }
 
-// lists are the parts of a State that can be long.
+// lists holds the parts of a State that can be long.
 type lists struct {
 	Refs        []Reference  `json:"refs,omitempty"`
 	Binaries    []Reference  `json:"binaries,omitempty"`
@@ -34,9 +35,9 @@ type lists struct {
 }
 
 const (
-	// maxStored bounds what is read, in bytes: twice what the bounds of the lists allow.
+	// maxStored limits the bytes read: twice what the bounds of the lists allow.
 	maxStored = 128 << 20
-	// chunk is how many elements of a list one document holds, and chunkBytes how many bytes of marks.
+	// chunk is the number of list elements in one document, and chunkBytes the number of bytes of marks.
 	chunk      = 1000
 	chunkBytes = 64 << 10
 )
@@ -48,8 +49,8 @@ func (s *State) document() document {
 	}
 }
 
-// Load reads the State at a key, which is a sequence of JSON documents, so that neither writing nor reading takes more
-// memory than the lists themselves. An empty key is that of an export that begins.
+// Load reads the State at a key. The object is a sequence of JSON documents, so that neither writing nor reading takes
+// more memory than the lists themselves. An empty key returns the state of a new export.
 func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	state := &State{Accounts: Accounts{Counts: map[string]int{}}, seen: seen{written: marks{}, noted: marks{}}}
 	if key == "" {
@@ -127,7 +128,7 @@ func (s *State) encode(w io.Writer) error {
 	return s.encodeLists(out)
 }
 
-// encodeLists writes the lists in documents that hold a part of one list each.
+// encodeLists writes the lists as documents, each with a part of one list.
 func (s *State) encodeLists(out *json.Encoder) (err error) {
 	put := func(part lists) {
 		if err == nil {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export/checkpoint"
 )
 
-// documents are those of a stored checkpoint. Marks have no order.
+// documents decodes the documents of a stored checkpoint. Marks have no order.
 func documents(t *testing.T, body []byte) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -43,9 +43,9 @@ func documents(t *testing.T, body []byte) []map[string]any {
 	}
 }
 
-// The first file was written by the first version of this format, with a value for every field, the second by one that
-// learns of the server: exports are under way whenever a version is deployed.
-func TestAStoredCheckpointIsReadAndWrittenAgainAsItWas(t *testing.T) {
+// The first file was written by the first version of this format, with a value in every field, the second by a version
+// that learns about the server: exports are under way whenever a version is deployed.
+func TestStoredCheckpointRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"checkpoint.json", "checkpoint_learned.json"} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAStoredCheckpointIsReadAndWrittenAgainAsItWas(t *testing.T) {
 	}
 }
 
-func TestACheckpointThatIsNotThereOrBreaksOffIsNoBeginning(t *testing.T) {
+func TestLoadFailsWhenCheckpointIsMissingOrTruncated(t *testing.T) {
 	t.Parallel()
 	stored, err := os.ReadFile("testdata/checkpoint.json")
 	if err != nil {

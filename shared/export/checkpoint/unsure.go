@@ -6,21 +6,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Unsure is what the Patient names by whole addresses: it is read before a search has told by which address the server
-// knows itself, which says whose they are.
+// Unsure holds the absolute URLs in the Patient. The Patient is read before a search reveals the server's own base URL,
+// which decides whether a URL belongs to this server.
 type Unsure struct {
-	Links       []string          `json:"links,omitempty"` // the same person's other records
+	Links       []string          `json:"links,omitempty"` // other records of the same person
 	References  []string          `json:"references,omitempty"`
 	Attachments []fhir.Attachment `json:"attachments,omitempty"`
 }
 
-// KeepReference keeps a whole address for later; it is false when nothing more will be learned of the server's own.
+// KeepReference stores an absolute URL for later. It reports false if nothing more will be learned about the server's
+// own URL.
 func (s *Server) KeepReference(text string) bool { return keep(s, &s.Unsure.References, text, text) }
 
-// KeepLink does the same with a link to a record of the same person.
+// KeepLink stores a link to another record of the same person for later, like KeepReference.
 func (s *Server) KeepLink(text string) bool { return keep(s, &s.Unsure.Links, text, text) }
 
-// KeepAttachment does the same with an attachment.
+// KeepAttachment stores an attachment with an absolute URL for later, like KeepReference.
 func (s *Server) KeepAttachment(a fhir.Attachment) bool {
 	return keep(s, &s.Unsure.Attachments, a, a.URL)
 }
@@ -33,7 +34,7 @@ func keep[T any](s *Server, list *[]T, one T, address string) bool {
 	return true
 }
 
-// TakeUnsure returns what was kept: nothing more will be learned of the server's own address.
+// TakeUnsure returns the stored URLs. Call it once nothing more will be learned about the server's own URL.
 func (s *Server) TakeUnsure() Unsure {
 	kept := s.Unsure
 	s.Resolved, s.Unsure = true, Unsure{}

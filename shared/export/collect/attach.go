@@ -18,8 +18,8 @@ import (
 // maxAttachment is the largest attachment that is exported, in bytes.
 const maxAttachment = 25 << 20
 
-// attacher copies attachments. While one is written the next ones are read: small ones are there in their turn, larger
-// ones are not held but streamed then.
+// attacher copies attachments. While one is written, the next ones are read ahead: small ones are then ready in memory,
+// larger ones are streamed when their turn comes.
 type attacher struct {
 	session *source.Session
 	state   *checkpoint.State
@@ -36,7 +36,7 @@ func newAttacher(session *source.Session, state *checkpoint.State, down *outage,
 	}
 }
 
-// all copies the attachments that wait.
+// all copies all waiting attachments.
 func (c attacher) all(ctx context.Context) (export.Result, error) {
 	for len(c.state.Work.Attachments) > 0 {
 		if stop, err := c.step(ctx); err != nil || stop.Stops() {
@@ -86,7 +86,8 @@ func (c attacher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// readAhead starts to read the attachments behind the first, which needs no room: it can be streamed at once.
+// readAhead starts to read the attachments behind the first. The first needs no buffer, because it can be streamed at
+// once.
 func (c attacher) readAhead(ctx context.Context) {
 	for _, a := range c.state.Work.Attachments[1:] {
 		if c.streams.Full() {
@@ -98,7 +99,7 @@ func (c attacher) readAhead(ctx context.Context) {
 	}
 }
 
-// write writes the line of one attachment, from what was read ahead, or while it is read.
+// write writes the line of one attachment, either from the data read ahead or while it is read.
 func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	if c.streams.Has(a) {
 		found, err := c.streams.Take(ctx, a, func() { c.readAhead(ctx) })
@@ -113,7 +114,8 @@ func (c attacher) write(ctx context.Context, a checkpoint.Attachment) (source.Pa
 	return c.stream(ctx, a)
 }
 
-// stream writes the line of an attachment that is never held in memory: one that breaks in the middle is taken back.
+// stream writes the line of an attachment that is never held in memory. If the stream breaks, the partial line is
+// rolled back.
 func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.Page, error) {
 	out := c.writer.out
 	if err := out.mark(); err != nil {
@@ -142,7 +144,7 @@ func (c attacher) copy(ctx context.Context, a checkpoint.Attachment) (fhir.Rate,
 	return file.Rate, c.line(a, file.ContentType, file.Body)
 }
 
-// line writes a Binary with the content of an attachment, for whose media type the record's word counts first.
+// line writes a Binary with the content of an attachment. The media type stated by the record takes precedence.
 func (c attacher) line(a checkpoint.Attachment, contentType string, content io.Reader) error {
 	out := c.writer.out
 	head := struct {

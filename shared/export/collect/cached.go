@@ -14,17 +14,17 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Cache reads what is cached of the records of TEFCA connections, chunk by chunk (records.Reader). The resources may be
-// overwritten. The error is a failure on our side.
+// Cache reads the cached records of TEFCA connections, chunk by chunk (records.Reader). The resources may be
+// overwritten. Every error is an internal failure.
 type Cache interface {
 	Read(ctx context.Context, tenant org.Tenant, connectionID string, held tokens.Records, fixture string,
 		chunk int) (iter.Seq[[]byte], error)
 }
 
-// cachedVersion is the release of FHIR that cached resources are of.
+// cachedVersion is the FHIR release of cached resources.
 const cachedVersion = "4.0.1"
 
-// What ends an export of cached records.
+// Errors that end an export of cached records.
 var (
 	errNoDocuments = fault.Spot{Class: "no_documents"}.Failed(errors.New("the facility had no documents"))
 	errNoneRead    = fault.Spot{Class: "documents_lost"}.Failed(
@@ -32,8 +32,8 @@ var (
 	errNoFixture = fault.Spot{Class: "no_fixture"}.Failed(errors.New("there is no such fixture beside the record"))
 )
 
-// cached is the one stage of a record that is not asked for, but cached: all of it is the connection's own. Where it
-// comes from has no address, and nothing that it refers to is read.
+// cached is the only stage of a record that comes from the cache: all of it belongs to the connection. Its source has
+// no URL, and nothing that it refers to is read.
 type cached struct {
 	task    export.Task
 	held    tokens.Records
@@ -41,17 +41,18 @@ type cached struct {
 	pace    pace
 	writer  *writer
 	cache   Cache
-	outcome []export.TypeOutcome // of an export without a single resource
+	outcome []export.TypeOutcome // outcome of an export without any resource
 }
 
-// all writes the chunks that are left.
+// all writes the remaining chunks.
 func (c *cached) all(ctx context.Context) (export.Result, error) {
 	chunks, ok := c.held.Held(c.task.Options.Fixture)
 	if !ok {
 		return export.Result{Kind: export.Fatal, Reason: export.SuppressedPleaseContact, Cause: errNoFixture}, nil
 	}
 	at := &c.state.Work.Cached
-	// In a first run, or after the patient has authorized again; resources that are written are not written again.
+	// True in a first run, or after the patient has authorized again; resources that are already written are not written
+	// again.
 	if at.Batch != c.held.Batch {
 		c.begin(chunks)
 	}
@@ -72,7 +73,7 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// begin accounts for what is not in the cache, and for the types that are wanted, of which there may be none.
+// begin accounts for what the cache lacks, and for the requested types, of which there may be none.
 func (c *cached) begin(chunks int) {
 	state := c.state
 	state.Work.Cached = checkpoint.Cached{Batch: c.held.Batch, Left: chunks}
@@ -81,7 +82,7 @@ func (c *cached) begin(chunks int) {
 		state.Accounts.Of(resourceType)
 	}
 	if c.task.Options.Fixture != "" {
-		return // it is whole, whatever the facility has lost
+		return // it is complete, whatever the facility has lost
 	}
 	account := state.Accounts.Of("DocumentReference")
 	*account = checkpoint.Account{Type: account.Type}
@@ -90,7 +91,8 @@ func (c *cached) begin(chunks int) {
 	}
 }
 
-// write writes the resources of a chunk. One that is no FHIR was never written by us.
+// write writes the resources of a chunk. A resource that is not valid FHIR is an error, since the cache holds only what
+// we wrote.
 func (c *cached) write(ctx context.Context, chunk int) error {
 	resources, err := c.cache.Read(ctx, c.task.Tenant, c.task.ConnectionID, c.held, c.task.Options.Fixture, chunk)
 	if err != nil {
@@ -108,7 +110,7 @@ func (c *cached) write(ctx context.Context, chunk int) error {
 	return nil
 }
 
-// none returns the result of an export without a single resource: "no documents" only if none was lost.
+// none returns the result of an export without any resource: "no documents" only if none was lost.
 func (c *cached) none() export.Result {
 	c.outcome = c.state.Accounts.Outcome()
 	lost := c.state.Accounts.Of("DocumentReference").Reason

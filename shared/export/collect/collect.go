@@ -1,7 +1,7 @@
-// Package collect carries one run of an export: it goes from the task's checkpoint through the stages patient,
-// searches, references and attachments, or that of a cached record, writes each resource once, in the order of the
-// plan, and either saves a checkpoint or makes the files. Requests are made ahead and side by side, but one
-// goroutine decides and writes.
+// Package collect carries out one run of an export. Starting from the task's checkpoint, it runs the stages patient,
+// searches, references and attachments, or the single stage of a cached record. It writes each resource once, in the
+// order of the plan, and either saves a checkpoint or creates the files. Requests are sent ahead and concurrently, but
+// one goroutine decides and writes.
 package collect
 
 import (
@@ -19,29 +19,28 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Collector has what all runs need.
+// Collector holds the dependencies of all runs.
 type Collector struct {
 	Source        source.Opener
 	Cache         Cache
 	Files         export.Files
 	Known         Known
 	Now           func() time.Time
-	AddMetaSource bool // say in meta.source where a resource comes from, where the server does not
+	AddMetaSource bool // set meta.source to a resource's origin if the server does not
 }
 
-// Known keeps what exports have learned of the servers of endpoints. An endpoint that it does not
-// know has the zero value.
+// Known stores what exports have learned about the servers of endpoints. An unknown endpoint has the zero value.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
-	// SaveKnown replaces it. Of exports that end at the same time, what one has learned may be lost.
+	// SaveKnown replaces the stored value. If several exports end at the same time, the lessons of one may be lost.
 	SaveKnown(ctx context.Context, endpointID string, server known.Server, until time.Time) error
 }
 
 // End is the outcome of a run.
 type End struct {
 	Result   export.Result
-	Task     export.Task // where work was saved, with its checkpoint; where it is done, with files, statistics and outcome
-	Replaced []string    // where it is done, the keys of objects that are of no use once the task is stored
+	Task     export.Task // with its checkpoint if saved; with files, statistics and outcome if done
+	Replaced []string    // if done, the keys of objects that are obsolete once the task is stored
 }
 
 // run takes a task from its checkpoint to the files. It passes its parts to the stages; no stage holds the run itself.
@@ -50,7 +49,7 @@ type run struct {
 	memory   *memory
 	task     export.Task
 	session  *source.Session
-	held     *tokens.Records // of a cached record; nil where a server is asked
+	held     *tokens.Records // set for a cached record; nil if a server is queried
 	state    *checkpoint.State
 	record   *record
 	out      *segmentWriter // nil between segments
@@ -60,7 +59,7 @@ type run struct {
 }
 
 // Run collects from the task's checkpoint on, until the record is done or something ends the run, at the latest shortly
-// before deadline, unless that is zero. report is told how far it is. The error is a failure on our side.
+// before deadline, unless that is zero. It passes its progress to report. Every error is an internal failure.
 func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time,
 	report func(webhook.Progress),
 ) (End, error) {
@@ -70,7 +69,7 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 		return End{Result: stop, Task: task}, err
 	}
 	set := session.Tokens()
-	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // also of an export that fails
+	task.Scope = export.Scope{Asked: set.AskedScope, Granted: set.Scope} // even if the export fails
 	r := &run{
 		files: c.Files, memory: &memory{rows: c.Known, endpoint: session.Profile().Endpoint, now: c.Now},
 		task: task, session: session, schedule: times, report: report,
@@ -91,14 +90,14 @@ func (c Collector) Run(ctx context.Context, task export.Task, deadline time.Time
 	return end, err
 }
 
-// What ends a run without a request that failed.
+// Errors that end a run without a failed request.
 var (
 	errNoScope = errors.New("the patient's authorization does not cover the Patient")
 	errLost    = errors.New("too many types could not be read")
 	errPutOff  = errors.New("some searches are tried again in a next round")
 )
 
-// lost tells for the log what is worst of an outcome with which there is no record to hand over.
+// lost returns, for the log, the worst failures of an outcome that has no record to deliver.
 func (r *run) lost() error {
 	spot := r.session.Spot(fault.StepSearch, "")
 	for _, o := range r.task.Outcome {
@@ -124,7 +123,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		r.record.base, err = fhir.ParseBase(set.FHIRBase)
 	}
 	if r.held == nil && r.task.Options.Fixture != "" {
-		err = errNoFixture // beside a server's record there are none
+		err = errNoFixture // fixtures never accompany a server's record
 	}
 	if err != nil {
 		//nolint:nilerr // the result has it
@@ -134,7 +133,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		return export.Result{}, err
 	}
 	r.outage = &outage{work: &r.state.Work, now: r.schedule.now, began: r.task.Began()}
-	// the next link has been used: the query begins again, what is written stays written once
+	// The next link is used up: the query begins again, and resources that are written are not written twice.
 	if r.session.Profile().OnceNext {
 		r.state.Work.Restart()
 	}
@@ -152,11 +151,11 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 	return export.Result{}, err
 }
 
-// toTheEnd goes all the way from the checkpoint to the files.
+// toTheEnd runs from the checkpoint to the files.
 func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	stop, err := r.collect(ctx, with)
 	if err == nil && !stop.Stops() && r.session.GivenUp() && r.state.Work.Later.Any() {
-		r.state.Work.NextRound() // which asks for nothing: what was put off is missing, too
+		r.state.Work.NextRound() // sends no requests: deferred work now counts as missing
 		stop, err = r.collect(ctx, with)
 	}
 	if err != nil || stop.Stops() {
@@ -183,7 +182,7 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	return end, err
 }
 
-// collect goes through the stages: the patient, the searches of the plan, what the record refers to, and last what may
+// collect runs the stages: the patient, the searches of the plan, the references, and last the attachments, which may
 // be large. A cached record has a stage of its own.
 func (r *run) collect(ctx context.Context, with Collector) (export.Result, error) {
 	ctx, leave := r.schedule.untilPause(ctx)
@@ -221,7 +220,7 @@ func (r *run) collect(ctx context.Context, with Collector) (export.Result, error
 	return export.Result{}, nil
 }
 
-// at completes the cause of a stop that does not know at which step it came.
+// at adds the step to the cause of a stop that lacks one.
 func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	if fault.SpotOf(stop.Cause) == (fault.Spot{}) {
 		stop.Cause = r.session.Spot(step, "").Failed(stop.Cause)
@@ -229,7 +228,7 @@ func (r *run) at(step fault.Step, stop export.Result) export.Result {
 	return stop
 }
 
-// pace returns the pace of the run with its present segment.
+// pace returns the pace of the run with its current segment.
 func (r *run) pace() pace {
 	return pace{schedule: r.schedule, session: r.session, state: r.state, out: r.out, report: r.report}
 }
@@ -238,8 +237,8 @@ func (r *run) delivery() delivery {
 	return delivery{files: r.files, task: r.task, session: r.session, state: r.state, pace: r.pace()}
 }
 
-// keepDemand has the next run wait for as long as the server has demanded of this one, since the next does not know
-// of it.
+// keepDemand makes the next run wait for as long as the server has demanded, since the next run does not know of the
+// demand.
 func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Result, error) {
 	switch result.Kind {
 	case export.Save:
@@ -253,7 +252,7 @@ func (r *run) keepDemand(ctx context.Context, result export.Result) (export.Resu
 	return result, nil
 }
 
-// closeSegment makes the segment an object, unless nothing was written to it.
+// closeSegment stores the segment as an object, unless it is empty.
 func (r *run) closeSegment(ctx context.Context) error {
 	out := r.out
 	if out == nil {

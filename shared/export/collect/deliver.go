@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// delivery makes the files of a task whose segments have the whole record.
+// delivery creates the files of a task whose segments hold the complete record.
 type delivery struct {
 	files   export.Files
 	task    export.Task
@@ -25,7 +25,7 @@ type delivery struct {
 	pace    pace
 }
 
-// all makes the files.
+// all creates the files.
 func (d delivery) all(ctx context.Context) (End, error) {
 	if stop, err := d.render(ctx); err != nil || stop.Stops() {
 		return End{Result: stop, Task: d.task}, err
@@ -43,7 +43,7 @@ func (d delivery) all(ctx context.Context) (End, error) {
 	return End{Task: task, Replaced: d.state.Replaced(task.Files)}, nil
 }
 
-// render makes what is missing of the other formats that were asked for.
+// render creates the missing parts of the other requested formats.
 func (d delivery) render(ctx context.Context) (export.Result, error) {
 	for _, f := range d.task.Options.Chosen() {
 		if f != export.Gzipped && f != export.OneBundle {
@@ -62,8 +62,8 @@ func (d delivery) render(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// renderPart makes the part of the first segment that has none. Parts of the same segment have the same bytes, whoever
-// makes them, so that they need no names of their own.
+// renderPart creates the part of the first segment that has none. Two runs that render the same segment write the same
+// bytes, so the parts need no run-specific names.
 func (d delivery) renderPart(ctx context.Context, made *checkpoint.Rendering) error {
 	at, segments := len(made.Parts), d.state.Output.Segments
 	body, err := d.files.Open(ctx, segments[at].Key)
@@ -96,11 +96,11 @@ func (d delivery) convert(dst io.Writer, src io.Reader, f export.Format, part fo
 	return format.Bundle(dst, src, d.session.Tokens().FHIRBase, part)
 }
 
-// outcome lists how far every type came that was asked for or found, in the order of the plan, and then the other types
-// of the patient compartment, so that what was not asked for is told as well.
+// outcome lists the outcome of each type that was requested or found, in the order of the plan, followed by the other
+// types of the patient compartment, to report what was not requested as well.
 func (d delivery) outcome() []export.TypeOutcome {
 	list := d.state.Accounts.Outcome()
-	if d.session.Tokens().Records != nil { // there is nothing that was not asked for
+	if d.session.Tokens().Records != nil { // everything was requested
 		return list
 	}
 	told := map[string]bool{"Patient": true}
@@ -121,7 +121,7 @@ func (d delivery) outcome() []export.TypeOutcome {
 	return list
 }
 
-// file makes the file of one format.
+// file creates the file of one format.
 func (d delivery) file(ctx context.Context, task export.Task, f export.Format) (export.File, error) {
 	switch f {
 	case export.JSONLines:
@@ -167,7 +167,7 @@ func (d delivery) contentType(f export.Format) string {
 	return f.ContentType(d.state.Server.Version)
 }
 
-// report is the content of the file with the outcome.
+// report is the content of the outcome file.
 type report struct {
 	TaskID            string               `json:"task_id"`
 	OrgConnectionID   string               `json:"org_connection_id"`
@@ -180,7 +180,7 @@ type report struct {
 	webhook.Shortfall                      //nolint:embeddedstructfieldcheck // members are written in this order
 }
 
-// writeReport writes the file with the outcome of a task whose other files are there.
+// writeReport writes the outcome file of a task whose other files exist.
 func (d delivery) writeReport(ctx context.Context, task export.Task) (export.File, error) {
 	body, err := json.Marshal(report{
 		TaskID: task.ID, OrgConnectionID: task.ConnectionID, FHIRVersion: d.state.Server.Version, Scope: task.Scope,

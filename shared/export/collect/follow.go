@@ -10,10 +10,10 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// lookAhead limits the references that are considered before their turn: those of one type are requested together.
+// lookAhead limits the references that are considered before their turn: references of one type are requested together.
 const lookAhead = 200
 
-// follower reads what the record refers to.
+// follower reads the resources that the record refers to.
 type follower struct {
 	session *source.Session
 	state   *checkpoint.State
@@ -21,7 +21,7 @@ type follower struct {
 	outage  *outage
 	pace    pace
 	writer  *writer
-	streams *source.Streams[checkpoint.Reference] // a list has that of its first member
+	streams *source.Streams[checkpoint.Reference] // a list uses the stream of its first member
 	lists   lists
 }
 
@@ -34,7 +34,7 @@ func newFollower(
 	}
 }
 
-// all reads what waits to be read, Binary resources last, since they may be large.
+// all reads everything that waits, Binary resources last, since they may be large.
 func (f *follower) all(ctx context.Context) (export.Result, error) {
 	work := &f.state.Work
 	for len(work.Refs) > 0 || len(work.Binaries) > 0 {
@@ -49,13 +49,13 @@ func (f *follower) all(ctx context.Context) (export.Result, error) {
 	return export.Result{}, nil
 }
 
-// step writes the first resource of todo, unless it is there already, while the next ones are read.
+// step writes the first resource of todo, unless it is already written, while the next ones are read.
 func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (export.Result, error) {
 	if stop := f.pace.isDue(); stop.Stops() {
 		return stop, nil
 	}
 	r := (*todo)[0]
-	if f.state.IsWritten(checkpoint.MarkOf(r.Name())) { // meanwhile
+	if f.state.IsWritten(checkpoint.MarkOf(r.Name())) { // written in the meantime
 		*todo = (*todo)[1:]
 		f.forget(r)
 		return export.Result{}, nil
@@ -77,7 +77,7 @@ func (f *follower) step(ctx context.Context, todo *[]checkpoint.Reference) (expo
 	return export.Result{}, f.end(r, found)
 }
 
-// receive takes what a list has found. Its members are looked for in it from now on, or read one by one.
+// receive processes the result of a list. Its members are then looked up in it, or read one by one.
 func (f *follower) receive(ctx context.Context, list *list) (export.Result, error) {
 	found, err := f.streams.Take(ctx, list.refs[0], func() { f.readAhead(ctx) })
 	if err != nil || found.Stop.Stops() {
@@ -98,7 +98,7 @@ func (f *follower) forget(r checkpoint.Reference) {
 	}
 }
 
-// end writes what was read of a reference, or records why it could not be read.
+// end writes the result of reading a reference, or records why it could not be read.
 func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	if found.Failed != nil && f.outage.mayPass(found.Failed) && !isFile(r, found.Failed) {
 		f.state.Work.Later.Refs = append(f.state.Work.Later.Refs, r)
@@ -124,8 +124,8 @@ func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	return nil
 }
 
-// readAhead starts to read the first references that are not there yet, several of a type with one search
-// where the server takes that.
+// readAhead starts to read the first references that are not yet written, several of a type with one search if the
+// server supports that.
 func (f *follower) readAhead(ctx context.Context) {
 	work := &f.state.Work
 	left := lookAhead
@@ -140,7 +140,7 @@ func (f *follower) readAhead(ctx context.Context) {
 			if f.isAsked(r) {
 				continue
 			}
-			wanted := source.Wanted{Tried: work.TakeTried()} // that of the first that is asked for
+			wanted := source.Wanted{Tried: work.TakeTried()} // tries of the first request
 			if refs := f.lists.begin(waiting[i:], f.isAsked); refs != nil {
 				f.streams.Start(ctx, r, wanted, f.session.List(r.Type, idsOf(refs), f.record.base))
 				continue
@@ -150,17 +150,17 @@ func (f *follower) readAhead(ctx context.Context) {
 	}
 }
 
-// isAsked reports whether nothing more has to be asked for a reference.
+// isAsked reports whether no further request is needed for a reference.
 func (f *follower) isAsked(r checkpoint.Reference) bool {
 	return f.streams.Has(r) || f.lists.of[r] != nil || f.state.IsWritten(checkpoint.MarkOf(r.Name()))
 }
 
-// isFile reports whether a Binary that could not be read is none in JSON.
+// isFile reports whether a Binary could not be read because it is not JSON.
 func isFile(r checkpoint.Reference, failed *fhir.RequestError) bool {
 	return r.Type == "Binary" && failed.Class == fhir.Content && !errors.Is(failed, source.ErrOther)
 }
 
-// unread records a reference that could not be read. A Binary that is no JSON is read as an attachment.
+// unread records a reference that could not be read. A Binary that is not JSON is read as an attachment.
 func (f *follower) unread(r checkpoint.Reference, failed *fhir.RequestError) {
 	state := f.state
 	if isFile(r, failed) {

@@ -9,29 +9,28 @@ import (
 )
 
 const (
-	// listSize is how many ids one search names at most, and listBytes how long they are together: servers refuse
-	// addresses beyond 2,000 bytes.
+	// listSize limits the ids in one search, and listBytes their total length: servers refuse URLs beyond 2,000 bytes.
 	listSize  = 50
 	listBytes = 1500
-	// maxLists bounds the lists of which something is not written yet.
+	// maxLists bounds the lists that still have members to write.
 	maxLists = 8
 )
 
-// lists are searches for what the record refers to, by the ids of several resources of one type. What such a search
-// finds counts as if it had been read, and nothing else of its answer does: what it leaves out is read by itself, and a
-// server that answers with what was not asked for is not asked so again.
+// lists holds searches for references by the ids of several resources of one type. A resource found by such a search
+// counts as if it had been read, and nothing else in the response counts: a member missing from it is read
+// individually, and a server that returns unrequested resources gets no further lists.
 type lists struct {
 	learned *checkpoint.Learned
 	of      map[checkpoint.Reference]*list // by member
 	open    int
-	alone   map[checkpoint.Reference]bool // left out by a list that may have had room for them, or not
+	alone   map[checkpoint.Reference]bool // members missing from a list, whether or not its page had room for them
 }
 
-// list is one such search.
+// list is one search for several resources of a type by their ids.
 type list struct {
 	refs  []checkpoint.Reference
-	left  int                    // members that have not had their turn
-	found map[string]fhir.Bundle // by id; nil while the answer has not come
+	left  int                    // members still to be processed
+	found map[string]fhir.Bundle // by id; nil until the response arrives
 }
 
 func newLists(learned *checkpoint.Learned) lists {
@@ -46,8 +45,8 @@ func idsOf(refs []checkpoint.Reference) []string {
 	return ids
 }
 
-// begin opens a list for the first of the references that wait, and for others of its type that nothing is asked for
-// yet. It returns nil where there is to be none.
+// begin opens a list for the first waiting reference and for others of its type that are not requested yet. It returns
+// nil if no list is to be sent.
 func (l *lists) begin(waiting []checkpoint.Reference, isAsked func(checkpoint.Reference) bool) []checkpoint.Reference {
 	first, learned := waiting[0], l.learned
 	if l.open >= maxLists || l.isAlone(first) || !slices.Contains(learned.ByID, first.Type) {
@@ -83,7 +82,7 @@ func (l *lists) isAlone(r checkpoint.Reference) bool {
 	return known
 }
 
-// receive takes the answer. References that it does not bring are read alone.
+// receive processes the response. References missing from it are read alone.
 func (l *lists) receive(list *list, answer source.Page) {
 	resourceType, learned := list.refs[0].Type, l.learned
 	list.found = map[string]fhir.Bundle{}
@@ -107,8 +106,8 @@ func (l *lists) receive(list *list, answer source.Page) {
 	}
 }
 
-// fill keeps what the answer brings; it is false, and nothing is kept, where there is something that was
-// not asked for, or twice.
+// fill stores the resources of a response. If the response contains an unrequested or duplicate resource, fill stores
+// nothing and reports false.
 func (l *list) fill(answer fhir.Bundle) bool {
 	for one := range answer.All() {
 		_, isTwice := l.found[one.ID]
@@ -125,7 +124,7 @@ func (l *list) fill(answer fhir.Bundle) bool {
 	return true
 }
 
-// take returns what a list has found of a reference; it is false where none has.
+// take returns the result of a list for a reference; it reports false if there is none.
 func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	list := l.of[r]
 	if list == nil || list.found == nil {
@@ -137,7 +136,7 @@ func (l *lists) take(r checkpoint.Reference) (source.Page, bool) {
 	return source.Page{Bundle: found}, true
 }
 
-// remove takes a member off its list. isOver tells that it was the last one.
+// remove removes a member from its list. isOver reports whether it was the last one.
 func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	list := l.of[r]
 	delete(l.of, r)
@@ -147,8 +146,8 @@ func (l *lists) remove(r checkpoint.Reference) (isOver bool) {
 	return list.left == 0
 }
 
-// readAlone learns from what was read of a reference by itself: a server that has it, and has left it out of a list
-// with room for it, is not asked for lists of its type again.
+// readAlone learns from reading a reference individually: if the server has the resource, but omitted it from a list
+// with room for it, no further lists of its type are sent.
 func (l *lists) readAlone(r checkpoint.Reference, found source.Page) {
 	if l.alone[r] && found.Failed == nil {
 		l.learned.IgnoresIDs(r.Type)

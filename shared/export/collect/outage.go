@@ -10,20 +10,18 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// What fails for a reason that may pass is put off until all else is done, and then tried again in rounds, so that a
+// A request that fails for a temporary reason is deferred until all else is done, and then retried in rounds, so that a
 // server that is down for an hour costs an hour and no records (docs/reference/deviations.md, "Exports").
 const (
-	// fewRounds is how often what was put off is tried again at a server that answers other
-	// requests: for six minutes in all.
+	// fewRounds is the number of retry rounds at a server that responds to other requests: six minutes in all.
 	fewRounds = 2
-	// allRounds is how often at a server that answers nothing: for 80 minutes in all.
+	// allRounds is the number of rounds at a server that does not respond at all: 80 minutes in all.
 	allRounds = 7
-	// lastRounds is how long after its request an export still tries anything again, so that what it has is delivered
-	// before its time is over. A server that demands to be left alone until after that is given up
-	// (source.Session.GiveUpBy).
+	// lastRounds is the time after its request until which an export still retries, so that it can deliver what it has
+	// before its time is over. A server that demands a longer pause is given up (source.Session.GiveUpBy).
 	lastRounds = export.Budget - time.Hour
-	// downAfter is after how many such failures in a row, each of several tries, a server is left
-	// alone until the next round.
+	// downAfter is the number of such failures in a row, each of several tries, after which a server gets no requests
+	// until the next round.
 	downAfter = 3
 )
 
@@ -38,16 +36,16 @@ func roundWait(round int) time.Duration {
 	return 15 * time.Minute
 }
 
-// outage decides what is put off because the server may be down.
+// outage decides what is deferred because the server may be down.
 type outage struct {
 	work     *checkpoint.Work
 	now      func() time.Time
-	began    time.Time // of the task
-	failures int       // in a row, of what was put off
+	began    time.Time // start of the task
+	failures int       // consecutive deferred requests
 }
 
-// mayPass reports whether a failure is worth another round. Some servers answer 500, or a page of HTML, to what they
-// will never answer: that is tried in one more round only, so that the other records do not wait for it long.
+// mayPass reports whether a failure is worth another round. Some servers return 500, or an HTML page, for requests that
+// will never succeed: those get only one more round, so that the other records are not delayed for long.
 func (o *outage) mayPass(failed *fhir.RequestError) bool {
 	rounds := fewRounds
 	if o.work.Down {
@@ -69,11 +67,11 @@ func (o *outage) mayPass(failed *fhir.RequestError) bool {
 	return false
 }
 
-// recordAnswer notes that the server is there.
+// recordAnswer records that the server has responded.
 func (o *outage) recordAnswer() { o.failures, o.work.Down = 0, false }
 
-// recordFailure notes that the server has not answered something that was put off. One that does not answer anything is
-// left alone: all that is left is put off, too, and what is asked ahead is of no use.
+// recordFailure records that the server did not respond to a deferred request. A server that responds to nothing gets
+// no requests until the next round: all remaining work is deferred too, and requests sent ahead are useless.
 func (o *outage) recordFailure() (isDown bool) {
 	if o.failures++; o.failures < downAfter {
 		return false

@@ -8,16 +8,16 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// whose is what a resource says of whose record it is part of; a larger one is worse.
+// whose classifies a resource by the patient that it belongs to; a larger value is worse.
 type whose int
 
 const (
 	nobodys  whose = iota // it names no patient
-	ours                  // it names ours
-	anothers              // it names another, or one that cannot be told to be ours
+	ours                  // it names our patient
+	anothers              // it names another patient, or one that cannot be identified as ours
 )
 
-// owner tells whose resources are.
+// owner decides which patient a resource belongs to.
 type owner struct {
 	patient string // our patient's id
 	known   *checkpoint.Patient
@@ -27,8 +27,8 @@ func identifierMark(one fhir.Identifier) uint64 {
 	return checkpoint.MarkOf(one.System + "\n" + one.Value)
 }
 
-// of decides whose a resource is (docs/reference/deviations.md, Whose a resource is). Each of its own members that says so must
-// name our patient, or no patient at all. Where none does, all that it refers to decides.
+// of classifies a resource (docs/reference/deviations.md, Whose a resource is). Each of its own members that names a
+// patient must name our patient, or no patient at all. If no member does, all its references decide.
 func (o owner) of(resource fhir.Resource) whose {
 	says := contained{owner: o, outer: resource}
 	answer := nobodys
@@ -47,7 +47,7 @@ func (o owner) of(resource fhir.Resource) whose {
 	return says.anywhere()
 }
 
-// byMember groups subjects by the member that they stand in.
+// byMember groups subjects by the member that contains them.
 func byMember(all []fhir.Subject) [][]fhir.Subject {
 	var groups [][]fhir.Subject
 	for i, one := range all {
@@ -59,14 +59,14 @@ func byMember(all []fhir.Subject) [][]fhir.Subject {
 	return groups
 }
 
-// contained reads references of one resource, those to what it contains among them.
+// contained resolves the references of one resource, including those to its contained resources.
 type contained struct {
 	owner owner
 	outer fhir.Resource
 	inner map[string]whose // by id; nil until it is needed
 }
 
-// innerOf decides by a contained resource; ok is false when none has the id. Of two with it the worse counts.
+// innerOf classifies a contained resource; ok is false if none has the id. If two have it, the worse result counts.
 func (c *contained) innerOf(id string) (found whose, ok bool) {
 	if c.inner == nil {
 		c.inner = map[string]whose{}
@@ -82,7 +82,7 @@ func (c *contained) innerOf(id string) (found whose, ok bool) {
 	return found, ok
 }
 
-// group decides by one member: of several subjects one that is ours is enough, as in an account of a family.
+// group classifies one member: if it has several subjects, one that is ours is enough, as in a family's account.
 func (c *contained) group(subjects []fhir.Subject) whose {
 	answer := nobodys
 	for _, one := range subjects {
@@ -118,10 +118,10 @@ func (o owner) identified(list []fhir.Identifier) whose {
 	return anothers
 }
 
-// reference reads a literal reference. What cannot be told is unclear.
+// reference classifies a literal reference. It returns unclear if the target cannot be identified.
 func (c *contained) reference(text string, unclear whose) whose {
 	if id, ok := strings.CutPrefix(text, "Patient/"); ok && id == c.owner.patient {
-		return ours // as nearly all are
+		return ours // the common case
 	}
 	id, names := fhir.NamesPatient(text)
 	switch names {
@@ -141,10 +141,10 @@ func (c *contained) reference(text string, unclear whose) whose {
 	return unclear
 }
 
-// anywhere decides by everything that the resource refers to: one reference to our patient is enough, but for a Group,
-// which must not say who else is in it, and where there are only others the resource is not ours. What cannot be told
-// is taken for another patient where a type has its patient among its participants, and for somebody else where
-// patients stand in members of their own.
+// anywhere classifies a resource by all its references. One reference to our patient is enough, except for a Group,
+// which must not reveal its other members. If all references point to others, the resource is not ours. An
+// unidentifiable target counts as another patient if the type has its patient among its participants, and as a
+// different person if the type has separate members for patients.
 func (c *contained) anywhere() whose {
 	unclear := nobodys
 	switch c.outer.Type {

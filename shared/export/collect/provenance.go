@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// attach plans to try _revinclude of Provenance, which the server's statement does not list: by repeating the search
-// that has found the fewest resources. It reports whether there is such a search, once all others have ended.
+// attach plans to try _revinclude of Provenance, which the server's statement does not list, by repeating the search
+// that found the fewest resources. It reports whether there is such a search, once all others have ended.
 func (s *searcher) attach() bool {
 	state := s.state
 	if !state.Server.Learned.MayAttach || state.Work.Later.Any() || state.Full() {
@@ -39,7 +39,7 @@ func (s *searcher) attachable() []string {
 	return types
 }
 
-// attached reports whether a page of q is to be written. The first page of all decides whether the searches for the
+// attached reports whether a page of q is to be written. The first page overall decides whether the searches for the
 // other types are repeated too.
 func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	state := s.state
@@ -58,11 +58,11 @@ func (s *searcher) attached(q plan.Query, page fhir.Bundle) bool {
 	return true
 }
 
-// unattached ends a search for Provenance whose first page has failed, or asks for it in another way.
+// unattached ends a search for Provenance whose first page failed, or replaces it with a different request.
 func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	state := s.state
 	isTrial := state.Server.Learned.Attached == nil
-	// it is not about _revinclude
+	// unrelated to _revinclude
 	if failed.Refusal == fhir.NeedsMore || failed.Refusal == fhir.NoCount || failed.Class == fhir.TooLarge {
 		if instead := q.Instead(failed); instead != nil {
 			s.restart(q)
@@ -81,8 +81,8 @@ func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	s.leave(q)
 }
 
-// endAttaching records how a search for Provenance ended that has begun. Entries that were lost of the type
-// itself are counted already.
+// endAttaching records how a search for Provenance ended after it had begun. Lost entries of the type itself are
+// already counted.
 func (s *searcher) endAttaching(q plan.Query, failed *fhir.RequestError, lost int) {
 	account := s.state.Accounts.Of("Provenance")
 	lost -= s.state.Accounts.Of(q.Type).Missing

@@ -15,7 +15,7 @@ import (
 // maxRounds bounds how far references of references are followed (docs/reference/deviations.md, "Exports").
 const maxRounds = 5
 
-// refers notes what resources refer to, so that it is read later.
+// refers records the references of resources, so that their targets are read later.
 type refers struct {
 	state   *checkpoint.State
 	record  *record
@@ -23,7 +23,7 @@ type refers struct {
 	session *source.Session
 }
 
-// note keeps all that a resource refers to. It was found after some rounds of following references.
+// note queues all references of a resource, which was found after round rounds of following references.
 func (n refers) note(resource fhir.Resource, round int) {
 	for _, text := range resource.References {
 		n.reference(text, round)
@@ -39,7 +39,7 @@ func (n refers) note(resource fhir.Resource, round int) {
 	}
 }
 
-// reference keeps a literal reference to be read, or notes that it leads to another server.
+// reference queues a literal reference for reading, or records that it leads to another server.
 func (n refers) reference(text string, round int) {
 	if n.state.Server.KeepReference(text) {
 		return
@@ -54,22 +54,22 @@ func (n refers) reference(text string, round int) {
 	}
 }
 
-// follow keeps a resource to be read that was referred to after some rounds.
+// follow queues a resource for reading that was referred to after round rounds.
 func (n refers) follow(resourceType, id string, round int) {
 	if plan.Followed(resourceType) && n.options.Wants(resourceType) && round < maxRounds {
 		n.state.AddReference(checkpoint.Reference{Type: resourceType, ID: id, Round: round + 1})
 	}
 }
 
-// foreign notes what another server has, once: no token goes there.
+// foreign counts a resource of another server, once: no token is sent there.
 func (n refers) foreign(resourceType, address string) {
 	if n.state.IsNew(resourceType, address, 0) {
 		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
 	}
 }
 
-// attachment keeps the address of an attachment to be read. Nothing is asked of another server than the patient's; that
-// such content is not in the file is told in the outcome.
+// attachment queues the URL of an attachment for reading. Only the patient's server gets requests; the outcome reports
+// that content of other servers is not in the file.
 func (n refers) attachment(a fhir.Attachment, round int) {
 	if !n.options.Wants("Binary") || n.state.Server.KeepAttachment(a) {
 		return
@@ -86,15 +86,14 @@ func (n refers) attachment(a fhir.Attachment, round int) {
 	n.state.AddAttachment(checkpoint.Attachment{URL: address, ContentType: a.ContentType, ID: attachmentID(address)})
 }
 
-// attachmentID is the id of the Binary that the content at an address becomes: the same in every export.
+// attachmentID returns the id of the Binary for the content at a URL: it is the same in every export.
 func attachmentID(address string) string {
 	sum := sha256.Sum256([]byte(address))
 	return "b-" + hex.EncodeToString(sum[:])[:60]
 }
 
-// questionnaire keeps the Questionnaire to be read that a response answers. R4 names it by a canonical
-// URL, which is that of a resource of this server, or else a name to search this server for: nothing is
-// asked of the server in the URL.
+// questionnaire queues the Questionnaire of a response for reading. R4 names it by a canonical URL, which is either
+// that of a resource of this server, or a name to search this server for: the server in the URL gets no request.
 func (n refers) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")
@@ -119,8 +118,8 @@ func (n refers) questionnaire(canonical string, round int) {
 	}
 }
 
-// knownAs notes by what the server knows the patient: its id and those of records that it says are the same person's
-// (Patient.link), which a merge leaves behind; and its business identifiers.
+// knownAs records the ids by which the server knows the patient: its own id, those of records linked as the same
+// person's (Patient.link), which a merge leaves behind, and its business identifiers.
 func (n refers) knownAs(patient fhir.Resource) {
 	known := &n.state.Patient
 	known.IDs = []string{n.record.patient}
@@ -135,14 +134,14 @@ func (n refers) knownAs(patient fhir.Resource) {
 	}
 }
 
-// samePerson notes a record that the server says is the same person's.
+// samePerson records that a link points to another record of the same person.
 func (n refers) samePerson(link string) {
 	if resourceType, id, ok := fhir.ParseReference(link, n.record.base); ok && resourceType == "Patient" {
 		n.state.Patient.AddID(id)
 	}
 }
 
-// learn takes from the first page of a search at path by which address the server knows itself.
+// learn takes the server's own base URL from the first page of a search at path.
 func (n refers) learn(page fhir.Bundle, path string) {
 	n.record.base = n.record.base.Learn(page, path)
 	n.state.Server.Own = n.record.base.Own()
@@ -151,7 +150,7 @@ func (n refers) learn(page fhir.Bundle, path string) {
 	}
 }
 
-// resolve decides where what the Patient names is: nothing more will be learned.
+// resolve decides to which server the absolute URLs in the Patient belong: nothing more will be learned.
 func (n refers) resolve() {
 	kept := n.state.Server.TakeUnsure()
 	for _, text := range kept.Links {

@@ -13,19 +13,19 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// memory reads and stores the hints about one endpoint's server (package known). An export without it takes
-// longer and finds the same.
+// memory reads and stores the hints about one endpoint's server (package known). Without them an export takes longer,
+// but finds the same resources.
 type memory struct {
 	rows     Known
-	endpoint string // empty for a server that is not in the catalogue, of which nothing is kept
+	endpoint string // empty for a server outside the catalogue; nothing is stored then
 	now      func() time.Time
-	server   known.Server // as it was known when the export began; zero in later runs
+	server   known.Server // as known when the export began; zero in later runs
 }
 
-// isNone reports whether nothing is kept of the server.
+// isNone reports whether nothing is stored about the server.
 func (m *memory) isNone() bool { return m.endpoint == "" || m.rows == nil }
 
-// load returns what is known; nothing if it cannot be read.
+// load returns the stored hints; the zero value if they cannot be read.
 func (m *memory) load(ctx context.Context) known.Server {
 	if m.isNone() {
 		return known.Server{}
@@ -38,7 +38,7 @@ func (m *memory) load(ctx context.Context) known.Server {
 	return server
 }
 
-// learn adds a lesson to what is known by now, unless that says it already.
+// learn adds a lesson to the current hints, unless they already contain it.
 func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	if m.isNone() {
 		return
@@ -53,14 +53,14 @@ func (m *memory) learn(ctx context.Context, lesson known.Lesson) {
 	}
 }
 
-// expect returns as many requests at once as the server has borne in earlier exports, to begin with and at most.
+// expect returns the number of concurrent requests, initial and maximum, that the server handled in earlier exports.
 func (m *memory) expect(ctx context.Context) (begin, limit int) {
 	m.server = m.load(ctx)
 	return m.server.InFlight(m.now())
 }
 
-// last moves the searches to the end that find nothing in most records, so that those with many pages and
-// references begin sooner.
+// last moves the searches that find nothing in most records to the end, so that those with many pages and references
+// begin sooner.
 func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query, last []string) {
 	now := m.now()
 	isRare := func(resourceType string) bool {
@@ -81,7 +81,7 @@ func (m *memory) last(queries []plan.Query, mayBatch bool) (ordered []plan.Query
 	return append(ordered, later...), last
 }
 
-// remember keeps what an export with these options has learned of its server, by the state in which it ended.
+// remember stores what an export with these options has learned about its server. state is the export's final state.
 func (m *memory) remember(ctx context.Context, state *checkpoint.State, options export.Options) {
 	learned := state.Server.Learned
 	lesson := known.Lesson{
@@ -101,7 +101,7 @@ func (m *memory) remember(ctx context.Context, state *checkpoint.State, options 
 	m.learn(context.WithoutCancel(ctx), lesson)
 }
 
-// hasUnlisted reports whether the server has answered a search for a type, in this export or before, although its
+// hasUnlisted reports whether the server has responded to a search for a type, in this export or before, although its
 // statement does not list the type.
 func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
 	if answered, isTried := trials[resourceType]; isTried {
@@ -111,7 +111,7 @@ func (m *memory) hasUnlisted(resourceType string, trials map[string]bool) bool {
 	return isKnown && answers
 }
 
-// isPartial reports whether an export with these options does not find all that there is of a type.
+// isPartial reports whether an export with these options finds only some of a type's resources.
 func isPartial(options export.Options, resourceType string) bool {
 	return !options.Since.IsZero() || !options.Wants(resourceType)
 }

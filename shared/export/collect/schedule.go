@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// stopBefore is how long before its deadline a run saves its checkpoint and hands over to the next one.
+	// stopBefore is the time before its deadline at which a run saves its checkpoint and hands over to the next one.
 	stopBefore = 75 * time.Second
-	// lastAnswer is for how long of that time an answer that is under way is still waited for.
+	// lastAnswer is the part of that time in which a run still waits for a pending response.
 	lastAnswer = 45 * time.Second
-	// saveAfter is how long a run works before it saves a checkpoint in between, so that a crash costs no more than that.
+	// saveAfter is the time after which a run saves an intermediate checkpoint; a crash costs no more than that.
 	saveAfter = 3 * time.Minute
 )
 
-// errPause is why the context of a run ends when it has waited for an answer for as long as it may.
+// errPause is the cause of the run's context ending when the time to wait for a response is over.
 var errPause = errors.New("time to save")
 
 // schedule holds the times at which a run has to save or end.
 type schedule struct {
 	now     func() time.Time
-	pauseBy time.Time // when the deadline is near; zero for never
-	saveBy  time.Time // when there is enough that a crash would cost
+	pauseBy time.Time // near the deadline; zero for never
+	saveBy  time.Time // when a crash would cost too much work
 }
 
 func newSchedule(now func() time.Time, deadline time.Time) schedule {
@@ -38,8 +38,8 @@ func newSchedule(now func() time.Time, deadline time.Time) schedule {
 	return s
 }
 
-// check is Yield when the deadline is near, and Save when the last checkpoint was a while ago. The middle of a query is
-// a worse place to save than its end, since some servers forget their pages.
+// check returns Yield if the deadline is near, and Save if the last checkpoint is old enough. It prefers to save
+// between queries, since some servers forget their pages.
 func (s schedule) check(isBetween bool) export.Result {
 	now := s.now()
 	if !s.pauseBy.IsZero() && now.After(s.pauseBy) {
@@ -51,8 +51,8 @@ func (s schedule) check(isBetween bool) export.Result {
 	return export.Result{}
 }
 
-// untilPause is a context that ends with errPause soon after pauseBy: a server that is slow to answer must not take
-// the time that saving needs.
+// untilPause returns a context that ends with errPause soon after pauseBy: a slow server must not use up the time that
+// saving needs.
 func (s schedule) untilPause(ctx context.Context) (context.Context, context.CancelFunc) {
 	if s.pauseBy.IsZero() {
 		return context.WithCancel(ctx)
@@ -69,7 +69,7 @@ type pace struct {
 	report   func(webhook.Progress)
 }
 
-// tell reports how far the run is.
+// tell reports the run's progress.
 func (p pace) tell() {
 	var bytes int64
 	if p.out != nil {
@@ -78,8 +78,9 @@ func (p pace) tell() {
 	p.report(p.state.Progress(bytes))
 }
 
-// isDue ends a run shortly before its deadline, and saves its progress if the deadline is further off. A server that
-// was given up is asked for nothing, so the rest takes no time; a later run would ask it once more.
+// isDue ends a run shortly before its deadline, and saves its progress if the deadline is further off. If the server
+// was given up, it does neither: no more requests are sent, so the rest takes no time, whereas a later run would try
+// the server once more.
 func (p pace) isDue() export.Result {
 	if p.session.GivenUp() {
 		return export.Result{}

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// searcher makes the searches of the plan.
+// searcher runs the searches of the plan.
 type searcher struct {
 	session   *source.Session
 	state     *checkpoint.State
@@ -20,13 +20,13 @@ type searcher struct {
 	writer    *writer
 	streams   *source.Streams[plan.Query]
 	batches   batches
-	faults    int                // trials that have ended in an error of the server
-	resumed   bool               // the next link is an earlier run's
-	forgotten map[plan.Query]int // how often the server has forgotten a query's pages in this run
+	faults    int                // trials that ended in a server error
+	resumed   bool               // the next link comes from an earlier run
+	forgotten map[plan.Query]int // times the server forgot a query's pages in this run
 }
 
-// maxForgotten is how often a query begins again in a run because the server has forgotten its pages. Where a page can
-// be asked for once, each answer that is lost on the way is one such time.
+// maxForgotten limits how often a query restarts in a run because the server has forgotten its pages. If a page can be
+// requested only once, each lost response is one such case.
 const maxForgotten = 3
 
 func newSearcher(
@@ -39,7 +39,7 @@ func newSearcher(
 	}
 }
 
-// all makes the searches that are left. When no further resource can be told from those that were found, none is made.
+// all runs the remaining searches. It runs none if the export can track no further distinct resources.
 func (s *searcher) all(ctx context.Context) (export.Result, error) {
 	state := s.state
 	for len(state.Work.Queries) > 0 || s.attach() {
@@ -87,7 +87,7 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 		s.unattached(q, found.Failed)
 		return export.Result{}, nil
 	case found.Failed != nil && (s.resumed || s.isForgotten(q, found.Failed)):
-		// Some servers forget their pages between two runs, or once they have sent them; what is written already is not
+		// Some servers forget their pages between two runs, or once they have sent them; resources already written are not
 		// written again.
 		s.resumed = false
 		s.restart(q)
@@ -113,7 +113,7 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	return export.Result{}, s.page(q, found.Bundle)
 }
 
-// receive takes the answer to a batch. Its searches end one after the other, each in its turn.
+// receive processes the response to a batch. Its searches end one after the other, each in its turn.
 func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, error) {
 	found, err := s.streams.Take(ctx, batch.key, func() { s.readAhead(ctx) })
 	if err != nil || found.Stop.Stops() {
@@ -124,8 +124,8 @@ func (s *searcher) receive(ctx context.Context, batch *batch) (export.Result, er
 	return export.Result{}, nil
 }
 
-// readAhead starts the first queries that are not under way. Behind one for the whole record no other is asked, since
-// it may be all that is needed.
+// readAhead starts the first queries that are not under way. It starts none behind a query for the complete record,
+// which may be all that is needed.
 func (s *searcher) readAhead(ctx context.Context) {
 	work, learned := &s.state.Work, &s.state.Server.Learned
 	for i, q := range s.upcoming() {
@@ -154,11 +154,11 @@ func (s *searcher) readAhead(ctx context.Context) {
 	}
 }
 
-// isAsked reports whether nothing more has to be asked for a query.
+// isAsked reports whether no further request is needed for a query.
 func (s *searcher) isAsked(q plan.Query) bool { return s.streams.Has(q) || s.batches.has(q) }
 
-// isForgotten reports whether a server says of a later page that it is not there, and whether that may be told by
-// asking for the first page again.
+// isForgotten reports whether the server states that a later page does not exist, and whether requesting the first page
+// again can confirm that.
 func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	isGone := failed.Class == fhir.NotFound || failed.Class == fhir.Gone || failed.Class == fhir.Rejected
 	if !isGone || s.state.Work.Pages == 0 || s.forgotten[q] >= maxForgotten {
@@ -168,7 +168,7 @@ func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 	return true
 }
 
-// page writes a page of the first query, and turns to the next or ends the query.
+// page writes a page of the first query, and continues with the next page or ends the query.
 func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	work := &s.state.Work
 	if work.Pages == 0 {
@@ -198,14 +198,14 @@ func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	return nil
 }
 
-// refused asks for something else in place of a query that failed, or records how it ended. A query that has begun is
-// left where it is, unless its pages are too large, or the way to the next one leads elsewhere: then it begins again
-// with smaller or larger ones.
+// refused replaces a query that failed with a different request, or records how it ended. A query that has begun is not
+// changed, unless its pages are too large or its next link leads elsewhere: then it restarts with smaller or larger
+// pages.
 func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	work := &s.state.Work
 	s.state.Server.Learned.Refused(q, failed)
 	var instead []plan.Query
-	isOther := work.Pages == 0 // else only what is about the pages themselves is asked in another way
+	isOther := work.Pages == 0 // otherwise only a failure about the pages themselves has an alternative
 	switch failed.Class {      //nolint:exhaustive // the others say nothing of pages
 	case fhir.TooLarge:
 		work.Oversize++
@@ -229,19 +229,19 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 			s.batches = newBatches(s.state, s.session.Profile().PageSize)
 		}
 	case q.Widened():
-		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // what all began with
+		s.end(q, &fhir.RequestError{Class: fhir.ForeignLink, Status: failed.Status}) // the original failure
 	default:
 		s.end(q, failed)
 	}
 }
 
-// restart forgets how far the first query has come.
+// restart resets the position in the first query.
 func (s *searcher) restart(q plan.Query) {
 	s.streams.Drop(q)
 	s.state.Work.Restart()
 }
 
-// end takes the first query off the plan and records how it ended.
+// end removes the first query from the plan and records how it ended.
 func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	state := s.state
 	work := &state.Work
@@ -276,8 +276,8 @@ func (s *searcher) end(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// endEverything ends the query for the whole record at once. Where it brought more than the Patient, the queries for
-// its parts are not needed: what a server sends of a record at once is all that it has.
+// endEverything ends the query for the complete record. If it returned more than the Patient, the queries for its parts
+// are not needed: a server that sends a record at once sends all that it has.
 func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work, accounts := &s.state.Work, &s.state.Accounts
 	if failed != nil || lost > 0 || len(accounts.Counts) < 2 {
@@ -285,12 +285,12 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	}
 	var left []plan.Query
 	for _, q := range work.Queries {
-		if q.IsDefinition() { // of what the record names, and no part of it
+		if q.IsDefinition() { // of something the record names, which is not part of the record
 			left = append(left, q)
 			continue
 		}
 		work.Ended++
-		if q.IsTrial() { // of a type that the server need not have
+		if q.IsTrial() { // for a type that the server need not have
 			s.streams.Drop(q)
 			continue
 		}
@@ -302,7 +302,7 @@ func (s *searcher) endEverything(failed *fhir.RequestError, lost int) {
 	work.Queries = left
 }
 
-// endDefinition records how the search for a Questionnaire ended, which has found hits.
+// endDefinition records the result of a search for a Questionnaire that found hits resources.
 func (s *searcher) endDefinition(q plan.Query, failed *fhir.RequestError, hits int) {
 	account := s.state.Accounts.Of(q.Type)
 	switch {

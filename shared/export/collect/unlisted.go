@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// maxFaults limits the trials of an export that end in a server error. No further trial is made after that.
+// maxFaults limits the trials of an export that end in a server error. No further trial is sent after that.
 const maxFaults = 3
 
-// maxTrials limits the trials that are under way, or have ended and wait for their turn.
+// maxTrials limits the trials that are under way, or have ended and await processing.
 const maxTrials = 8
 
-// upcoming returns the queries that are left, up to as many trials as may be open.
+// upcoming returns the remaining queries, up to as many trials as may be open.
 func (s *searcher) upcoming() []plan.Query {
 	queries, trials := s.state.Work.Queries, 0
 	for i, q := range queries {
@@ -27,11 +27,11 @@ func (s *searcher) upcoming() []plan.Query {
 	return queries
 }
 
-// unlisted returns the searches for types that the server's statement does not list: whole ones for those that it has
-// answered before, and trials for those of which that is not known. A type that the granted scopes do not cover is not
+// unlisted returns the searches for types that the server's statement does not list: complete searches for types to
+// which it has responded before, and trials for the unknown ones. A type that the granted scopes do not cover is not
 // tried: the server offers it neither in its statement nor to this patient's authorization.
 func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
-	if b.memory.isNone() { // each export would have to try them
+	if b.memory.isNone() { // otherwise each export would have to try them
 		return nil, nil
 	}
 	for _, q := range plan.Unlisted(facts) {
@@ -48,7 +48,8 @@ func (b beginner) unlisted(facts plan.Facts) (answered, trials []plan.Query) {
 	return answered, trials
 }
 
-// tried takes the first page of a trial: the server has the type, and all of it is asked for, if there is any.
+// tried takes the first page of a trial: the server supports the type, and a complete search follows if there is any
+// resource.
 func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.state.Server.Learned.Tried(q.Type, true)
 	if found.Len == 0 && found.Unusable == 0 && found.Next == "" && !found.NextLost {
@@ -59,8 +60,7 @@ func (s *searcher) tried(q plan.Query, found source.Page) {
 	s.instead(q, q.Whole())
 }
 
-// untried ends a trial that the server has not answered. That the server does not have the type
-// is learned if it says so.
+// untried ends a trial that failed. If the server states that it does not support the type, that is learned.
 func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	switch {
 	case failed.Refusal == fhir.NoCount && q.Count > 0:
@@ -68,7 +68,7 @@ func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 		again.Count = 0
 		s.instead(q, again)
 		return
-	case failed.Refusal == fhir.NeedsMore: // it has the type, and wants to be asked for it in another way
+	case failed.Refusal == fhir.NeedsMore: // it supports the type, but needs other parameters
 		s.state.Server.Learned.Tried(q.Type, true)
 		s.instead(q, q.Whole())
 		return
@@ -83,7 +83,7 @@ func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	}
 }
 
-// isAnswer reports whether a failure says something of the type, and not of the moment.
+// isAnswer reports whether a failure concerns the type and is not temporary.
 func isAnswer(failed *fhir.RequestError) bool {
 	switch failed.Class {
 	case fhir.Unauthorized, fhir.Forbidden, fhir.NotFound, fhir.Gone, fhir.Rejected:
@@ -93,7 +93,7 @@ func isAnswer(failed *fhir.RequestError) bool {
 	return failed.Refusal != fhir.Unexplained || failed.Status == 501
 }
 
-// leaveTrials ends all trials that are left.
+// leaveTrials ends all remaining trials.
 func (s *searcher) leaveTrials() {
 	work := &s.state.Work
 	var left []plan.Query
@@ -109,20 +109,20 @@ func (s *searcher) leaveTrials() {
 	work.Queries = left
 }
 
-// notAdvertised ends a trial of which nothing is known then.
+// notAdvertised ends a trial whose result remains unknown.
 func (s *searcher) notAdvertised(q plan.Query, status int) {
 	s.state.Accounts.Of(q.Type).Fail(export.OutcomeUnsupported, export.LossNotAdvertised, status)
 	s.leave(q)
 }
 
-// leave takes the first query off the plan.
+// leave removes the first query from the plan.
 func (s *searcher) leave(q plan.Query) {
 	s.restart(q)
 	s.state.Work.Queries = s.state.Work.Queries[1:]
 	s.state.Work.Ended++
 }
 
-// instead asks something else in the place of the first query.
+// instead replaces the first query with another one.
 func (s *searcher) instead(q, other plan.Query) {
 	s.restart(q)
 	s.state.Work.Queries[0] = other

@@ -10,7 +10,7 @@ import (
 // record identifies the patient's record at its server.
 type record struct {
 	patient string    // id at the server
-	base    fhir.Base // with what was learned of the server's own address
+	base    fhir.Base // with the server's own base URL, if learned
 }
 
 // writer writes each resource of the record once, as a line of the run's segment.
@@ -34,8 +34,8 @@ func newWriter(
 	}
 }
 
-// write appends a resource to the segment, once, and notes what it refers to. It was found after some rounds of
-// following references, 0 for what a search has found.
+// write appends a resource to the segment, once, and records its references. The resource was found after round rounds
+// of following references, 0 for a search result.
 func (w *writer) write(resource fhir.Resource, round int) error {
 	if !w.isNew(resource) || !w.belongs(resource) {
 		return nil
@@ -51,7 +51,7 @@ func (w *writer) write(resource fhir.Resource, round int) error {
 	return nil
 }
 
-// writeOwn appends a resource that is known to be the patient's, once. Where it comes from has no address.
+// writeOwn appends a resource that is known to be the patient's, once. Its source has no URL.
 func (w *writer) writeOwn(resource fhir.Resource) error {
 	if !w.isNew(resource) || !w.isWanted(resource) {
 		return nil
@@ -59,12 +59,12 @@ func (w *writer) writeOwn(resource fhir.Resource) error {
 	return w.line(resource, "")
 }
 
-// isNew notes a resource, and reports whether it was not there before and there is room for it.
+// isNew records a resource, and reports whether it is new and there is room for it.
 func (w *writer) isNew(resource fhir.Resource) bool {
 	state := w.state
 	mark := checkpoint.MarkOf(resource.Type + "/" + resource.ID)
 	if resource.ID == "" {
-		mark = checkpoint.MarkOf(resource.JSON) // without an id only the content tells resources apart
+		mark = checkpoint.MarkOf(resource.JSON) // without an id only the content identifies a resource
 	}
 	if state.IsWritten(mark) {
 		return false
@@ -85,26 +85,26 @@ func (w *writer) line(resource fhir.Resource, address string) error {
 	return nil
 }
 
-// belongs reports whether a resource that was found is part of this export. One that is another patient's never is,
-// whatever search has returned it.
+// belongs reports whether a resource that was found is part of this export. A resource of another patient never is,
+// whichever search returned it.
 func (w *writer) belongs(resource fhir.Resource) bool {
 	switch {
 	case resource.Type == "Patient" && resource.ID == w.record.patient:
 		return true
-	case resource.Type == "Patient", w.owner.of(resource) == anothers: // an include may drag other patients in
+	case resource.Type == "Patient", w.owner.of(resource) == anothers: // an include may return other patients
 		w.state.Accounts.Of(resource.Type).LeftOut++
 		return false
 	}
 	return w.isWanted(resource)
 }
 
-// isWanted reports whether the options leave a resource in. The Patient always is.
+// isWanted reports whether the options include a resource. The Patient is always included.
 func (w *writer) isWanted(resource fhir.Resource) bool {
 	return resource.Type == "Patient" || w.options.Wants(resource.Type) && w.options.Changed(resource.LastUpdated)
 }
 
-// isSourced reports whether resources get a meta.source where they have none: R4 and later know it. A server that does
-// not tell its version is taken for one of R4.
+// isSourced reports whether resources without a meta.source get one, which exists in R4 and later. A server that does
+// not state its version is assumed to use R4.
 func (w *writer) isSourced() bool {
 	version := w.state.Server.Version
 	return w.addMetaSource && (version == "" || version[0] >= '4')

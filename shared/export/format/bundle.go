@@ -13,20 +13,19 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// window is how much of a line is in memory at once. A resource's type and id are looked for in the first of it.
+// window is the part of a line that is in memory at once. A resource's type and id must be in the first window.
 const window = 64 << 10
 
-// uuid matches the ids of converted documents, which no server has (RFC 9562).
+// uuid matches the ids of converted documents, which exist on no server (RFC 9562).
 var uuid = regexp.MustCompile("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 var errLine = errors.New("a line is no JSON object")
 
-// Bundle writes a part of one FHIR Bundle of type collection (bundle.html) with the resources of src, one a line,
-// in their order and byte for byte. There is at least one resource in every part. An entry's fullUrl is the
-// resource's address below base, the address of a FHIR server. If base is empty, it is the resource's id as a URN,
-// if that id is a UUID (bundle.html#bundle-unique). It is left out when no valid type and id stand in the first 64
-// KiB of the line. A line that does not begin and end as an object does is an error; what stands between was
-// checked when the line was written.
+// Bundle writes one part of a FHIR Bundle of type collection (bundle.html) with the resources of src, one per line, in
+// their order and byte for byte. Every part has at least one resource. An entry's fullUrl is the resource's URL below
+// base, the base URL of a FHIR server. If base is empty, it is the resource's id as a URN, if that id is a UUID
+// (bundle.html#bundle-unique). It is omitted if the first 64 KiB of the line contain no valid type and id. A line that
+// does not begin and end as an object is an error; the content in between was checked when the line was written.
 func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	b := bundle{
 		in: bufio.NewReaderSize(src, window), out: bufio.NewWriterSize(dst, window),
@@ -59,22 +58,22 @@ func Bundle(dst io.Writer, src io.Reader, base string, part Part) error {
 	return nil
 }
 
-// bundle is a Bundle that is being written.
+// bundle is a Bundle being written.
 type bundle struct {
 	in   *bufio.Reader
-	out  *bufio.Writer // keeps its first error for Flush
+	out  *bufio.Writer // returns its first error from Flush
 	base string
 }
 
 func (b *bundle) text(s string) { _, _ = b.out.WriteString(s) }
 
-// piece is a line, or a window of one that is longer.
+// piece is a line, or one window of a longer line.
 type piece struct {
 	json []byte // valid until the next piece is read
-	last bool   // of its line
+	last bool   // last of its line
 }
 
-// next reads a piece; io.EOF when there is none.
+// next reads a piece; io.EOF if there is none.
 func (b *bundle) next() (piece, error) {
 	read, err := b.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -89,7 +88,7 @@ func (b *bundle) next() (piece, error) {
 	return piece{json: read[:len(read)-1], last: true}, nil
 }
 
-// entry writes the entry of the line that begins with a piece, and reads the rest of it.
+// entry writes the entry of the line that begins with the given piece, and reads the rest of the line.
 func (b *bundle) entry(line piece) error {
 	if !bytes.HasPrefix(line.json, []byte("{")) {
 		return errLine
@@ -114,7 +113,7 @@ func (b *bundle) entry(line piece) error {
 		}
 		var err error
 		if line, err = b.next(); errors.Is(err, io.EOF) {
-			break // the last line ends with its window and without a line feed
+			break // the last line ends at a window boundary without a line feed
 		} else if err != nil {
 			return err
 		}
@@ -126,7 +125,7 @@ func (b *bundle) entry(line piece) error {
 	return nil
 }
 
-// fullURL returns the address of the resource that begins with head, as JSON; nil when it is not known.
+// fullURL returns, as JSON, the URL of the resource that begins with head; nil if it is unknown.
 func (b *bundle) fullURL(head []byte) []byte {
 	resourceType, id := identify(head)
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) || b.base == "" && !uuid.MatchString(id) {
@@ -138,13 +137,13 @@ func (b *bundle) fullURL(head []byte) []byte {
 	}
 	address, err := json.Marshal(full)
 	if err != nil {
-		return nil // not reached: a string can be marshalled
+		return nil // unreachable: a string always marshals
 	}
 	return address
 }
 
-// identify finds the type and the id at the top level of a resource of which only the head is there. They nearly always
-// come first, so that little of it is read.
+// identify finds the type and the id at the top level of a resource from its beginning. They nearly always come first,
+// so that little of it is read.
 func identify(head []byte) (resourceType, id string) {
 	tokens := json.NewDecoder(bytes.NewReader(head))
 	if _, err := tokens.Token(); err != nil {

@@ -16,12 +16,12 @@ import (
 	"recordbridge/shared/export/format"
 )
 
-// whole is a file of one part.
+// whole returns the position of a file's only part.
 func whole() format.Part { return format.Part{First: true, Last: true} }
 
 const base = "https://fhir.example.org/r4"
 
-func TestGzipIsReproducibleAndComesBack(t *testing.T) {
+func TestGzipIsReproducibleAndReversible(t *testing.T) {
 	t.Parallel()
 	want := strings.Repeat(`{"resourceType":"Patient","id":"1"}`+"\n", 5000)
 	var first, second bytes.Buffer
@@ -42,7 +42,7 @@ func TestGzipIsReproducibleAndComesBack(t *testing.T) {
 	}
 }
 
-func TestABundleHoldsEveryLineAsAnEntry(t *testing.T) {
+func TestBundleHoldsEveryLineAsEntry(t *testing.T) {
 	t.Parallel()
 	long := `{"resourceType":"Binary","data":"` + strings.Repeat("A", 200_000) + `","id":"late"}`
 	exact := `{"resourceType":"Binary","id":"w","data":"` + strings.Repeat("A", 64<<10-44) + `"}`
@@ -113,7 +113,7 @@ func TestABundleHoldsEveryLineAsAnEntry(t *testing.T) {
 	}
 }
 
-func TestAFileInPartsIsTheSameFile(t *testing.T) {
+func TestPartsConcatenateToSameFile(t *testing.T) {
 	t.Parallel()
 	lines := make([]string, 7)
 	for i := range lines {
@@ -142,7 +142,7 @@ func TestAFileInPartsIsTheSameFile(t *testing.T) {
 	}
 }
 
-func TestALineThatIsNoObjectIsRefusedWithoutItsContent(t *testing.T) {
+func TestBundleRefusesNonObjectWithoutQuotingIt(t *testing.T) {
 	t.Parallel()
 	good := `{"resourceType":"Patient","id":"p1"}` + "\n"
 	for name, lines := range map[string]string{
@@ -162,7 +162,7 @@ func TestALineThatIsNoObjectIsRefusedWithoutItsContent(t *testing.T) {
 	}
 }
 
-// full is a place that takes so many bytes.
+// full is a writer that fails after room bytes.
 type full struct{ room int }
 
 var errFull = errors.New("no room")
@@ -174,7 +174,7 @@ func (f *full) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestErrorsOfBothSidesAreTold(t *testing.T) {
+func TestFormatReturnsReadAndWriteErrors(t *testing.T) {
 	t.Parallel()
 	errRead := errors.New("connection reset")
 	line := `{"resourceType":"Binary","id":"b","data":"` + strings.Repeat("QUJD", 50_000) + `"}` + "\n"
@@ -200,10 +200,10 @@ func TestErrorsOfBothSidesAreTold(t *testing.T) {
 	}
 }
 
-// attachment is a line with 50 MB of data, made while it is read.
+// attachment is a line with 50 MB of data, generated while it is read.
 type attachment struct {
 	left int
-	peak uint64 // of the live heap
+	peak uint64 // peak size of the live heap
 	head io.Reader
 	tail io.Reader
 }
@@ -236,7 +236,7 @@ func (a *attachment) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestALongLineTakesLittleMemory(t *testing.T) {
+func TestFormatUsesBoundedMemoryForLongLine(t *testing.T) {
 	t.Parallel()
 	forms := map[string]func(io.Writer, io.Reader) error{
 		"gzip":   format.Gzip,

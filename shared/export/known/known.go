@@ -1,6 +1,6 @@
-// Package known holds hints about the FHIR server behind an endpoint, which exports learn and later exports begin with:
-// concurrency, page size, batches, and the order of searches. No hint omits a search for a type that the server lists.
-// Of the types that it does not list, those that it has refused are not tried again before the hint expires.
+// Package known holds hints about the FHIR server behind an endpoint: concurrency, page size, batches, and the order of
+// searches. Exports learn them, and later exports begin with them. No hint omits a search for a type that the server
+// lists. An unlisted type that the server has refused is not tried again before the hint expires.
 package known
 
 import (
@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// loadLife is how long a server is taken to bear what it has borne, and limitLife how long to refuse what it has
-	// refused: a limit of its rate looks the same to an export.
+	// loadLife is the lifetime of an observed concurrency, and limitLife that of a refused one: an export can't
+	// distinguish it from a rate limit.
 	loadLife  = 7 * 24 * time.Hour
 	limitLife = 24 * time.Hour
-	// typeLife is for how long a type of which some patient had something is not taken to be empty.
+	// typeLife is the time for which a type is not treated as empty after a patient had a resource of it.
 	typeLife = 30 * 24 * time.Hour
 	// batchLife is the lifetime of a batch's outcome.
 	batchLife = 30 * 24 * time.Hour
@@ -23,72 +23,72 @@ const (
 	trialLife = 30 * 24 * time.Hour
 	// Life is the lifetime of a row that no export renews.
 	Life = 60 * 24 * time.Hour
-	// renewAfter is the age from which a fact that is still true is stored again.
+	// renewAfter is the age after which an unchanged fact is stored again.
 	renewAfter = 24 * time.Hour
 	// maxTypes bounds each list of types, whatever a server states.
 	maxTypes = 200
 )
 
-// Server holds what was learned of one server. The zero value is that of a server nothing is known of.
+// Server holds the facts learned about one server. The zero value means that nothing is known.
 type Server struct {
 	Release string          `json:"release,omitempty"` // of the server's software, as ReleaseOf returns it
 	Load    Load            `json:"load,omitzero"`
-	Types   map[string]Type `json:"types,omitempty"` // those that were searched
-	Batch   Trial           `json:"batch,omitzero"`  // whether it answers batches of searches
+	Types   map[string]Type `json:"types,omitempty"` // the searched types
+	Batch   Trial           `json:"batch,omitzero"`  // whether it supports batches of searches
 	Pages   Pages           `json:"pages,omitzero"`
 
-	// types that its statement does not list, by whether it answers a search for them
+	// types that its statement does not list, by whether it responds to a search for them
 	Unlisted map[string]Trial `json:"unlisted,omitempty"`
-	// whether it takes _revinclude=Provenance:target, which its statement does not list
+	// whether it supports _revinclude=Provenance:target, which its statement does not list
 	Attaches Trial `json:"attaches,omitzero"`
 }
 
 // Pages holds the page sizes that work best.
 type Pages struct {
-	Size int       `json:"size,omitempty"` // to begin with; negative for no size, 0 if nothing was learned
-	Most int       `json:"most,omitempty"` // beyond which nothing is gained; 0 if that is not known
+	Size int       `json:"size,omitempty"` // first size; negative for no size, 0 if nothing was learned
+	Most int       `json:"most,omitempty"` // largest size that has any effect; 0 if unknown
 	At   time.Time `json:"at,omitzero"`
 }
 
-// Answers reports whether the server answers searches for a type that it does not list; isKnown is false
-// if that has to be tried.
+// Answers reports whether the server responds to searches for a type that it does not list; isKnown is false if that
+// must be tried.
 func (s Server) Answers(resourceType string, now time.Time) (answers, isKnown bool) {
 	trial := s.Unlisted[resourceType]
 	return trial.Works, trial.Counts(now, trialLife)
 }
 
-// AttachesProvenance reports whether the server takes a _revinclude of Provenance that it does not list; isKnown is
-// false if that has to be tried.
+// AttachesProvenance reports whether the server supports a _revinclude of Provenance that it does not list; isKnown is
+// false if that must be tried.
 func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
 	return s.Attaches.Works, s.Attaches.Counts(now, trialLife)
 }
 
 // Load holds the concurrency that the server has accepted and refused.
 type Load struct {
-	Bears   int       `json:"bears,omitempty"` // with ease; 0 if the last export had trouble
+	Bears   int       `json:"bears,omitempty"` // handled with ease; 0 if the last export had trouble
 	At      time.Time `json:"at,omitzero"`
-	Limit   int       `json:"limit,omitempty"` // that it has shown by refusing more; 0 for none
+	Limit   int       `json:"limit,omitempty"` // shown by refusing more; 0 for none
 	LimitAt time.Time `json:"limit_at,omitzero"`
 }
 
-// Type says whether patients have resources of a type.
+// Type records whether patients have resources of a type.
 type Type struct {
 	Found time.Time `json:"found,omitzero"` // when some patient had one
 	Empty time.Time `json:"empty,omitzero"` // when some patient had none
 }
 
-// Trial is whether a server did something that it need not do.
+// Trial records whether an optional feature of the server worked.
 type Trial struct {
 	Works bool      `json:"works"`
 	At    time.Time `json:"at,omitzero"` // zero if it was never tried
 }
 
-// Counts reports whether there was a trial of late.
+// Counts reports whether the trial is more recent than life.
 func (t Trial) Counts(now time.Time, life time.Duration) bool {
 	return !t.At.IsZero() && now.Sub(t.At) < life
 }
 
-// after is the trial after an export in which it worked or did not; nil if it was not made.
+// after returns the trial after an export. worked is nil if the export did not try the feature.
 func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	if worked == nil || *worked == t.Works && !isOld(t.At, now) {
 		return t, false
@@ -96,8 +96,8 @@ func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 	return Trial{Works: *worked, At: now}, true
 }
 
-// InFlight returns how many requests at once an export begins with, and which number it does not
-// pass; 0 if that is not known.
+// InFlight returns the number of concurrent requests that an export begins with and its upper limit; 0 for an unknown
+// value.
 func (s Server) InFlight(now time.Time) (begin, limit int) {
 	if now.Sub(s.Load.At) < loadLife {
 		begin = s.Load.Bears
@@ -108,7 +108,7 @@ func (s Server) InFlight(now time.Time) (begin, limit int) {
 	return begin, limit
 }
 
-// IsEmpty reports whether nobody whose record was exported of late had resources of the type.
+// IsEmpty reports whether no recently exported patient had resources of the type.
 func (s Server) IsEmpty(resourceType string, now time.Time) bool {
 	one := s.Types[resourceType]
 	return !one.Empty.IsZero() && now.Sub(one.Empty) < typeLife && (one.Found.IsZero() || now.Sub(one.Found) >= typeLife)
@@ -117,10 +117,10 @@ func (s Server) IsEmpty(resourceType string, now time.Time) bool {
 // IsKnown reports whether the type was ever searched.
 func (s Server) IsKnown(resourceType string) bool { return s.Types[resourceType] != (Type{}) }
 
-// Batches reports whether a batch of searches may be tried: unless it has failed of late.
+// Batches reports whether a batch of searches may be tried, that is, unless one has failed recently.
 func (s Server) Batches(now time.Time) bool { return s.Batch.Works || !s.Batch.Counts(now, batchLife) }
 
-// Of returns what still counts of a server that states a release. Another release has other ways.
+// Of returns the facts that still apply if the server states the given release. Another release may behave differently.
 func (s Server) Of(release string) Server {
 	if s.Release != release {
 		s.Batch, s.Pages, s.Unlisted, s.Attaches = Trial{}, Pages{}, nil, Trial{}
@@ -134,22 +134,22 @@ type Lesson struct {
 	Release string
 	Load    Experience
 	Found   []string // types of which the patient has resources
-	Empty   []string // types that were searched to the end and brought nothing
+	Empty   []string // types searched completely without a result
 	Batch   *bool    // whether batches work; nil if none was tried
-	Pages   Pages    // At is not used; zero if nothing was learned
+	Pages   Pages    // At is unused; zero if nothing was learned
 
-	Unlisted map[string]bool // types that were tried, by whether the server answered
-	Attaches *bool           // whether _revinclude of Provenance works; nil if it was not tried
+	Unlisted map[string]bool // types that were tried, by whether the server responded
+	Attaches *bool           // whether _revinclude of Provenance works; nil if not tried
 }
 
 // Experience is the outcome of one export's concurrent requests.
 type Experience struct {
-	Bears   int  // requests at once that it has borne with ease; 0 if there were never enough to tell
-	Limit   int  // that it has shown by a refusal in this export; 0 for none
+	Bears   int  // concurrent requests handled with ease; 0 if too few were sent to tell
+	Limit   int  // shown by a refusal in this export; 0 for none
 	Trouble bool // it has refused requests, or was near a limit
 }
 
-// Learn adds what an export has learned at now. isNew is false if that says nothing that is not known already.
+// Learn adds the lessons of an export at time now. isNew is false if they add nothing new.
 func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	next = s.Of(lesson.Release)
 	isNew = s.Release != lesson.Release
@@ -175,7 +175,7 @@ func (s Server) Learn(lesson Lesson, now time.Time) (next Server, isNew bool) {
 	return next, isNew
 }
 
-// PageSize returns the size to begin with, and the largest; 0 for what is not known.
+// PageSize returns the initial and the largest page size; 0 for an unknown value.
 func (s Server) PageSize(now time.Time) (size, most int) {
 	if now.Sub(s.Pages.At) >= loadLife {
 		return 0, 0
@@ -183,8 +183,8 @@ func (s Server) PageSize(now time.Time) (size, most int) {
 	return s.Pages.Size, s.Pages.Most
 }
 
-// after is the load after an export. A limit is believed for as long as limitLife from its refusal, so that a server
-// that has grown is asked for more one day.
+// after returns the load after an export. A limit applies for limitLife from its refusal, so that a server with a
+// raised limit eventually gets more requests.
 func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNew bool) {
 	isNew = wasNew
 	if met.Limit > 0 {
@@ -200,7 +200,7 @@ func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNe
 	return l, isNew
 }
 
-// learnTypes adds of which types the patient has something.
+// learnTypes adds the types of which the patient has resources.
 func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[string]Type, isNew bool) {
 	next = map[string]Type{}
 	maps.Copy(next, types)
@@ -218,7 +218,7 @@ func learnTypes(types map[string]Type, lesson Lesson, now time.Time) (next map[s
 	return next, isNew
 }
 
-// learnUnlisted adds which types the server answers that it does not list.
+// learnUnlisted adds the unlisted types to which the server responds.
 func learnUnlisted(trials map[string]Trial, tried map[string]bool, now time.Time) (next map[string]Trial, isNew bool) {
 	if len(tried) == 0 {
 		return trials, false
@@ -235,11 +235,11 @@ func learnUnlisted(trials map[string]Trial, tried map[string]bool, now time.Time
 
 func isOld(at, now time.Time) bool { return now.Sub(at) >= renewAfter }
 
-// maxName bounds what is kept of a name, in bytes.
+// maxName bounds the stored length of a name, in bytes.
 const maxName = 100
 
-// ReleaseOf names the release of a server's software by what its CapabilityStatement says of it. Of a server that
-// states no version the date counts, without its time, which some servers take from their clock.
+// ReleaseOf returns a name for the release of a server's software, from its CapabilityStatement. If the statement has
+// no version, the date is used, without its time, which some servers take from their clock.
 func ReleaseOf(software, version, date string) string {
 	if version == "" {
 		version = date[:min(len(date), len("2006-01-02"))]

@@ -11,8 +11,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// Admit gives the places of a tenant that are free to the first in line. It is safe to repeat, and does
-// nothing where nobody waits.
+// Admit gives a tenant's free places to the first tasks in line. It is idempotent, and does nothing if no task waits.
 func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 	err := retry.OnConflict(ctx, s.size+moreTries, func() error {
 		row, err := s.rows.Share(ctx, tenant)
@@ -22,19 +21,19 @@ func (s Share) Admit(ctx context.Context, tenant org.Tenant) error {
 		return s.admit(ctx, tenant, row)
 	})
 	if fault.IsStale(err) {
-		return nil // others admit, who have changed the row each time
+		return nil // other workers changed the row each time, and admit tasks too
 	}
 	return err
 }
 
-// admit is Admit for a share as it was seen; fault.Conflict when it has changed since.
+// admit is Admit for a share as it was read; it returns fault.Conflict if the share has changed since.
 func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	now := s.now()
 	free := row.free(s.size, now, "")
 	if row.JoinedAt.IsZero() || len(free) == 0 {
 		return nil
 	}
-	line, err := s.rows.Line(ctx, tenant, len(free)+len(row.Places)) // who has a place may still be in the index
+	line, err := s.rows.Line(ctx, tenant, len(free)+len(row.Places)) // a task with a place may still be in the index
 	if err != nil {
 		return fmt.Errorf("read line: %w", err)
 	}
@@ -59,14 +58,14 @@ func (s Share) admit(ctx context.Context, tenant org.Tenant, row Row) error {
 	return nil
 }
 
-// call gives a free place to a task in line, takes the task out of the line, and sends its message. A crash in between
-// leaves a place that is free again soon, or a task that is due.
+// call gives a free place to a task in line, removes the task from the line, and sends its message. A crash in between
+// leaves a place that expires soon, or a task that is due.
 func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	taskID string,
 ) (called bool, err error) {
 	task, err := s.rows.Task(ctx, tenant, taskID)
 	if errors.Is(err, fault.NotFound) || err == nil && (task.Status != export.Pending || task.WaitingSince.IsZero()) {
-		return false, nil // the index is behind
+		return false, nil // the index is stale
 	}
 	if err != nil {
 		return false, fmt.Errorf("read task: %w", err)
@@ -81,7 +80,7 @@ func (s Share) call(ctx context.Context, tenant org.Tenant, row Row, number int,
 	if errors.Is(err, fault.Conflict) {
 		_, err = s.rows.LeavePlace(ctx, Place{Tenant: tenant, TaskID: taskID, Claim: next.Claim, Number: number})
 		if err == nil {
-			err = fault.Stale() // the place is to be given to another
+			err = fault.Stale() // the place goes to another task
 		}
 	}
 	if err != nil {

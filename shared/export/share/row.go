@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Holder is which task has a place, and until when unless that is renewed. The zero value is a place that nobody has.
+// Holder names the task that has a place, and its expiry unless it is renewed. The zero value is a free place.
 type Holder struct {
 	TaskID string
-	Claim  int64 // the generation with which the task has entered; 0 while it is called only
+	Claim  int64 // generation of the task's entering run; 0 if it is only called
 	Until  time.Time
 }
 
-// Row is what is kept of a tenant's share.
+// Row is the stored state of a tenant's share.
 type Row struct {
 	Places map[int]Holder // by number, from 0
-	// JoinedAt is about when a task last joined the line; zero once nobody is in it.
+	// JoinedAt is the approximate time at which a task last joined the line; zero if the line is empty.
 	JoinedAt time.Time
 }
 
-// of lists the places that a task has, or had and nobody has taken since: two, where two
-// workers have called it at once.
+// of lists the places that a task has, or had and no other task has taken since: it has two if two workers called it at
+// once.
 func (r Row) of(taskID string) []int {
 	var found []int
 	for number, holder := range r.Places {
@@ -31,8 +31,8 @@ func (r Row) of(taskID string) []int {
 	return found
 }
 
-// free lists the places, of so many, that nobody has at a time. The first is another one for each task, so that tasks
-// that come at once do not all try to take the same.
+// free lists the places, out of size, that are free at now. The first one depends on the task, so that concurrent tasks
+// do not all try to take the same place.
 func (r Row) free(size int, now time.Time, taskID string) []int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(taskID))

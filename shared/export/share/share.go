@@ -1,8 +1,8 @@
-// Package share bounds how many exports of one tenant run at the same time, so that one organisation's flood leaves
-// workers to the others (docs/adr/0015-a-share-for-each-organisation.md). An export runs in one of its tenant's places,
-// under a lease that is renewed with the task's own. One that finds no place waits in line, in the order in which
-// exports were asked for, and who leaves a place gives it to the first. Nothing is counted: places are conditional
-// writes to one row of the tenant, so that a crash leaves none taken for longer than its lease.
+// Package share bounds the number of concurrent exports of one tenant, so that a burst of one organisation leaves
+// workers for the others (docs/adr/0015-a-share-for-each-organisation.md). An export runs in one of its tenant's
+// places, under a lease that is renewed with the task's own. If no place is free, it waits in line, in the order in
+// which exports were requested, and a task that leaves a place gives it to the first in line. There is no counter:
+// places are conditional writes to one row of the tenant, so that a crash blocks a place no longer than its lease.
 package share
 
 import (
@@ -18,42 +18,45 @@ import (
 )
 
 const (
-	// calledFor is for how long a place is kept for a task that was called out of the line: a lost
-	// message is made up for before.
+	// calledFor is the time for which a place is reserved for a task called from the line: long enough to recover from a
+	// lost message.
 	calledFor = 2 * time.Minute
-	// lookAfter is when the sweeper looks at a share that has a line, or at a called task, at the earliest.
+	// lookAfter is the earliest time at which the sweeper checks a share with a line, or a called task.
 	lookAfter = 30 * time.Second
-	// announceEvery is after how long the line is announced again by who joins it, and announcedFor how long that holds:
-	// longer by far than the line's index is behind.
+	// announceEvery is the interval at which joining tasks announce the line again, and announcedFor the time for which an
+	// announcement holds: much longer than the delay of the line's index.
 	announceEvery = 10 * time.Minute
 	announcedFor  = time.Hour
-	// moreTries is the number of tries beyond one for each place. All workers of a tenant write the same row, and a try
-	// that loses to one of them has found a place taken.
+	// moreTries is the number of tries in addition to one per place. All workers of a tenant write the same row, and a try
+	// that loses to another worker finds a place taken.
 	moreTries = 10
 )
 
-// Rows keeps shares and the line. The line is an index, which is some moments behind.
+// Rows stores shares and the line. The line is an eventually consistent index.
 type Rows interface {
-	// Share reads a tenant's share, which is zero where there is none yet.
+	// Share reads a tenant's share; the zero value if there is none yet.
 	Share(ctx context.Context, tenant org.Tenant) (Row, error)
-	// TakePlace gives a place to a task; fault.Conflict when the place, or JoinedAt, is not as it was seen any more.
+	// TakePlace gives a place to a task. It returns fault.Conflict if the place, or JoinedAt, has changed since it was
+	// read.
 	TakePlace(ctx context.Context, tenant org.Tenant, seen Row, number int, next Holder) error
-	// KeepPlace renews a place; fault.Conflict when the claim of its task does not have it any more.
+	// KeepPlace renews a place. It returns fault.Conflict if the task's claim no longer has it.
 	KeepPlace(ctx context.Context, place Place, until time.Time) error
-	// LeavePlace frees a place and returns what the share is after that; fault.Conflict as KeepPlace.
+	// LeavePlace frees a place and returns the share after that. It returns fault.Conflict like KeepPlace.
 	LeavePlace(ctx context.Context, place Place) (Row, error)
-	// AnnounceLine sets JoinedAt. The share is due at a time, unless it is due already.
+	// AnnounceLine sets JoinedAt. The share becomes due at dueAt, unless it is already due.
 	AnnounceLine(ctx context.Context, tenant org.Tenant, joinedAt, dueAt time.Time) error
-	// EndLine clears JoinedAt and when the share is due; fault.Conflict when JoinedAt is not as it was seen any more.
+	// EndLine clears JoinedAt and the share's due time. It returns fault.Conflict if JoinedAt has changed since it was
+	// read.
 	EndLine(ctx context.Context, tenant org.Tenant, seen time.Time) error
-	// JoinLine gives the task's lease back and puts it into the line; fault.Conflict when another worker has it.
+	// JoinLine releases the task's lease and puts the task into the line. It returns fault.Conflict if another worker has
+	// it.
 	JoinLine(ctx context.Context, task export.Task, at time.Time) error
 	// Line lists the first tasks in line, in the order of their creation.
 	Line(ctx context.Context, tenant org.Tenant, limit int) ([]Waiting, error)
-	// Task reads a task; fault.NotFound.
+	// Task reads a task. It returns fault.NotFound if there is none.
 	Task(ctx context.Context, tenant org.Tenant, id string) (export.Task, error)
-	// CallTask takes a task, as it was read, out of the line and stores Waited; fault.Conflict when it does not wait any
-	// more. It is due at a time.
+	// CallTask removes a task, as it was read, from the line and stores Waited. It returns fault.Conflict if the task no
+	// longer waits. The task becomes due at dueAt.
 	CallTask(ctx context.Context, task export.Task, dueAt time.Time) error
 }
 
@@ -63,7 +66,7 @@ type Waiting struct {
 	CreatedAt time.Time
 }
 
-// Place is a place that a task has, as its Holder says.
+// Place is a task's place, as recorded in its Holder.
 type Place struct {
 	Tenant org.Tenant
 	TaskID string
@@ -71,12 +74,12 @@ type Place struct {
 	Number int
 }
 
-// Enqueuer tells a worker to look at a task (queue.Work).
+// Enqueuer sends a task to a worker (queue.Work).
 type Enqueuer interface {
 	EnqueueTask(ctx context.Context, tenant org.Tenant, taskID string, delay time.Duration) error
 }
 
-// Share gives the places of tenants out. Errors that are not fault.Conflict are failures on our side.
+// Share assigns the places of tenants. Errors other than fault.Conflict are internal failures.
 type Share struct {
 	rows     Rows
 	enqueuer Enqueuer
@@ -85,14 +88,13 @@ type Share struct {
 	now      func() time.Time
 }
 
-// New makes the Share in which each tenant has size places, at least one. lease is a worker's.
+// New returns a Share in which each tenant has size places, at least one. lease is the duration of a worker's lease.
 func New(rows Rows, enqueuer Enqueuer, size int, lease time.Duration, now func() time.Time) Share {
 	return Share{rows: rows, enqueuer: enqueuer, size: max(size, 1), lease: lease, now: now}
 }
 
-// Enter finds a place for a task that its worker has just claimed: the one that it was called to or had before,
-// or a free one when nobody who came before waits for it. Where there is none, the task waits in line and is
-// not its worker's any more.
+// Enter finds a place for a task that its worker has just claimed: the one that it was called to or had before, or a
+// free one if no earlier task waits for it. If there is none, the task waits in line and its worker no longer holds it.
 func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn bool, err error) {
 	var row Row
 	err = retry.OnConflict(ctx, s.size+moreTries, func() (err error) {
@@ -120,7 +122,7 @@ func (s Share) Enter(ctx context.Context, task export.Task) (place Place, isIn b
 	return Place{}, false, err
 }
 
-// Keep renews a place for a worker's lease; fault.Conflict when the task has lost it.
+// Keep renews a place for a worker's lease. It returns fault.Conflict if the task has lost it.
 func (s Share) Keep(ctx context.Context, place Place) error {
 	if err := s.rows.KeepPlace(ctx, place, s.now().Add(s.lease)); err != nil {
 		return fmt.Errorf("keep place: %w", err)
@@ -128,8 +130,8 @@ func (s Share) Keep(ctx context.Context, place Place) error {
 	return nil
 }
 
-// Leave frees a place and gives it to the first in line. It works also when the run's time has just ended. What fails
-// is made up for when the lease ends, and by the sweeper.
+// Leave frees a place and gives it to the first in line. It works even if the run's context has just ended. The end of
+// the lease and the sweeper make up for failures.
 func (s Share) Leave(ctx context.Context, place Place) {
 	ctx = context.WithoutCancel(ctx)
 	row, err := s.rows.LeavePlace(ctx, place)
@@ -141,7 +143,7 @@ func (s Share) Leave(ctx context.Context, place Place) {
 	}
 }
 
-// leaveOthers frees the places that a task has beside the one that it has entered.
+// leaveOthers frees a task's places other than the one that it has entered.
 func (s Share) leaveOthers(ctx context.Context, task export.Task, row Row, entered int) {
 	for _, number := range row.of(task.ID) {
 		if number != entered {
@@ -173,8 +175,8 @@ func (s Share) choose(ctx context.Context, task export.Task, row Row,
 	return free[0], true, nil
 }
 
-// join puts a task into the line, which is announced before: a crash in between announces a line that is not there. Who
-// left a place meanwhile has not seen the task, so the places are looked at once more.
+// join puts a task into the line, which is announced first: a crash in between announces an empty line. A task that
+// left a place in the meantime has not seen this one, so the places are checked once more.
 func (s Share) join(ctx context.Context, task export.Task, row Row) error {
 	now := s.now()
 	if now.Sub(row.JoinedAt) >= announceEvery {

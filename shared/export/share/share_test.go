@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/export/share"
 )
 
-func TestExportsBeyondTheShareRunInTheOrderInWhichTheyWereAskedFor(t *testing.T) {
+func TestShareRunsWaitingExportsInRequestOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const many, size = 200, 20
@@ -35,7 +35,7 @@ func TestExportsBeyondTheShareRunInTheOrderInWhichTheyWereAskedFor(t *testing.T)
 				t.Errorf("export %d has waited %v, want %v, and has failed %d times", number, task.Waited, want, task.Failures)
 			}
 		}
-		// To join, to be called (two), to enter and to leave; a place is kept every 20 seconds. The line is
+		// Joining, being called (two writes), entering and leaving; a place is renewed every 20 seconds. The line is
 		// announced once in ten minutes.
 		if most := many*(5+int(w.takes/(20*time.Second))) + 20; *writes > most {
 			t.Errorf("%d writes for %d exports, want at most %d", *writes, many, most)
@@ -44,9 +44,9 @@ func TestExportsBeyondTheShareRunInTheOrderInWhichTheyWereAskedFor(t *testing.T)
 	})
 }
 
-// TestNoPlaceIsLostAndNoneIsGivenTwice: workers die at any call, before or after its effect; runs are broken off for a
-// while or go on in a next one.
-func TestNoPlaceIsLostAndNoneIsGivenTwice(t *testing.T) {
+// TestShareNeitherLosesNorDuplicatesPlacesAfterCrashes covers workers that die at any call, before or after its effect,
+// and runs that are interrupted for a while or continue in a later one.
+func TestShareNeitherLosesNorDuplicatesPlacesAfterCrashes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestNoPlaceIsLostAndNoneIsGivenTwice(t *testing.T) {
 	}
 }
 
-func TestAPlaceWhoseWorkerHasDiedIsTheNextOnesAfterItsLease(t *testing.T) {
+func TestPlaceIsReassignedAfterLeaseOfDeadWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -74,7 +74,7 @@ func TestAPlaceWhoseWorkerHasDiedIsTheNextOnesAfterItsLease(t *testing.T) {
 		if err != nil || !isIn {
 			t.Fatalf("%v, %v", isIn, err)
 		}
-		<-time.After(lease) // without a sign of life
+		<-time.After(lease) // without renewing its lease
 		second, isIn, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 1))
 		if err != nil || !isIn || second.Number != place.Number {
 			t.Errorf("place %+v, %v, %v; want that of the first", second, isIn, err)
@@ -89,7 +89,7 @@ func TestAPlaceWhoseWorkerHasDiedIsTheNextOnesAfterItsLease(t *testing.T) {
 	})
 }
 
-func TestAnExportThatGoesOnHasItsPlaceStill(t *testing.T) {
+func TestEnterReturnsSamePlaceToContinuingExport(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -108,7 +108,7 @@ func TestAnExportThatGoesOnHasItsPlaceStill(t *testing.T) {
 	})
 }
 
-func TestWhoComesLateDoesNotPassTheLine(t *testing.T) {
+func TestEnterDoesNotOvertakeLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -121,7 +121,7 @@ func TestWhoComesLateDoesNotPassTheLine(t *testing.T) {
 				t.Fatalf("export %d: %v, %v", i, isIn, err)
 			}
 		}
-		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // and its worker dies before it calls anybody
+		if _, err := w.tasks.LeavePlace(t.Context(), first); err != nil { // its worker dies before calling the next task
 			t.Fatal(err)
 		}
 		if _, isIn, err := w.share(&life{}).Enter(t.Context(), w.claim(t, 3)); isIn || err != nil {
@@ -133,12 +133,12 @@ func TestWhoComesLateDoesNotPassTheLine(t *testing.T) {
 	})
 }
 
-func TestATaskThatHasEndedInLineCostsNobodyAPlace(t *testing.T) {
+func TestAdmitSkipsTaskThatEndedInLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, time.Minute)
 		w.ask(t.Context(), 0, 1)
-		synctest.Wait() // the first is in
+		synctest.Wait() // the first has entered
 		w.ask(t.Context(), 1, 3)
 		<-time.After(time.Second)
 		// its connection was given up
@@ -151,7 +151,7 @@ func TestATaskThatHasEndedInLineCostsNobodyAPlace(t *testing.T) {
 	})
 }
 
-func TestAPlaceForATaskThatEndsMeanwhileIsTheNextOnesAtOnce(t *testing.T) {
+func TestAdmitReassignsPlaceWhenCalledTaskEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -177,9 +177,9 @@ func TestAPlaceForATaskThatEndsMeanwhileIsTheNextOnesAtOnce(t *testing.T) {
 	})
 }
 
-// TestWhoIsCalledTwiceKeepsWhereItIs: two workers call the same task, each to another place. The one that was late
-// gives its place back, unless the task is in there already.
-func TestWhoIsCalledTwiceKeepsWhereItIs(t *testing.T) {
+// TestTaskCalledTwiceKeepsEnteredPlace covers two workers that call the same task, each to a different place. The later
+// one releases its place, unless the task has already entered it.
+func TestTaskCalledTwiceKeepsEnteredPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(2, 0)
@@ -196,7 +196,7 @@ func TestWhoIsCalledTwiceKeepsWhereItIs(t *testing.T) {
 			if call != "CallTask" || !isCalled.CompareAndSwap(false, true) {
 				return effect()
 			}
-			w.share(&life{}).Leave(t.Context(), in[1]) // calls the task, too
+			w.share(&life{}).Leave(t.Context(), in[1]) // calls the task too
 			task, err := w.tasks.ClaimTask(t.Context(), tenant, taskNumber(2), time.Now(), time.Now().Add(lease))
 			if err == nil {
 				entered, _, err = w.share(&life{}).Enter(t.Context(), task)
@@ -217,7 +217,7 @@ func TestWhoIsCalledTwiceKeepsWhereItIs(t *testing.T) {
 	})
 }
 
-func TestALateWorkerDoesNotGiveAwayThePlaceOfTheNext(t *testing.T) {
+func TestLeaveKeepsPlaceOfLaterClaim(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(1, 0)
@@ -241,7 +241,7 @@ func TestALateWorkerDoesNotGiveAwayThePlaceOfTheNext(t *testing.T) {
 	})
 }
 
-func TestWhereEverybodyElseIsFasterATaskWaits(t *testing.T) {
+func TestEnterJoinsLineWhenEveryTryConflicts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(2, 0)
@@ -256,7 +256,7 @@ func TestWhereEverybodyElseIsFasterATaskWaits(t *testing.T) {
 	})
 }
 
-func TestAShareHasAtLeastOnePlace(t *testing.T) {
+func TestShareHasAtLeastOnePlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(0, 0)

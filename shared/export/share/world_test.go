@@ -25,10 +25,10 @@ var (
 	errDead = errors.New("the worker is dead")
 )
 
-// life is one invocation of a worker, which may end at a call.
+// life is one invocation of a worker, which may die at a call.
 type life struct {
-	endsAt int  // the number of the call, from 1; 0 for never
-	after  bool // the last call has its effect, and only the answer is lost
+	endsAt int  // number of the fatal call, from 1; 0 for none
+	after  bool // the fatal call takes effect, and only its response is lost
 	calls  int
 }
 
@@ -48,7 +48,7 @@ func (l *life) call(effect func() error) error {
 	return errDead
 }
 
-// dying is the store as one invocation sees it.
+// dying is the store as seen by one invocation.
 type dying struct {
 	*memory.Tasks
 
@@ -99,12 +99,12 @@ func (d dying) CallTask(ctx context.Context, task export.Task, dueAt time.Time) 
 	return d.life.call(func() error { return d.Tasks.CallTask(ctx, task, dueAt) })
 }
 
-// world is a tenant's exports and as many workers as there are messages.
+// world holds a tenant's exports and as many workers as there are messages.
 type world struct {
 	tasks *memory.Tasks
 	size  int
-	takes time.Duration // an export
-	// next is the life of the next invocation, and how its first run ends; nil for one that lives and finishes.
+	takes time.Duration // duration of an export
+	// next returns the life of the next invocation and the end of its first run; nil for one that survives and finishes.
 	next func() (*life, export.Kind, time.Duration)
 
 	mu      sync.Mutex
@@ -135,7 +135,7 @@ func pendingTask(number int) export.Task {
 	}
 }
 
-// countWrites counts the writes to share and line that succeed.
+// countWrites counts the successful writes to share and line.
 func (w *world) countWrites() *int {
 	writes := new(int)
 	w.tasks.Around = func(call string, effect func() error) error {
@@ -153,7 +153,7 @@ func (w *world) countWrites() *int {
 	return writes
 }
 
-// send lets a worker look at a task after a delay.
+// send makes a worker process a task after a delay.
 func (w *world) send(ctx context.Context, id string, delay time.Duration) {
 	w.workers.Go(func() {
 		<-time.After(delay)
@@ -161,7 +161,7 @@ func (w *world) send(ctx context.Context, id string, delay time.Duration) {
 	})
 }
 
-// messages sends what a worker that may be dead has to send.
+// messages sends the messages of a worker that may be dead.
 type messages struct {
 	world *world
 	life  *life
@@ -216,7 +216,7 @@ func (w *world) invoke(ctx context.Context, id string) {
 	_ = w.tasks.FinishTask(ctx, task, webhook.Event{ID: id, Tenant: tenant})
 }
 
-// run works on a task for as long as an export takes, and reports whether it was not broken off.
+// run works on a task for the duration of an export, and reports whether it was not interrupted.
 func (w *world) run(ctx context.Context, s share.Share, place share.Place, task export.Task) bool {
 	w.mu.Lock()
 	w.running++
@@ -240,7 +240,7 @@ func (w *world) run(ctx context.Context, s share.Share, place share.Place, task 
 	return true
 }
 
-// sweep is the sweeper, once a minute for so long or until nothing is pending.
+// sweep runs the sweeper once a minute, for the given time or until nothing is pending.
 func (w *world) sweep(ctx context.Context, long time.Duration) {
 	for end := time.Now().Add(long); time.Now().Before(end) && w.pending() > 0; {
 		<-time.After(time.Minute)
@@ -275,7 +275,7 @@ func (w *world) pending() (many int) {
 	return many
 }
 
-// checkNothingIsLeft waits for the end of all leases and of the line.
+// checkNothingIsLeft waits until all leases and the line have ended.
 func (w *world) checkNothingIsLeft(t *testing.T) {
 	t.Helper()
 	w.workers.Wait()
@@ -298,7 +298,7 @@ func (w *world) checkNothingIsLeft(t *testing.T) {
 	}
 }
 
-// accidents draws lives of workers: some end at one of their calls, and some runs end before the export.
+// accidents draws random lives of workers: some end at one of their calls, and some runs end before the export.
 func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	var mu sync.Mutex
 	return func() (*life, export.Kind, time.Duration) {
@@ -318,7 +318,7 @@ func accidents(random *rand.Rand) func() (*life, export.Kind, time.Duration) {
 	}
 }
 
-// lost fails the calls that are named with a conflict that is none of the store's.
+// lost makes the named calls fail with a conflict that the store did not cause.
 func lost(calls ...string) memory.Hook {
 	return func(call string, effect func() error) error {
 		if slices.Contains(calls, call) {

@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Attachment opens the content at an address, in one try.
+// Attachment opens the content at a URL, in one try.
 func (s *Session) Attachment(ctx context.Context, address string, limit int64) (fhir.File, error) {
 	return s.server.Attachment(ctx, address, limit)
 }
 
-// Content reads what is at an attachment's address before its turn. What is too large for that is left to be read by
-// Attachment in its turn: the page has no Content then.
+// Content reads the content at an attachment's URL ahead of its turn. Content that is too large for that is read by
+// Attachment in its turn: the page then has no Content.
 func (s *Session) Content(address string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		var content Content

@@ -7,12 +7,12 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// batchLimit is the largest answer to a batch, in bytes: it is held until the last of its pages is written.
+// batchLimit is the largest response to a batch, in bytes: it is held until the last of its pages is written.
 const batchLimit = 1 << 20
 
-// Batch makes searches of a server at base with one request. Page.Parts has their first pages in order;
-// those that failed have none. An answer that is too large, or not one to this batch, is a refusal: the
-// searches can be made one by one.
+// Batch sends searches to the server at base in one request. Page.Parts has their first pages in order, and none for
+// those that failed. A response that is too large, or does not match this batch, is a refusal: the searches can be sent
+// one by one.
 func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	addresses := make([]string, 0, len(queries))
 	for _, q := range queries {
@@ -33,7 +33,7 @@ func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 	}
 }
 
-// batched reads the answer to a batch.
+// batched parses the response to a batch.
 func batched(answer Answer, queries []plan.Query, base fhir.Base) Page {
 	if answer.Failed != nil {
 		return Page{Failed: unlessTooLarge(answer.Failed)}
@@ -51,7 +51,7 @@ func batched(answer Answer, queries []plan.Query, base fhir.Base) Page {
 	return Page{Parts: pages, Took: answer.Took, room: int64(cap(answer.Body))}
 }
 
-// unlessTooLarge makes a refusal of the failure of a request whose answer would be too large to be held.
+// unlessTooLarge turns the failure of a request into a refusal if the response was too large to hold.
 func unlessTooLarge(failed *fhir.RequestError) *fhir.RequestError {
 	if failed.Class == fhir.TooLarge {
 		return &fhir.RequestError{Class: fhir.Rejected, Status: failed.Status}

@@ -8,59 +8,59 @@ import (
 )
 
 const (
-	// firstInFlight is with how many requests at once a run begins: a server serves its clinicians first.
+	// firstInFlight is the number of concurrent requests at the start of a run: a server serves its clinicians first.
 	firstInFlight = 4
-	// mostInFlight is how many there are at most, at a server that bears them with ease.
+	// mostInFlight is the maximum number, for a server that handles them with ease.
 	mostInFlight = 8
-	// lateTimes is how many times as long as usual, and lateBy how much longer besides, an answer takes that comes late.
-	// One that takes twice as long again is a sign of strain where it takes longer than veryLate.
+	// lateTimes and lateBy define a late response: it takes longer than lateTimes the usual time plus lateBy. One that
+	// takes longer than lateTimes that, and longer than veryLate, is a sign of strain.
 	lateTimes = 2
 	lateBy    = 100 * time.Millisecond
 	veryLate  = 2 * time.Second
-	// provenBy is how many calm answers to as many requests at once show that a refusal is not for their number. A few
-	// show nothing: some of the others may just have been answered.
+	// provenBy is the number of calm responses at a concurrency that prove that a refusal has another cause. A few prove
+	// nothing: some of the other requests may just have ended.
 	provenBy = 24
 )
 
-// sign is what the end of a request says of the server's load.
+// sign classifies the end of a request by the server's load.
 type sign int
 
 const (
-	calm    sign = iota // it has answered
-	nothing             // it has failed in a way that comes of what was asked for
-	strain              // it is near a limit: of a rate that is nearly used up, or in the middle of trouble that passes
-	refusal             // it refuses work: 429, 503, or a Retry-After
+	calm    sign = iota // it responded normally
+	nothing             // it failed because of the request itself
+	strain              // near a limit: a rate limit nearly used up, or a temporary failure
+	refusal             // it refused the work: 429, 503, or a Retry-After
 )
 
-// landing is how a request has ended.
+// landing describes the end of a request.
 type landing struct {
-	number int // of the request, in the order in which they left
-	beside int // requests under way beside it, itself among them
+	number int // number of the request, in the order of sending
+	beside int // requests under way at the same time, including itself
 	sign   sign
 	took   time.Duration
 }
 
-// flight decides how many requests are under way at one server at once: one more after as many calm answers as there
-// are requests, half as many at a sign of strain or a refusal (additive increase, multiplicative decrease; RFC 5681
-// section 3.1), one less where answers come much later than usual. A refusal of more requests at once than the server
-// has proven to bear shows a limit, which is not tried again, unless a request that is alone is refused, too: then it
-// is a rate that is limited. It is for one goroutine at a time.
+// flight decides how many requests to one server are under way at once. It allows one more after as many calm responses
+// as there are requests, half as many after a sign of strain or a refusal (additive increase, multiplicative decrease;
+// RFC 5681 section 3.1), and one less if responses are much later than usual. A refusal at a concurrency above the
+// proven one reveals a limit, which is not tried again, unless a request that is alone is refused as well: then the
+// server limits the rate. It is not safe for concurrent use.
 type flight struct {
-	limit    int                   // requests at once, now
-	ceiling  int                   // that limit does not pass
-	most     int                   // that ceiling does not pass, whatever the server bears
-	calm     [mostInFlight + 1]int // calm answers, by how many requests were under way
-	isFull   bool                  // as many were under way as may be, since the limit has changed
-	inARow   int                   // calm answers since then
-	usual    time.Duration         // how long answers take, smoothed
-	left     int                   // requests that have left
+	limit    int                   // current number of concurrent requests allowed
+	ceiling  int                   // upper bound of limit
+	most     int                   // upper bound of ceiling, whatever the server handles
+	calm     [mostInFlight + 1]int // calm responses, by the number of requests under way
+	isFull   bool                  // the limit was reached since it last changed
+	inARow   int                   // calm responses since then
+	usual    time.Duration         // smoothed response time
+	left     int                   // requests sent so far
 	troubled bool                  // there was strain or a refusal
 	refused  bool                  // ceiling was lowered by a refusal
-	// requests that had left when the limit was last lowered: what comes of them says nothing new
+	// requests sent before the limit was last lowered: their results add no information
 	turned int
 }
 
-// newFlight begins at a server that is to be asked for most at once, 0 where nobody says.
+// newFlight returns the flight for a server that allows most concurrent requests, 0 if unknown.
 func newFlight(most int) flight {
 	if most <= 0 || most > mostInFlight {
 		most = mostInFlight
@@ -68,7 +68,7 @@ func newFlight(most int) flight {
 	return flight{limit: min(firstInFlight, most), ceiling: most, most: most}
 }
 
-// expect begins with as many requests as the server has borne before, and with the limit that it has shown; 0 for none.
+// expect sets the concurrency that the server has handled before, and the limit that it has shown; 0 for none.
 func (f *flight) expect(begin, shown int) {
 	if shown > 0 {
 		f.ceiling = min(shown, f.ceiling)
@@ -93,7 +93,7 @@ func (f *flight) load() known.Experience {
 	return met
 }
 
-// shown is the limit that the server has shown; 0 for none.
+// shown returns the limit that the server has shown; 0 for none.
 func (f *flight) shown() int {
 	if f.ceiling == f.most {
 		return 0
@@ -101,7 +101,7 @@ func (f *flight) shown() int {
 	return f.ceiling
 }
 
-// depart counts a request that leaves, beside which some are under way, itself among them.
+// depart counts a request being sent. beside is the number of requests under way, including itself.
 func (f *flight) depart(beside int) (number int) {
 	f.isFull = f.isFull || beside >= f.limit
 	f.left++
@@ -122,7 +122,7 @@ func (f *flight) land(l landing) {
 		case f.isProven(l.beside):
 		case l.number > f.turned:
 			f.ceiling = min(f.ceiling, l.beside-1)
-		default: // another one of those that were refused together
+		default: // another of the requests that were refused together
 			f.ceiling = max(1, f.ceiling-1)
 		}
 	case nothing:
@@ -133,10 +133,10 @@ func (f *flight) land(l landing) {
 	f.lower(l, f.limit/2)
 }
 
-// isProven reports whether the server has proven to bear so many requests at once.
+// isProven reports whether the server has proven to handle so many concurrent requests.
 func (f *flight) isProven(beside int) bool { return f.answered(beside) >= provenBy }
 
-// answered counts the calm answers to requests with at least so many under way.
+// answered counts the calm responses to requests with at least beside under way.
 func (f *flight) answered(beside int) (answers int) {
 	for _, count := range f.calm[beside:] {
 		answers += count
@@ -144,7 +144,7 @@ func (f *flight) answered(beside int) (answers int) {
 	return answers
 }
 
-// hasAnswered reports whether the server has answered a request calmly.
+// hasAnswered reports whether the server has responded calmly to any request.
 func (f *flight) hasAnswered() bool { return slices.Max(f.calm[:]) > 0 }
 
 func (f *flight) landCalm(l landing) {
@@ -168,7 +168,7 @@ func (f *flight) landCalm(l landing) {
 	}
 }
 
-// lower makes the limit at most what is given, once for all requests that were under way together.
+// lower lowers the limit to at most the given one, once for all requests that were under way together.
 func (f *flight) lower(l landing, limit int) {
 	f.limit, f.inARow, f.isFull = min(f.limit, f.ceiling), 0, false
 	if l.number > f.turned {

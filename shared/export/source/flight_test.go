@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/export/source"
 )
 
-func TestHowManyRequestsAreMadeAtOnceFollowsWhatTheServerBears(t *testing.T) {
+func TestFlightAdaptsConcurrencyToServer(t *testing.T) {
 	t.Parallel()
 	always := func(sign string, took time.Duration) func(int, int) (string, time.Duration) {
 		return func(int, int) (string, time.Duration) { return sign, took }
@@ -40,10 +40,10 @@ func TestHowManyRequestsAreMadeAtOnceFollowsWhatTheServerBears(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		most   int // that is known from the start
+		most   int // maximum known from the start
 		answer func(round, beside int) (sign string, took time.Duration)
-		from   int   // the first round that is looked at
-		want   []int // the limit of each round from there
+		from   int   // first round to check
+		want   []int // expected limit of each round from there
 		shown  int
 	}{
 		"one more after each round, up to eight": {answer: always("calm", time.Second), want: []int{4, 5, 6, 7, 8, 8, 8}},
@@ -89,7 +89,7 @@ func TestHowManyRequestsAreMadeAtOnceFollowsWhatTheServerBears(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreMadeOneByOneDoNotShowThatMoreAreBorne(t *testing.T) {
+func TestFlightLearnsNothingFromSequentialRequests(t *testing.T) {
 	t.Parallel()
 	flight := source.NewFlight(0)
 	if flight.OneByOne(100); flight.Limit() != 4 {
@@ -97,7 +97,7 @@ func TestRequestsThatAreMadeOneByOneDoNotShowThatMoreAreBorne(t *testing.T) {
 	}
 }
 
-func TestFlightBeginsWithWhatServerHasBorneBefore(t *testing.T) {
+func TestFlightBeginsWithLearnedConcurrency(t *testing.T) {
 	t.Parallel()
 	calm := func(int) (string, time.Duration) { return "calm", time.Second }
 	for name, c := range map[string]struct {
@@ -125,7 +125,7 @@ func TestFlightBeginsWithWhatServerHasBorneBefore(t *testing.T) {
 	}
 }
 
-func TestFlightTellsHowServerHasBorneIt(t *testing.T) {
+func TestFlightReportsLoad(t *testing.T) {
 	t.Parallel()
 	refusing := func(bears int) func(int) (string, time.Duration) {
 		return func(beside int) (string, time.Duration) {

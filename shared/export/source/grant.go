@@ -14,12 +14,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// grant keeps the tokens of a session.
+// grant holds the tokens of a session.
 type grant struct {
 	tokens       Tokens
 	tenant       org.Tenant
 	connectionID string
-	renewing     chan struct{} // of one: taken by who gets new tokens for all
+	renewing     chan struct{} // capacity 1: held while one request gets new tokens for all
 
 	mu      sync.Mutex
 	current tokens.Set
@@ -39,9 +39,9 @@ func (g *grant) now() (set tokens.Set, version int64) {
 	return g.current, g.version
 }
 
-// renew gets another token after a 401 to a request with the token of version used. isNew is false where the token
-// still reads the Patient: the 401 stands then, since it was for what was asked, and nothing is rotated for it
-// (docs/reference/deviations.md, "Exports").
+// renew gets another token after a 401 to a request with the token of version used. isNew is false if the token still
+// reads the Patient: then the 401 stands, since it concerned the requested resource, and the token is not rotated for
+// it (docs/reference/deviations.md, "Exports").
 func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop export.Result, err error) {
 	g := &s.grant
 	select {
@@ -58,7 +58,7 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	if err != nil || stop.Stops() || reads {
 		return false, stop, err
 	}
-	// A refresh that is cut off may have used up a rotating token; it has limits of its own.
+	// An interrupted refresh may have used up a rotating token; it has time limits of its own.
 	renewed, err := g.tokens.Renew(context.WithoutCancel(ctx), g.tenant, g.connectionID, version)
 	if err != nil {
 		return false, tokenFailure(err, s.pace.now()), nil
@@ -69,8 +69,8 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 	return true, export.Result{}, nil
 }
 
-// readsPatient reports whether the token still reads the Patient. A server that has too much to do, or fails, is asked
-// again: that says nothing of the token, and must not cost one of the few attempts that a task has to get one.
+// readsPatient reports whether the token still reads the Patient. If the server is overloaded or fails, the request is
+// repeated: that failure has no bearing on the token, and must not cost one of a task's few attempts to get one.
 func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop export.Result, err error) {
 	for try := 1; ; try++ {
 		_, _, stop, unread := s.placed(ctx, nil, func(ctx context.Context) (fhir.Answer, error) {
@@ -94,14 +94,14 @@ func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop
 			return false, export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Cause: cause}, nil
 		}
 		if stop, err := s.pace.backOff(ctx, failed, try); err != nil || stop.Stops() {
-			stop.Tried = 0 // of this question, which is not asked in the next run unless there is a 401 again
+			stop.Tried = 0 // of this request, which the next run repeats only after another 401
 			return false, stop, err
 		}
 	}
 }
 
-// tokenFailure says what to do without a token. A token endpoint that is not asked for now, because others are at it,
-// is no failure: the task comes again.
+// tokenFailure returns the result of a run without a token. A token endpoint that must wait because other requests are
+// using it is not a failure: the task is retried.
 func tokenFailure(err error, now time.Time) export.Result {
 	if busy, ok := errors.AsType[*refresh.BusyError](err); ok {
 		return export.Result{
@@ -113,6 +113,6 @@ func tokenFailure(err error, now time.Time) export.Result {
 	if isRefused || errors.Is(err, fault.NotFound) {
 		return export.Result{Kind: export.Fatal, Reason: export.TokenRefreshFailure, TokensRefused: isRefused, Cause: err}
 	}
-	wait := fault.Of(err).RetryAfter // that the token endpoint demands
+	wait := fault.Of(err).RetryAfter // the token endpoint's Retry-After
 	return export.Result{Kind: export.Retryable, Reason: export.TokenRefreshFailure, Wait: wait, Cause: err}
 }

@@ -10,67 +10,68 @@ import (
 )
 
 const (
-	// aheadLimit is the largest document that is read before its turn to be written, in bytes. A larger one is asked for
-	// again when it is the next, so that only one such is held at a time.
+	// aheadLimit is the largest document that is read before its turn to be written, in bytes. A larger one is requested
+	// again in its turn, so that only one such document is held at a time.
 	aheadLimit = 2 << 20
-	// aheadRoom is how many bytes all documents together may have that are read before their turn.
+	// aheadRoom is the total size of all documents that are read before their turn, in bytes.
 	aheadRoom = 16 << 20
 )
 
-// turn is where who reads one document after the other stands in the line of those whose documents are written. Its
-// fields belong to the limiter.
+// turn is the position of a reader, which reads one document after the other, in the order of writing. Its fields
+// belong to the limiter.
 type turn struct {
-	isNext bool  // it is its turn: nothing is written before its next document is there
-	ahead  int   // documents that were read and are not taken
-	held   int64 // bytes of those, and of the one that is read, as far as they are before its turn
+	isNext bool  // it is next: nothing is written before its next document arrives
+	ahead  int   // documents read and not yet taken
+	held   int64 // their bytes, plus those of the document being read ahead of its turn
 }
 
-// Limiter lets requests through to one server: no more at once than it bears, and no more documents before their turn
-// than there is room for. Who is next goes first, all others in the order in which they came.
+// Limiter admits requests to one server: no more at once than the server handles, and no more documents before their
+// turn than there is room for. The next turn goes first, all others in the order of their arrival.
 type Limiter struct {
 	mu     sync.Mutex
 	flight flight
 	busy   int   // requests under way
-	held   int64 // bytes of documents before their turn
+	held   int64 // bytes of documents held before their turn
 	line   []*visitor
 
-	oneByOne bool // nothing is read ahead until the server has answered
+	oneByOne bool // nothing is read ahead until the server has responded
 }
 
-// visitor is who waits at the limiter.
+// visitor is a request that waits at the limiter.
 type visitor struct {
-	turn   *turn // nil for one who reads no document before its turn
+	turn   *turn // nil for a request that reads no document ahead
 	passed chan struct{}
 	number int
 	beside int
-	room   int64 // that is held for its document
+	room   int64 // bytes reserved for its document
 }
 
-// isNext reports whether nothing is written before what it asks for is there.
+// isNext reports whether writing waits for this request's document.
 func (v *visitor) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
 
-// Bears is how many requests at once the server was found to bear, for Expect; 0 where it has shown no limit.
+// Bears returns the number of concurrent requests that the server was found to handle, for Expect; 0 if it has shown no
+// limit.
 func (l *Limiter) Bears() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.shown()
 }
 
-// OneByOne has nothing read ahead until the server has answered a request. A run begins so after one that ended with
-// a demand to leave the server alone: the refusal of what is read ahead must not be all that comes of a wait. It is
-// called before the first request.
+// OneByOne prevents reading ahead until the server has responded to a request. A run begins this way if the previous
+// one ended because the server demanded a pause: a refusal of requests sent ahead must not waste that wait. Call it
+// before the first request.
 func (l *Limiter) OneByOne() { l.oneByOne = true }
 
-// IsOneByOne reports whether nothing is read ahead for now.
+// IsOneByOne reports whether reading ahead is currently prevented.
 func (l *Limiter) IsOneByOne() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.oneByOne && !l.flight.hasAnswered()
 }
 
-// Expect begins with what earlier exports and runs have shown: how many requests at once the server has borne with
-// ease, and beyond how many it refuses; 0 for what is not known. It is called before the first request that needs a
-// token.
+// Expect sets the results of earlier exports and runs: the number of concurrent requests that the server has handled
+// with ease, and the number beyond which it refuses; 0 for an unknown value. Call it before the first request that
+// needs a token.
 func (l *Limiter) Expect(begin, limit int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +86,7 @@ func (l *Limiter) Load() known.Experience {
 	return l.flight.load()
 }
 
-// enter waits until a request may be made. After nil there must be a leave.
+// enter waits until a request may be sent. If it returns a nil error, the caller must call leave.
 func (l *Limiter) enter(ctx context.Context, of *turn) (*visitor, error) {
 	v := &visitor{turn: of, passed: make(chan struct{})}
 	l.mu.Lock()
@@ -108,17 +109,17 @@ func (l *Limiter) enter(ctx context.Context, of *turn) (*visitor, error) {
 	return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 }
 
-// leave ends a request that has brought a document of some bytes, and notes how it went.
+// leave ends a request that returned a document of the given size, and records how it ended.
 func (l *Limiter) leave(v *visitor, bytes int64, how landing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	how.number, how.beside = v.number, max(v.beside, l.busy) // the server may have got others before it
+	how.number, how.beside = v.number, max(v.beside, l.busy) // the server may have received others before it
 	l.flight.land(how)
 	l.depart(v, bytes)
 	l.admit()
 }
 
-// depart gives a visitor's place back; a document before its turn goes on to be held.
+// depart frees a visitor's slot; a document read before its turn stays held.
 func (l *Limiter) depart(v *visitor, bytes int64) {
 	l.busy--
 	if v.room > 0 {
@@ -134,14 +135,14 @@ func (l *Limiter) hurry(of *turn) {
 	l.admit()
 }
 
-// keep notes that a document of a turn was read, and waits to be taken.
+// keep records that a document of a turn was read and waits to be taken.
 func (l *Limiter) keep(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of.ahead++
 }
 
-// take gives the room back of a document of a turn, which is written now.
+// take frees the room of a turn's document, which is now being written.
 func (l *Limiter) take(of *turn, room int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +151,7 @@ func (l *Limiter) take(of *turn, room int64) {
 	l.admit()
 }
 
-// release gives all room of a turn back, whose documents are not wanted any more.
+// release frees all room of a turn whose documents are no longer needed.
 func (l *Limiter) release(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,7 +159,7 @@ func (l *Limiter) release(of *turn) {
 	l.admit()
 }
 
-// limit is how many requests may be under way now.
+// limit returns the number of requests that may be under way now.
 func (l *Limiter) limit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,7 +172,7 @@ func (l *Limiter) hold(of *turn, more int64) {
 	of.held += more
 }
 
-// admit lets those pass for whom there is a place and room.
+// admit lets waiting requests pass while there are free slots and room.
 func (l *Limiter) admit() {
 	for l.busy < l.flight.limit && len(l.line) > 0 {
 		at := max(0, slices.IndexFunc(l.line, (*visitor).isNext))
@@ -190,7 +191,7 @@ func (l *Limiter) admit() {
 	}
 }
 
-// signOf reads the end of a request.
+// signOf classifies the end of a request.
 func signOf(rate fhir.Rate, failed *fhir.RequestError) sign {
 	switch {
 	case failed == nil && isScarce(rate):

@@ -7,11 +7,12 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// listLimit is the largest answer to a search by ids, in bytes: it is held until the last of its resources is written.
+// listLimit is the largest response to a search by ids, in bytes: it is held until the last of its resources is
+// written.
 const listLimit = 512 << 10
 
-// List reads the resources of a type that have these ids, as one page, which NextLost says is not all of it. An answer
-// that is too large is a refusal: they can be read one by one.
+// List reads the resources of a type that have these ids, as one page; NextLost reports that the page is incomplete. A
+// response that is too large is a refusal: the resources can be read one by one.
 func (s *Session) List(resourceType string, ids []string, base fhir.Base) Fetch {
 	search := s.Search(plan.Listed(resourceType, ids), base)
 	return func(ctx context.Context, wanted Wanted) (Page, error) {

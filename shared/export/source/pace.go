@@ -17,20 +17,20 @@ const (
 	scarce = 20
 )
 
-// pace is how fast a server may be asked.
+// pace limits how fast a server is queried.
 type pace struct {
 	now     func() time.Time
-	pauseBy time.Time // no wait may reach beyond it; zero for no such moment
-	// giveUpBy is set before the first request. A server that demands to be left alone until later is given up: it is
-	// not asked any more, and what it was not asked for has failed. Zero for no such moment.
+	pauseBy time.Time // no wait may extend beyond it; zero for no limit
+	// giveUpBy is set before the first request. A server that demands a pause beyond it is given up: it gets no further
+	// requests, and the remaining ones count as failed. Zero for no limit.
 	giveUpBy time.Time
 
 	mu        sync.Mutex
-	notBefore time.Time          // the server has asked to be left alone until then
-	demand    *fhir.RequestError // with which it has; nil where only a rate limit is nearly used up
+	notBefore time.Time          // the server has demanded a pause until then
+	demand    *fhir.RequestError // the refusal with that demand; nil if a rate limit is merely nearly used up
 }
 
-// triesFor says how often a request may be made that failed so.
+// triesFor returns the number of tries for a request that failed with the given error.
 func triesFor(failed *fhir.RequestError) int {
 	if failed.Refusal == fhir.Denied || failed.Refusal == fhir.Missing || failed.Refusal == fhir.Unsupported {
 		return 1
@@ -40,7 +40,7 @@ func triesFor(failed *fhir.RequestError) int {
 		return maxTries
 	case fhir.ServerFault:
 		if failed.Status == 500 || failed.Status == 408 {
-			return 2 // some servers answer 500 to what they will never answer
+			return 2 // some servers return 500 for requests that will never succeed
 		}
 		return maxTries
 	case fhir.Content:
@@ -51,15 +51,15 @@ func triesFor(failed *fhir.RequestError) int {
 	return 1
 }
 
-// slowDown makes requests wait for the next window of a rate limit that is nearly used up. A window that ends later
-// is not waited for: the server has refused nothing, and says how long to wait when it does.
+// slowDown delays requests until the next window of a rate limit that is nearly used up. It does not wait for a window
+// that ends after longestWait: the server has refused nothing yet, and will state how long to wait when it does.
 func (p *pace) slowDown(rate fhir.Rate) {
 	if isScarce(rate) && rate.Reset <= longestWait {
 		p.leaveAlone(rate.Reset, nil)
 	}
 }
 
-// recordDemand keeps the wait that a refusal demands, however long it is. It holds for all requests, whichever was
+// recordDemand stores the wait that a refusal demands, however long it is. It applies to all requests, whichever was
 // refused, and also after the last try of that one (RFC 9110 section 10.2.3, RFC 6585 section 4).
 func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
@@ -78,21 +78,21 @@ func (p *pace) leaveAlone(wait time.Duration, demand *fhir.RequestError) {
 	}
 }
 
-// left returns how long the server is still to be left alone, and the refusal that demands it, if one does.
+// left returns the remaining wait that the server demands, and the refusal that demands it, if any.
 func (p *pace) left() (wait time.Duration, demand *fhir.RequestError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(p.notBefore.Sub(p.now()), 0), p.demand
 }
 
-// givenUp reports whether the server has been given up, and for which refusal.
+// givenUp reports whether the server has been given up, and returns the refusal that caused it.
 func (p *pace) givenUp() (demand *fhir.RequestError, isGivenUp bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.demand, p.demand != nil && !p.giveUpBy.IsZero() && p.notBefore.After(p.giveUpBy)
 }
 
-// waitForServer waits until the server may be asked. A wait that is too long for a running function stops the run.
+// waitForServer waits until requests may be sent. A wait that is too long for a running function stops the run.
 func (p *pace) waitForServer(ctx context.Context) (export.Result, error) {
 	for {
 		wait, demand := p.left()
@@ -108,7 +108,7 @@ func (p *pace) waitForServer(ctx context.Context) (export.Result, error) {
 	}
 }
 
-// putOff ends a run for a wait, which a refusal demands unless that is nil.
+// putOff ends a run for a wait. demand is the refusal that demands it, or nil.
 func putOff(wait time.Duration, demand *fhir.RequestError) export.Result {
 	stop := export.Result{Kind: export.Yield, Wait: wait}
 	if demand != nil {
@@ -117,13 +117,13 @@ func putOff(wait time.Duration, demand *fhir.RequestError) export.Result {
 	return stop
 }
 
-// isTooLong reports whether a wait is to be spent in the queue.
+// isTooLong reports whether a wait should be spent in the queue.
 func (p *pace) isTooLong(wait time.Duration) bool {
 	return wait > longestWait || !p.pauseBy.IsZero() && p.now().Add(wait).After(p.pauseBy)
 }
 
-// backOff lets time pass after a try that failed. What the server asked for holds for all requests. A wait that is too
-// long for a running function stops the run.
+// backOff waits after a failed try. A wait that the server demanded applies to all requests. A wait that is too long
+// for a running function stops the run.
 func (p *pace) backOff(ctx context.Context, failed *fhir.RequestError, try int) (export.Result, error) {
 	wait := max(failed.RetryAfter, firstWait<<(try-1))
 	if p.isTooLong(wait) {

@@ -14,30 +14,30 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections reads connections; fault.NotFound.
+// Connections reads connections. It returns fault.NotFound if there is none.
 type Connections interface {
 	Connection(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error)
 }
 
-// Endpoints reads endpoints of the catalog; fault.NotFound.
+// Endpoints reads endpoints of the catalog. It returns fault.NotFound if there is none.
 type Endpoints interface {
 	Endpoint(ctx context.Context, id string) (catalog.Endpoint, error)
 }
 
-// Platforms knows how the FHIR servers of a platform want to be asked (platform.Registry).
+// Platforms returns the request profile of a platform's FHIR servers (platform.Registry).
 type Platforms interface {
 	Asking(endpoint catalog.Endpoint) (plan.Profile, error)
 }
 
-// Profiles finds how the server at the other end of a connection wants to be asked.
+// Profiles finds the request profile for the server of a connection.
 type Profiles struct {
 	Connections Connections
 	Endpoints   Endpoints
 	Platforms   Platforms
 }
 
-// Of returns the profile of the platform at a connection's endpoint. A server that the catalog does not know any more
-// is asked as any other is.
+// Of returns the profile of the platform at a connection's endpoint. A server that is no longer in the catalog gets the
+// default profile.
 func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string) (plan.Profile, error) {
 	conn, err := p.Connections.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
@@ -46,7 +46,7 @@ func (p Profiles) Of(ctx context.Context, tenant org.Tenant, connectionID string
 	if err != nil {
 		return plan.Profile{}, fmt.Errorf("read connection: %w", err)
 	}
-	if conn.EndpointID == "" { // of TEFCA
+	if conn.EndpointID == "" { // a TEFCA connection
 		return plan.Profile{}, nil
 	}
 	logx.Add(ctx, slog.String("endpoint_id", conn.EndpointID))

@@ -17,7 +17,7 @@ import (
 
 var errTrouble = errors.New("trouble on our side")
 
-// directory knows one connection, its endpoint and the endpoint's platform, unless one of them fails.
+// directory holds one connection, its endpoint and the endpoint's platform, unless reading one of them fails.
 type directory struct{ connection, endpoint, platform error }
 
 func (d directory) Connection(context.Context, org.Tenant, string) (connection.Connection, error) {
@@ -32,7 +32,7 @@ func (d directory) Asking(catalog.Endpoint) (plan.Profile, error) {
 	return plan.Profile{Everything: true}, d.platform
 }
 
-func TestAServerIsAskedAsItsPlatformWants(t *testing.T) {
+func TestProfilesReturnsProfileOfPlatform(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		directory directory

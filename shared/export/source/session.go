@@ -11,53 +11,53 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Answer is what came of asking. Where Failed is nil and Stop does not stop, there is a body.
+// Answer is the result of a request. If Failed is nil and Stop does not stop, there is a body.
 type Answer struct {
 	Body   []byte
-	Failed *fhir.RequestError // the server has not given it, in any try
-	Stop   export.Result      // the run cannot go on
-	Took   time.Duration      // the request that has brought the body
+	Failed *fhir.RequestError // the failure of the last try
+	Stop   export.Result      // set if the run can't continue
+	Took   time.Duration      // duration of the request that returned the body
 }
 
-// Page is what came of asking for a page of resources, or for content.
+// Page is the result of requesting a page of resources, or content.
 type Page struct {
 	fhir.Bundle
 
-	Parts   []fhir.BatchPage // where a batch was asked for
-	Content *Content         // where content was asked for; nil where that is too large to be read before its turn
-	Bytes   int              // of the page
-	Took    time.Duration    // the request that has brought it
+	Parts   []fhir.BatchPage // set if a batch was requested
+	Content *Content         // set if content was requested; nil if it is too large to read ahead
+	Bytes   int              // size of the page
+	Took    time.Duration    // duration of the request that returned it
 
-	Failed *fhir.RequestError // the server has not given it, in any try
-	Stop   export.Result      // the run cannot go on
+	Failed *fhir.RequestError // the failure of the last try
+	Stop   export.Result      // set if the run can't continue
 
-	room int64 // bytes that it takes in memory
+	room int64 // bytes of memory in use
 }
 
-// Content is what an attachment's address has.
+// Content is the content at an attachment's URL.
 type Content struct {
-	Type string // media type as the server states it; empty when it does not
+	Type string // media type as stated by the server; empty if missing
 	Data []byte
 }
 
 // IsThere reports whether there is a page.
 func (p Page) IsThere() bool { return p.Failed == nil && !p.Stop.Stops() }
 
-// ErrOther says that an answer is JSON, but not the resource that was asked for.
+// ErrOther means that a response is JSON, but not the requested resource.
 var ErrOther = errors.New("not the resource that was asked for")
 
-// Wanted is a document that is asked for.
+// Wanted describes a requested document.
 type Wanted struct {
-	Next  string // page; empty for the first
-	Tried int    // times, in earlier runs
-	Limit int64  // bytes that it may have
+	Next  string // URL of the page; empty for the first
+	Tried int    // tries in earlier runs
+	Limit int64  // maximum size in bytes
 
 	isOpen bool  // requested without a token, so that a 401 does not mean that the token has expired
-	turn   *turn // nil for what is not read before its turn
+	turn   *turn // nil for a document that is not read ahead
 }
 
-// Ask makes one request, again when that may help: with a new token after a 401, after a wait on what passes. It
-// was tried some times before, in earlier runs. Errors are ours: those of request that are no
+// Ask sends one request, and repeats it if that may help: with a new token after a 401, after a wait on a temporary
+// failure. tried is the number of tries in earlier runs. Errors are internal: those of request that are not a
 // *fhir.RequestError, and the cause of ctx.
 func (s *Session) Ask(ctx context.Context, tried int,
 	request func(context.Context) (fhir.Answer, error),
@@ -102,7 +102,7 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 		}
 		switch {
 		case err == nil && stop.Kind != export.Fatal && s.GivenUp():
-			// fails as every request does from now on
+			// all further requests will fail the same way
 		case err != nil || stop.Stops():
 			return Answer{Stop: stop}, err
 		case !isWorthIt:
@@ -111,8 +111,8 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 	}
 }
 
-// placed makes a request once the server may be asked and the limiter lets it through. A Result that stops is that of
-// a wait which is too long: the request was not made then.
+// placed sends a request once the server may be queried and the limiter admits it. A Result that stops means that the
+// wait is too long; the request was not sent then.
 func (s *Session) placed(
 	ctx context.Context, of *turn, request func(context.Context) (fhir.Answer, error),
 ) (answer fhir.Answer, took time.Duration, stop export.Result, err error) {
@@ -138,8 +138,8 @@ func (s *Session) placed(
 	return answer, took, export.Result{}, err
 }
 
-// enter waits until a request may be made. While it waits for its place, the refusal of another may demand to leave
-// the server alone.
+// enter waits until a request may be sent. While it waits for its slot, the refusal of another request may demand a
+// pause.
 func (s *Session) enter(ctx context.Context, of *turn) (*visitor, export.Result, error) {
 	for {
 		if stop, err := s.pace.waitForServer(ctx); err != nil || stop.Stops() {
@@ -159,7 +159,7 @@ func (s *Session) enter(ctx context.Context, of *turn) (*visitor, export.Result,
 // Fetch reads one document.
 type Fetch func(ctx context.Context, wanted Wanted) (Page, error)
 
-// Search reads the pages of a query from the server at base, to which it moves the links that the server writes.
+// Search reads every page of a query, rewriting the server's links to point to base.
 func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 	path := PathOf(q)
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
@@ -176,16 +176,16 @@ func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 			base = base.Learn(found.Bundle, path)
 		}
 		if address, ok := base.Resolve(found.Next); ok && found.Next != "" {
-			found.Next = address // else the server's reader refuses it
+			found.Next = address // otherwise the server's reader refuses it
 		}
 		return found, nil
 	}
 }
 
-// PathOf is where a query is asked, below the base.
+// PathOf returns the path of a query, relative to the base URL.
 func PathOf(q plan.Query) string { return cmp.Or(q.Path, q.Type) }
 
-// Read reads one resource as a page of its own. An answer that is something else fails with ErrOther.
+// Read reads one resource as a page of its own. Any other response fails with ErrOther.
 func (s *Session) Read(resourceType, id string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		return s.page(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
@@ -200,7 +200,7 @@ func (s *Session) Read(resourceType, id string) Fetch {
 	}
 }
 
-// page asks for what parse can read. What it cannot is asked for twice.
+// page requests a document that parse can read. If parse fails, it requests the document once more.
 func (s *Session) page(
 	ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Answer, error),
 	parse func([]byte) (fhir.Bundle, error),

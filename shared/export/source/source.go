@@ -1,7 +1,7 @@
-// Package source asks one patient's FHIR server for an export: with usable tokens, no more than a few requests at
-// a time, again where that may help, as slowly as the server wants, and ahead of who needs the answers. It knows
-// neither what is asked for nor what becomes of it; it tells apart what the server refused, what ends the run,
-// and what fails on our side.
+// Package source sends an export's requests to one patient's FHIR server: with usable tokens, only a few at a time,
+// repeated if that may help, no faster than the server wants, and ahead of the code that needs the responses. It
+// neither chooses the requests nor interprets the results; it distinguishes refusals by the server, results that end
+// the run, and internal failures.
 package source
 
 import (
@@ -22,28 +22,28 @@ import (
 )
 
 // Server reads one patient's FHIR server. Bodies are at most limit bytes, and no document is larger than fhir.MaxPage;
-// failed requests are *fhir.RequestError.
+// failed requests return a *fhir.RequestError.
 type Server interface {
 	Metadata(ctx context.Context) (fhir.Answer, error)
 	Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error)
 	// Search reads the first page at path: "Observation" or "Patient/p1/$everything".
 	Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error)
 	Page(ctx context.Context, next string, limit int64) (fhir.Answer, error)
-	// Batch makes the searches of a batch, as fhir.Batch writes it.
+	// Batch sends the searches of a batch, as written by fhir.Batch.
 	Batch(ctx context.Context, batch []byte, limit int64) (fhir.Answer, error)
-	// Attachment opens the content that an attachment's URL names.
+	// Attachment opens the content at an attachment's URL.
 	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
 }
 
-// Portals opens the FHIR server at base, which is asked as profile says; token is asked before every request.
+// Portals opens the FHIR server at base with a request profile. It calls token before every request.
 type Portals interface {
 	Open(base string, profile plan.Profile, token func(context.Context) (secret.Text, error)) (Server, error)
 }
 
-// Tokens hands out usable access tokens (tokens.Manager).
+// Tokens returns usable access tokens (tokens.Manager).
 type Tokens interface {
 	Current(ctx context.Context, tenant org.Tenant, connectionID string) (tokens.Usable, error)
-	// Renew gets other tokens than those of the version that was used.
+	// Renew replaces the tokens of version used.
 	Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (tokens.Usable, error)
 }
 
@@ -55,7 +55,7 @@ type Opener struct {
 	Now      func() time.Time
 }
 
-// Session is a server that is open for one run, with the tokens it is read with. It is safe for concurrent use.
+// Session is a server opened for one run, with its tokens. It is safe for concurrent use.
 type Session struct {
 	grant   grant
 	server  Server
@@ -63,16 +63,16 @@ type Session struct {
 	limiter Limiter
 	pace    pace
 
-	statement *statement // nil until it is asked for
+	statement *statement // nil until it is requested
 }
 
-// Open gets usable tokens and opens the FHIR server that they belong to. No wait reaches beyond pauseBy, unless that is
-// zero. Where a run begins that will need the server's statement, it is asked for while the tokens are looked at. There
-// is no session when the Result stops, and no server in one whose record is cached.
+// Open gets usable tokens and opens the FHIR server that they belong to. No wait extends beyond pauseBy, unless that is
+// zero. If the run will need the server's statement, Open requests it while it gets the tokens. There is no session if
+// the Result stops, and the session of a cached record has no server.
 func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string, pauseBy time.Time,
 	begins bool,
 ) (*Session, export.Result, error) {
-	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // first, since it puts the endpoint on the log line
+	profile, err := o.Profiles.Of(ctx, tenant, connectionID) // first, since it adds the endpoint to the log line
 	if err != nil {
 		return nil, export.Result{}, err
 	}
@@ -92,10 +92,10 @@ func (o Opener) Open(ctx context.Context, tenant org.Tenant, connectionID string
 	return s, export.Result{}, nil
 }
 
-// noToken is that of a server that is asked for its statement only.
+// noToken returns no token, for a server that is queried for its statement only.
 func noToken(context.Context) (secret.Text, error) { return secret.Text{}, nil }
 
-// open completes a session with tokens and the server that they are for.
+// open adds the tokens and their server to a session.
 func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tenant org.Tenant,
 	connectionID string,
 ) export.Result {
@@ -114,7 +114,7 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	}
 	s.grant.begin(o.Tokens, tenant, connectionID, usable)
 	s.profile = profile.Filled(set.Extra)
-	if set.Records != nil && set.FHIRBase == "" { // the record is cached, and there is nobody to ask
+	if set.Records != nil && set.FHIRBase == "" { // the record is cached; there is no server to query
 		return export.Result{}
 	}
 	s.server, err = o.Portals.Open(set.FHIRBase, s.profile, func(context.Context) (secret.Text, error) {
@@ -126,10 +126,10 @@ func (o Opener) open(ctx context.Context, s *Session, profile plan.Profile, tena
 	return export.Result{}
 }
 
-// errOtherBase ends an export whose tokens are not for the server that the endpoint has now.
+// errOtherBase ends an export whose tokens are not for the endpoint's current server.
 var errOtherBase = errors.New("the endpoint's FHIR base is not the one that the tokens are for")
 
-// Spot is this server at a step, for the log. Without a class that of the error counts.
+// Spot returns this server and the step, for the log. If class is empty, the error's class is used.
 func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 	return fault.Spot{Step: step, Host: fault.HostOf(s.Tokens().FHIRBase), Class: class}
 }
@@ -137,44 +137,43 @@ func (s *Session) Spot(step fault.Step, class string) fault.Spot {
 // Limiter returns the limiter of the session's requests.
 func (s *Session) Limiter() *Limiter { return &s.limiter }
 
-// GiveUpBy sets the end of the time in which the server may be waited for: one that demands to be left alone until
-// later is not asked any more. It is called before the first request.
+// GiveUpBy sets the time until which the export may wait for the server: if the server demands a longer pause, it gets
+// no further requests. Call it before the first request.
 func (s *Session) GiveUpBy(end time.Time) { s.pace.giveUpBy = end }
 
-// GivenUp reports whether the server has demanded to be left alone beyond the time of GiveUpBy. Requests then fail
-// without being made, with that refusal.
+// GivenUp reports whether the server has demanded a pause beyond the time of GiveUpBy. All requests then fail with that
+// refusal without being sent.
 func (s *Session) GivenUp() bool {
 	_, isGivenUp := s.pace.givenUp()
 	return isGivenUp
 }
 
-// Demanded returns for how long the server still has to be left alone.
+// Demanded returns the remaining pause that the server demands.
 func (s *Session) Demanded() time.Duration {
 	wait, _ := s.pace.left()
 	return wait
 }
 
-// Wait leaves the server alone for as long as it has to be. The Result stops if that is too long for a running
-// function.
+// Wait waits until the server's demanded pause is over. The Result stops if that is too long for a running function.
 func (s *Session) Wait(ctx context.Context) (export.Result, error) { return s.pace.waitForServer(ctx) }
 
-// Profile is how the server wants to be asked.
+// Profile returns the server's request profile.
 func (s *Session) Profile() plan.Profile { return s.profile }
 
-// Tokens are those that the server is read with now.
+// Tokens returns the current tokens.
 func (s *Session) Tokens() tokens.Set {
 	set, _ := s.grant.now()
 	return set
 }
 
-// Allows reports whether the authorization allows an access to a type, as far as the server has said what it covers.
+// Allows reports whether the authorization allows an access to a type, as far as the server has stated what it covers.
 func (s *Session) Allows(resourceType string, access fhir.Access) bool {
 	granted := s.Tokens().Scope
 	return granted == "" || fhir.ParseScopes(granted).Allows(resourceType, access)
 }
 
-// Withheld returns why the authorization does not cover an access to a type: the authorization request did not name
-// the type, or the patient or portal did not grant it. Sets that do not have their request count as the latter.
+// Withheld returns why the authorization does not cover an access to a type: either the authorization request did not
+// name the type, or the patient or portal did not grant it. Token sets without a stored request count as the latter.
 func (s *Session) Withheld(resourceType string, access fhir.Access) export.LossReason {
 	asked := fhir.ParseScopes(s.Tokens().AskedScope)
 	if asked.Any() && !asked.Allows(resourceType, access) {

@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// statement is a server's CapabilityStatement, requested without a token beside other requests.
+// statement is a server's CapabilityStatement, requested without a token and concurrently with other requests.
 type statement struct {
 	done       chan struct{}
 	capability fhir.Capability
@@ -14,12 +14,12 @@ type statement struct {
 	err        error
 }
 
-// Statement begins to read what the server says it can do, unless Open has; it was tried some times before.
+// Statement begins to read the server's CapabilityStatement, unless Open has. tried is the number of earlier tries.
 func (s *Session) Statement(ctx context.Context, tried int) {
 	if s.statement != nil {
 		return
 	}
-	asked, server := &statement{done: make(chan struct{})}, s.server // Open puts another in its place
+	asked, server := &statement{done: make(chan struct{})}, s.server // Open replaces the server
 	s.statement = asked
 	go func() {
 		defer close(asked.done)
@@ -27,7 +27,8 @@ func (s *Session) Statement(ctx context.Context, tried int) {
 	}()
 }
 
-// Capability waits for what Statement reads. One that cannot be read, also in a second try, is as good as none.
+// Capability waits for the result of Statement. If the statement is unreadable in a second try too, it is treated as
+// absent.
 func (s *Session) Capability(ctx context.Context) (fhir.Capability, Answer, error) {
 	select {
 	case <-s.statement.done:

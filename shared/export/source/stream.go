@@ -9,60 +9,60 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Streams read what queries or references ask for, page by page, ahead of who writes it, each under its key. They run
-// side by side and are taken from one after the other, so that the order of the file depends on the plan alone. Streams
-// itself is for one goroutine.
+// Streams reads the results of queries or references, page by page, ahead of the code that writes them, each stream
+// under its key. The streams run concurrently and are taken from one after the other, so that the order of the file
+// depends on the plan alone. Streams is not safe for concurrent use.
 type Streams[K comparable] struct {
 	limiter *Limiter
 	open    map[K]*stream
 	running sync.WaitGroup
-	asking  atomic.Int64  // streams that have no page to be taken yet
-	ready   chan struct{} // one of them has
+	asking  atomic.Int64  // streams without a page to take yet
+	ready   chan struct{} // signals that a stream has a page
 }
 
 const (
 	// maxStreams limits the streams that are open at once.
 	maxStreams = 32
-	// maxAhead is how many pages of a stream are read before the first of them is taken, so that the pages of a long
-	// search, of which each names the next, need not all be waited for in its turn.
+	// maxAhead is the number of pages of a stream that are read before the first of them is taken. Without it, each page
+	// of a long search, whose URL is in the page before it, would have to be waited for in turn.
 	maxAhead = 8
 )
 
-// NewStreams returns Streams of a session, none of which is open.
+// NewStreams returns a session's Streams, with none open.
 func NewStreams[K comparable](s *Session) *Streams[K] {
 	return &Streams[K]{limiter: &s.limiter, open: map[K]*stream{}, ready: make(chan struct{}, 1)}
 }
 
-// stream is one of Streams.
+// stream is one of the streams in Streams.
 type stream struct {
 	turn  turn
-	begin func() // it has to ask for a page
-	done  func() // it has one, or none
-	keep  func() // a page is there to be taken
+	begin func() // called before it requests a page
+	done  func() // called when it has a page or has ended
+	keep  func() // called when a page is ready to be taken
 	pages chan step
-	large chan struct{} // allows a page beyond aheadLimit
-	stop  func()        // ends it; what it was about to send is lost
+	large chan struct{} // allows a page larger than aheadLimit
+	stop  func()        // ends it and discards unsent pages
 }
 
-// step is what a stream sends.
+// step is one message of a stream.
 type step struct {
 	Page
 
 	err   error
-	waits bool // for leave to read a large page
+	waits bool // it waits for permission to read a large page
 }
 
-// Has reports whether there is a stream under a key.
+// Has reports whether a stream is open under the key.
 func (s *Streams[K]) Has(key K) bool { return s.open[key] != nil }
 
-// Full reports whether a further stream would only wait: as many ask already as the server bears, or as many have
-// something to be taken as may, or nothing is read ahead (Session.OneByOne).
+// Full reports whether a further stream would only wait: as many requests are under way as the server handles, as many
+// streams are open as allowed, or nothing is read ahead (Session.OneByOne).
 func (s *Streams[K]) Full() bool {
 	return s.limiter.IsOneByOne() || len(s.open) >= maxStreams || s.asking.Load() >= int64(s.limiter.limit())
 }
 
-// Start begins to read what is wanted and all pages after it, some of which are there before they are taken. It ends
-// with ctx, with Drop, and after a page without a next one.
+// Start begins to read the wanted page and all pages after it, some of them before they are taken. It ends with ctx,
+// with Drop, and after a page without a next one.
 func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch) {
 	ctx, stop := context.WithCancel(ctx)
 	one := &stream{
@@ -82,17 +82,17 @@ func (s *Streams[K]) Start(ctx context.Context, key K, wanted Wanted, read Fetch
 	})
 }
 
-// done tells Take that there may be a place for a further stream.
+// done signals to Take that there may be room for a further stream.
 func (s *Streams[K]) done() {
 	s.asking.Add(-1)
 	select {
 	case s.ready <- struct{}{}:
-	default: // it is told already
+	default: // already signalled
 	}
 }
 
-// Take returns the next page under a key. It is called when it is that stream's turn. While it waits it calls more
-// whenever there may be a place for further streams.
+// Take returns the next page under a key. Call it when it is that stream's turn. While it waits, it calls more whenever
+// there may be room for further streams.
 func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
 	one := s.open[key]
 	s.limiter.hurry(&one.turn)
@@ -117,7 +117,7 @@ func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error)
 	}
 }
 
-// Drop ends the stream under a key, whose requests would be others' places.
+// Drop ends the stream under a key, to free its slots for others.
 func (s *Streams[K]) Drop(key K) {
 	if one := s.open[key]; one != nil {
 		one.stop()
@@ -133,13 +133,13 @@ func (s *Streams[K]) DropAll() {
 	}
 }
 
-// Close ends all streams, and returns once none is at work.
+// Close ends all streams, and returns once none is running.
 func (s *Streams[K]) Close() {
 	s.DropAll()
 	s.running.Wait()
 }
 
-// run reads from what is wanted on until there is no more, a request fails, or the context ends.
+// run reads from the wanted page on until there is no more, a request fails, or the context ends.
 func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 	seen := map[string]bool{wanted.Next: true}
 	for {
@@ -150,7 +150,7 @@ func (s *stream) run(ctx context.Context, wanted Wanted, read Fetch) {
 			if !s.send(ctx, step{waits: true}) || !s.mayBeLarge(ctx) {
 				return
 			}
-			runtime.GC() // the large page before this one must be gone before there is another
+			runtime.GC() // free the previous large page before reading another
 			wanted.Limit = fhir.MaxPage
 			got, err = read(ctx, wanted)
 		}
@@ -173,7 +173,7 @@ func (s *stream) send(ctx context.Context, one step) bool {
 	}
 }
 
-// mayBeLarge waits for leave to read a large page.
+// mayBeLarge waits for permission to read a large page.
 func (s *stream) mayBeLarge(ctx context.Context) bool {
 	select {
 	case <-s.large:

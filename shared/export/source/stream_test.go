@@ -21,13 +21,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// shelf is a FHIR server of one second an answer that has every resource that is asked for.
+// shelf is a FHIR server that takes one second per response and has every requested resource.
 type shelf struct {
-	bytes int    // of a resource, about
-	late  string // id of what comes after a minute
+	bytes int    // approximate size of a resource
+	late  string // id of the resource that takes a minute
 
 	mu    sync.Mutex
-	given []string // ids of what was sent
+	given []string // ids of the resources sent
 }
 
 var errUnused = errors.New("not asked for in this test")
@@ -107,7 +107,7 @@ func (s *shelf) session(t *testing.T) *source.Session {
 	return session
 }
 
-// starter starts streams for 30 resources, as far as there are to be further ones.
+// starter starts streams for 30 resources, as long as there is room.
 func starter(t *testing.T, streams *source.Streams[string], session *source.Session, keys *[]string) func() {
 	t.Helper()
 	return func() {
@@ -119,7 +119,7 @@ func starter(t *testing.T, streams *source.Streams[string], session *source.Sess
 	}
 }
 
-func TestWhileOneIsWaitedForOthersAreReadAhead(t *testing.T) {
+func TestStreamsReadAheadWhileOneStreamIsSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server := &shelf{bytes: 100, late: "k0"}
@@ -135,7 +135,7 @@ func TestWhileOneIsWaitedForOthersAreReadAhead(t *testing.T) {
 	})
 }
 
-func TestWhatIsReadAheadHasBoundedRoomAndWhoseTurnItIsNeedsNone(t *testing.T) {
+func TestStreamsBoundReadAheadAndNeverBlockCurrentTurn(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ bytes, ahead int }{
 		"small documents":              {100, 30},
@@ -158,7 +158,7 @@ func TestWhatIsReadAheadHasBoundedRoomAndWhoseTurnItIsNeedsNone(t *testing.T) {
 				if got := server.sent(); got != c.ahead {
 					t.Errorf("%d documents were read ahead, want %d", got, c.ahead)
 				}
-				// the last waits for room, where there is not enough for all
+				// the last one waits for room if there is too little
 				for _, key := range slices.Backward(slices.Clone(keys)) {
 					if got, err := streams.Take(t.Context(), key, func() {}); err != nil || got.Len != 1 {
 						t.Fatalf("%s: %v, %+v", key, err, got.Failed)
@@ -170,7 +170,7 @@ func TestWhatIsReadAheadHasBoundedRoomAndWhoseTurnItIsNeedsNone(t *testing.T) {
 	}
 }
 
-func TestPagesOfSearchAreReadAheadOfTheirTurn(t *testing.T) {
+func TestStreamsReadPagesAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		session := (&shelf{bytes: 100}).session(t)
@@ -199,7 +199,7 @@ func TestPagesOfSearchAreReadAheadOfTheirTurn(t *testing.T) {
 	})
 }
 
-func TestPagesInLoopAreNotReadAhead(t *testing.T) {
+func TestStreamsDoNotReadPagesInLoopAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		session := (&shelf{bytes: 100}).session(t)

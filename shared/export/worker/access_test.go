@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestTypesOutsideTheGrantedScopesAreDeniedWithoutARequest(t *testing.T) {
+func TestWorkerDeniesTypesOutsideScopesWithoutRequest(t *testing.T) {
 	t.Parallel()
 	for name, scope := range map[string]string{
 		"version 1": "patient/Patient.read patient/Condition.read",
@@ -35,7 +35,7 @@ func TestTypesOutsideTheGrantedScopesAreDeniedWithoutARequest(t *testing.T) {
 	}
 }
 
-func TestAnEHRThatDoesNotTellItsScopesIsAskedForEverything(t *testing.T) {
+func TestWorkerRequestsAllTypesWhenScopesAreUnknown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -47,7 +47,7 @@ func TestAnEHRThatDoesNotTellItsScopesIsAskedForEverything(t *testing.T) {
 	})
 }
 
-func TestA401IsAnsweredWithOneNewToken(t *testing.T) {
+func TestWorkerRenewsTokenOnceAfter401(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -63,8 +63,9 @@ func TestA401IsAnsweredWithOneNewToken(t *testing.T) {
 	})
 }
 
-// Some servers answer 401 to a type that was not granted. A token that still reads the Patient is not rotated for that.
-func TestATypeThatAnswers401IsDeniedAndNothingIsRenewed(t *testing.T) {
+// Some servers return 401 for a type that was not granted. A token that still reads the Patient is not rotated in that
+// case.
+func TestWorkerDeniesTypeAfter401WhenTokenStillWorks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// withAttachments has a note whose content is at two addresses of the server, one of them a Binary.
+// withAttachments returns a bench with a note whose content is at two URLs of the server, one of them a Binary.
 func withAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -25,7 +25,7 @@ func withAttachments(t *testing.T) *bench {
 	return b
 }
 
-// binaries are the Binary resources of a file, by id.
+// binaries returns the Binary resources of a file, by id.
 func binaries(t *testing.T, file []byte) map[string]map[string]any {
 	t.Helper()
 	found := map[string]map[string]any{}
@@ -41,7 +41,7 @@ func binaries(t *testing.T, file []byte) map[string]map[string]any {
 	return found
 }
 
-func TestContentAtAnAddressBecomesABinary(t *testing.T) {
+func TestAttachmentBecomesBinary(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := withAttachments(t)
@@ -67,7 +67,7 @@ func TestContentAtAnAddressBecomesABinary(t *testing.T) {
 	})
 }
 
-func TestABinaryThatIsServedAsItsBytesIsOneAllTheSame(t *testing.T) {
+func TestBinaryIsExportedWhenServedAsRawBytes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := withAttachments(t)
@@ -80,7 +80,7 @@ func TestABinaryThatIsServedAsItsBytesIsOneAllTheSame(t *testing.T) {
 	})
 }
 
-func TestAnAttachmentThatCannotBeReadIsNamedAndLeavesNoBrokenLine(t *testing.T) {
+func TestUnreadableAttachmentIsReportedAndRolledBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer answer
@@ -116,7 +116,7 @@ func TestAnAttachmentThatCannotBeReadIsNamedAndLeavesNoBrokenLine(t *testing.T) 
 	}
 }
 
-func TestAHandOverBetweenAttachmentsChangesNothing(t *testing.T) {
+func TestHandoverBetweenAttachmentsKeepsFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		whole := withAttachments(t)
@@ -133,8 +133,8 @@ func TestAHandOverBetweenAttachmentsChangesNothing(t *testing.T) {
 	})
 }
 
-// withManyAttachments has a note with content at twelve addresses of the server: the third is larger than what is read
-// before its turn, the fifth is not there.
+// withManyAttachments returns a bench with a note whose content is at twelve URLs of the server: the third is too large
+// to be read ahead, the fifth does not exist.
 func withManyAttachments(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -154,7 +154,7 @@ func withManyAttachments(t *testing.T) *bench {
 	return b
 }
 
-func TestAttachmentsAreReadSideBySideAndWrittenInTheirOrder(t *testing.T) {
+func TestAttachmentsAreReadConcurrentlyAndWrittenInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := withManyAttachments(t)
@@ -190,7 +190,7 @@ func TestAttachmentsAreReadSideBySideAndWrittenInTheirOrder(t *testing.T) {
 	})
 }
 
-func TestAHandOverAmongAttachmentsThatAreReadAheadChangesNothing(t *testing.T) {
+func TestHandoverDuringReadAheadOfAttachmentsKeepsFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		whole := withManyAttachments(t)

@@ -33,7 +33,7 @@ const (
 	connectionID = "c0000000-0000-4000-8000-000000000001"
 	wideScope    = "openid launch/patient patient/*.read"
 	lease        = time.Minute
-	places       = 3 // of a tenant
+	places       = 3 // places per tenant
 )
 
 var (
@@ -41,15 +41,15 @@ var (
 	errTrouble = errors.New("trouble on our side")
 )
 
-// afterWait is how much later than the end of a wait the message comes.
+// afterWait is the delay of the message after the end of a wait.
 const afterWait = time.Second
 
-// files keeps objects, of which some cannot be closed.
+// files stores objects, some of which fail on Close.
 type files struct {
 	memory.Files
 
-	refuse string       // part of the keys that cannot be closed
-	closed func(string) // is told every key that was closed
+	refuse string       // keys that contain it fail on Close
+	closed func(string) // called with every closed key
 }
 
 func (f *files) Create(ctx context.Context, key, contentType string) (export.Writer, error) {
@@ -78,14 +78,14 @@ func (u *upload) Close(ctx context.Context) error {
 	return nil
 }
 
-// workStore keeps one task, and fails where a test wants it to.
+// workStore stores one task, and fails on demand.
 type workStore struct {
 	*memory.Tasks
 
-	crashAfter int           // of ContinueTask, the next fails; 0 for never
-	finish     func() error  // instead of FinishTask, when set
-	answer     time.Duration // how long FinishTask takes to say that it has finished the task
-	saves      int           // calls of ContinueTask that succeeded
+	crashAfter int           // ContinueTask calls before one fails; 0 for never
+	finish     func() error  // replaces FinishTask, if set
+	answer     time.Duration // delay of FinishTask's response after it has taken effect
+	saves      int           // successful calls of ContinueTask
 	extends    int           // renewals of the lease
 }
 
@@ -116,17 +116,17 @@ func counted(calls *int, effect func() error) error {
 	return err
 }
 
-// fakeTokens hands tokens out, and knows the connection that they are for.
+// fakeTokens returns tokens, and holds the connection that they are for.
 type fakeTokens struct {
 	set        tokens.Set
-	current    error // of Current
-	renew      error // of Renew
-	hang       bool  // Current answers only when its caller gives up
+	current    error // error that Current returns
+	renew      error // error that Renew returns
+	hang       bool  // Current returns only when its context ends
 	renewed    int
 	profile    plan.Profile
-	catalogued string   // the FHIR base that the catalog has; empty for none
-	due        error    // of RefreshDue
-	dues       []string // the connections whose tokens were made due
+	catalogued string   // FHIR base in the catalog; empty for none
+	due        error    // error that RefreshDue returns
+	dues       []string // connections whose tokens became due
 }
 
 func (d *fakeTokens) RefreshDue(_ context.Context, _ org.Tenant, id string, _ time.Time) error {
@@ -161,7 +161,7 @@ func (d *fakeTokens) Renew(_ context.Context, _ org.Tenant, _ string, used int64
 	return tokens.Usable{Set: d.set, Version: used + 1}, nil
 }
 
-// enqueued remembers what was enqueued.
+// enqueued records the enqueued messages.
 type enqueued struct {
 	mu     sync.Mutex
 	tasks  []time.Duration // delays
@@ -182,7 +182,7 @@ func (n *enqueued) EnqueueEvent(_ context.Context, _ org.Tenant, id string) erro
 	return errTrouble
 }
 
-// bench is a worker with everything around it. It is made inside a synctest bubble: the clock is the bubble's.
+// bench is a worker with all its dependencies. It must be created inside a synctest bubble, whose clock it uses.
 type bench struct {
 	server   *fakeFHIR
 	store    *workStore
@@ -220,18 +220,18 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// task is the one task as it is.
+// task returns the current state of the only task.
 func (b *bench) task() export.Task { return b.store.Get(tenant, taskID) }
 
-// change changes the one task, whoever holds it.
+// change changes the only task, regardless of its lease.
 func (b *bench) change(change func(task *export.Task)) { b.store.Change(tenant, taskID, change) }
 
-// results are the events of the task's end.
+// results returns the events of the task's end.
 func (b *bench) results() []webhook.Event {
 	return b.store.Told(webhook.ExportSucceeded, webhook.ExportFailed)
 }
 
-// work lets the worker run once; runFor is the time until its deadline, zero for none.
+// work runs the worker once; runFor is the time until its deadline, zero for none.
 func (b *bench) work(t *testing.T, runFor time.Duration) {
 	t.Helper()
 	var deadline time.Time
@@ -247,7 +247,7 @@ func (b *bench) work(t *testing.T, runFor time.Duration) {
 	}
 }
 
-// finish lets the worker run until the task has ended, waiting for its messages as the queue does.
+// finish runs the worker until the task has ended, waiting for its messages as the queue does.
 func (b *bench) finish(t *testing.T) (runs int) {
 	t.Helper()
 	for b.task().Status == export.Pending {
@@ -279,7 +279,7 @@ func (b *bench) file(t *testing.T) []byte {
 	return body
 }
 
-// object returns an object that is there.
+// object returns an existing object.
 func (b *bench) object(t *testing.T, key string) []byte {
 	t.Helper()
 	body, ok := b.files.Get(key)
@@ -289,7 +289,7 @@ func (b *bench) object(t *testing.T, key string) []byte {
 	return body
 }
 
-// names lists the resources of a file, in order.
+// names lists the names of a file's resources, in order.
 func names(t *testing.T, file []byte) []string {
 	t.Helper()
 	var found []string
@@ -306,13 +306,13 @@ func names(t *testing.T, file []byte) []string {
 	return found
 }
 
-// asked are the outcomes of a task but for the types that the server does not offer.
+// asked returns the outcomes of a task except for the types that the server does not offer.
 func asked(task export.Task) []export.TypeOutcome {
 	return slices.DeleteFunc(slices.Clone(task.Outcome),
 		func(o export.TypeOutcome) bool { return o.Reason == export.LossUnsupported })
 }
 
-// outcomeOf finds the outcome of a type.
+// outcomeOf returns the outcome of a type.
 func outcomeOf(t *testing.T, task export.Task, resourceType string) export.TypeOutcome {
 	t.Helper()
 	at := slices.IndexFunc(task.Outcome, func(o export.TypeOutcome) bool { return o.Type == resourceType })

@@ -23,7 +23,7 @@ import (
 // cache holds the chunks of a connection's records, by batch and fixture. Reading one takes a second.
 type cache struct {
 	chunks map[string][][]string
-	fails  int // times, then it reads
+	fails  int // number of failures before reads succeed
 }
 
 func (c *cache) Read(
@@ -46,7 +46,7 @@ func (c *cache) Read(
 	}, nil
 }
 
-// newCachedBench is a bench whose connection has its record in a cache, in chunks, and no server.
+// newCachedBench returns a bench whose connection has its record in a cache, in chunks, and no server.
 func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	t.Helper()
 	b, c := newBench(t), &cache{chunks: map[string][][]string{"one": chunks}}
@@ -58,8 +58,8 @@ func newCachedBench(t *testing.T, chunks ...[]string) (*bench, *cache) {
 	return b, c
 }
 
-// cachedRecord is what documents were converted to: a Patient, who does not have to be the one of the
-// tokens, and what is said of it.
+// cachedRecord returns the result of converting documents: a Patient, which may differ from that of the tokens, and its
+// resources.
 func cachedRecord() []string {
 	all := []string{`{"resourceType":"Patient","id":"p","link":[{"other":{"reference":"Patient/other"},` +
 		`"type":"seealso"}]}`}
@@ -74,12 +74,12 @@ func cachedRecord() []string {
 			`"content":[{"attachment":{"url":"https://elsewhere.example/x"}}]}`)
 }
 
-// lines is the file that a record has to become.
+// lines returns the expected file of a record.
 func lines(record []string) string { return strings.Join(record, "\n") + "\n" }
 
-// TestACachedRecordIsWrittenOnceAndNobodyIsAsked: what it refers to is not read, and where it
-// comes from has no address.
-func TestACachedRecordIsWrittenOnceAndNobodyIsAsked(t *testing.T) {
+// TestCachedRecordIsWrittenOnceWithoutRequests proves that its references are not read, and that its source has no
+// URL.
+func TestCachedRecordIsWrittenOnceWithoutRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()
@@ -126,9 +126,9 @@ func TestACachedRecordIsWrittenOnceAndNobodyIsAsked(t *testing.T) {
 	})
 }
 
-// TestAnyChunksAndAnyHandOversMakeTheSameFile: wherever chunks end, whichever of them are read in one run, and though
-// one cannot be read for a while.
-func TestAnyChunksAndAnyHandOversMakeTheSameFile(t *testing.T) {
+// TestCachedRecordFileIsIndependentOfChunksAndHandovers varies the ends of chunks, the handovers between runs, and a
+// chunk that is unreadable for a while.
+func TestCachedRecordFileIsIndependentOfChunksAndHandovers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record, random := cachedRecord(), rand.New(rand.NewPCG(21, 5))
@@ -138,7 +138,8 @@ func TestAnyChunksAndAnyHandOversMakeTheSameFile(t *testing.T) {
 			var chunks [][]string
 			for at := 0; at < len(record); {
 				next := min(len(record), at+1+random.IntN(6))
-				chunks, at = append(chunks, record[max(0, at-random.IntN(2)):next]), next // some end with what the next begins with
+				// some chunks end with the resource that begins the next
+				chunks, at = append(chunks, record[max(0, at-random.IntN(2)):next]), next
 			}
 			b, c := newCachedBench(t, chunks...)
 			step := time.Duration(1+random.IntN(4)) * time.Second
@@ -163,11 +164,11 @@ func TestAnyChunksAndAnyHandOversMakeTheSameFile(t *testing.T) {
 	})
 }
 
-func TestOptionsNarrowACachedRecord(t *testing.T) {
+func TestCachedRecordFollowsOptions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()
-		// is wanted, however old
+		// included, however old
 		record[0] = `{"resourceType":"Patient","id":"p","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}`
 		b, _ := newCachedBench(t, record)
 		b.change(func(task *export.Task) {
@@ -190,8 +191,9 @@ func TestOptionsNarrowACachedRecord(t *testing.T) {
 	})
 }
 
-// TestDocumentsThatWereLostAreToldWithTheRecord, also one whose types are narrowed: nobody knows what they had.
-func TestDocumentsThatWereLostAreToldWithTheRecord(t *testing.T) {
+// TestCachedRecordReportsLostDocuments also covers an export limited to some types: the lost documents may
+// have contained any type.
+func TestCachedRecordReportsLostDocuments(t *testing.T) {
 	t.Parallel()
 	for name, types := range map[string][]string{"the whole record": nil, "some types": {"Observation"}} {
 		t.Run(name, func(t *testing.T) {
@@ -201,7 +203,7 @@ func TestDocumentsThatWereLostAreToldWithTheRecord(t *testing.T) {
 				b, _ := newCachedBench(t, record[:10], record[10:])
 				b.tokens.set.Records.Lost = map[string]int{"unavailable": 2, "not_found": 1}
 				b.change(func(task *export.Task) { task.Options.Types = types })
-				b.work(t, margin+time.Second-time.Millisecond) // a hand-over in between: they are counted once
+				b.work(t, margin+time.Second-time.Millisecond) // a handover in between: they are counted once
 				if p := b.task().Progress; p.QueriesDone != 1 || p.QueriesPlanned != 2 {
 					t.Errorf("progress %+v, want one of two chunks", p)
 				}
@@ -219,7 +221,7 @@ func TestDocumentsThatWereLostAreToldWithTheRecord(t *testing.T) {
 	}
 }
 
-func TestAnExportWithoutAnyRecordsSaysWhy(t *testing.T) {
+func TestCachedExportWithoutResourcesFailsWithReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		lost map[string]int
@@ -244,8 +246,8 @@ func TestAnExportWithoutAnyRecordsSaysWhy(t *testing.T) {
 	}
 }
 
-// TestAFixtureIsDeliveredInPlaceOfTheRecord, whole.
-func TestAFixtureIsDeliveredInPlaceOfTheRecord(t *testing.T) {
+// TestFixtureReplacesRecord proves that the fixture is complete.
+func TestFixtureReplacesRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, c := newCachedBench(t)
@@ -263,8 +265,9 @@ func TestAFixtureIsDeliveredInPlaceOfTheRecord(t *testing.T) {
 	})
 }
 
-// TestAFixtureThatIsNotCachedFailsTheExport: no other record is delivered in its place, and no server asked for one.
-func TestAFixtureThatIsNotCachedFailsTheExport(t *testing.T) {
+// TestExportFailsWhenFixtureIsNotCached proves that no other record is delivered instead, and that no server is
+// queried for one.
+func TestExportFailsWhenFixtureIsNotCached(t *testing.T) {
 	t.Parallel()
 	for name, record := range map[string]*tokens.Records{"beside others": {
 		Batch: "one", Chunks: 1,
@@ -288,9 +291,9 @@ func TestAFixtureThatIsNotCachedFailsTheExport(t *testing.T) {
 	}
 }
 
-// TestARecordThatIsCachedAgainInBetweenIsReadFromItsBeginning: the patient has authorised again, and no
-// resource is there twice.
-func TestARecordThatIsCachedAgainInBetweenIsReadFromItsBeginning(t *testing.T) {
+// TestCachedRecordRestartsWhenCachedAgain covers a patient who authorizes again during the export:
+// no resource is written twice.
+func TestCachedRecordRestartsWhenCachedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		record := cachedRecord()
@@ -311,8 +314,9 @@ func TestARecordThatIsCachedAgainInBetweenIsReadFromItsBeginning(t *testing.T) {
 	})
 }
 
-// TestACachedRecordThatHasEndedMakesTheConnectionDue: its day is over, and nothing renews it.
-func TestACachedRecordThatHasEndedMakesTheConnectionDue(t *testing.T) {
+// TestExpiredCachedRecordMakesConnectionDue covers a record whose one-day lifetime has ended: nothing renews
+// it.
+func TestExpiredCachedRecordMakesConnectionDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := newCachedBench(t, cachedRecord())
@@ -325,8 +329,8 @@ func TestACachedRecordThatHasEndedMakesTheConnectionDue(t *testing.T) {
 	})
 }
 
-// TestACachedRecordNeedsAPatientInItsScope as every other.
-func TestACachedRecordNeedsAPatientInItsScope(t *testing.T) {
+// TestCachedRecordRequiresPatientInScope proves that a cached record needs one like any other.
+func TestCachedRecordRequiresPatientInScope(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := newCachedBench(t, cachedRecord())

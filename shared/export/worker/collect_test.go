@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
+func TestResourcesAreWrittenOnceInStableOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -34,9 +34,9 @@ func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
 			{Type: "MedicationRequest", Result: export.OutcomeOK, Count: 1},
 			{Type: "Observation", Result: export.OutcomeOK, Count: 4},
 			{Type: "DocumentReference", Result: export.OutcomeOK, Count: 1},
-			// One observation's performer is at another server.
+			// The performer of one observation is at another server.
 			{Type: "Practitioner", Result: export.OutcomeTruncated, Count: 2, Missing: 1, Reason: export.LossElsewhere},
-			// One of the note's attachments is at another server.
+			// One attachment of the note is at another server.
 			{Type: "Binary", Result: export.OutcomeTruncated, Count: 1, Missing: 1, Reason: export.LossElsewhere},
 			{Type: "Organization", Result: export.OutcomeOK, Count: 3},
 			{Type: "Specimen", Result: export.OutcomeOK, Count: 1},
@@ -61,7 +61,7 @@ func TestEveryResourceIsWrittenOnceAndInAStableOrder(t *testing.T) {
 	})
 }
 
-func TestResourcesAreWrittenAsTheyCame(t *testing.T) {
+func TestResourcesAreWrittenUnchanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -76,7 +76,7 @@ func TestResourcesAreWrittenAsTheyCame(t *testing.T) {
 	})
 }
 
-func TestResourcesCanBeLeftWithoutASource(t *testing.T) {
+func TestMetaSourceIsOmittedWhenDisabled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -89,7 +89,7 @@ func TestResourcesCanBeLeftWithoutASource(t *testing.T) {
 	})
 }
 
-func TestOnlyTheServerItselfIsAskedAndOnlyForWhatIsNeeded(t *testing.T) {
+func TestWorkerSendsOnlyNeededRequestsToServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -112,7 +112,7 @@ func TestOnlyTheServerItselfIsAskedAndOnlyForWhatIsNeeded(t *testing.T) {
 	})
 }
 
-func TestTheSuccessEventTellsWhatTheSpecificationLists(t *testing.T) {
+func TestSuccessEventHasSpecifiedFields(t *testing.T) {
 	t.Parallel()
 	for name, deprecated := range map[string]bool{"with the deprecated link": true, "without it": false} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestTheSuccessEventTellsWhatTheSpecificationLists(t *testing.T) {
 	}
 }
 
-func TestOtherPatientsAndMessagesInAPageAreNoPartOfTheRecord(t *testing.T) {
+func TestOtherPatientsAndOutcomesInPageAreExcluded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -174,7 +174,7 @@ func TestOtherPatientsAndMessagesInAPageAreNoPartOfTheRecord(t *testing.T) {
 	})
 }
 
-func TestResourcesWithoutAnIDAreToldApartByTheirContent(t *testing.T) {
+func TestResourcesWithoutIDAreDistinguishedByContent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -189,7 +189,7 @@ func TestResourcesWithoutAnIDAreToldApartByTheirContent(t *testing.T) {
 	})
 }
 
-func TestPagesThatNeverEndAreLeft(t *testing.T) {
+func TestSearchStopsWhenPagesNeverEnd(t *testing.T) {
 	t.Parallel()
 	page := func(id, next string) answer {
 		return answer{status: 200, always: true, body: `{"resourceType":"Bundle","link":[{"relation":"next","url":"` + next +
@@ -224,7 +224,7 @@ func TestPagesThatNeverEndAreLeft(t *testing.T) {
 						got++
 					}
 				}
-				if got > c.requests+1 { // one was read ahead
+				if got > c.requests+1 { // one page was read ahead
 					t.Errorf("%d requests for a loop, want at most %d", got, c.requests+1)
 				}
 				if o := outcomeOf(t, b.task(), "Condition"); o.Result != export.OutcomeTruncated {
@@ -238,7 +238,7 @@ func TestPagesThatNeverEndAreLeft(t *testing.T) {
 	}
 }
 
-func TestAFailedReferenceIsRecordedAndTheRestGoesOn(t *testing.T) {
+func TestExportContinuesAfterFailedReference(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer answer
@@ -291,7 +291,7 @@ func TestAFailedReferenceIsRecordedAndTheRestGoesOn(t *testing.T) {
 	}
 }
 
-func TestLinksToOtherServersAreNeverFollowed(t *testing.T) {
+func TestLinksToOtherServersAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -312,7 +312,7 @@ func TestLinksToOtherServersAreNeverFollowed(t *testing.T) {
 	})
 }
 
-func TestAServerWithoutAReadableStatementIsAskedForEverything(t *testing.T) {
+func TestWorkerRequestsAllTypesWhenStatementIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, unreadable := range map[string]answer{
 		"404": {status: 404}, "HTML": {status: 200, body: "<html>"},

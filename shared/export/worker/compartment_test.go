@@ -11,8 +11,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// patientCompartment are the types of FHIR R4 compartmentdefinition-patient.html that a patient's data
-// is found in by a search.
+// patientCompartment lists the types of FHIR R4 compartmentdefinition-patient.html that can be searched by patient.
 const patientCompartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
 	"BodyStructure " +
 	"CarePlan CareTeam ChargeItem Claim ClaimResponse ClinicalImpression Communication CommunicationRequest Composition " +
@@ -27,11 +26,11 @@ const patientCompartment = "Account AdverseEvent AllergyIntolerance Appointment 
 	"NutritionOrder Observation Patient Person Procedure Provenance QuestionnaireResponse RelatedPerson RequestGroup " +
 	"ResearchSubject RiskAssessment Schedule ServiceRequest Specimen SupplyDelivery SupplyRequest VisionPrescription"
 
-func TestEveryTypeOfThePatientCompartmentHasARow(t *testing.T) {
+func TestOutcomeListsEveryTypeOfPatientCompartment(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(b *bench)
-		row    export.TypeOutcome // of a type that is not asked for
+		row    export.TypeOutcome // outcome of a type that is not requested
 	}{
 		"that the server lists or not": {
 			func(*bench) {}, export.TypeOutcome{
@@ -78,7 +77,7 @@ func TestEveryTypeOfThePatientCompartmentHasARow(t *testing.T) {
 	}
 }
 
-func TestARowOfAnExportOfSomeTypesIsOneOfThem(t *testing.T) {
+func TestOutcomeListsOnlyRequestedTypes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -97,7 +96,7 @@ func TestARowOfAnExportOfSomeTypesIsOneOfThem(t *testing.T) {
 	})
 }
 
-func TestGroupsAndSchedulesAreFoundByTheirMembersAndActors(t *testing.T) {
+func TestGroupsAndSchedulesAreFoundByMemberAndActor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -134,7 +133,7 @@ func TestGroupsAndSchedulesAreFoundByTheirMembersAndActors(t *testing.T) {
 	})
 }
 
-// questionnaireBench has a response to a questionnaire of a canonical URL.
+// questionnaireBench returns a bench with a response to the questionnaire of a canonical URL.
 func questionnaireBench(t *testing.T, canonical string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -152,13 +151,13 @@ func questionnaireBench(t *testing.T, canonical string) *bench {
 	return b
 }
 
-func TestAQuestionnaireIsFoundByItsCanonicalURL(t *testing.T) {
+func TestQuestionnaireIsFoundByCanonicalURL(t *testing.T) {
 	t.Parallel()
 	const byURL = "Questionnaire?_count=100&url=https%3A%2F%2Fforms.example%2Fphq"
 	for name, c := range map[string]struct {
 		canonical string
 		change    func(b *bench)
-		asked     string // once
+		asked     string // requested once
 		want      export.TypeOutcome
 	}{
 		"of this server": {
@@ -230,7 +229,7 @@ func TestAQuestionnaireIsFoundByItsCanonicalURL(t *testing.T) {
 	}
 }
 
-func TestAHandOverBetweenAResponseAndItsQuestionnaireChangesNothing(t *testing.T) {
+func TestHandoverBeforeQuestionnaireKeepsFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := questionnaireBench(t, "https://forms.example/phq")
@@ -238,7 +237,8 @@ func TestAHandOverBetweenAResponseAndItsQuestionnaireChangesNothing(t *testing.T
 		b.server.script("QuestionnaireResponse?_count=100&page=1*", answer{status: 429, retryAfter: 120})
 		limited := answer{status: 429, retryAfter: 120}
 		b.server.script("Questionnaire?*", limited, limited)
-		// The page's refusal and the questionnaire's first, which are asked for side by side, end one run or one each.
+		// The refusals of the page and of the questionnaire, which are requested concurrently, end one run together or one
+		// run each.
 		if runs := b.finish(t); runs != 3 && runs != 4 {
 			t.Errorf("%d runs, want 3 or 4", runs)
 		}

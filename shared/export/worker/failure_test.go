@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// failureCase is a way in which an export fails: after how many runs, and with which reason.
+// failureCase describes a failing export: the number of runs and the reason.
 type failureCase struct {
 	given func(b *bench)
 	runs  int
@@ -106,7 +106,7 @@ func failureCases() map[string]failureCase {
 		"unknown whether it ended": {func(b *bench) {
 			refusedOnTheWay(tokens.ErrNothingToRenew)(b)
 			patient, down := answer{status: 200, body: b.server.resources[readPatient]}, answer{status: 503}
-			run := []answer{patient, down, down, down, down, down} // is asked five times
+			run := []answer{patient, down, down, down, down, down} // requested five times
 			b.server.script(readPatient, slices.Repeat(run, 5)...)
 		}, 5, export.TokenRefreshFailure},
 		"refresh fails on the way": {refusedOnTheWay(errTrouble), 5, export.TokenRefreshFailure},
@@ -124,7 +124,7 @@ func refusedOnTheWay(err error) func(*bench) {
 	}
 }
 
-func TestAnExportFailsWithTheReasonOfTheSpecification(t *testing.T) {
+func TestExportFailsWithSpecifiedReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range failureCases() {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +172,7 @@ func wantFailureEvent(t *testing.T, b *bench, reason export.Reason) {
 	}
 }
 
-func TestAnExportRecoversFromFourFailures(t *testing.T) {
+func TestExportRecoversFromFourFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -196,7 +196,7 @@ func TestAnExportRecoversFromFourFailures(t *testing.T) {
 	})
 }
 
-func TestAHandOverEndsTheRowOfFailures(t *testing.T) {
+func TestHandoverResetsFailureCount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -209,7 +209,7 @@ func TestAHandOverEndsTheRowOfFailures(t *testing.T) {
 	})
 }
 
-func TestAFailureOfOurOwnLeavesTheTaskPending(t *testing.T) {
+func TestInternalFailureLeavesTaskPending(t *testing.T) {
 	t.Parallel()
 	for name, given := range map[string]func(b *bench){
 		"the segment": func(b *bench) { b.files.refuse = "segment" },
@@ -237,7 +237,7 @@ func TestAFailureOfOurOwnLeavesTheTaskPending(t *testing.T) {
 	}
 }
 
-func TestTheFunctionsEndStopsTheRunAndLeavesTheTaskPending(t *testing.T) {
+func TestFunctionTimeoutStopsRunAndLeavesTaskPending(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -253,7 +253,7 @@ func TestTheFunctionsEndStopsTheRunAndLeavesTheTaskPending(t *testing.T) {
 	})
 }
 
-func TestAStatementThatCannotBeReadForNowIsNotDoneWithoutAtOnce(t *testing.T) {
+func TestWorkerRetriesStatementAfterTransientFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

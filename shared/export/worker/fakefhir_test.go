@@ -24,39 +24,39 @@ const (
 
 // fakeFHIR is a FHIR server without a socket, so that it runs in virtual time: it is the Doer of the real reader.
 type fakeFHIR struct {
-	version string // of FHIR
-	// of the CapabilityStatement, "Type:search parameter:another"; the first finds the patient's
+	version string // FHIR version
+	// of the CapabilityStatement: "Type:search parameter:another"; the first finds the patient's resources
 	types     []string
 	resources map[string]string   // bodies by "Type/id"
-	pages     map[string][]string // by type: "c1 c2" are the ids of one page
+	pages     map[string][]string // by type: "c1 c2" are the ids on one page
 	latency   time.Duration
 	down      func() bool
-	remaining string // of a rate limit of 100 in every second; empty for no limit
-	own       string // what it writes for base, as a server behind a gateway does; empty for base
+	remaining string // of a rate limit of 100 per second; empty for no limit
+	own       string // base URL in its links, as behind a gateway; empty for base
 	selfless  bool   // pages have no self link
 	getPages  bool   // next links are base?_getpages=
-	// which of the ids in a list are found: "all", "half" of them, "one" page of two, or "ignored" for whatever there is
-	// of the type; empty where lists are not offered
+	// ids of a list that are found: "all", "half" of them, "one" page of two, or "ignored" for all resources of the type;
+	// empty if lists are not supported
 	lists string
 
 	mu      sync.Mutex
-	scripts map[string][]answer // by request, before the normal answer
+	scripts map[string][]answer // by request; used before the normal response
 	asked   []string            // requests: path and query below the base
-	late    []string            // those of them that began when the server had demanded a wait
-	silent  time.Time           // when it did; zero if it has not
-	bearers map[string]bool     // the Authorization headers that came
+	late    []string            // the requests that began during a demanded pause
+	silent  time.Time           // start of the demanded pause; zero for none
+	bearers map[string]bool     // Authorization headers received
 	busy    int                 // requests under way
-	most    int                 // of them at once
+	most    int                 // maximum number of concurrent requests
 }
 
-// answer is one scripted answer. Status 0 is a connection that fails.
+// answer is one scripted response. Status 0 makes the connection fail.
 type answer struct {
 	status     int
 	retryAfter int
-	takes      time.Duration // beyond the server's latency
+	takes      time.Duration // in addition to the server's latency
 	body       string
-	always     bool // not only once
-	normal     bool // as if nothing were scripted
+	always     bool // repeated, not only once
+	normal     bool // the unscripted response
 }
 
 // Do implements smart.Doer.
@@ -102,7 +102,7 @@ func (h *fakeFHIR) Do(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// name is a request below the base, or the host of another server.
+// name returns a request's path and query below the base, or the host of another server.
 func name(r *http.Request) string {
 	if r.URL.Host != "ehr.example" {
 		return r.URL.Host
@@ -123,7 +123,7 @@ func (h *fakeFHIR) end() {
 	h.busy--
 }
 
-// takes returns the duration of the next scripted answer to a request, 0 if there is none.
+// takes returns the duration of the next scripted response to a request, 0 if there is none.
 func (h *fakeFHIR) takes(name string) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,7 +148,7 @@ func (h *fakeFHIR) next(name string) (answer, bool) {
 	return answer{}, false
 }
 
-// matches reports whether a request has a name, or one that begins so where the name ends in a star.
+// matches reports whether a request has the name, or the prefix before its trailing star.
 func matches(request, name string) bool {
 	start, open := strings.CutSuffix(name, "*")
 	return request == name || open && strings.HasPrefix(request, start)
@@ -199,7 +199,7 @@ func (h *fakeFHIR) statement() string {
 		strings.Join(resources, ",") + `]}]}`
 }
 
-// listed is the answer to a search by a list of ids.
+// listed returns the response to a search by a list of ids.
 func (h *fakeFHIR) listed(resourceType string, ids []string) string {
 	links := ""
 	switch h.lists {
@@ -255,28 +255,28 @@ func (h *fakeFHIR) bundle(resourceType string, r *http.Request) string {
 		strings.Join(links, ",") + `]}`
 }
 
-// script makes the server answer a request so, before it answers normally again.
+// script sets the responses to a request that precede the normal one.
 func (h *fakeFHIR) script(name string, answers ...answer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.scripts[name] = answers
 }
 
-// unscript answers everything again.
+// unscript restores all normal responses.
 func (h *fakeFHIR) unscript() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.scripts)
 }
 
-// synchronize orders what a test reads or changes next after the requests that were answered, also those that a run has
-// given up.
+// synchronize orders the test's next reads and changes after all requests that were handled, including those that a run
+// has abandoned.
 func (h *fakeFHIR) synchronize() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 }
 
-// times counts the requests of a name.
+// times returns the number of requests with a name.
 func (h *fakeFHIR) times(name string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -303,7 +303,7 @@ func (h *fakeFHIR) add(t *testing.T, resources ...string) {
 	}
 }
 
-// The searches and the reads of newFakeFHIR that tests make fail.
+// Searches and reads of newFakeFHIR for which tests script failures.
 const (
 	findConditions   = "Condition?_count=100&patient=p1"
 	findObservations = "Observation?_count=100&patient=p1"
@@ -313,7 +313,8 @@ const (
 	readPatient      = "Patient/p1"
 )
 
-// newFakeFHIR has the record of one patient, with every kind of reference, and a search that brings another one's.
+// newFakeFHIR returns a server with the record of one patient, with every kind of reference, and a search that returns
+// another patient's resource.
 func newFakeFHIR(t *testing.T) *fakeFHIR {
 	t.Helper()
 	h := &fakeFHIR{
@@ -340,7 +341,7 @@ func newFakeFHIR(t *testing.T) *fakeFHIR {
 			`/Practitioner/d1"}}`,
 		`{"resourceType":"Condition","id":"c2","subject":{"reference":"Patient/p1"},`+
 			`"recorder":{"reference":"Practitioner/d2/_history/3"}}`,
-		`{"resourceType":"Condition","id":"c3","subject":{"reference":"Patient/p0"}}`, // the same person's earlier record
+		`{"resourceType":"Condition","id":"c3","subject":{"reference":"Patient/p0"}}`, // an earlier record of the same person
 		`{"resourceType":"Condition","id":"c4","subject":{"reference":"Patient/p2"},`+
 			`"recorder":{"reference":"Practitioner/d9"}}`,
 		`{"resourceType":"Observation","id":"o1","contained":[{"resourceType":"Practitioner","id":"in"}],`+
@@ -368,7 +369,7 @@ func newFakeFHIR(t *testing.T) *fakeFHIR {
 	return h
 }
 
-// wholeRecord is what an export of newFakeFHIR holds, in order.
+// wholeRecord lists the resources of a complete export of newFakeFHIR, in order.
 func wholeRecord() []string {
 	return []string{
 		"Patient/p1", "Condition/c1", "Condition/c2", "Condition/c3", "MedicationRequest/r1", "Medication/m1",

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// margin is how long before its deadline a run hands over.
+// margin is the time before its deadline at which a run hands over.
 const margin = 75 * time.Second
 
 func contextUntil(t *testing.T, after time.Duration) (context.Context, context.CancelFunc) {
@@ -22,7 +22,7 @@ func contextUntil(t *testing.T, after time.Duration) (context.Context, context.C
 	return context.WithTimeout(t.Context(), after)
 }
 
-// uninterrupted is the file and the task of a run that nothing disturbed.
+// uninterrupted returns the file, the task and the number of requests of an undisturbed run.
 func uninterrupted(t *testing.T) (file []byte, task export.Task, requests int) {
 	t.Helper()
 	b := newBench(t)
@@ -30,7 +30,7 @@ func uninterrupted(t *testing.T) (file []byte, task export.Task, requests int) {
 	return b.file(t), b.task(), len(b.server.asked)
 }
 
-func TestAHandOverAtAnyPointChangesNothingInTheFile(t *testing.T) {
+func TestHandoverAtAnyPointKeepsFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, requests := uninterrupted(t)
@@ -47,7 +47,7 @@ func TestAHandOverAtAnyPointChangesNothingInTheFile(t *testing.T) {
 	})
 }
 
-func TestAHandOverAfterEveryStepChangesNothingInTheFile(t *testing.T) {
+func TestHandoverAfterEveryStepKeepsFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, requests := uninterrupted(t)
@@ -69,9 +69,9 @@ func TestAHandOverAfterEveryStepChangesNothingInTheFile(t *testing.T) {
 	})
 }
 
-// TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind: it cancels the run, whose leftovers
-// have to go all the same.
-func TestAHeartbeatThatFindsTheTaskFinishedLeavesNothingBehind(t *testing.T) {
+// TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun proves that the run deletes its obsolete objects even if
+// the heartbeat cancels it.
+func TestReplacedObjectsAreDeletedWhenHeartbeatCancelsFinishedRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -110,7 +110,7 @@ func wantSameExport(t *testing.T, b *bench, file []byte, whole export.Task) {
 	}
 }
 
-func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
+func TestLongRetryAfterIsSpentInQueue(t *testing.T) {
 	t.Parallel()
 	for name, request := range map[string]string{
 		"the patient": readPatient, "the statement": "metadata", "a first page": findObservations,
@@ -140,14 +140,14 @@ func TestALongRetryAfterIsSpentInTheQueue(t *testing.T) {
 	}
 }
 
-func TestWorkerGivesUpTypeAfterFiveTriesInEachOfThreeRoundsWhenServerAlwaysAsksToWait(t *testing.T) {
+func TestWorkerGivesUpTypeAfterThreeRoundsOfRetryAfter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.script(findObservations, answer{status: 429, retryAfter: 120, always: true})
 		runs := b.finish(t)
-		// Five tries in their turn in each of three rounds. A try ahead of its turn, at most one in each round, does
-		// not count, and may be refused before or after the query's turn has come. Each refusal ends a run.
+		// Five tries in turn in each of three rounds. A try ahead of its turn, at most one in each round, does not count, and
+		// may be refused before or after the query's turn has come. Each refusal ends a run.
 		tries := b.server.times(findObservations)
 		if tries < 15 || tries > 18 {
 			t.Errorf("%d tries, want 15 to 18", tries)
@@ -168,7 +168,7 @@ func TestWorkerGivesUpTypeAfterFiveTriesInEachOfThreeRoundsWhenServerAlwaysAsksT
 	})
 }
 
-func TestAWaitThatWouldOutlastTheRunIsSpentInTheQueue(t *testing.T) {
+func TestWaitLongerThanRunIsSpentInQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -199,7 +199,7 @@ func TestWorkerSearchesFromStartWhenServerForgotPagesBetweenRuns(t *testing.T) {
 	})
 }
 
-func TestATakeOverStopsTheRunAndNothingIsWritten(t *testing.T) {
+func TestTakeoverStopsRunWithoutWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -213,7 +213,7 @@ func TestATakeOverStopsTheRunAndNothingIsWritten(t *testing.T) {
 		if got := b.store.extends; got != 2 {
 			t.Errorf("the lease was extended %d times before, want 2", got)
 		}
-		// The heartbeat at 60 s sees it; the requests under way are given up.
+		// The heartbeat at 60 s detects it; the requests under way are abandoned.
 		if got := time.Since(started); got != time.Minute {
 			t.Errorf("the run ended after %v, want a minute", got)
 		}
@@ -223,7 +223,7 @@ func TestATakeOverStopsTheRunAndNothingIsWritten(t *testing.T) {
 	})
 }
 
-func TestATakeOverDuringARefreshIsNoFailure(t *testing.T) {
+func TestTakeoverDuringRefreshIsNotFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -239,11 +239,11 @@ func TestATakeOverDuringARefreshIsNoFailure(t *testing.T) {
 	})
 }
 
-func TestWhatARunHasReachedIsStoredThoughItsTimeEndsThen(t *testing.T) {
+func TestResultIsStoredWhenRunTimeEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		runFor time.Duration
-		last   string // the last object of the run
+		last   string // last object that the run writes
 		want   export.Status
 	}{
 		"the result":     {0, "segment-1.ndjson", export.Success},
@@ -276,7 +276,7 @@ func TestWhatARunHasReachedIsStoredThoughItsTimeEndsThen(t *testing.T) {
 	}
 }
 
-func TestALateWorkerLeavesTheOtherWorkersSegmentsAlone(t *testing.T) {
+func TestLateWorkerKeepsSegmentsOfOtherWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -285,7 +285,7 @@ func TestALateWorkerLeavesTheOtherWorkersSegmentsAlone(t *testing.T) {
 		b.work(t, 0) // leaves a checkpoint and a segment
 		before := b.files.Keys()
 		b.store.finish = func() error {
-			b.change(func(task *export.Task) { task.Generation++ }) // another worker has claimed the task in the last moment
+			b.change(func(task *export.Task) { task.Generation++ }) // another worker claims the task at the last moment
 			return fault.Stale()
 		}
 		b.work(t, 0)
@@ -303,7 +303,7 @@ func TestALateWorkerLeavesTheOtherWorkersSegmentsAlone(t *testing.T) {
 	})
 }
 
-func TestTheLeaseIsExtendedWhileARunLasts(t *testing.T) {
+func TestLeaseIsRenewedDuringRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -316,7 +316,7 @@ func TestTheLeaseIsExtendedWhileARunLasts(t *testing.T) {
 	})
 }
 
-func TestALateOrForgedMessageChangesNothing(t *testing.T) {
+func TestLateOrForgedMessageIsIgnored(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -335,7 +335,7 @@ func TestALateOrForgedMessageChangesNothing(t *testing.T) {
 	})
 }
 
-func TestACheckpointHoldsNoContent(t *testing.T) {
+func TestCheckpointContainsNoContent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -349,7 +349,7 @@ func TestACheckpointHoldsNoContent(t *testing.T) {
 	})
 }
 
-func TestAReferenceThatCannotBeReadIsNotAskedForEver(t *testing.T) {
+func TestUnreadableReferenceIsGivenUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -358,7 +358,7 @@ func TestAReferenceThatCannotBeReadIsNotAskedForEver(t *testing.T) {
 		for b.task().Status == export.Pending {
 			b.work(t, margin+time.Second-time.Millisecond)
 		}
-		if got := b.server.times("Practitioner/d1"); got > 4 { // ahead of its turn in some runs, too
+		if got := b.server.times("Practitioner/d1"); got > 4 { // in some runs also ahead of its turn
 			t.Errorf("asked %d times, want at most 4", got)
 		}
 		if diff := cmp.Diff(without(wholeRecord(), "Practitioner/d1"), names(t, b.file(t))); diff != "" {

@@ -17,12 +17,12 @@ func outcomeBody(code, diagnostics string) string {
 		diagnostics + `"}]}`
 }
 
-func TestARefusedSearchIsAskedInAnotherWayAndNothingIsMissing(t *testing.T) {
+func TestRefusedSearchIsReplacedWithoutLoss(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		request string
 		answer  answer
-		then    string // what is asked instead
+		then    string // the request that replaces it
 	}{
 		"_count": {
 			findObservations,
@@ -61,7 +61,7 @@ func TestARefusedSearchIsAskedInAnotherWayAndNothingIsMissing(t *testing.T) {
 	}
 }
 
-func TestAWholeRecordAtOnceIsEnoughOrElseAskedForInParts(t *testing.T) {
+func TestEverythingReplacesSearchesUnlessItFails(t *testing.T) {
 	t.Parallel()
 	const everything = "Patient/p1/$everything?_count=100"
 	for name, c := range map[string]struct {
@@ -102,7 +102,7 @@ func TestAWholeRecordAtOnceIsEnoughOrElseAskedForInParts(t *testing.T) {
 	}
 }
 
-func TestALinkThatWorksOnceIsNotAskedAgain(t *testing.T) {
+func TestQueryRestartsWhenNextLinkWorksOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
@@ -117,7 +117,7 @@ func TestALinkThatWorksOnceIsNotAskedAgain(t *testing.T) {
 	})
 }
 
-func TestAReferencedResourceOfAnotherPatientIsLeftOut(t *testing.T) {
+func TestReferencedResourceOfOtherPatientIsExcluded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -129,7 +129,7 @@ func TestAReferencedResourceOfAnotherPatientIsLeftOut(t *testing.T) {
 	})
 }
 
-func TestARateLimitThatIsNearlyUsedUpIsWaitedFor(t *testing.T) {
+func TestWorkerWaitsWhenRateLimitIsNearlyUsedUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -145,7 +145,7 @@ func TestARateLimitThatIsNearlyUsedUpIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestAPatientThatCanOnlyBeSearchedForIsFound(t *testing.T) {
+func TestPatientIsFoundBySearchWhenReadIsRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -159,7 +159,7 @@ func TestAPatientThatCanOnlyBeSearchedForIsFound(t *testing.T) {
 	})
 }
 
-func TestHowManyRequestsAreUnderWayAtOnce(t *testing.T) {
+func TestWorkerLimitsConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		profile plan.Profile
@@ -173,7 +173,7 @@ func TestHowManyRequestsAreUnderWayAtOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				b.server.latency, b.tokens.profile = time.Second, c.profile
-				b.server.types = nil // everything is asked for
+				b.server.types = nil // all types are requested
 				b.finish(t)
 				if b.server.most != c.want {
 					t.Errorf("%d requests were under way at once, want %d", b.server.most, c.want)
@@ -183,12 +183,12 @@ func TestHowManyRequestsAreUnderWayAtOnce(t *testing.T) {
 	}
 }
 
-func TestAServerThatAnswersNothingButTooMuchIsNotAskedForEver(t *testing.T) {
+func TestWorkerStopsWhenAllResponsesAreTooLarge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = time.Second
-		b.work(t, 75500*time.Millisecond) // to the first searches
+		b.work(t, 75500*time.Millisecond) // until the first searches
 		b.edit(t, func(all []map[string]any) []map[string]any {
 			all[0]["oversize"] = 40
 			return all

@@ -13,15 +13,15 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// progressEvery is how far apart the progress events of a task are at least. They are off unless a subscription asks
-// for them (docs/reference/deviations.md, "Exports").
+// progressEvery is the minimum interval between the progress events of a task. They are off unless a subscription
+// requests them (docs/reference/deviations.md, "Exports").
 const progressEvery = 30 * time.Second
 
-// errSuperseded is why the context of a run ends whose task another worker has claimed, or
-// whose place another task has.
+// errSuperseded is the cause of a run's context ending because another worker has claimed its task, or another task has
+// its place.
 var errSuperseded = errors.New("another worker has taken the task or its place over")
 
-// progress is how far a task has come while this worker has it: the run sets it, the heartbeat stores it.
+// progress is the progress of a task while this worker has it: the run sets it, the heartbeat stores it.
 type progress struct {
 	mu  sync.Mutex
 	now webhook.Progress
@@ -39,8 +39,8 @@ func (p *progress) get() webhook.Progress {
 	return p.now
 }
 
-// heartbeat extends the lease of task and place at a third of its length, stores how far the run is, and cancels the
-// run once either is another's. The returned channel closes when it has ended.
+// heartbeat renews the lease of task and place at a third of its length, stores the run's progress, and cancels the run
+// once either has been lost. The returned channel closes when the heartbeat has ended.
 func (w Worker) heartbeat(
 	ctx context.Context, place share.Place, task export.Task, reached *progress, stop context.CancelCauseFunc,
 ) <-chan struct{} {
@@ -68,8 +68,8 @@ func (w Worker) heartbeat(
 	return ended
 }
 
-// beat extends the lease once. It makes a progress event when there is something new to tell and the last one was a
-// while ago. One that fails is made up for by the next.
+// beat renews the lease once. It creates a progress event if there is new progress and the last event is old enough. If
+// it fails, the next beat makes up for it.
 func (w Worker) beat(ctx context.Context, task *export.Task, reached webhook.Progress) error {
 	now := w.Now()
 	isNew := reached != task.Progress

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// documents are those of the task's checkpoint.
+// documents returns the documents of the task's checkpoint.
 func (b *bench) documents(t *testing.T) (list []map[string]any) {
 	t.Helper()
 	reader := json.NewDecoder(bytes.NewReader(b.object(t, b.task().Checkpoint)))
@@ -33,7 +33,7 @@ func (b *bench) documents(t *testing.T) (list []map[string]any) {
 	}
 }
 
-// edit changes the documents of the checkpoint of the task.
+// edit changes the documents of the task's checkpoint.
 func (b *bench) edit(t *testing.T, change func([]map[string]any) []map[string]any) {
 	t.Helper()
 	var body bytes.Buffer
@@ -46,7 +46,7 @@ func (b *bench) edit(t *testing.T, change func([]map[string]any) []map[string]an
 	b.files.Put(b.task().Checkpoint, body.Bytes())
 }
 
-func TestARecordThatNeverEndsIsEndedAndSaysSo(t *testing.T) {
+func TestEndlessRecordIsCutAndReported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -70,7 +70,7 @@ func TestARecordThatNeverEndsIsEndedAndSaysSo(t *testing.T) {
 	})
 }
 
-func TestOnlySoMuchCanWaitToBeReadAndTheRestIsCounted(t *testing.T) {
+func TestReferenceQueueIsBoundedAndOverflowIsCounted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -105,9 +105,9 @@ func TestOnlySoMuchCanWaitToBeReadAndTheRestIsCounted(t *testing.T) {
 	})
 }
 
-// TestACheckpointOfTheVersionBeforeIsRead: it was one document with all lists in it, and its marks
-// did not tell what waits.
-func TestACheckpointOfTheVersionBeforeIsRead(t *testing.T) {
+// TestCheckpointOfPreviousVersionIsRead covers the previous format: one document with all lists in it, whose marks
+// did not include waiting references.
+func TestCheckpointOfPreviousVersionIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)

@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// maxTold is how many types a log line names.
+// maxTold is the maximum number of types in a log line.
 const maxTold = 20
 
-// tellSuccess puts on the log line that the task's files are there, and what is not in them.
+// tellSuccess adds to the log line that the task's files exist, and what they lack.
 func tellSuccess(ctx context.Context, task export.Task) {
 	result := "success"
 	if task.Shortfall().Complete != nil {
@@ -27,13 +27,13 @@ func tellSuccess(ctx context.Context, task export.Task) {
 	countEnd(ctx, task, result)
 }
 
-// countEnd counts an export that has ended, and how long it took.
+// countEnd counts an ended export and its duration.
 func countEnd(ctx context.Context, task export.Task, result string) {
 	logx.Measure(ctx, metric.Count(metric.Exports, result),
 		metric.Seconds(metric.ExportSeconds, result, task.FinishedAt.Sub(task.CreatedAt)))
 }
 
-// tellFailure puts on the log line that the task has failed, and why.
+// tellFailure adds to the log line that the task has failed, and why.
 func tellFailure(ctx context.Context, task export.Task, result export.Result) {
 	logx.Add(ctx, logx.Failed(), slog.String("reason", string(result.Reason)))
 	countEnd(ctx, task, "failed")
@@ -44,19 +44,18 @@ func tellFailure(ctx context.Context, task export.Task, result export.Result) {
 	tellCause(ctx, result.Cause)
 }
 
-// tellSkipped puts on the log line that the message has found nothing to claim: another one has the task, it is put
-// off or in line, or it has ended.
+// tellSkipped adds to the log line that the message found nothing to claim: another worker has the task, it is deferred
+// or in line, or it has ended.
 func tellSkipped(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "skipped"))
 }
 
-// tellWaiting puts on the log line that the task waits in line, where it costs nothing, until others
-// of its tenant have ended.
+// tellWaiting adds to the log line that the task waits in line, at no cost, until others of its tenant have ended.
 func tellWaiting(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "in_line"))
 }
 
-// tellPutOff puts on the log line that a later run goes on with the task, and what it waits for.
+// tellPutOff adds to the log line that a later run continues the task, and what it waits for.
 func tellPutOff(ctx context.Context, task export.Task, result export.Result, until time.Time) {
 	logx.Add(ctx, slog.String("result", "put_off"), slog.Time("next_at", until))
 	if result.Kind == export.Retryable {
@@ -73,7 +72,7 @@ func tellCause(ctx context.Context, cause error) {
 	logx.Add(ctx, logx.Spot(fault.SpotOf(cause))...)
 }
 
-// missingTypes are the types of which something is missing, each with the reason and the status that say most about it.
+// missingTypes returns the types with losses, each with the most significant reason and status.
 func missingTypes(task export.Task) string {
 	var told []string
 	for _, o := range task.Outcome {

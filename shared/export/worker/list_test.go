@@ -16,8 +16,9 @@ const (
 	aDoctorList   = "Practitioner?*"
 )
 
-// withDoctors has a Condition that refers to nine Practitioners, one of whom is not there, one of whom refers to two
-// Organizations, and to an Observation that is another patient's; lists is how the server takes ids (fakeFHIR).
+// withDoctors returns a bench with a Condition that refers to nine Practitioners and to an Observation of another
+// patient. One Practitioner does not exist, and one refers to two Organizations. lists is the server's support of id
+// lists (fakeFHIR).
 func withDoctors(t *testing.T, lists string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -46,15 +47,15 @@ func withDoctors(t *testing.T, lists string) *bench {
 	return b
 }
 
-func TestReferencesOfATypeAreReadByOneSearchAndNothingIsLostWhereThatFails(t *testing.T) {
+func TestReferencesAreReadByListOrIndividuallyWhenListFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		lists  string
 		change func(*bench)
-		search int // for Practitioners by their ids
-		read   int // of Practitioners
+		search int // searches for Practitioners by their ids
+		read   int // reads of Practitioners
 	}{
-		// who is not there is asked for once more
+		// a missing one is requested once more
 		"by one search": {lists: "all", search: 1, read: 1},
 		"not offered":   {read: listedDoctors},
 		"offered by the profile alone": {
@@ -131,7 +132,7 @@ func TestReferencesOfATypeAreReadByOneSearchAndNothingIsLostWhereThatFails(t *te
 	}
 }
 
-// refuse makes the search for Practitioners by their ids be answered so.
+// refuse scripts the response to the search for Practitioners by their ids.
 func refuse(one answer) func(*bench) {
 	return func(b *bench) { b.server.script(aDoctorList, one) }
 }
@@ -140,13 +141,13 @@ func bundleOf(resources ...string) string {
 	return `{"resourceType":"Bundle","entry":[{"resource":` + strings.Join(resources, `},{"resource":`) + `}]}`
 }
 
-// large is a Bundle with a resource that is larger than the answer to a search by ids may be.
+// large returns a Bundle with a resource that exceeds the size limit of a search by ids.
 func large(resource string) string {
 	return strings.Replace(bundleOf(resource), `{"resourceType":"Bundle"`,
 		`{"resourceType":"Bundle","language":"`+strings.Repeat("x", 600<<10)+`"`, 1)
 }
 
-func TestAListNamesSoManyIdsThatItsAddressIsNotTooLong(t *testing.T) {
+func TestListKeepsURLShort(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -179,7 +180,7 @@ func TestAListNamesSoManyIdsThatItsAddressIsNotTooLong(t *testing.T) {
 	})
 }
 
-func TestAHandOverAmongListsChangesNothingAndAServerThatFailedAtOneIsNotAskedForMore(t *testing.T) {
+func TestHandoverBetweenListsKeepsFileAndLearnedRefusal(t *testing.T) {
 	t.Parallel()
 	for _, lists := range []string{"ignored", "half", "all"} {
 		t.Run(lists, func(t *testing.T) {
@@ -188,7 +189,7 @@ func TestAHandOverAmongListsChangesNothingAndAServerThatFailedAtOneIsNotAskedFor
 				whole := withDoctors(t, "")
 				whole.work(t, 0)
 				b := withDoctors(t, lists)
-				b.server.latency = time.Second // others are answered before the refusal holds for all
+				b.server.latency = time.Second // others get a response before the refusal applies to all
 				if lists == "all" {
 					b.server.script(aDoctorList, answer{status: 400})
 				}

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// The ways in which the server of a loss test answers the search for a type.
+// The responses of a loss test's server to the search for a type.
 const (
 	full     = "full"
 	empty    = "empty"
@@ -24,10 +24,10 @@ const (
 	refused  = "refused"
 	rejected = "rejected"
 	unknown  = "unknown"
-	later    = "later" // the first page is good, the second is cut
+	later    = "later" // the first page is good, the second is cut off
 )
 
-// lossBench has a server with one type for each of the ways, and a Patient who refers to nothing.
+// lossBench returns a bench whose server has one type for each of the ways, and a Patient without references.
 func lossBench(t *testing.T, ways ...string) *bench {
 	t.Helper()
 	all := strings.Fields("AllergyIntolerance Encounter Goal Immunization Procedure Condition Observation " +
@@ -69,7 +69,7 @@ func lossBench(t *testing.T, ways ...string) *bench {
 	return b
 }
 
-func TestALossOfHalfTheReadableTypesFailsTheExportWithTheReasonThatIsTrue(t *testing.T) {
+func TestExportFailsWithReasonWhenHalfOfTypesAreUnreadable(t *testing.T) {
 	t.Parallel()
 	const content, contact, scope = export.ResourceInvalidContent, export.SuppressedPleaseContact,
 		export.ScopePatientMissing
@@ -77,12 +77,12 @@ func TestALossOfHalfTheReadableTypesFailsTheExportWithTheReasonThatIsTrue(t *tes
 		"cut":                                    content,
 		"cut full":                               content,
 		"cut full full":                          "",
-		"cut empty":                              content, // an empty type was read all the same
+		"cut empty":                              content, // an empty type still counts as read
 		"cut empty empty":                        "",
 		"cut cut empty full full":                "",
 		"cut html empty full":                    content,
 		"empty empty empty":                      "",
-		"later later later":                      "", // something of each is there
+		"later later later":                      "", // part of each type is there
 		"later cut cut":                          content,
 		"down down full":                         contact,
 		"down full full":                         "",
@@ -119,7 +119,7 @@ func TestALossOfHalfTheReadableTypesFailsTheExportWithTheReasonThatIsTrue(t *tes
 	}
 }
 
-func TestOnlyTheTypesThatWereAskedForCountAsLost(t *testing.T) {
+func TestOnlyRequestedTypesCountAsLost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		types []string
@@ -146,7 +146,7 @@ func TestOnlyTheTypesThatWereAskedForCountAsLost(t *testing.T) {
 	}
 }
 
-func TestAWholeRecordAtOnceIsNoLossWhateverTheSearchesWouldSay(t *testing.T) {
+func TestEverythingIsNoLossWhenSearchesWouldFail(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := lossBench(t, cut, cut)
@@ -160,7 +160,7 @@ func TestAWholeRecordAtOnceIsNoLossWhateverTheSearchesWouldSay(t *testing.T) {
 	})
 }
 
-// successData is the data of the success event as it is sent.
+// successData returns the data of the success event as sent.
 func successData(t *testing.T, b *bench) string {
 	t.Helper()
 	if len(b.results()) != 1 || b.task().Status != export.Success {
@@ -175,7 +175,7 @@ func successData(t *testing.T, b *bench) string {
 	return string(body.Data)
 }
 
-func TestTheEventOfAWholeRecordHasTheDocumentedFieldsOnly(t *testing.T) {
+func TestSuccessEventHasDocumentedFieldsWhenRecordIsComplete(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := lossBench(t, full, empty, unknown)
@@ -191,7 +191,7 @@ func TestTheEventOfAWholeRecordHasTheDocumentedFieldsOnly(t *testing.T) {
 	})
 }
 
-func TestTheEventOfARecordThatIsNotWholeNamesWhatIsMissing(t *testing.T) {
+func TestSuccessEventNamesMissingTypesWhenRecordIsIncomplete(t *testing.T) {
 	t.Parallel()
 	given := map[string]func(b *bench){
 		`"Encounter":"invalid_content"`: func(*bench) {},
@@ -235,7 +235,7 @@ func TestTheEventOfARecordThatIsNotWholeNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestWhatThePatientHasNotGrantedIsNotMissing(t *testing.T) {
+func TestTypesNotGrantedByPatientAreNotMissing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := lossBench(t, full, full, full)
@@ -257,7 +257,7 @@ func TestWhatThePatientHasNotGrantedIsNotMissing(t *testing.T) {
 	})
 }
 
-func TestAPatientThatCannotBeReadAsOneIsInvalidContentHoweverItWasAskedFor(t *testing.T) {
+func TestExportFailsWithInvalidContentWhenPatientIsUnreadable(t *testing.T) {
 	t.Parallel()
 	for name, found := range map[string]string{
 		"the search is HTML":      "<html>",

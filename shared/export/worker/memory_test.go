@@ -22,14 +22,14 @@ import (
 const (
 	manyResources = 50_000
 	pageResources = 500
-	// heapBound is far below the 50 MB that the resources have together, and far above what a page and the marks of
-	// 50,000 resources take.
+	// heapBound is far below the total size of the resources, 50 MB, and far above the size of a page and the marks of
+	// 50,000 resources.
 	heapBound = 24 << 20
 )
 
-// endless is a Source whose record is made while it is read, so that it takes no memory itself.
+// endless is a source.Server whose record is generated while it is read, so that it takes no memory itself.
 type endless struct {
-	peak uint64 // of the live heap
+	peak uint64 // peak size of the live heap
 }
 
 func (e *endless) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
@@ -86,7 +86,7 @@ func (e *endless) measure(first int) {
 	e.peak = max(e.peak, memory.HeapAlloc)
 }
 
-// nowhere forgets what is written to it but its length.
+// nowhere discards the data written to it and counts its length.
 type nowhere struct{ bytes int64 }
 
 func (n *nowhere) Create(context.Context, string, string) (export.Writer, error) { return n, nil }
@@ -105,8 +105,8 @@ func (*nowhere) Rewind(context.Context) error { return nil }
 func (*nowhere) Close(context.Context) error  { return nil }
 func (*nowhere) Abort(context.Context)        {}
 
-// It measures the heap of the process, so it runs alone.
-func TestALargeRecordIsExportedInBoundedMemory(t *testing.T) {
+// The test measures the heap of the process, so it does not run in parallel.
+func TestLargeRecordIsExportedInBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		var source endless

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestWhateverTheRunsOfATaskLeaveIsAmongItsObjects(t *testing.T) {
+func TestTaskObjectsCoverEverythingRunsWrite(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

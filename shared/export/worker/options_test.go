@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestOnlyTheTypesThatAreWantedAreAskedForAndWritten(t *testing.T) {
+func TestOptionTypesLimitRequestsAndFile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -40,7 +40,7 @@ func TestOnlyTheTypesThatAreWantedAreAskedForAndWritten(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatHasChangedSinceIsWritten(t *testing.T) {
+func TestOptionSinceExcludesUnchangedResources(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -106,7 +106,7 @@ func formatted(t *testing.T, b *bench, runFor time.Duration) map[export.Format][
 	return found
 }
 
-func TestAllFormatsHoldTheSameRecordHoweverManyRunsMakeThem(t *testing.T) {
+func TestFormatsHoldSameRecordAcrossRuns(t *testing.T) {
 	t.Parallel()
 	for name, runFor := range map[string]time.Duration{"one run": 0, "many runs": 78 * time.Second} {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func wantBundle(t *testing.T, body, lines []byte) {
 	}
 }
 
-func TestTheOutcomeFileTellsWhatWasAskedAndWhatIsMissing(t *testing.T) {
+func TestOutcomeFileListsRequestAndLosses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -202,7 +202,7 @@ func TestTheOutcomeFileTellsWhatWasAskedAndWhatIsMissing(t *testing.T) {
 	})
 }
 
-func TestLinksNameTheFormatAndTheVersionOfFHIR(t *testing.T) {
+func TestLinksHaveFormatAndFHIRVersion(t *testing.T) {
 	t.Parallel()
 	for version, suffix := range map[string]string{
 		"4.0.1": "", "": "", "3.0.2": "; fhirVersion=3.0",

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
+func TestExportContinuesAfterFailedType(t *testing.T) {
 	t.Parallel()
 	html := "<!doctype html><html>Sign in</html>"
 	for name, c := range map[string]struct {
@@ -63,7 +63,7 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 			export.TypeOutcome{Result: export.OutcomeFailed, Status: 500, Reason: export.LossUnavailable},
 			[]string{"Observation"},
 		},
-		// 3, 3, 3 and 4 seconds in each of 3 rounds, and 3 that what follows waits after the last try of the first.
+		// 3, 3, 3 and 4 seconds in each of 3 rounds, and 3 for the next request's wait after the last try of the first round.
 		"503 with Retry-After": {
 			findObservations,
 			answer{status: 503, retryAfter: 3},
@@ -153,7 +153,7 @@ func TestAFailedTypeIsRecordedAndTheRestIsExported(t *testing.T) {
 	}
 }
 
-func TestWhatFailsOnceIsAskedAgain(t *testing.T) {
+func TestFailedRequestIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, once := range map[string]answer{
 		"500": {status: 500}, "503": {status: 503}, "429 with Retry-After": {status: 429, retryAfter: 20},
@@ -177,7 +177,7 @@ func TestWhatFailsOnceIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestAnEntryThatIsNoResourceIsNotSilent(t *testing.T) {
+func TestUnusableEntryIsReported(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/export"
 )
 
-// gatewayBench has a server behind a gateway, which writes its own address wherever an address stands.
+// gatewayBench returns a bench with a server behind a gateway that writes its own base URL everywhere.
 func gatewayBench(t *testing.T, own string) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -23,7 +23,7 @@ func gatewayBench(t *testing.T, own string) *bench {
 	return b
 }
 
-func TestAServerThatKnowsItselfByAnotherAddressLosesNothing(t *testing.T) {
+func TestExportIsCompleteWhenServerHasOwnBase(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		own    string
@@ -50,7 +50,7 @@ func TestAServerThatKnowsItselfByAnotherAddressLosesNothing(t *testing.T) {
 				c.change(b.server)
 				b.work(t, 0)
 				got := names(t, b.file(t))
-				if c.own[0] == '/' { // nothing tells which part of the path is the base
+				if c.own[0] == '/' { // the path of the base can't be determined
 					if o := outcomeOf(t, b.task(), "Observation"); o.Reason != export.LossForeignLink {
 						t.Errorf("outcome %+v", o)
 					}
@@ -73,7 +73,7 @@ func TestAServerThatKnowsItselfByAnotherAddressLosesNothing(t *testing.T) {
 	}
 }
 
-// wantOnlyOurs checks that nothing but the pinned base was asked.
+// wantOnlyOurs checks that only the pinned base received requests.
 func wantOnlyOurs(t *testing.T, h *fakeFHIR) {
 	t.Helper()
 	for _, asked := range h.asked {
@@ -84,7 +84,7 @@ func wantOnlyOurs(t *testing.T, h *fakeFHIR) {
 	}
 }
 
-func TestAHandOverBehindAGatewayChangesNothing(t *testing.T) {
+func TestHandoverKeepsFileWhenServerIsBehindGateway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := gatewayBench(t, "http://inner:8080/hapi/fhir")
@@ -101,7 +101,7 @@ func TestAHandOverBehindAGatewayChangesNothing(t *testing.T) {
 	})
 }
 
-func TestWhereOnlyTheFirstPageCanBeHadALargerOneIsAskedFor(t *testing.T) {
+func TestLargerFirstPageIsRequestedWhenNextLinkIsForeign(t *testing.T) {
 	t.Parallel()
 	const wide = "Observation?_count=1000&patient=p1"
 	elsewhere := `"link":[{"relation":"self","url":"` + base +
@@ -114,7 +114,7 @@ func TestWhereOnlyTheFirstPageCanBeHadALargerOneIsAskedFor(t *testing.T) {
 		return `{"resourceType":"Bundle","entry":[` + strings.Join(entries, ",") + `],` + rest + `}`
 	}
 	for name, c := range map[string]struct {
-		larger answer // to the larger search; the zero value is the whole
+		larger answer // response to the larger search; the zero value is the complete one
 		want   export.TypeOutcome
 	}{
 		"it has all": {answer{}, export.TypeOutcome{Result: export.OutcomeOK, Count: 4}},
@@ -155,7 +155,7 @@ func TestWhereOnlyTheFirstPageCanBeHadALargerOneIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestAHostileAddressOfItsOwnLeadsTheTokenNowhere(t *testing.T) {
+func TestTokenStaysAtPinnedBaseWhenOwnBaseIsHostile(t *testing.T) {
 	t.Parallel()
 	const evil = "https://evil.example/x"
 	for name, c := range map[string]struct{ self, next string }{

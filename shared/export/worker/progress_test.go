@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-func TestProgressIsToldAtMostEveryHalfMinute(t *testing.T) {
+func TestProgressEventIsSentAtMostEveryHalfMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -51,7 +51,7 @@ func TestProgressIsToldAtMostEveryHalfMinute(t *testing.T) {
 	})
 }
 
-func TestNothingNewIsNoEvent(t *testing.T) {
+func TestProgressEventIsNotSentWithoutProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -13,18 +13,18 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// afterWait is how much later than the end of its wait a task's message comes, so that clocks that differ a little do
-// not make it come too early.
+// afterWait is the delay of a task's message after the end of its wait, so that slightly different clocks do not
+// deliver it too early.
 const afterWait = time.Second
 
-// errWait fails a task that would have to wait beyond its time.
+// errWait fails a task whose wait would extend beyond its time.
 var errWait = errors.New("the wait would outlast the export's time")
 
 // record turns the end of a run into the task's next state.
 func (w Worker) record(ctx context.Context, end collect.End) error {
 	task, result := end.Task, end.Result
 	switch result.Kind {
-	case export.Done, export.Save, export.Superseded: // nothing is left to store
+	case export.Done, export.Save, export.Superseded: // nothing left to store
 		return nil
 	case export.Yield:
 		task.Failures = 0
@@ -44,8 +44,8 @@ func (w Worker) record(ctx context.Context, end collect.End) error {
 	return w.fail(ctx, task, result)
 }
 
-// succeed stores a task whose files are there, and its event, and then deletes what the files have replaced. What a
-// crash leaves behind goes with the files, when their time is over.
+// succeed stores a task whose files exist, with its event, and then deletes the objects that the files replace.
+// Anything that a crash leaves behind is deleted with the files when they expire.
 func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, error) {
 	task, now := end.Task, w.Now()
 	task.Status, task.FinishedAt, task.SentAt, task.FilesUntil = export.Success, now, now, now.Add(w.Retention)
@@ -63,13 +63,13 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 	}
 	err = w.finish(ctx, task, event)
 	if errors.Is(err, fault.Conflict) {
-		return collect.End{Result: export.Result{Kind: export.Superseded}}, nil // the segments are the other worker's now
+		return collect.End{Result: export.Result{Kind: export.Superseded}}, nil // the segments now belong to another worker
 	}
 	if err != nil {
 		return collect.End{}, err
 	}
 	tellSuccess(ctx, task)
-	// The heartbeat may find the task finished and cancel the run; what is left over is ours all the same.
+	// The heartbeat may find the task finished and cancel the run; this worker must still delete the replaced objects.
 	ctx = context.WithoutCancel(ctx)
 	for _, key := range end.Replaced {
 		_ = w.Files.Delete(ctx, key)
@@ -94,7 +94,7 @@ func (w Worker) fail(ctx context.Context, task export.Task, result export.Result
 }
 
 func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Event) error {
-	// A result that is ready is stored even when the run's time has just ended.
+	// A finished result is stored even if the run's context has just ended.
 	ctx = context.WithoutCancel(ctx)
 	if err := w.Store.FinishTask(ctx, task, event); err != nil {
 		return fmt.Errorf("finish task: %w", err)
@@ -103,8 +103,8 @@ func (w Worker) finish(ctx context.Context, task export.Task, event webhook.Even
 	return nil
 }
 
-// refused fails a task whose refresh token was refused, or that never had one. What that means for the connection is
-// not decided here: its tokens become due, before the task fails, so that a crash in between loses nothing.
+// refused fails a task whose refresh token was refused, or that never had one. It does not decide the connection's
+// fate: it makes the tokens due before it fails the task, so that a crash in between loses nothing.
 func (w Worker) refused(ctx context.Context, task export.Task, result export.Result) error {
 	err := w.Refreshes.RefreshDue(ctx, task.Tenant, task.ConnectionID, w.Now())
 	if err != nil && !errors.Is(err, fault.Conflict) {
@@ -113,8 +113,8 @@ func (w Worker) refused(ctx context.Context, task export.Task, result export.Res
 	return w.fail(ctx, task, result)
 }
 
-// yield puts a task off for the whole of its wait, which no claim cuts short. A wait that outlasts the task's time
-// fails it at once: neither is the server asked earlier than it wants, nor does anybody wait in vain.
+// yield defers a task for its full wait, which no claim cuts short. A wait beyond the task's time fails it immediately:
+// the server is not queried earlier than it allows, and the organisation does not wait in vain.
 func (w Worker) yield(ctx context.Context, task export.Task, result export.Result) error {
 	now := w.Now()
 	if now.Add(result.Wait).After(task.Ends()) {
@@ -128,20 +128,21 @@ func (w Worker) yield(ctx context.Context, task export.Task, result export.Resul
 		dueAt = until.Add(w.Lease)
 	}
 	if delay > due.LongestDelay {
-		dueAt = until // no message can wait for so long, so the sweeper sends it
+		dueAt = until // longer than a message can be delayed, so the sweeper sends it
 	}
 	tellPutOff(ctx, task, result, now.Add(result.Wait))
 	if err := w.Store.YieldTask(ctx, task, until, dueAt); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("yield task: %w", err)
 	}
 	if delay <= due.LongestDelay {
-		// Lost messages are made up for by the sweeper.
+		// The sweeper makes up for lost messages.
 		_ = w.Enqueuer.EnqueueTask(ctx, task.Tenant, task.ID, delay)
 	}
 	return nil
 }
 
-// overTime is why a task ends whose wait would outlast its time, at the place where the wait was demanded.
+// overTime returns the error of a task whose wait would extend beyond its time, with the spot at which the wait was
+// demanded.
 func overTime(cause error) error {
 	spot := fault.SpotOf(cause)
 	spot.Class = "over_time"

@@ -14,7 +14,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-func TestARefusalOrAnEndMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
+func TestTokensBecomeDueOnlyWhenRefusedOrEnded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		given func(*bench)
@@ -53,9 +53,9 @@ func TestARefusalOrAnEndMakesTheTokensDueAndNothingElseDoes(t *testing.T) {
 	}
 }
 
-// TestAServerThatIsBusyCostsNoAttemptAtATokenThatHasEnded: it is asked again whether the token has, more often than
-// a failure would be taken.
-func TestAServerThatIsBusyCostsNoAttemptAtATokenThatHasEnded(t *testing.T) {
+// TestBusyServerCostsNoTokenAttempt proves that the check of an expired token is repeated at a
+// busy server more often than failures are tolerated.
+func TestBusyServerCostsNoTokenAttempt(t *testing.T) {
 	t.Parallel()
 	for name, busy := range map[string]answer{
 		"waited for": {status: 429, retryAfter: 7},
@@ -80,11 +80,11 @@ func TestAServerThatIsBusyCostsNoAttemptAtATokenThatHasEnded(t *testing.T) {
 	}
 }
 
-func TestATokenEndpointThatIsBusyIsNoFailure(t *testing.T) {
+func TestBusyTokenEndpointIsNotFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		for range 10 { // twice as often as a failure would be taken
+		for range 10 { // twice the number of tolerated failures
 			b.tokens.current = fmt.Errorf("refresh: %w", &refresh.BusyError{RetryAt: time.Now().Add(2 * time.Minute)})
 			b.work(t, 0)
 			if wait := b.enqueued.tasks[len(b.enqueued.tasks)-1]; wait != 2*time.Minute+afterWait ||
@@ -101,7 +101,7 @@ func TestATokenEndpointThatIsBusyIsNoFailure(t *testing.T) {
 	})
 }
 
-func TestATaskWhoseRefusalCannotBeNotedIsTriedAgain(t *testing.T) {
+func TestTaskIsRetriedWhenTokensCannotBecomeDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/export"
 )
 
-// TestTypeOutsideScopeIsNotRequestedWhenNobodyAskedForIt: what the patient could not grant is missing, and says whose
-// doing it is.
-func TestTypeOutsideScopeIsNotRequestedWhenNobodyAskedForIt(t *testing.T) {
+// TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes proves that a type missing from the authorization
+// request is reported with that cause.
+func TestTypeIsReportedAsNotRequestedWhenMissingFromRequestedScopes(t *testing.T) {
 	t.Parallel()
 	const narrow = "patient/Patient.rs patient/AllergyIntolerance.rs"
 	for name, test := range map[string]struct {

@@ -11,17 +11,17 @@ import (
 	"recordbridge/shared/export"
 )
 
-// downFor makes the server answer nothing but 503 from a moment on, for a time.
+// downFor makes the server return 503 to every request, beginning after a delay and for a given time.
 func (h *fakeFHIR) downFor(after, length time.Duration) {
 	from := time.Now().Add(after)
 	h.down = func() bool { return !time.Now().Before(from) && time.Now().Before(from.Add(length)) }
 }
 
-func TestAServerThatIsDownForAWhileCostsTimeAndNoRecords(t *testing.T) {
+func TestTemporaryOutageLosesNoRecords(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		after, length time.Duration
-		longest       time.Duration // of the whole export
+		longest       time.Duration // limit for the complete export
 	}{
 		"a minute":            {time.Second, time.Minute, 7 * time.Minute},
 		"ten minutes":         {3 * time.Second, 10 * time.Minute, 25 * time.Minute},
@@ -56,7 +56,7 @@ func TestAServerThatIsDownForAWhileCostsTimeAndNoRecords(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsDownIsLeftAloneAndAtLastWhatThereIsIsDelivered(t *testing.T) {
+func TestLongOutagePausesRequestsAndDeliversPartialRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -77,14 +77,14 @@ func TestAServerThatIsDownIsLeftAloneAndAtLastWhatThereIsIsDelivered(t *testing.
 		if got := outcomeOf(t, b.task(), "Practitioner"); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
-		// Eight rounds of some requests with five tries each; without being left alone it would be hundreds.
+		// Eight rounds of a few requests with five tries each; without the pauses there would be hundreds.
 		if got := len(b.server.asked); got > 250 {
 			t.Errorf("%d requests", got)
 		}
 	})
 }
 
-func TestACapabilityStatementThatCannotBeReadForLongIsDoneWithout(t *testing.T) {
+func TestExportContinuesWithoutStatementAfterRepeatedFailures(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -96,7 +96,7 @@ func TestACapabilityStatementThatCannotBeReadForLongIsDoneWithout(t *testing.T) 
 	})
 }
 
-func TestAnExportWhoseTimeIsNearlyOverDeliversWhatItHas(t *testing.T) {
+func TestExportDeliversPartialRecordWhenTimeIsNearlyOver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -110,7 +110,7 @@ func TestAnExportWhoseTimeIsNearlyOverDeliversWhatItHas(t *testing.T) {
 	})
 }
 
-func TestARunSavesWhatItHasAndGoesOn(t *testing.T) {
+func TestRunSavesCheckpointAndContinues(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		whole := newBench(t)
@@ -130,12 +130,12 @@ func TestARunSavesWhatItHasAndGoesOn(t *testing.T) {
 	})
 }
 
-func TestACrashLosesNoMoreThanSinceTheLastSave(t *testing.T) {
+func TestCrashLosesOnlyWorkSinceLastSave(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.server.latency = 90 * time.Second
-		b.store.crashAfter = 1 // save
+		b.store.crashAfter = 1 // after one save
 		if err := b.worker.Work(t.Context(), tenant, taskID, time.Time{}); err == nil {
 			t.Fatal("a store that fails was no failure")
 		}

@@ -11,7 +11,7 @@ import (
 
 const otherTaskID = "fedcba9876543210fedcba9876543210"
 
-// newCrowdedBench is a bench whose tenant has one place, which another export has for so long.
+// newCrowdedBench returns a bench whose tenant has one place, which another export holds for the given time.
 func newCrowdedBench(t *testing.T, long time.Duration) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -20,7 +20,7 @@ func newCrowdedBench(t *testing.T, long time.Duration) *bench {
 	return b
 }
 
-// take gives the one place to a task.
+// take gives the only place to a task.
 func (b *bench) take(t *testing.T, id string, long time.Duration) {
 	t.Helper()
 	row, err := b.store.Share(t.Context(), tenant)
@@ -32,7 +32,7 @@ func (b *bench) take(t *testing.T, id string, long time.Duration) {
 	}
 }
 
-// holder is the task that has the one place.
+// holder returns the task that has the only place.
 func (b *bench) holder(t *testing.T) string {
 	t.Helper()
 	row, err := b.store.Share(t.Context(), tenant)
@@ -45,12 +45,12 @@ func (b *bench) holder(t *testing.T) string {
 	return row.Places[0].TaskID
 }
 
-func TestAnExportWithoutAPlaceWaitsAndIsAsIfItHadBeenAskedForLater(t *testing.T) {
+func TestExportWaitsInLineWithoutUsingItsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		file, whole, _ := uninterrupted(t)
 		b := newCrowdedBench(t, 3*export.Budget)
-		for range 3 { // messages come again
+		for range 3 { // duplicate messages
 			b.work(t, 0)
 			<-time.After(export.Budget)
 		}
@@ -72,7 +72,7 @@ func TestAnExportWithoutAPlaceWaitsAndIsAsIfItHadBeenAskedForLater(t *testing.T)
 	})
 }
 
-func TestWhoeverEndsGivesThePlaceToTheNext(t *testing.T) {
+func TestEndedExportGivesPlaceToNextInLine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
@@ -104,7 +104,7 @@ func TestWhoeverEndsGivesThePlaceToTheNext(t *testing.T) {
 	})
 }
 
-func TestAnExportThatGoesOnInANextRunKeepsItsPlace(t *testing.T) {
+func TestContinuingExportKeepsPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -122,7 +122,7 @@ func TestAnExportThatGoesOnInANextRunKeepsItsPlace(t *testing.T) {
 	})
 }
 
-func TestARunWhosePlaceAnotherExportHasStops(t *testing.T) {
+func TestRunStopsWhenPlaceIsLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -134,7 +134,7 @@ func TestARunWhosePlaceAnotherExportHasStops(t *testing.T) {
 			b.take(t, otherTaskID, time.Hour)
 		}()
 		b.work(t, 0)
-		if got := time.Since(started); got != time.Minute { // the heartbeat at 60 s sees it
+		if got := time.Since(started); got != time.Minute { // the heartbeat at 60 s detects it
 			t.Errorf("the run ended after %v, want a minute", got)
 		}
 		if got := b.task(); got.Status != export.Pending || got.Failures != 0 || b.holder(t) != otherTaskID {

@@ -22,18 +22,18 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// strict is a server that refuses what goes beyond its limit, and notes who does not wait for as long as it demands.
+// strict is a server that refuses requests beyond its limit, and records those sent during a demanded pause.
 type strict struct {
 	smart.Doer
 
-	most   int           // requests in a window
-	window time.Duration // from its first request on
+	most   int           // requests per window
+	window time.Duration // length, from its first request on
 
 	mu       sync.Mutex
 	count    int
-	opened   time.Time // the window
-	closedTo time.Time // until when it has demanded to be left alone
-	early    []string  // requests that came before
+	opened   time.Time // start of the window
+	closedTo time.Time // end of the demanded pause
+	early    []string  // requests sent before it
 	refused  int
 }
 
@@ -63,7 +63,7 @@ func (s *strict) enter(r *http.Request) (wait time.Duration) {
 	}
 	s.refused++
 	wait = s.opened.Add(s.window).Sub(now)
-	// What had left when the refusal came is not early, so the demand holds from the next moment on.
+	// Requests sent before the refusal arrived are not early, so the demand applies one nanosecond later.
 	time.AfterFunc(time.Nanosecond, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -72,12 +72,12 @@ func (s *strict) enter(r *http.Request) (wait time.Duration) {
 	return wait
 }
 
-func TestWorkerKeepsLimitOfServerThatRefusesWhatGoesBeyondIt(t *testing.T) {
+func TestWorkerRespectsRateLimitOfStrictServer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		most   int
 		window time.Duration
-		runs   time.Duration // until a run's deadline; 0 for none
+		runs   time.Duration // time until a run's deadline; 0 for none
 	}{
 		"waits within a run":          {10, 20 * time.Second, 0},
 		"waits across hand-overs":     {3, 20 * time.Second, margin + 30*time.Second},
@@ -109,8 +109,8 @@ func TestWorkerKeepsLimitOfServerThatRefusesWhatGoesBeyondIt(t *testing.T) {
 	}
 }
 
-// TestWorkerKeepsWaitWhicheverMessageComes: a duplicate, or the sweeper's, of each half minute.
-func TestWorkerKeepsWaitWhicheverMessageComes(t *testing.T) {
+// TestWorkerRespectsWaitWhenMessagesArriveEarly covers a duplicate message, or the sweeper's, every half minute.
+func TestWorkerRespectsWaitWhenMessagesArriveEarly(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{
 		time.Minute, 14 * time.Minute, 15 * time.Minute, time.Hour,
@@ -128,7 +128,7 @@ func TestWorkerKeepsWaitWhicheverMessageComes(t *testing.T) {
 					t.Fatalf("put off: %t until %v, want %v", got.PutOff, got.LeaseUntil, until)
 				}
 				sent, look := []time.Duration{wait + afterWait}, until.Add(lease)
-				if sent[0] > due.LongestDelay { // no message can wait so long
+				if sent[0] > due.LongestDelay { // longer than a message can be delayed
 					sent, look = nil, until
 				}
 				if diff := cmp.Diff(sent, b.enqueued.tasks); diff != "" || !b.store.LookAt(tenant, taskID).Equal(look) {
@@ -148,7 +148,7 @@ func TestWorkerKeepsWaitWhicheverMessageComes(t *testing.T) {
 	}
 }
 
-func TestWorkerKeepsWaitThatTokenEndpointDemands(t *testing.T) {
+func TestWorkerRespectsWaitOfTokenEndpoint(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -171,8 +171,9 @@ func TestWorkerKeepsWaitThatTokenEndpointDemands(t *testing.T) {
 	})
 }
 
-// TestWorkerFailsTaskAtOnceWhenWaitOutlastsItsTime: the server is not asked earlier instead, and nobody waits in vain.
-func TestWorkerFailsTaskAtOnceWhenWaitOutlastsItsTime(t *testing.T) {
+// TestWorkerFailsTaskAtOnceWhenWaitExceedsItsTime proves that the server gets no earlier request, and that the
+// organisation does not wait in vain.
+func TestWorkerFailsTaskAtOnceWhenWaitExceedsItsTime(t *testing.T) {
 	t.Parallel()
 	tooLong := answer{status: 429, retryAfter: int((export.Budget + time.Second).Seconds()), always: true}
 	for name, given := range map[string]func(b *bench){
@@ -211,14 +212,15 @@ func TestWorkerFailsTaskAtOnceWhenWaitOutlastsItsTime(t *testing.T) {
 	}
 }
 
-// TestWorkerDeliversWhatItHasWhenServerDemandsTooLongWait: what has been put off before counts as missing as well.
-func TestWorkerDeliversWhatItHasWhenServerDemandsTooLongWait(t *testing.T) {
+// TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait proves that previously deferred requests also count as
+// missing.
+func TestWorkerDeliversPartialRecordWhenServerDemandsTooLongWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.change(func(task *export.Task) { task.CreatedAt = time.Now().Add(-4 * time.Hour) })
 		b.server.script(findObservations, answer{status: 502, always: true})
-		// Other answers come at whole seconds, so that the requests under way during the demand began before it.
+		// Other responses arrive at whole seconds, so that the requests under way during the demand began before it.
 		b.server.latency = time.Second
 		b.server.script("Binary/b1", answer{status: 429, retryAfter: 2 * 3600, takes: time.Second / 2, always: true})
 		b.work(t, 0)
@@ -242,7 +244,7 @@ func TestWorkerDeliversWhatItHasWhenServerDemandsTooLongWait(t *testing.T) {
 	})
 }
 
-func TestMessageThatFindsNothingToClaimIsSkippedOnItsLine(t *testing.T) {
+func TestWorkerLogsSkippedMessageWhenNothingToClaim(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(task *export.Task){
 		"leased":  func(task *export.Task) { task.LeaseUntil = time.Now().Add(time.Second) },
@@ -263,7 +265,7 @@ func TestMessageThatFindsNothingToClaimIsSkippedOnItsLine(t *testing.T) {
 	}
 }
 
-// workLogged lets the worker run once, and returns the log line.
+// workLogged runs the worker once, and returns the log line.
 func (b *bench) workLogged(t *testing.T) string {
 	t.Helper()
 	ctx, line := logx.Begin(t.Context())

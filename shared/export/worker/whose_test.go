@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ownPatient is the patient of newFakeFHIR with an earlier id and with identifiers, and with another
-// patient where there is no link.
+// ownPatient is the patient of newFakeFHIR with an earlier id, with identifiers, and with a reference to another
+// patient that is not a link.
 const ownPatient = `{"resourceType":"Patient","id":"p1","identifier":[{"system":"urn:mrn","value":"7"}],` +
 	`"link":[{"other":{"reference":"Patient/p0"},"type":"replaces"}],` +
 	`"contact":[{"extension":[{"valueReference":{"reference":"Patient/mother"}}]}]}`
 
-// otherSpellings are references to the Patient of an id.
+// otherSpellings returns different spellings of a reference to the Patient with an id.
 func otherSpellings(id string) []string {
 	return []string{
 		"Patient/" + id, "/Patient/" + id, "./Patient/" + id, `Patient\\` + id, "patient/" + id, "Patient/" + id + "?x=1",
@@ -27,7 +27,7 @@ func otherSpellings(id string) []string {
 	}
 }
 
-// whose are cases of resources without their id, and whether they belong to the patient p1.
+// whose returns resources without their id, and whether they belong to the patient p1.
 func whose() map[string]bool {
 	cases := map[string]bool{}
 	for _, text := range otherSpellings("p1") {
@@ -67,7 +67,7 @@ func whose() map[string]bool {
 		`"Observation","subject":{"reference":"Patient/p1"},"performer":[{"reference":"Patient/p2"}]`: true,
 		`"Observation","subject":{"reference":"Group/g"},"performer":[{"reference":"Patient/p2"}]`:    false,
 		`"Observation","subject":{"reference":"Location/l"}`:                                          true,
-		`"Observation"`: true, // it names nobody: the search that found it was for our patient
+		`"Observation"`: true, // names no patient: the search that found it was for our patient
 		`"Observation","subject":{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason",` +
 			`"valueCode":"masked"}]}`: true,
 		`"Observation","contained":[{"resourceType":"Patient","id":"in","identifier":[{"system":"urn:mrn",` +
@@ -101,7 +101,7 @@ func whose() map[string]bool {
 	return cases
 }
 
-// compartment has the elements by which R4's patient compartment ties each type to a patient
+// compartment lists the elements by which R4's patient compartment ties each type to a patient
 // (compartmentdefinition-patient.html), and those of types that are tied without being in it.
 const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.patient AllergyIntolerance.recorder
 	AllergyIntolerance.asserter Appointment.participant.actor AppointmentResponse.actor AuditEvent.agent.who
@@ -127,7 +127,7 @@ const compartment = `Account.subject AdverseEvent.subject AllergyIntolerance.pat
 	Task.for Task.owner GuidanceResponse.subject Device.patient Contract.subject MedicationOrder.patient
 	DiagnosticOrder.subject ProcedureRequest.subject ReferralRequest.patient`
 
-func TestEveryElementOfThePatientCompartmentDecides(t *testing.T) {
+func TestOwnerIsDecidedByEveryCompartmentElement(t *testing.T) {
 	t.Parallel()
 	var resources []string
 	for path := range strings.FieldsSeq(compartment) {
@@ -151,7 +151,7 @@ func TestEveryElementOfThePatientCompartmentDecides(t *testing.T) {
 	})
 }
 
-// exported exports resources that a search has found, of which the file then holds some: their numbers.
+// exported exports resources that a search has found, and reports for each whether the file contains it.
 func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 	t.Helper()
 	page := make([]string, 0, len(resources))
@@ -182,7 +182,7 @@ func exported(t *testing.T, b *bench, run func(), resources []string) []bool {
 	return kept
 }
 
-func TestAResourceOfAnotherPatientIsLeftOutAndOneOfOursIsNot(t *testing.T) {
+func TestResourcesOfOtherPatientsAreExcluded(t *testing.T) {
 	t.Parallel()
 	cases := whose()
 	resources := slices.Sorted(maps.Keys(cases))
@@ -198,8 +198,9 @@ func TestAResourceOfAnotherPatientIsLeftOutAndOneOfOursIsNot(t *testing.T) {
 	})
 }
 
-// Whatever the type and the member, and however deep: what names only another patient is not in the file.
-func TestNothingThatNamesOnlyAnotherPatientReachesTheFile(t *testing.T) {
+// A resource that names only another patient is not in the file, whatever the type and the member, and however deep the
+// reference.
+func TestResourceNamingOnlyOtherPatientIsExcluded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		resources := make([]string, rapid.IntRange(1, 20).Draw(r, "resources"))

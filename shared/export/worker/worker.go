@@ -1,6 +1,6 @@
-// Package worker carries exports out: it claims a task under a lease, lets package collect work on it in runs, and
-// records the one result of each in the task's row. A task that another worker has claimed is left alone: every write
-// is fenced by the task's generation.
+// Package worker carries out exports: it claims a task under a lease, runs it with package collect, and records the
+// result of each run in the task's row. It does not touch a task that another worker has claimed: every write is fenced
+// by the task's generation.
 package worker
 
 import (
@@ -21,59 +21,59 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Store keeps a task while it is worked on. Every write but ClaimTask is fenced by task.Generation and answers
-// fault.Conflict when another worker has taken over.
+// Store stores a task while it is being worked on. Every write except ClaimTask is fenced by task.Generation and
+// returns fault.Conflict if another worker has taken over.
 type Store interface {
-	// ClaimTask leases a pending task that is not in line, is not leased, and is not put off, raising its generation; else
-	// fault.Conflict.
+	// ClaimTask leases a pending task that is not in line, leased or deferred, and raises its generation. Otherwise it
+	// returns fault.Conflict.
 	ClaimTask(ctx context.Context, tenant org.Tenant, id string, now, leaseUntil time.Time) (export.Task, error)
-	// ExtendTask moves the end of the lease and stores Progress.
+	// ExtendTask renews the lease and stores Progress.
 	ExtendTask(ctx context.Context, task export.Task, leaseUntil time.Time) error
-	// ReportTask does the same, stores ProgressAt and ProgressSent, and the event that tells of it, in one transaction.
+	// ReportTask does the same, and stores ProgressAt, ProgressSent and the progress event in one transaction.
 	ReportTask(ctx context.Context, task export.Task, leaseUntil time.Time, event webhook.Event) error
-	// ContinueTask stores Checkpoint, clears Failures and raises the generation of a task that its worker goes on with.
+	// ContinueTask stores Checkpoint, clears Failures and raises the generation of a task that its worker continues.
 	ContinueTask(ctx context.Context, task export.Task, leaseUntil time.Time) (export.Task, error)
-	// YieldTask stores Checkpoint and Failures, raises the generation and gives the lease back. Nobody can claim the
-	// task before until, or at once if that is zero; the sweeper acts at dueAt.
+	// YieldTask stores Checkpoint and Failures, raises the generation and releases the lease. The task can be claimed from
+	// until on, or at once if that is zero; the sweeper acts at dueAt.
 	YieldTask(ctx context.Context, task export.Task, until, dueAt time.Time) error
 	// FinishTask stores the result and its event in one transaction.
 	FinishTask(ctx context.Context, task export.Task, event webhook.Event) error
 }
 
-// Refreshes looks after tokens between exports (package refresh).
+// Refreshes maintains tokens between exports (package refresh).
 type Refreshes interface {
-	// RefreshDue makes the tokens of an authorized connection due at now, and has them looked at; fault.Conflict
-	// when it is not authorized.
+	// RefreshDue makes the tokens of an authorized connection due at now, and enqueues them. It returns fault.Conflict if
+	// the connection is not authorized.
 	RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error
 }
 
-// Worker carries exports out. Its method is safe to repeat: a duplicate or late call finds nothing to claim.
+// Worker carries out exports. Its method is idempotent: a duplicate or late call finds nothing to claim.
 type Worker struct {
 	Store            Store
 	Share            share.Share
 	Source           source.Opener
 	Refreshes        Refreshes
 	Cache            collect.Cache
-	Known            collect.Known // nil if nothing is to be kept
+	Known            collect.Known // nil to store nothing
 	Files            export.Files
 	Enqueuer         export.Enqueuer
 	Links            export.Links
 	Now              func() time.Time
 	Lease            time.Duration
 	Retention        time.Duration
-	SendDownloadLink bool // send download_link too, whose removal date has passed
-	AddMetaSource    bool // say in meta.source where a resource comes from, where the server does not
+	SendDownloadLink bool // also send download_link, whose removal date has passed
+	AddMetaSource    bool // set meta.source to a resource's origin if the server does not
 }
 
-// firstClaim is the generation of a task that nobody has worked on before.
+// firstClaim is the generation of a task that no worker has claimed before.
 const firstClaim = 1
 
 // errTooLong ends a task that was pending for longer than export.Budget.
 var errTooLong = fault.Spot{Class: "over_time"}.Failed(errors.New("the export was pending for too long"))
 
-// Work runs a task until it is finished, has failed, has to wait in its tenant's line, or the deadline is near;
-// then it hands over to a next call through the queue. The error is our own fault: the task stays pending and
-// the sweeper tries again.
+// Work runs a task until it is finished, has failed or has to wait in its tenant's line. Near the deadline it hands
+// over to a later call through the queue. Every error is an internal failure: the task stays pending and the sweeper
+// tries again.
 func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, deadline time.Time) error {
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
@@ -102,7 +102,7 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	return w.workIn(ctx, place, task, deadline)
 }
 
-// Admit lets the exports run for which there are places in their tenant's share.
+// Admit starts waiting exports for which their tenant's share has places.
 func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 	if err := w.Share.Admit(ctx, tenant); err != nil {
 		return fmt.Errorf("admit exports: %w", err)
@@ -110,8 +110,8 @@ func (w Worker) Admit(ctx context.Context, tenant org.Tenant) error {
 	return nil
 }
 
-// workIn works on a task in its place, which a task that goes on at once keeps for its next run. A failure on our side
-// leaves the place to its lease, as the task.
+// workIn works on a task in its place. A task that continues at once keeps its place for the next run. After an
+// internal failure the place stays taken until its lease expires, like the task.
 func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task, deadline time.Time) error {
 	for {
 		end, err := w.runOnce(ctx, place, task, deadline)
@@ -120,7 +120,7 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 		}
 		switch {
 		case end.Result.Kind == export.Superseded:
-			return nil // the place is the task's, and with it the other worker's
+			return nil // the place belongs to the task, and so to the other worker
 		case end.Result.Kind != export.Save:
 			if end.Result.Kind != export.Yield || end.Result.Wait > 0 {
 				w.Share.Leave(ctx, place)
@@ -137,8 +137,8 @@ func (w Worker) workIn(ctx context.Context, place share.Place, task export.Task,
 	}
 }
 
-// runOnce works on the task from its checkpoint to its end or to its next checkpoint, and keeps
-// lease and place meanwhile.
+// runOnce works on the task from its checkpoint to its end or next checkpoint, renewing the leases of task and place in
+// the meantime.
 func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task,
 	deadline time.Time,
 ) (collect.End, error) {
@@ -155,7 +155,8 @@ func (w Worker) runOnce(ctx context.Context, place share.Place, task export.Task
 		end, err = w.succeed(ctx, end)
 	}
 	if errors.Is(context.Cause(ctx), errSuperseded) {
-		end, err = collect.End{Result: export.Result{Kind: export.Superseded}}, nil // whatever failed on the way out
+		// overrides any failure during the cancellation
+		end, err = collect.End{Result: export.Result{Kind: export.Superseded}}, nil
 	}
 	stop(nil)
 	<-beats

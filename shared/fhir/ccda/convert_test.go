@@ -16,10 +16,10 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// publicFolder has whole documents of HL7 that are not part of the project.
+// publicFolder holds complete documents of HL7 that are not part of the project.
 const publicFolder = "../../../../shared/data/ccda"
 
-// publicDocuments gives the documents of that folder, by name, or skips the test.
+// publicDocuments returns the documents of publicFolder by name, or skips the test.
 func publicDocuments(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	files, err := filepath.Glob(publicFolder + "/*.xml")
@@ -49,7 +49,7 @@ func TestConvertReadsPublicDocuments(t *testing.T) {
 	}
 }
 
-// checkReferences finds references to what is not there, and ids that are there twice.
+// checkReferences reports dangling references and duplicate ids.
 func checkReferences(t *testing.T, name string, ndjson []byte) {
 	t.Helper()
 	known := map[string]bool{}
@@ -87,7 +87,7 @@ func checkReferences(t *testing.T, name string, ndjson []byte) {
 	}
 }
 
-// enlarged repeats the sections of a document to a size, with other ids each time.
+// enlarged repeats the sections of a document up to a size, with different ids each time.
 func enlarged(document []byte, size int) []byte {
 	head, rest, _ := bytes.Cut(document, []byte("<structuredBody>"))
 	body, foot, _ := bytes.Cut(rest, []byte("</structuredBody>"))
@@ -117,7 +117,7 @@ func BenchmarkConvert(b *testing.B) {
 	}
 }
 
-// BenchmarkConvertLarge reports the live heap of documents of 50 MB, once they are read and once they are converted.
+// BenchmarkConvertLarge reports the live heap for documents of 50 MB, after reading and after conversion.
 func BenchmarkConvertLarge(b *testing.B) {
 	for _, shape := range ccdatest.Shapes() {
 		b.Run(shape, func(b *testing.B) {

@@ -9,7 +9,8 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertFollowsGuide converts each document of testdata/corpus, and compares the result with what its rule wants.
+// TestConvertFollowsGuide converts each document of testdata/corpus, and compares the result with its rule's
+// expectation.
 func TestConvertFollowsGuide(t *testing.T) {
 	t.Parallel()
 	for _, c := range ccdatest.Corpus(t, os.DirFS("testdata/corpus")) {
@@ -20,7 +21,7 @@ func TestConvertFollowsGuide(t *testing.T) {
 	}
 }
 
-// TestCorpusIsWrittenWhenFolderIsNamed writes the corpus's documents for another judge (.ci/ccda).
+// TestCorpusIsWrittenWhenFolderIsNamed writes the corpus's documents for another validator (.ci/ccda).
 // RECORDBRIDGE_CORPUS names the folder.
 func TestCorpusIsWrittenWhenFolderIsNamed(t *testing.T) {
 	t.Parallel()

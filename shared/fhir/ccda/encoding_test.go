@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 )
 
-// familyIn is a document of a patient with a family name, which declares an encoding.
+// familyIn returns a document that declares an encoding, with a patient of the given family name.
 func familyIn(declared, family string) string {
 	return `<?xml version="1.0" encoding="` + declared + `"?>` + strings.TrimPrefix(
 		ccdatest.Document(`<recordTarget><patientRole><patient><name><family>`+family+
@@ -65,7 +65,7 @@ func TestSetReadsDeclaredEncoding(t *testing.T) {
 	}
 }
 
-// Two characters of two bytes in GBK can be valid UTF-8, of Latin letters.
+// Two characters of two bytes in GBK can also be valid UTF-8 for Latin letters.
 func TestEastAsianTextIsReadByDeclarationWhenItIsUTF8ByChance(t *testing.T) {
 	t.Parallel()
 	bytesOf := "\xC4\xA1\xC5\xA2"

@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// TestConvertMatchesGoldenFiles compares whole conversions with what was read against the documents. Who changes a
-// rule writes the files again (-update), and reads what differs.
+// TestConvertMatchesGoldenFiles compares complete conversions with golden files, which were checked against the
+// documents. After changing a rule, regenerate the files (-update) and review the diff.
 func TestConvertMatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alder", "birch"} {

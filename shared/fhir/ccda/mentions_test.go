@@ -9,8 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// mentions is a document that tells one fact over and over, each time with an id, a code, an author and a note of its
-// own.
+// mentions returns a document that repeats one fact count times, each time with its own id, code, author and note.
 func mentions(count int) []byte {
 	var entries strings.Builder
 	for i := range count {
@@ -29,7 +28,7 @@ func mentions(count int) []byte {
 	return []byte(telling("d1", "20190601", patientID("a"), "30954-2", entries.String()))
 }
 
-// BenchmarkMentions shows that a mention takes the same time in documents of few and of many.
+// BenchmarkMentions shows that the time per mention does not grow with the number of mentions.
 func BenchmarkMentions(b *testing.B) {
 	for _, count := range []int{500, 1000, 2000, 4000, 8000} {
 		document := mentions(count)
@@ -44,7 +43,7 @@ func BenchmarkMentions(b *testing.B) {
 	}
 }
 
-// TestFactHasEachPartOnceWhenRepeated: also where its lists are long, and another document tells it again.
+// TestFactHasEachPartOnceWhenRepeated also covers long lists and a repetition in another document.
 func TestFactHasEachPartOnceWhenRepeated(t *testing.T) {
 	t.Parallel()
 	const count = 300

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// inPieces converts a set of documents in pieces of so many nodes; 0 converts them as trees. It returns the lines and
-// the report.
+// inPieces converts a set of documents in pieces of the given number of nodes; 0 converts them as trees. It returns the
+// lines and the report.
 func inPieces(t *testing.T, nodes int, documents ...[]byte) (ndjson, report []byte) {
 	t.Helper()
 	var s ccda.Set

@@ -29,7 +29,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// ruleSets returns the rules of all section packages for one document: some keep what they have seen of it.
+// ruleSets returns the rules of all section packages for one document: some rules keep state about the document.
 func ruleSets() []statement.RuleSet {
 	return []statement.RuleSet{
 		problems.Rules(),
@@ -55,10 +55,10 @@ func ruleSets() []statement.RuleSet {
 	}
 }
 
-// asks returns a function that reports whether a null observation is a question without an answer, which FHIR states as
-// an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). Any other null observation
-// states nothing. It is a question if its template becomes an Observation, or if it has a code and no template that is
-// known.
+// asks returns a function that reports whether a null observation is a question without an answer, which FHIR
+// represents as an Observation with a dataAbsentReason (C-CDA on FHIR, "Mapping Guidance": missing data). Any other
+// null observation states nothing. It is a question if its template becomes an Observation, or if it has a code and no
+// known template.
 func asks() func(n *cda.Node) bool {
 	var isQuestion map[string]bool // by template; most documents have no null statement
 	return func(n *cda.Node) bool {
@@ -84,8 +84,8 @@ func asks() func(n *cda.Node) bool {
 // Template describes the rule of one entry or section template, for the documentation.
 type Template struct {
 	Root   string // its OID, without the version
-	Name   string // as C-CDA calls it
-	Target string // what it becomes
+	Name   string // C-CDA's name for it
+	Target string // the resulting resource
 	Folder string // of the package that holds the rule, below this one
 }
 

@@ -15,31 +15,31 @@ import (
 )
 
 // Set collects documents whose facts belong together, such as one response of a health information network, about one
-// patient or several. A fact that several documents state is emitted once, as the latest of them states it, completed
-// by the others; the Provenance of each document has it as a target, so no source is lost. Patients that share an
-// identifier are one. The zero value is empty and ready.
+// patient or several. A fact that several documents state is emitted once, as stated by the latest of them and
+// completed by the others; the Provenance of each document has it as a target, so no source is lost. Patients that
+// share an identifier are treated as one. The zero value is empty and ready to use.
 type Set struct {
 	// Is reports whether all given names, a family name, a birth date (YYYY-MM-DD) and a code of AdministrativeGender,
-	// which may be empty, are those of the person whom every document has to be about. It is nil if documents may be
-	// about anybody.
+	// which may be empty, match the person that every document must be about. It is nil if documents may be about any
+	// person.
 	Is func(given, family, birthDate, sex string) bool
 
 	documents []added
-	bytes     int // of all documents
-	pieces    int // nodes of a piece; 0 for the rule of pieceNodes
+	bytes     int // total size of all documents
+	pieces    int // nodes in a piece; 0 for the default of pieceNodes
 }
 
-// added is a document that has been read and not yet converted.
+// added is a document that has been read but not yet converted.
 type added struct {
 	cda.Parsed
 
 	time        string
 	name        string
-	fingerprint string // tells apart two documents of the same time and id
+	fingerprint string // distinguishes two documents with the same time and id
 	bytes       int
 }
 
-// Add reads a document. The error is ErrInvalid or ErrSubject, and keeps the documents added before.
+// Add reads a document. If it returns ErrInvalid or ErrSubject, the documents added before are kept.
 func (s *Set) Add(document []byte) error {
 	parsed, err := cda.Parse(document, s.pieceNodes(len(document)))
 	if err != nil {
@@ -57,21 +57,21 @@ func (s *Set) Add(document []byte) error {
 	return nil
 }
 
-// A set of small documents is kept as trees. Larger ones stay text and are read piece by piece.
+// Sets of small documents are held as trees. Larger ones stay text and are read piece by piece.
 const (
 	treesUpTo  = 4 << 20 // bytes
 	pieceNodes = 128
 )
 
-// Emit emits every resource once and empties the set: documents by their time and id, regardless of the order in which
-// they were added, and within a document in its own order. The error is that of emit.
+// Emit emits every resource once and empties the set: documents ordered by their time and id, regardless of the order
+// in which they were added, and the resources of a document in document order. The error is that of emit.
 func (s *Set) Emit(emit func(Resource) error) (Report, error) {
 	c := s.Convert()
 	err := c.each(c.store.Take, func(r r4.Resource) error { return c.emit(r, emit) })
 	return c.Report, err
 }
 
-// WriteLines is Emit with a line for each resource, which is written without being held if it is large.
+// WriteLines is Emit with a line for each resource. Large resources are written without being held in memory.
 func (s *Set) WriteLines(w io.Writer) (Report, error) {
 	c := s.Convert()
 	err := c.each(c.store.Take, func(r r4.Resource) error {
@@ -101,7 +101,7 @@ func (s *Set) Convert() *Converted {
 	patients := samePatients(s.documents)
 	for i := range s.documents {
 		m.take(s.documents[i], patients[i])
-		s.documents[i].Parsed = cda.Parsed{} // its memory is not needed any more
+		s.documents[i].Parsed = cda.Parsed{} // free its memory
 	}
 	s.documents, s.bytes = nil, 0
 	for at := range m.store.Len() {
@@ -110,7 +110,7 @@ func (s *Set) Convert() *Converted {
 	return &Converted{Report: m.report, store: m.store, sources: m.sources}
 }
 
-// pieceNodes returns the size of the pieces in which a document of so many bytes is read; 0 to read it whole.
+// pieceNodes returns the number of nodes in a piece for a document of the given size; 0 to read it completely.
 func (s *Set) pieceNodes(bytes int) int {
 	if s.pieces == 0 && s.bytes+bytes > treesUpTo {
 		return pieceNodes
@@ -118,7 +118,7 @@ func (s *Set) pieceNodes(bytes int) int {
 	return s.pieces
 }
 
-// Converted holds the resources of a set in less memory than their lines take.
+// Converted holds the resources of a set in less memory than their JSON lines need.
 type Converted struct {
 	Report Report
 
@@ -129,7 +129,7 @@ type Converted struct {
 // Names iterates over the "Type/id" of all resources.
 func (c *Converted) Names() iter.Seq[string] { return c.store.Names() }
 
-// Emit emits every resource, as often as it is called. The error is that of emit.
+// Emit emits every resource; it can be called repeatedly. The error is that of emit.
 func (c *Converted) Emit(emit func(Resource) error) error {
 	return c.each(c.store.See, func(r r4.Resource) error { return c.emit(r, emit) })
 }
@@ -154,11 +154,11 @@ func (c *Converted) each(get func(at int32) r4.Resource, do func(r4.Resource) er
 	return nil
 }
 
-// finish sets the members that no document has stated: the reason why a name is missing.
+// finish sets members that no document has stated: the reason for a missing name.
 func finish(r r4.Resource) {
 	switch r := r.(type) {
 	case *r4.MedicationRequest:
-		if r.ReportedBy != nil { // reported[x]: a document may say less than another one
+		if r.ReportedBy != nil { // reported[x]: documents may differ in detail
 			r.Reported = nil
 		}
 	case *r4.Organization:
@@ -172,18 +172,18 @@ func finish(r r4.Resource) {
 	}
 }
 
-// merger puts the resources of documents together.
+// merger merges the resources of several documents.
 type merger struct {
 	store   *emit.Store
-	owners  []string   // whose fact each resource is
+	owners  []string   // patient whose fact each resource is
 	packer  *r4.Packer // nil for small documents
 	filler  r4.Filler
 	report  Report
 	sources r4.Sources
 }
 
-// take converts a document and adds what it tells. A fact of the same id as one of another patient is not the same: the
-// document is converted once more, with ids of that patient's own.
+// take converts a document and adds its resources. If a fact has the same id as one of another patient, they are not
+// the same fact: the document is converted again, with ids specific to its patient.
 func (m *merger) take(one added, patientID string) {
 	document := cda.Open(one.Parsed, asks())
 	made := convert(document, one.bytes, patientID, "", m.packer)
@@ -202,18 +202,18 @@ func (m *merger) take(one added, patientID string) {
 			continue
 		}
 		r := from.Get(at)
-		m.filler.Fill(r, m.store.Get(place)) // the later document is right where they differ
+		m.filler.Fill(r, m.store.Get(place)) // if they differ, the later document takes precedence
 		m.store.Set(place, r)
 		m.store.Pack()
 		m.report.Merged++
 	}
 	m.report.Merged += made.Merged()
 	m.report.Documents = append(m.report.Documents, made.Report())
-	m.store.PackAll() // so that nothing keeps the document
+	m.store.PackAll() // so that no resource retains the document
 }
 
-// isOthers reports whether a document of one patient has a fact of another's id. People, places and software are
-// everybody's.
+// isOthers reports whether a fact in one patient's document has the id of another patient's fact. People, places and
+// software are shared.
 func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 	from := made.Store()
 	for i := range from.Len() {
@@ -234,9 +234,9 @@ func (m *merger) isOthers(made *emit.Emitter, patientID string) bool {
 }
 
 // samePatients returns the id of the Patient of each document: the same for documents that share an identifier of the
-// patient, also through others. It is made of the least of their identifiers.
+// patient, also indirectly. It is derived from the smallest of their identifiers.
 func samePatients(documents []added) []string {
-	toLess := map[string]string{} // from each identifier to a lesser one of the same patient, or to itself
+	toLess := map[string]string{} // maps each identifier to a smaller one of the same patient, or to itself
 	least := func(key string) string {
 		for toLess[key] != key {
 			toLess[key] = toLess[toLess[key]]

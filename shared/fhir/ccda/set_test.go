@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/emit"
 )
 
-// telling is a document of a patient, with an id, a time and the entries of a section.
+// telling returns a document of a patient, with an id, a time and the entries of a section.
 func telling(id, when, patient, section, entries string) string {
 	return `<ClinicalDocument xmlns="urn:hl7-org:v3" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">` +
 		`<id root="2.16.840.1.113883.19.9" extension="` + id + `"/><effectiveTime value="` + when + `"/>
@@ -24,7 +24,7 @@ func patientID(extension string) string {
 	return `<id root="2.16.840.1.113883.19.1" extension="` + extension + `"/>`
 }
 
-func TestSetMergesFactOfTwoDocumentsAsLaterStatesIt(t *testing.T) {
+func TestSetPrefersLaterDocumentWhenMergingFact(t *testing.T) {
 	t.Parallel()
 	onset := `<effectiveTime><low value="2019"/></effectiveTime>`
 	first := telling("d1", "20190601", patientID("a"), "11450-4",

@@ -6,26 +6,26 @@ import (
 	"strings"
 )
 
-// said holds the parts of a statement that its status depends on.
+// said holds the parts of a statement that determine its status.
 type said struct {
-	isNull     bool   // by itself
-	isOpen     bool   // it or a statement around it is null
-	isDenied   bool   // it or a statement around it is negated
-	status     string // of its statusCode; "none" without one, "?" if it is null or no ActStatus
-	concern    string // the same of the act around it, if that is a concern
+	isNull     bool   // the statement itself is null
+	isOpen     bool   // it or an enclosing statement is null
+	isDenied   bool   // it or an enclosing statement is negated
+	status     string // its statusCode; "none" if missing, "?" if null or not an ActStatus
+	concern    string // the same for the enclosing act, if that is a concern
 	observed   string // code of its status observation
-	hasStart   bool   // a time that has come
-	hasEnd     bool   // an end that has come
-	endsToday  bool   // that end is on the day of the document, so that either is true
-	mayHaveEnd bool   // an end of UNK
+	hasStart   bool   // it has a start that is not after the document
+	hasEnd     bool   // it has an end that is not after the document
+	endsToday  bool   // the end is on the document's day, so either status is right
+	mayHaveEnd bool   // its end is UNK
 	isAhead    bool   // it starts after the document
 	isPoint    bool   // it has a single time
 	lasts      bool   // it ends after the document
 	discharged bool
 }
 
-// judge returns what resources state that their statements deny or leave open. It knows only the document: which
-// statement a resource is of, it reads from its identifiers.
+// judge returns the assertions of resources that their statements negate or leave open. It uses only the document: it
+// matches resources to statements by their identifiers.
 func judge(document *element, statements []*element, resources []map[string]any) []string {
 	byNumber := map[string]*element{}
 	for _, s := range statements {
@@ -40,7 +40,7 @@ func judge(document *element, statements []*element, resources []map[string]any)
 				faults = append(faults, fmt.Sprintf("%s of a statement that is null or denied", r["resourceType"]))
 			}
 		}
-		if len(sources) != 1 { // a resource of several statements says what one of them does
+		if len(sources) != 1 { // a resource of several statements may assert any one of them
 			continue
 		}
 		what := readSaid(sources[0], written)
@@ -53,7 +53,7 @@ func judge(document *element, statements []*element, resources []map[string]any)
 	return append(faults, linkFaults(resources)...)
 }
 
-// linkFaults returns the diagnoses of encounters and the complications of procedures that are refuted.
+// linkFaults returns the refuted diagnoses of encounters and complications of procedures.
 func linkFaults(resources []map[string]any) []string {
 	refuted := map[any]bool{}
 	for _, r := range resources {
@@ -78,7 +78,7 @@ func linkFaults(resources []map[string]any) []string {
 	return faults
 }
 
-// sourcesOf returns the statements that a resource names, and those whose devices or specimens it is.
+// sourcesOf returns the statements that a resource names, and those whose device or specimen it is.
 func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, things []*element) {
 	list, _ := r["identifier"].([]any)
 	for _, one := range list {
@@ -99,7 +99,7 @@ func sourcesOf(r map[string]any, byNumber map[string]*element) (statements, thin
 func readSaid(s *element, written string) said {
 	var what said
 	what.isNull = s.attr("nullFlavor") != ""
-	isReason := false // a reason holds whether or not what it is for was done
+	isReason := false // a reason holds regardless of its statement's status
 	for at := s; at != nil; at = at.parent {
 		if at.isStatement() {
 			what.isOpen = what.isOpen || at.attr("nullFlavor") != ""
@@ -119,7 +119,7 @@ func readSaid(s *element, written string) said {
 		}
 	}
 	when := s.child("effectiveTime")
-	if when.attr("xsi:type") == "EIVL_TS" { // it is tied to an event, and has no bounds (HL7 V3 data types, EIVL)
+	if when.attr("xsi:type") == "EIVL_TS" { // tied to an event, without bounds (HL7 V3 data types, EIVL)
 		when = nil
 	}
 	low, high, point := when.child("low").attr("value"), when.child("high").attr("value"), when.attr("value")
@@ -155,7 +155,7 @@ func hasTemplate(s *element, last string) bool {
 	})
 }
 
-// statusOf returns the ActStatus of a statement; a null statement has none that is known.
+// statusOf returns the ActStatus of a statement; the status of a null statement is unknown.
 func statusOf(s *element) string {
 	status := s.child("statusCode")
 	switch code := status.attr("code"); {
@@ -202,7 +202,7 @@ func faultsOf(r map[string]any, what said) []string {
 	return faults
 }
 
-// subject returns the concept that a resource is about; nil for types that are not about one.
+// subject returns the main concept of a resource; nil for types without one.
 func subject(kind string, r map[string]any) any {
 	switch kind {
 	case "Immunization":
@@ -217,7 +217,7 @@ func subject(kind string, r map[string]any) any {
 	return nil
 }
 
-// isUnnamed reports whether a concept only says that it is not known.
+// isUnnamed reports whether a concept only states that it is unknown.
 func isUnnamed(concept any) bool {
 	c, _ := concept.(map[string]any)
 	list, _ := c["coding"].([]any)
@@ -234,7 +234,7 @@ func isUnnamed(concept any) bool {
 	}, text)
 }
 
-// says reports whether a statement says that something is active, completed or in progress.
+// says reports whether a statement asserts that something is active, completed or in progress.
 func says(kind, status string, what said) bool {
 	stated := func(codes ...string) bool { return slices.Contains(codes, what.status) }
 	switch kind + " " + status {
@@ -326,7 +326,7 @@ func observationFaults(r map[string]any, what said) []string {
 		values = append(values, valuesOf(component)...)
 	}
 	hasValue := len(values) > 0
-	if what.isDenied { // with what it denies, or with the code for that
+	if what.isDenied { // with the negated value, or with the code for its absence
 		hasValue = slices.ContainsFunc(values, func(v any) bool { return v != false && codeIn(v) != "60001007" })
 	}
 	fault(what.isNull && hasValue, "of a null statement, with a value")

@@ -7,8 +7,8 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestStatusIsCodeOfFHIR asks for the status that a statement's becomes, by ActStatus.
-func TestStatusIsCodeOfFHIR(t *testing.T) {
+// TestStatusIsValidFHIRCode checks the resulting status for each ActStatus of a statement.
+func TestStatusIsValidFHIRCode(t *testing.T) {
 	t.Parallel()
 	const code = `<code code="229065009" ` + ccdatest.InSnomed
 	const value = `<value xsi:type="CD" code="304253006" ` + ccdatest.InSnomed

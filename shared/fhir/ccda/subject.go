@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// ErrSubject reports a document about a person other than the Set's, or one that does not identify its subject well
-// enough. Its text contains nothing of the document.
+// ErrSubject is returned for a document about a person other than the Set's, or one that does not identify its subject
+// well enough. Its text contains no part of the document.
 var ErrSubject = errors.New("ccda: a document about another person")
 
-// isAbout reports whether a document says of each of its patients (recordTarget, of which C-CDA wants one) a name and a
-// whole birth date that are the person's. Of several names one is enough: a former one, or one in another script, is
-// the person's as well.
+// isAbout reports whether each patient in a document (recordTarget, of which C-CDA requires one) has a name and a
+// complete birth date that match the person. One matching name is enough: a person may have a former name, or one in
+// another script.
 func isAbout(document *cda.Node, is func(given, family, birthDate, sex string) bool) bool {
 	patients := 0
 	for target := range document.Each("recordTarget") {

@@ -6,8 +6,8 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// TestConvertReadsDeviationsOfVendors covers content of several vendors that C-CDA does not ask for, or forbids.
-func TestConvertReadsDeviationsOfVendors(t *testing.T) {
+// TestConvertReadsVendorDeviations covers content of several vendors that C-CDA does not specify, or forbids.
+func TestConvertReadsVendorDeviations(t *testing.T) {
 	t.Parallel()
 	const (
 		ongoing = `<effectiveTime><low value="20190101"/><high nullFlavor="NI"/></effectiveTime>`

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// MayAttach reports whether it is worth trying to get Provenance by _revinclude: it is wanted and granted, and no
-// search is stated to return it. A search for Provenance by patient finds only that of the Patient (FHIR R4
+// MayAttach reports whether to try fetching Provenance by _revinclude: it is wanted and granted, and the server states
+// no search that returns it. A search for Provenance by patient finds only that of the Patient (FHIR R4
 // provenance.html#search).
 func MayAttach(f Facts) bool {
 	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
@@ -15,18 +15,18 @@ func MayAttach(f Facts) bool {
 	return isR4 && !f.Profile.Everything && !b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
-// Attach repeats the search for a type with _revinclude=Provenance:target. If the server refuses that, there
-// is nothing to ask instead.
+// Attach repeats the search for a type with _revinclude=Provenance:target. If the server refuses that, there is no
+// alternative.
 func Attach(resourceType, patientID string) Query {
 	params := ofPatient(resourceType, patientID)
 	params.Set("_revinclude", provenance+":target")
 	return Query{Type: resourceType, Params: params.Encode(), Count: countUsual, Step: stepAttach}
 }
 
-// IsAttaching reports whether q was made by Attach.
+// IsAttaching reports whether q was created by Attach.
 func (q Query) IsAttaching() bool { return q.Step&stepAttach != 0 }
 
-// Attached reports whether a page of q shows that the server took _revinclude: it has Provenance, or its self link
+// Attached reports whether a page of q shows that the server supports _revinclude: it has Provenance, or its self link
 // repeats the parameter (FHIR R4 search.html#conformance).
 func (q Query) Attached(page fhir.Bundle) bool {
 	if self, err := url.Parse(page.Self); err == nil && self.Query().Has("_revinclude") {

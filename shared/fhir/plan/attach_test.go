@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestMayAttachUnlessProvenanceComesAlready(t *testing.T) {
+func TestMayAttachUnlessProvenanceIsIncluded(t *testing.T) {
 	t.Parallel()
 	goal := fhir.CapabilityResource{Type: "Goal", SearchParams: []string{"patient"}}
 	listing := goal

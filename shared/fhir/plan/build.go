@@ -9,21 +9,22 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// provenance is collected along with what it is about.
+// provenance is collected together with its targets.
 const provenance = "Provenance"
 
 // questionnaire is collected by its canonical URL.
 const questionnaire = "Questionnaire"
 
-// Build makes the plan for one patient's record. The same facts give the same plan.
+// Build creates the plan for one patient's record. It is deterministic.
 //
-// The types are those of US Core, then those of payers and other extras, then those only the platform's profile names
-// (by name), then the others of the statement that belong to the patient compartment and declare a search by patient
-// (in its order); each only when the statement lists it, and the granted scopes allow to search it. Without a statement
-// every type of the compartment is asked for. Patient is none of them: it is read before everything else. A plan for a
-// platform with $everything begins with that, and the searches after it are for the case that it fails.
+// The types are those of US Core, then those of payers and other extras, then those that only the platform's profile
+// names (sorted by name), then the other types of the statement that belong to the patient compartment and declare a
+// search by patient (in its order). A type is included only if the statement lists it and the granted scopes allow
+// searching it. Without a statement, every type of the compartment is requested. Patient is not included: it is read
+// before everything else. A plan for a platform with $everything begins with that, and its other searches are for the
+// case that it fails.
 //
-// The statement is used to drop types, never to add parameters: servers declare more than they do.
+// The statement is used to drop types, never to add parameters: servers declare more than they support.
 func Build(f Facts) Plan {
 	b := builder{
 		facts: f, release: releaseOf(f.Capability.FHIRVersion), scopes: fhir.ParseScopes(f.Granted),
@@ -55,21 +56,21 @@ func Build(f Facts) Plan {
 	return made
 }
 
-// builder holds what Build decides by.
+// builder holds the facts on which Build decides.
 type builder struct {
 	facts   Facts
 	release release
 	scopes  fhir.Scopes
-	listed  map[string]fhir.CapabilityResource // of the statement; empty when it lists none
+	listed  map[string]fhir.CapabilityResource // types of the statement; empty if it lists none
 }
 
-// candidates are the types that are wanted and that the server has, in the plan's order.
+// candidates returns the wanted types that the server has, in the plan's order.
 func (b builder) candidates() []string {
 	profile := b.facts.Profile
 	all := table(b.release)
 	all = append(all, slices.Sorted(maps.Keys(profile.Ways))...)
 	all = append(all, slices.Sorted(maps.Keys(profile.Needs))...)
-	if len(b.listed) == 0 && b.release == r4 { // nobody says what the server has
+	if len(b.listed) == 0 && b.release == r4 { // the server's types are unknown
 		all = append(all, fhir.CompartmentTypes()...)
 	}
 	for _, resource := range b.facts.Capability.Resources {
@@ -88,24 +89,24 @@ func (b builder) candidates() []string {
 	})
 }
 
-// wanted reports whether the export was asked for the type.
+// wanted reports whether the export should include the type.
 func (b builder) wanted(resourceType string) bool {
 	return len(b.facts.Types) == 0 || slices.Contains(b.facts.Types, resourceType)
 }
 
-// granted reports whether the scopes allow to search the type. An EHR that does not say what it granted is asked; it
-// will refuse what it must.
+// granted reports whether the scopes allow searching the type. If an EHR does not state what it granted, the type is
+// requested; the EHR will refuse it if necessary.
 func (b builder) granted(resourceType string) bool {
 	return b.facts.Granted == "" || b.scopes.Allows(resourceType, fhir.Search)
 }
 
-// attached reports whether the type comes along with other types.
+// attached reports whether the type is returned with other types.
 func (b builder) attached(resourceType string) bool {
 	return resourceType == provenance && slices.ContainsFunc(b.facts.Capability.Resources, b.attaches)
 }
 
-// attaches reports whether searches for a type can bring its Provenance along. A wildcard says nothing about types
-// that the server does not have.
+// attaches reports whether searches for a type can return its Provenance too. A wildcard is not evidence for types that
+// the server does not have.
 func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	if slices.Contains(resource.RevIncludes, provenance+":target") || b.facts.Attaches && resource.Type != provenance {
 		return true
@@ -114,7 +115,7 @@ func (b builder) attaches(resource fhir.CapabilityResource) bool {
 	return listed && slices.Contains(resource.RevIncludes, "*")
 }
 
-// param names the parameter that holds the patient in searches for the type; empty when it is not searched.
+// param returns the name of the patient parameter in searches for the type; empty if the type is not searched.
 func (b builder) param(resourceType string) string {
 	profile := b.facts.Profile
 	if slices.Contains(profile.Needs[resourceType], "_revinclude") {
@@ -126,8 +127,8 @@ func (b builder) param(resourceType string) string {
 	}
 	_, insists := profile.Needs[resourceType]
 	switch {
-	case len(profile.Ways[resourceType]) > 0: // the platform is known to answer
-	case len(resource.SearchParams) > 0: // the statement tells how the type is searched, and means it
+	case len(profile.Ways[resourceType]) > 0: // the platform is known to support it
+	case len(resource.SearchParams) > 0: // the statement lists the type's parameters, so it is authoritative
 		return ""
 	case !insists && (len(b.listed) > 0 || b.release != r4) && !slices.Contains(table(b.release), resourceType):
 		return ""
@@ -138,7 +139,7 @@ func (b builder) param(resourceType string) string {
 	return "patient"
 }
 
-// searchParam names the parameter for the patient that the statement declares.
+// searchParam returns the name of the patient parameter that the statement declares.
 func searchParam(resource fhir.CapabilityResource) string {
 	for _, param := range patientParams(resource.Type) {
 		if slices.Contains(resource.SearchParams, param) {
@@ -148,8 +149,8 @@ func searchParam(resource fhir.CapabilityResource) string {
 	return ""
 }
 
-// patientParams are the parameters that can hold the patient in searches for a type, the one that R4 has first
-// (FHIR R4 compartmentdefinition-patient.html).
+// patientParams returns the names of possible patient parameters in searches for a type, R4's first (FHIR R4
+// compartmentdefinition-patient.html).
 func patientParams(resourceType string) []string {
 	switch resourceType {
 	case "Group":
@@ -162,11 +163,11 @@ func patientParams(resourceType string) []string {
 	return []string{"patient", "subject"}
 }
 
-// ofPatient returns the parameter that R4 has for the patient in searches for a type.
+// ofPatient returns R4's patient parameter for searches for a type.
 func ofPatient(resourceType, patientID string) url.Values {
 	param := patientParams(resourceType)[0]
 	if param != "patient" {
-		patientID = "Patient/" + patientID // a subject, a member need not be a patient
+		patientID = "Patient/" + patientID // a subject or member need not be a patient
 	}
 	return url.Values{param: {patientID}}
 }
@@ -178,8 +179,8 @@ func (b builder) definitions() bool {
 		isListed && (len(listed.SearchParams) == 0 || slices.Contains(listed.SearchParams, "url")))
 }
 
-// byID are the followed types that the statement or the profile says are found by their ids, several at once, sorted. A
-// Binary may be too large to come with others.
+// byID returns the followed types that, according to the statement or the profile, can be searched by several ids at
+// once, sorted. Binary is excluded, since it may be too large to return with others.
 func (b builder) byID() []string {
 	found := slices.Clone(b.facts.Profile.ByID)
 	for resourceType, resource := range b.listed {
@@ -193,14 +194,14 @@ func (b builder) byID() []string {
 	})
 }
 
-// queries are the searches for a type that the plan begins with: the platform's own ways, or the parts it insists on,
-// or one for all of it.
+// queries returns the initial searches for a type: the platform's own queries, or the parts that it requires, or one
+// for all of it.
 func (b builder) queries(resourceType, param string) []Query {
 	profile := b.facts.Profile
 	search := b.conveniences(resourceType)
 	search.Set(param, b.facts.PatientID)
 	if param != "patient" {
-		search.Set(param, "Patient/"+b.facts.PatientID) // a subject, a member need not be a patient, so its type is told
+		search.Set(param, "Patient/"+b.facts.PatientID) // a subject or member need not be a patient, so the type is stated
 	}
 	searches := narrowed(search, b.release, resourceType, profile.Needs[resourceType])
 	if ways := withWays(search, profile.Ways[resourceType]); len(ways) > 0 {
@@ -223,15 +224,16 @@ func (b builder) queries(resourceType, param string) []Query {
 	return queries
 }
 
-// withWays adds each of a platform's ways to the search. What identifies the patient stays, whatever a way says.
+// withWays adds each of a platform's own queries to the search. The parameter that identifies the patient cannot be
+// overridden.
 func withWays(search url.Values, ways []string) []url.Values {
 	var all []url.Values
 	for _, way := range ways {
 		values, err := url.ParseQuery(way)
 		if err != nil {
-			continue // such a way is of no use to any server
+			continue // no server could use such a query
 		}
-		for _, name := range []string{"_count", "patient", "subject", "member", "actor"} { // Query.Count holds the first
+		for _, name := range []string{"_count", "patient", "subject", "member", "actor"} { // Query.Count replaces the first
 			values.Del(name)
 		}
 		for name, given := range search {
@@ -242,8 +244,8 @@ func withWays(search url.Values, ways []string) []url.Values {
 	return all
 }
 
-// conveniences are the parameters that spare requests: related resources in the same answer, and only what has
-// changed. A search is as good without them, so that they are used where the statement declares them only.
+// conveniences returns the parameters that save requests: related resources in the same response, and changed resources
+// only. A search works without them, so they are used only if the statement declares them.
 func (b builder) conveniences(resourceType string) url.Values {
 	values := url.Values{}
 	resource := b.listed[resourceType]
@@ -261,7 +263,7 @@ func (b builder) conveniences(resourceType string) url.Values {
 	return values
 }
 
-// related names what is included in searches for a type (US Core), and the type that comes of it.
+// related returns the include parameter for searches for a type (US Core), and the type that it returns.
 func related(resourceType string) (include, included string) {
 	switch resourceType {
 	case "CareTeam":

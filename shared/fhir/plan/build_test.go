@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// server is a statement of R4 that lists types, each "Type" or "Type:param,param".
+// server returns an R4 statement that lists types, each "Type" or "Type:param,param".
 func server(types ...string) fhir.Capability {
 	stated := fhir.Capability{FHIRVersion: "4.0.1"}
 	for _, text := range types {
@@ -26,7 +26,7 @@ func server(types ...string) fhir.Capability {
 	return stated
 }
 
-// asked writes a plan's searches in short: what is asked, and "/n" for a _count other than 100.
+// asked abbreviates a plan's searches: the request, and "/n" for a _count other than 100.
 func asked(queries []plan.Query) []string {
 	if queries == nil {
 		return nil
@@ -50,7 +50,7 @@ func asked(queries []plan.Query) []string {
 	return lines
 }
 
-// build is Build for the patient p.
+// build calls Build for the patient p.
 func build(f plan.Facts) plan.Plan {
 	f.PatientID = "p"
 	return plan.Build(f)
@@ -63,7 +63,7 @@ func check(t *testing.T, got []plan.Query, want ...string) {
 	}
 }
 
-func TestAPlanFollowsTheProfile(t *testing.T) {
+func TestBuildFollowsProfile(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		stated  fhir.Capability
@@ -157,7 +157,7 @@ func TestAPlanFollowsTheProfile(t *testing.T) {
 	}
 }
 
-// observations are the searches of the fan-out of Observation in R4.
+// observations returns the searches of the fan-out of Observation in R4.
 func observations(before, after string) []string {
 	var lines []string
 	for category := range strings.FieldsSeq(`laboratory vital-signs social-history survey exam imaging procedure therapy
@@ -168,17 +168,17 @@ func observations(before, after string) []string {
 	return lines
 }
 
-func TestAPlanTakesFromTheStatementOnlyWhatItDeclares(t *testing.T) {
+func TestBuildUsesOnlyDeclaredSearches(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{Capability: server(
-		"Specimen:subject",        // of the compartment: as declared
+		"Specimen:subject",        // in the compartment: as declared
 		"AdverseEvent:subject",    // in the statement's order
-		"Practitioner:name",       // no patient's
-		"PaymentNotice:patient",   // not of the compartment
-		"Task:patient",            // nor this one, but R4 searches it by patient
-		"Flag",                    // of the compartment, but declares no search
-		"Device:type",             // known, but searched in another way
-		"Immunization",            // known, and the statement is silent
+		"Practitioner:name",       // does not belong to a patient
+		"PaymentNotice:patient",   // not in the compartment
+		"Task:patient",            // not in the compartment either, but R4 searches it by patient
+		"Flag",                    // in the compartment, but declares no search
+		"Device:type",             // known, but searched by a different parameter
+		"Immunization",            // known, but the statement declares no parameters
 		"Goal:subject,patient",    // patient first
 		"Claim:patient", "Claim:", // listed twice
 		"AllergyIntolerance:patient",
@@ -188,7 +188,7 @@ func TestAPlanTakesFromTheStatementOnlyWhatItDeclares(t *testing.T) {
 		"Specimen?subject=Patient%2Fp", "AdverseEvent?subject=Patient%2Fp", "Task?patient=p")
 }
 
-func TestAServerWithoutAStatementIsAskedForAllKnownTypes(t *testing.T) {
+func TestBuildRequestsAllTypesWithoutStatement(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{Profile: plan.Profile{Ways: map[string][]string{"AdverseEvent": {"x=1"}}}})
 	check(t, made.Queries[:29], "AllergyIntolerance?patient=p", "Coverage?patient=p", "Device?patient=p",
@@ -226,7 +226,7 @@ func TestAServerWithoutAStatementIsAskedForAllKnownTypes(t *testing.T) {
 	}
 }
 
-func TestUSCoreHas44Slots(t *testing.T) {
+func TestBuildHas44USCoreSearches(t *testing.T) {
 	t.Parallel()
 	made := build(plan.Facts{})
 	slots := map[string]bool{}
@@ -240,7 +240,7 @@ func TestUSCoreHas44Slots(t *testing.T) {
 	}
 }
 
-func TestScopesNarrowThePlanAndWhatTheyLeaveOutIsNamed(t *testing.T) {
+func TestBuildListsTypesDeniedByScopes(t *testing.T) {
 	t.Parallel()
 	stated := server("Condition:patient", "Observation:patient", "Flag:patient", "Practitioner:name", "Provenance:target")
 	stated.Resources[0].RevIncludes = []string{"Provenance:target"}
@@ -258,7 +258,7 @@ func TestScopesNarrowThePlanAndWhatTheyLeaveOutIsNamed(t *testing.T) {
 	}
 }
 
-func TestRelatedResourcesAreIncludedWhereDeclared(t *testing.T) {
+func TestBuildIncludesRelatedResourcesWhenDeclared(t *testing.T) {
 	t.Parallel()
 	stated := server("CareTeam:patient", "MedicationRequest:patient", "MedicationDispense:patient", "Goal:patient",
 		"Provenance:target", "Procedure:patient")
@@ -277,7 +277,7 @@ func TestRelatedResourcesAreIncludedWhereDeclared(t *testing.T) {
 			"plan&patient=p",
 		"MedicationDispense?patient=p")
 
-	stated.Resources[4].SearchParams = nil // silent about Provenance: it comes along, and is not searched
+	stated.Resources[4].SearchParams = nil // no parameters for Provenance: it is included, not searched
 	silent := build(plan.Facts{Capability: stated, Types: []string{"Goal", "Provenance"}})
 	check(t, silent.Queries, "Goal?_revinclude=Provenance%3Atarget&patient=p")
 
@@ -288,7 +288,7 @@ func TestRelatedResourcesAreIncludedWhereDeclared(t *testing.T) {
 	check(t, chosen.Queries, "Goal?patient=p", "CareTeam?patient=p")
 }
 
-func TestOnlyWantedTypesAndChangesAreAskedFor(t *testing.T) {
+func TestBuildFollowsTypesAndSince(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 3, 1, 1, 30, 0, 0, time.FixedZone("", 2*3600))
 	stated := server("Condition:patient,_lastUpdated", "Goal:patient", "Flag:patient", "Procedure:patient")
@@ -310,7 +310,7 @@ func TestOnlyWantedTypesAndChangesAreAskedFor(t *testing.T) {
 	check(t, chosen.Queries, "Goal?patient=p")
 }
 
-func TestTheSameFactsGiveTheSamePlan(t *testing.T) {
+func TestBuildIsDeterministic(t *testing.T) {
 	t.Parallel()
 	facts := plan.Facts{PatientID: "p", Profile: plan.Profile{
 		Everything: true,
@@ -327,7 +327,7 @@ func TestTheSameFactsGiveTheSamePlan(t *testing.T) {
 	}
 }
 
-func TestAnotherPatientIsNeverFollowed(t *testing.T) {
+func TestPatientIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	for resourceType, want := range map[string]bool{
 		"Practitioner": true, "PractitionerRole": true, "Binary": true, "Encounter": true, "Provenance": true,

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The values of the parameter category that together return a type, for servers that do not search it without. They
-// carry no code system: servers disagree about the systems, and a code alone matches any (FHIR search.html, token).
+// The values of the parameter category that together return a complete type, for servers that require the parameter.
+// They have no code system: servers disagree about the systems, and a code alone matches any (FHIR search.html, token).
 const (
 	observations = "laboratory vital-signs social-history survey exam imaging procedure therapy activity sdoh " +
 		"functional-status disability-status cognitive-status clinical-test observation-adi-documentation " +
@@ -18,19 +18,19 @@ const (
 	carePlans  = "assess-plan 734163000 38717003" // US Core; SNOMED CT: care plan, longitudinal care plan
 	documents  = "clinical-note"
 
-	// Before R4, Observation had the first half of today's categories, and DiagnosticReport those of HL7 table 0074.
+	// Before R4, Observation had only the first half of today's categories, and DiagnosticReport those of HL7 table 0074.
 	oldObservations = "laboratory vital-signs social-history survey exam imaging procedure therapy"
 	oldReports      = "LAB RAD PAT"
 	conditionsDSTU2 = "problem health-concern complaint symptom finding diagnosis"
-	carePlansDSTU2  = "assess-plan careteam" // Argonaut keeps care teams in CarePlan
+	carePlansDSTU2  = "assess-plan careteam" // Argonaut stores care teams in CarePlan
 
-	// The states of a prescription, in one search: a comma means "or". What was entered in error is left out.
+	// The statuses of a prescription, in one search: a comma means "or". Entered-in-error is excluded.
 	prescriptions      = "active,on-hold,cancelled,completed,stopped,draft,unknown"
 	prescriptionsDSTU2 = "active,on-hold,completed,stopped,draft"
 )
 
-// narrowing names the parameter by which a type is asked in parts when the server refuses to return it whole; empty
-// when there is none.
+// narrowing returns the parameter that splits a type into parts if the server refuses to return all of it; empty if
+// there is none.
 func narrowing(resourceType string) string {
 	switch resourceType {
 	case "Observation", "DiagnosticReport", "Condition", "CarePlan", "DocumentReference":
@@ -45,8 +45,8 @@ func narrowing(resourceType string) string {
 	return ""
 }
 
-// choices lists the values that a parameter takes, one query each, to return as much of a type as it can. None means
-// that nothing useful is known, and the parameter is left out.
+// choices lists the values of a parameter, one query each, that together return as much of a type as possible. If
+// nothing useful is known, it returns none, and the parameter is omitted.
 func choices(r release, resourceType, param string) []string {
 	switch param {
 	case "category":
@@ -67,7 +67,7 @@ func choices(r release, resourceType, param string) []string {
 	return nil
 }
 
-// categories lists the values of category that a type of the release has.
+// categories lists the values of category for a type in the release.
 func categories(r release, resourceType string) []string {
 	byType := map[string]string{
 		"Observation": observations, "DiagnosticReport": reports, "Condition": conditions, "CarePlan": carePlans,
@@ -75,7 +75,7 @@ func categories(r release, resourceType string) []string {
 	}
 	if r != r4 {
 		byType["Observation"], byType["DiagnosticReport"] = oldObservations, oldReports
-		delete(byType, "DocumentReference") // it has a class then
+		delete(byType, "DocumentReference") // it has a class in that release
 	}
 	if r == dstu2 {
 		byType["Condition"], byType["CarePlan"] = conditionsDSTU2, carePlansDSTU2
@@ -84,7 +84,7 @@ func categories(r release, resourceType string) []string {
 }
 
 // narrowed spreads a search over the choices of the parameters: one search for each combination. Parameters without
-// choices are left out, so that what comes back may be the search alone.
+// choices are omitted, so the result may be only the original search.
 func narrowed(search url.Values, r release, resourceType string, params []string) []url.Values {
 	all := []url.Values{search}
 	for _, param := range slices.Compact(slices.Sorted(slices.Values(params))) {

@@ -5,12 +5,13 @@ import (
 	"regexp"
 )
 
-// placeholder is the place of a field of the token answer in a value of Profile.Query, such as {ah_practice}.
+// placeholder matches the placeholder for a field of the token response in a value of Profile.Query, such as
+// {ah_practice}.
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// Filled returns the profile with the extra fields of a token set (tokens.Set) in the places that Query has for them. A
-// parameter with a place for a field that is not known is left out: half a value would be refused, or mean something
-// else. What a field brings is taken as it is, also where it looks like a place.
+// Filled returns the profile with the placeholders in Query replaced by the extra fields of a token set (tokens.Set). A
+// parameter with a placeholder for an unknown field is omitted: a partial value would be refused or have a different
+// meaning. The value of a field is used literally, even if it looks like a placeholder.
 func (m Profile) Filled(extra map[string]string) Profile {
 	m.Query = maps.Clone(m.Query)
 	for name, value := range m.Query {

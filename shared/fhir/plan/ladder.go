@@ -7,25 +7,25 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// The bits of Query.Step. They are stored in checkpoints: a bit keeps its meaning for good.
+// The bits of Query.Step. They are stored in checkpoints: the meaning of a bit must never change.
 const (
-	stepPart  = 1  // a part of its type (a fan-out, or a platform's own way): there is nothing narrower
-	stepZero  = 2  // has been asked without _count already
-	stepSTU3  = 8  // the server speaks STU3
-	stepDSTU2 = 16 // the server speaks DSTU2
-	stepWide  = 32 // has been asked for as much as possible on the first page already
-	stepTrial = 64 // shows whether the server knows the type
+	stepPart  = 1  // part of its type (a fan-out, or a platform's own query): cannot be narrowed
+	stepZero  = 2  // already requested without _count
+	stepSTU3  = 8  // the server uses STU3
+	stepDSTU2 = 16 // the server uses DSTU2
+	stepWide  = 32 // already requested with the largest first page
+	stepTrial = 64 // tests whether the server supports the type
 
-	stepAttach = 128 // repeats a search for the Provenance that comes with it
+	stepAttach = 128 // repeats a search for the Provenance that it includes
 )
 
-// releaseBits are the bits of Query.Step that stay the same all the way down the ladder.
+// releaseBits are the bits of Query.Step that every step of the ladder preserves.
 const releaseBits = stepSTU3 | stepDSTU2
 
-// The sizes of a page, largest first. 100 is what other clients use with success; a page that is too large at 1 holds
-// a resource that is too large.
+// The page sizes, largest first. Other clients use 100 successfully; a page that is too large at 1 contains a resource
+// that is too large.
 const (
-	countWide   = 1000 // where only the first page can be had
+	countWide   = 1000 // used if only the first page is available
 	countMore   = 300
 	countUsual  = 100
 	countSmall  = 25
@@ -33,11 +33,11 @@ const (
 	countSingle = 1
 )
 
-// Values are the search parameters of q, with _count.
+// Values returns the search parameters of q, including _count.
 func (q Query) Values() url.Values {
 	values := q.params()
 	if q.IsTrial() {
-		values.Del("_revinclude") // a refusal would not tell whether it is of the type
+		values.Del("_revinclude") // a refusal could be due to it rather than the type
 	}
 	if q.Count > 0 {
 		values.Set("_count", strconv.Itoa(q.Count))
@@ -45,16 +45,16 @@ func (q Query) Values() url.Values {
 	return values
 }
 
-// Instead lists what to ask in place of q, whose first page was refused, or whose next link leads to another server
-// (fhir.ForeignLink); nil when that is final. The ladder has four directions: without _count or with a smaller one;
-// once with a larger one, where only the first page can be had; without _include, _revinclude and _lastUpdated, which
-// are a convenience; and in parts, by category or what else the type has for that. Every step leads further down, so
-// that it always ends; a page beyond the usual size is asked for in the usual one first. Failures that asking otherwise
-// cannot mend have none: the server's faults, rate limits, tokens, and a plain no.
+// Instead lists the queries that replace q, whose first page was refused, or whose next link leads to another server
+// (fhir.ForeignLink); nil if that is final. The ladder has four directions: without _count or with a smaller one; once
+// with a larger one, if only the first page is available; without _include, _revinclude and _lastUpdated, which are a
+// convenience; and in parts, by category or the type's equivalent. Every step leads further down, so the ladder always
+// ends; a page beyond the usual size is first requested in the usual one. Failures that a different request cannot fix
+// have no replacement: server errors, rate limits, tokens, and plain refusals.
 func (q Query) Instead(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
-		return q.smaller() // so much may have been too much to ask for
+		return q.smaller() // the page size may have been too large
 	case q.IsTooMuch(failed):
 		return []Query{q.Sized(countUsual)}
 	}
@@ -65,13 +65,13 @@ func (q Query) Instead(failed *fhir.RequestError) []Query {
 		return q.wider()
 	case fhir.TooLarge:
 		return q.smaller()
-	case fhir.Rejected, fhir.NotFound, fhir.Forbidden, fhir.ServerFault: // some servers explain with a 500
+	case fhir.Rejected, fhir.NotFound, fhir.Forbidden, fhir.ServerFault: // some servers return the explanation with a 500
 	}
 	switch failed.Refusal {
 	case fhir.Denied, fhir.Unsupported, fhir.Missing:
 		return nil
 	case fhir.NeedsMore:
-		// What is missing is told, so that the rest of the search is not to blame and can stay.
+		// The server states what is missing, so the rest of the search is not at fault and can stay.
 		if parts := q.parts(); parts != nil {
 			return parts
 		}
@@ -91,18 +91,18 @@ func (q Query) Instead(failed *fhir.RequestError) []Query {
 	return q.parts()
 }
 
-// OnlyBy names the search parameter by whose listed values alone q is asked, because the server or its platform refuses
-// the whole type; empty when it is asked whole. Resources with other values are not found then.
+// OnlyBy returns the search parameter whose listed values restrict q because the server or its platform refuses a
+// search for the complete type; empty if q is unrestricted. Resources with other values are not found in that case.
 func (q Query) OnlyBy() string {
 	param := narrowing(q.Type)
-	// dates begin before anybody's birth
+	// the dates begin before any living patient's birth
 	if param == "" || param == "date" || q.Step&stepPart == 0 || !q.params().Has(param) {
 		return ""
 	}
 	return param
 }
 
-// uncounted is q without _count, unless that has been asked.
+// uncounted returns q without _count, unless that was already requested.
 func (q Query) uncounted() []Query {
 	if q.Step&stepZero != 0 {
 		return nil
@@ -111,14 +111,14 @@ func (q Query) uncounted() []Query {
 	return []Query{q}
 }
 
-// smaller is q with fewer resources to a page. A query that never had a _count gets one: the platform may have learnt
-// it. Where _count has just been refused there is nothing left to try.
+// smaller returns q with fewer resources per page. A query that never had a _count gets one, since the platform may
+// support it by now. If _count has just been refused, there is no alternative left.
 func (q Query) smaller() []Query {
 	switch {
 	case q.Count > countMore:
 		q.Count = countMore
 	case q.Widened():
-		return nil // the usual page is there already
+		return nil // the page of the usual size has been read
 	case q.Count > countUsual:
 		q.Count = countUsual
 	case q.Count > countSmall:
@@ -135,7 +135,8 @@ func (q Query) smaller() []Query {
 	return []Query{q}
 }
 
-// wider is q with as much on the first page as a server may give, unless that has been asked, or it knows no _count.
+// wider returns q with the largest first page that a server may return, unless that was already requested or the server
+// does not support _count.
 func (q Query) wider() []Query {
 	if q.Count == 0 || q.Widened() {
 		return nil
@@ -144,11 +145,11 @@ func (q Query) wider() []Query {
 	return []Query{q}
 }
 
-// Widened reports whether q asks for a large first page, because the way to the pages after the usual first one, which
+// Widened reports whether q requests a large first page because the link to the page after the usual first one, which
 // has been read, leads to another server.
 func (q Query) Widened() bool { return q.Step&stepWide != 0 }
 
-// bare is q without its conveniences, or nil when it has none.
+// bare returns q without its conveniences, or nil if it has none.
 func (q Query) bare() []Query {
 	if q.IsAttaching() {
 		return nil
@@ -165,7 +166,7 @@ func (q Query) bare() []Query {
 	return []Query{q}
 }
 
-// parts is the fan-out of q, or nil when it has none or is a part itself.
+// parts returns the fan-out of q, or nil if it has none or is a part itself.
 func (q Query) parts() []Query {
 	param := narrowing(q.Type)
 	if param == "" || q.Step&stepPart != 0 {
@@ -184,8 +185,8 @@ func (q Query) parts() []Query {
 	return parts
 }
 
-// params are the search parameters of q without _count. They were encoded here, so that they can always be read.
+// params returns the search parameters of q without _count. This package encoded them, so they are always readable.
 func (q Query) params() url.Values {
-	values, _ := url.ParseQuery(q.Params) // what can be read of others stays, above all the patient
+	values, _ := url.ParseQuery(q.Params) // on an error, keeps the readable parameters, above all the patient
 	return values
 }

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestOlderReleasesHaveTheirOwnTypes(t *testing.T) {
+func TestBuildUsesTypesOfOlderReleases(t *testing.T) {
 	t.Parallel()
 	stated := server("MedicationRequest:patient", "MedicationOrder:patient", "DiagnosticOrder:patient",
 		"ReferralRequest:patient", "Observation:patient", "Condition:patient", "DocumentReference:patient")
@@ -62,7 +62,7 @@ func TestOlderReleasesHaveTheirOwnTypes(t *testing.T) {
 	}
 }
 
-func TestOlderServersWithoutTypesAreAskedForThoseOfTheirRelease(t *testing.T) {
+func TestBuildUsesReleaseTypesWithoutStatedTypes(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[string]string{
 		"1.0.2": "MedicationOrder", "0.5.0": "MedicationOrder",

@@ -2,10 +2,10 @@ package plan
 
 import "recordbridge/shared/fhir"
 
-// AnySize asks for pages of the size that the server likes, by no _count.
+// AnySize requests pages of the server's own size, by omitting _count.
 const AnySize = -1
 
-// Sized is q with pages of count resources, or of AnySize. What the ladder or the profile has made of q stays.
+// Sized returns q with pages of count resources, or of AnySize. It keeps the changes made by the ladder or the profile.
 func (q Query) Sized(count int) Query {
 	if q.Count >= countUsual && !q.Widened() {
 		q.Count = max(0, count)
@@ -13,16 +13,16 @@ func (q Query) Sized(count int) Query {
 	return q
 }
 
-// UsualSize is the page size to begin with at a server that nothing is known of.
+// UsualSize returns the initial page size for an unknown server.
 func UsualSize() int { return countUsual }
 
-// Larger is the page size to try where those of size come full; size itself where there is none.
+// Larger returns the page size to try if pages of the given size are full; size itself if there is none.
 func Larger(size int) int { return max(size, countMore) }
 
-// Smaller is the page size to try where those of the usual size are too large.
+// Smaller returns the page size to try if pages of the usual size are too large.
 func Smaller() int { return countSmall }
 
-// IsTooMuch reports whether a failure may be that of asking for a page beyond the usual size.
+// IsTooMuch reports whether a failure may be due to a page beyond the usual size.
 func (q Query) IsTooMuch(failed *fhir.RequestError) bool {
 	if q.Count <= countUsual || q.Widened() || failed.Refusal != fhir.Unexplained {
 		return false

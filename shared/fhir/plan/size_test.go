@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestAPageBeyondTheUsualSizeThatFailsIsAskedForInTheUsualSizeFirst(t *testing.T) {
+func TestInsteadTriesUsualPageSizeFirstWhenLargerOneFails(t *testing.T) {
 	t.Parallel()
 	goal := build(plan.Facts{Capability: server("Goal")}).Queries[0]
 	for name, c := range map[string]struct {
 		failed fhir.RequestError
 		count  int
-		want   []int // page sizes of what is asked instead
+		want   []int // page sizes of the replacements
 	}{
 		"too large":              {fhir.RequestError{Class: fhir.TooLarge}, 300, []int{100}},
 		"too slow":               {fhir.RequestError{Class: fhir.Network}, 300, []int{100}},
@@ -36,7 +36,7 @@ func TestAPageBeyondTheUsualSizeThatFailsIsAskedForInTheUsualSizeFirst(t *testin
 	}
 }
 
-func TestWhatCanBeFoundByAListOfIdsIsWhatTheStatementOrTheProfileSays(t *testing.T) {
+func TestByIDComesFromStatementOrProfile(t *testing.T) {
 	t.Parallel()
 	stated := server("Observation:patient,_id", "Practitioner:_id", "Organization:name", "Binary:_id",
 		"Patient:_id", "Basic:_id")

@@ -7,18 +7,18 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// release is a FHIR release, as far as it matters for what is asked. Its values are bits of Query.Step, because the
-// ladder has to know it, too.
+// release is a FHIR release, as far as it affects requests. Its values are bits of Query.Step, because the ladder also
+// depends on it.
 type release int
 
 const (
-	r4    release = 0 // and later ones
+	r4    release = 0 // R4 and later
 	stu3  release = stepSTU3
 	dstu2 release = stepDSTU2
 )
 
-// releaseOf reads CapabilityStatement.fhirVersion. A server that does not tell is taken for one of R4, the floor of
-// the certification rules since 2022.
+// releaseOf parses CapabilityStatement.fhirVersion. A server that does not state it is assumed to use R4, the minimum
+// of the certification rules since 2022.
 func releaseOf(fhirVersion string) release {
 	switch {
 	case strings.HasPrefix(fhirVersion, "1.0"), strings.HasPrefix(fhirVersion, "0.5"):
@@ -29,9 +29,9 @@ func releaseOf(fhirVersion string) release {
 	return r4
 }
 
-// The types that are asked for before R4, in this order: those of Argonaut and US Core STU3, then those of payers and
-// what EHRs offer besides. For R4 package fhir has them, since authorization requests name the same ones. Types that
-// US Core does not search by patient come by reference (see Followed), or because the statement says otherwise.
+// The types requested before R4, in this order: those of Argonaut and US Core STU3, then those of payers and other
+// types that EHRs offer. Package fhir has the types for R4, since authorization requests name the same ones. Types that
+// US Core does not search by patient are read by reference (see Followed), or searched if the statement lists a search.
 const (
 	usCoreSTU3 = "AllergyIntolerance Coverage Device Encounter FamilyMemberHistory Goal Immunization Procedure " +
 		"QuestionnaireResponse RelatedPerson Condition CarePlan CareTeam MedicationRequest MedicationStatement " +
@@ -47,7 +47,7 @@ const (
 	extraDSTU2 = "Claim MedicationAdministration Appointment Account NutritionOrder ImagingStudy"
 )
 
-// table lists the types to ask a server of the release for, in order.
+// table lists the types to request from a server of the release, in order.
 func table(r release) []string {
 	switch r {
 	case dstu2:
@@ -64,8 +64,8 @@ func inCompartment(resourceType string) bool {
 	return slices.Contains(fhir.CompartmentTypes(), resourceType) || slices.Contains(fhir.OlderTypes(), resourceType)
 }
 
-// Compartment lists the types that belong to a patient and are found by a search, at a server of the version; none
-// before R4, of which every server is taken to have a part only.
+// Compartment lists the types that belong to a patient and can be found by a search, for a server of the version; none
+// before R4, since such servers are assumed to support only some of them.
 func Compartment(fhirVersion string) []string {
 	if releaseOf(fhirVersion) != r4 {
 		return nil
@@ -73,10 +73,10 @@ func Compartment(fhirVersion string) []string {
 	return fhir.CompartmentTypes()
 }
 
-// Searched reports whether resources of the type are found by a search for the patient's, at a server of some release.
+// Searched reports whether resources of the type can be found by a search by patient in any release.
 func Searched(resourceType string) bool {
 	return inCompartment(resourceType) || Common(resourceType)
 }
 
-// Followed reports whether resources of a type are read when the record refers to them (fhir.IsReferenced).
+// Followed reports whether resources of a type are read if the record refers to them (fhir.IsReferenced).
 func Followed(resourceType string) bool { return fhir.IsReferenced(resourceType) }

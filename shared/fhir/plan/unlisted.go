@@ -6,21 +6,20 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// Common reports whether patients usually have resources of the type, if nothing is known of the server:
-// US Core or payers name it.
+// Common reports whether patients usually have resources of the type, for an unknown server: US Core or payers name it.
 func Common(resourceType string) bool {
 	return slices.ContainsFunc([]release{r4, stu3, dstu2},
 		func(r release) bool { return slices.Contains(table(r), resourceType) })
 }
 
-// brings reports whether Provenance comes with searches, and may.
+// brings reports whether searches can return Provenance, and are allowed to.
 func (b builder) brings() bool {
 	return b.attached(provenance) && b.wanted(provenance) && b.granted(provenance)
 }
 
-// Unlisted returns the whole searches for those types that the server's statement does not list, in the order of their
-// names: R4's patient compartment, and Device, which US Core searches by patient. There are none if the statement lists
-// nothing, or is of another release.
+// Unlisted returns the complete searches for the types that the server's statement does not list, sorted by name: R4's
+// patient compartment, and Device, which US Core searches by patient. There are none if the statement lists nothing or
+// is of another release.
 func Unlisted(f Facts) []Query {
 	b := builder{facts: f, scopes: fhir.ParseScopes(f.Granted)}
 	if len(f.Capability.Resources) == 0 {
@@ -47,18 +46,18 @@ func Unlisted(f Facts) []Query {
 	return found
 }
 
-// Trial is q with one resource to a page: it shows whether the server knows the type.
+// Trial returns q with one resource per page: it tests whether the server supports the type.
 func (q Query) Trial() Query {
 	q.Count, q.Step = countSingle, q.Step|stepTrial
 	return q
 }
 
-// IsTrial reports whether q was made by Trial.
+// IsTrial reports whether q was created by Trial.
 func (q Query) IsTrial() bool { return q.Step&stepTrial != 0 }
 
-// Whole is the search for all of a type of which q was the trial.
+// Whole returns the search for all resources of the type that q, a trial, has tested.
 func (q Query) Whole() Query {
-	if q.Count != 0 { // else the server refuses _count
+	if q.Count != 0 { // otherwise the server refuses _count
 		q.Count = countUsual
 	}
 	q.Step &^= stepTrial

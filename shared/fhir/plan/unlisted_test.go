@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-func TestUnlistedAreTypesOfCompartmentThatStatementOmits(t *testing.T) {
+func TestUnlistedReturnsCompartmentTypesMissingFromStatement(t *testing.T) {
 	t.Parallel()
 	stated := func(version string, types ...string) fhir.Capability {
 		made := fhir.Capability{FHIRVersion: version}
@@ -58,7 +58,7 @@ func TestUnlistedAreTypesOfCompartmentThatStatementOmits(t *testing.T) {
 	}
 }
 
-func TestTrialAsksForOneResourceAndWholeForAll(t *testing.T) {
+func TestTrialRequestsOneResourceAndWholeAll(t *testing.T) {
 	t.Parallel()
 	queries := plan.Unlisted(plan.Facts{PatientID: "p1", Types: []string{"Claim", "Group"}, Capability: fhir.Capability{
 		FHIRVersion: "4.0.1", Resources: []fhir.CapabilityResource{{Type: "Patient"}},

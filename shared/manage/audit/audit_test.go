@@ -59,7 +59,7 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// What is hashed is written down for others (docs/operate/operations.md), so it must never change: the sum is of
+// What is hashed is written down for others (docs/operate/audit.md), so it must never change: the sum is of
 // Python's json and hashlib.
 func TestTheHashIsOfTheDocumentedText(t *testing.T) {
 	t.Parallel()

@@ -174,7 +174,7 @@ type headLine struct {
 }
 
 // Export writes a chain as lines of JSON, oldest first, each with its hash, and its head as the last, which whoever
-// gets the file can keep. docs/operate/operations.md says how others verify it. It returns the head.
+// gets the file can keep. docs/operate/audit.md says how others verify it. It returns the head.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
 	err := l.each(ctx, orgID, func(row Row) error {

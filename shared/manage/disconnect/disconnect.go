@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// keepUpstream is how long a token is kept for the revocation at the health system (docs/develop/architecture.md, "The life
+// keepUpstream is how long a token is kept for the revocation at the health system (docs/develop/lifecycles.md, "The life
 // of a connection").
 const keepUpstream = 24 * time.Hour
 

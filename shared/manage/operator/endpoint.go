@@ -93,8 +93,8 @@ func NewEndpoints(
 
 // Create makes an institution's endpoint connectable for everybody, with how our client is registered there, or with a
 // zero registration under that of its platform, which has to exist. It reads the server's discovery, pins what it says,
-// and tells its platform by it (docs/operate/operations.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that has
-// an endpoint; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
+// and tells its platform by it (docs/operate/health-systems.md). Errors are fault.Invalid; fault.Conflict for a FHIR
+// base that has an endpoint; fault.Upstream and fault.Unavailable for a server that does not answer as it should.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration
 	err := o.checkNew(wanted)

@@ -106,8 +106,8 @@ func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason strin
 }
 
 // Withdraw takes live mode from an organisation within 30 seconds, with a reason that its members read, and has it told
-// by e-mail. What has begun ends as for a suspended organisation (docs/operate/operations.md, "Live mode"). Errors are
-// fault.Invalid, fault.NotFound and fault.Conflict.
+// by e-mail. What has begun ends as for a suspended organisation (docs/operate/organisations.md, "Live mode"). Errors
+// are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveWithdrawn, reason: &reason, action: "live_access.withdrawn", notice: notice.LiveWithdrawn,

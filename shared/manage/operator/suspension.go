@@ -59,8 +59,8 @@ func NewSuspensions(
 }
 
 // Suspend stops an organisation in both modes, within 30 seconds: its keys and public ids answer as if there were none.
-// What is under way ends, connections are looked after, and events are delivered (docs/operate/operations.md, "Stopping and
-// removing"). Errors are fault.NotFound and fault.Conflict.
+// What is under way ends, connections are looked after, and events are delivered (docs/operate/ctl.md, "Stop and
+// remove"). Errors are fault.NotFound and fault.Conflict.
 func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
 }

@@ -1,6 +1,6 @@
-// Package facilitated is a network whose facilities answer with FHIR (docs/guide/tefca.md, "Facilitated FHIR"): each lets
-// us in by UDAP with the person's verified identity, and its FHIR server is then read by the export engine. It owns
-// who is asked with what, what of an answer is believed, and the tokens.Set of a facility; how UDAP is spoken
+// Package facilitated is a network whose facilities answer with FHIR (docs/develop/tefca.md, "Facilitated FHIR"): each
+// lets us in by UDAP with the person's verified identity, and its FHIR server is then read by the export engine. It
+// owns who is asked with what, what of an answer is believed, and the tokens.Set of a facility; how UDAP is spoken
 // belongs to package udap.
 //
 // What is standard: UDAP (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). What is

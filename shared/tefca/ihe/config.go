@@ -8,7 +8,7 @@ import (
 )
 
 // Config says which gateways there are and who we are to them. It is part of what TEFCA mode is configured with
-// (docs/guide/tefca.md): without it there is no live network.
+// (docs/operate/tefca.md): without it there is no live network.
 type Config struct {
 	Home         string `json:"home"`         // our home community id (HCID): urn:oid:…
 	Organization string `json:"organization"` // our name in the network's directory

@@ -3,8 +3,8 @@
 // Framework has it. It owns the messages, who is asked with which words, how long, and what of an answer is
 // believed. It stores nothing.
 //
-// It has been tested against a peer of this repository (infra/test/ihe) and against no QHIN: docs/guide/tefca.md, "A live
-// network (XCPD and XCA)".
+// It has been tested against a peer of this repository (infra/test/ihe) and against no QHIN: docs/develop/tefca.md,
+// "XCPD and XCA".
 package ihe
 
 import (

@@ -1,7 +1,6 @@
 /**
- * Browser journeys (make test-browser; docs/guide/widget.md, "How it is tested"). Settings that Playwright relaxes by
- * default are kept as in a patient's browser: popups need a click, and storage is partitioned by site.
- * support/browser.spec.ts checks this.
+ * Browser journeys (make test-browser; README.md). Settings that Playwright relaxes by default are kept as in a
+ * patient's browser: popups need a click, and storage is partitioned by site. support/browser.spec.ts checks this.
  */
 import { defineConfig } from "@playwright/test";
 

@@ -183,7 +183,7 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 }
 
 // because tells why a webhook is disabled and, where nobody was warned, why not: that no webhook is disabled unwarned
-// is promised (docs/guide/webhooks.md, Answering).
+// is promised (docs/guide/webhooks.md, Retries).
 func because(r webhook.Reason) []string {
 	const stopped = "Nothing is sent to this webhook any more, because "
 	const unwarned = "There was no warning before this e-mail: with that answer the receiver itself asks us to stop at " +

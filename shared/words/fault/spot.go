@@ -7,7 +7,7 @@ import (
 )
 
 // Step is what was asked of a server of others when it failed, as log lines name it
-// (docs/operate/operations.md, "What is going on").
+// (docs/operate/monitoring.md, "Log fields").
 type Step string
 
 // The steps.

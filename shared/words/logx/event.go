@@ -133,7 +133,7 @@ func belonging(ctx context.Context) []slog.Attr {
 }
 
 // whose are what the unit of work tells of whom it is for, as far as the note does not: a part of it is found as the
-// whole is (docs/operate/operations.md, "What is going on").
+// whole is (docs/operate/monitoring.md, "Log fields").
 func (e *Event) whose(n note) []slog.Attr {
 	var attrs []slog.Attr
 	for _, attr := range e.attrs {

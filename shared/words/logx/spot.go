@@ -7,7 +7,7 @@ import (
 )
 
 // Failed marks a line that tells of a failure which a patient, an organisation or a portal meets. It is what an
-// operator looks for first (docs/operate/operations.md, "What is going on").
+// operator looks for first (docs/operate/monitoring.md, "Log fields").
 func Failed() slog.Attr { return slog.String("result", "failed") }
 
 // Spot are the attributes that tell where a failure happened; none for a zero one.

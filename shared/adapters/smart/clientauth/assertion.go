@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// assertionType is what client_assertion_type says (RFC 7523 section 2.2).
+	// assertionType is the value of client_assertion_type (RFC 7523 section 2.2).
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// assertionLife stays a minute below the five that SMART App Launch 2.2 allows, for clocks that differ from ours.
+	// assertionLife is one minute below the maximum of five that SMART App Launch 2.2 allows, to tolerate clock skew.
 	assertionLife = 4 * time.Minute
 )
 
-// claims say that the client speaks for itself (RFC 7523 section 3). There is no nbf: a server whose clock is
-// behind ours would refuse it.
+// claims are the claims of an assertion whose issuer and subject are the client (RFC 7523 section 3). There is no nbf:
+// a server whose clock is behind ours would refuse it.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
-	Audience string `json:"aud"` // one string: some servers refuse a list
+	Audience string `json:"aud"` // a string: some servers refuse a list
 	ID       string `json:"jti"`
 	IssuedAt int64  `json:"iat"`
 	Expires  int64  `json:"exp"`
 }
 
-// sign makes a JWT as SMART App Launch 2.2 requires. A jku is left out: it is optional, and servers fetch
-// the set they have on file.
+// sign creates a JWT as SMART App Launch 2.2 requires. It omits the optional jku, since servers fetch the key set that
+// was registered.
 func (k *Keyring) sign(ctx context.Context, algorithm, keyID string, said claims) (string, error) {
 	with, err := k.find(ctx, algorithm, keyID)
 	if err != nil {

@@ -31,7 +31,7 @@ func (d *fixture) assert(t *testing.T, algorithm, keyID string) token {
 	return takeApart(t, form.Get("client_assertion"))
 }
 
-// keyID is the published id of a key of the vault.
+// keyID returns the published id of one of the vault's keys.
 func (d *fixture) keyID(t *testing.T, name string) string {
 	t.Helper()
 	id, ok := published(t, clientauth.NewKeyring(d.vault, []string{name}), "")[0]["kid"].(string)
@@ -41,7 +41,7 @@ func (d *fixture) keyID(t *testing.T, name string) string {
 	return id
 }
 
-func TestAnAssertionSaysWhatSMARTAsksForAndVerifies(t *testing.T) {
+func TestAssertionHasClaimsOfSMARTAndVerifies(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t, "ec1", "rsa1")
 	for i, c := range []struct{ algorithm, key string }{{"RS384", "rsa1"}, {"ES384", "ec1"}} {
@@ -60,7 +60,7 @@ func TestAnAssertionSaysWhatSMARTAsksForAndVerifies(t *testing.T) {
 	}
 }
 
-func TestARequestWithAnAssertionNamesTheClientToo(t *testing.T) {
+func TestAssertionRequestContainsClientID(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t, "rsa1")
 	d.rows.add(org.Tenant{}, catalog.ClientAuth{ID: "shared", Method: catalog.AuthPrivateKey, Algorithm: "RS384"})
@@ -78,7 +78,7 @@ func TestARequestWithAnAssertionNamesTheClientToo(t *testing.T) {
 	}
 }
 
-func TestTheFirstKeyOfAnAlgorithmSigns(t *testing.T) {
+func TestAssertionUsesFirstKeyOfAlgorithm(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		slots, rsa, ec string
@@ -100,7 +100,7 @@ func TestTheFirstKeyOfAnAlgorithmSigns(t *testing.T) {
 	}
 }
 
-func TestARegistrationThatNamesItsKeyKeepsIt(t *testing.T) {
+func TestAssertionUsesKeyNamedByRegistration(t *testing.T) {
 	t.Parallel()
 	for _, slots := range []string{"rsa1 ec1", "rsa1 rsa2", "rsa2 rsa1"} {
 		d := newFixture(t, strings.Fields(slots)...)
@@ -110,7 +110,7 @@ func TestARegistrationThatNamesItsKeyKeepsIt(t *testing.T) {
 	}
 }
 
-func TestAKeyThatIsNotThereIsNamedInTheError(t *testing.T) {
+func TestAssertionErrorNamesMissingKey(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t, "rsa1")
 	for name, c := range map[string]struct{ algorithm, keyID, says string }{
@@ -128,7 +128,7 @@ func TestAKeyThatIsNotThereIsNamedInTheError(t *testing.T) {
 	}
 }
 
-// odd signs with whatever it is told to.
+// odd is a signer that returns a preset signature.
 type odd struct {
 	crypto.Signer
 
@@ -137,7 +137,7 @@ type odd struct {
 
 func (o odd) Sign(io.Reader, []byte, crypto.SignerOpts) ([]byte, error) { return o.signature, nil }
 
-func TestEllipticSignaturesAreTwoNumbersOfFullLength(t *testing.T) {
+func TestECDSASignatureNumbersHaveFullLength(t *testing.T) {
 	t.Parallel()
 	der := func(r, s *big.Int) []byte {
 		raw, err := asn1.Marshal(struct{ R, S *big.Int }{r, s})

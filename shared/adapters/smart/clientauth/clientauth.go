@@ -1,7 +1,7 @@
-// Package clientauth proves to authorization servers who our client is (RFC 6749 section 2.3, SMART App Launch 2.2,
-// "Client authentication"): it adds the secret or the signed assertion to a request, and it owns the set of public keys
-// that servers check assertions with. Private keys stay in a vault, secrets stay sealed until they are sent. It sends
-// nothing and knows neither grants nor answers; those are package smart's.
+// Package clientauth authenticates our clients to authorization servers (RFC 6749 section 2.3, SMART App Launch 2.2,
+// "Client authentication"). It adds the secret or the signed assertion to a request, and it owns the set of public keys
+// with which servers verify assertions. Private keys stay in a vault, and secrets stay sealed until they are sent. It
+// sends no requests and does not handle grants or responses, which belong to package smart.
 package clientauth
 
 import (
@@ -21,39 +21,39 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Store reads how clients authenticate.
+// Store reads the authentication settings of clients.
 type Store interface {
-	// ClientAuthOf reads a client's authentication of exactly this owner, with a zero tenant that of everybody;
-	// fault.NotFound.
+	// ClientAuthOf reads a client's authentication of exactly this owner; a zero tenant selects the shared one. It returns
+	// fault.NotFound if there is none.
 	ClientAuthOf(ctx context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error)
 }
 
-// Opener opens client secrets: a kms.Sealer of catalog.ClientSecretPurpose. What is everybody's is sealed for the zero
+// Opener opens client secrets: a kms.Sealer of catalog.ClientSecretPurpose. Shared secrets are sealed for the zero
 // tenant.
 type Opener interface {
 	Open(ctx context.Context, tenant org.Tenant, boundTo string, sealed []byte) ([]byte, error)
 }
 
-// Deps are what a Registry works with.
+// Deps holds the dependencies of a Registry.
 type Deps struct {
 	Store  Store
 	Opener Opener
 	Keys   *Keyring
 	Now    func() time.Time
-	NewID  ids.Source // of the jti of assertions
+	NewID  ids.Source // source of jti values for assertions
 }
 
-// Registry authenticates our clients. It implements smart.Clients, is safe for concurrent use, and keeps what it read
-// for a minute, secrets as they are sealed.
+// Registry authenticates our clients. It implements smart.Clients and is safe for concurrent use. It caches rows for a
+// minute, with secrets still sealed.
 type Registry struct {
 	deps  Deps
 	known *cache.Cache[place, entry]
 }
 
 const (
-	// cacheFor bounds how long a secret or a method that was replaced goes on being used.
+	// cacheFor bounds how long a replaced secret or method remains in use.
 	cacheFor = time.Minute
-	// cacheSize bounds the memory of a warm function.
+	// cacheSize bounds the cache of a warm function.
 	cacheSize = 256
 )
 
@@ -62,13 +62,13 @@ type place struct {
 	id     string
 }
 
-// entry is a client's authentication and whose it is: its secret opens for that owner only.
+// entry is a client's authentication and its owner. Its secret opens for that owner only.
 type entry struct {
 	auth  catalog.ClientAuth
 	owner org.Tenant
 }
 
-// NewRegistry makes a Registry.
+// NewRegistry returns a Registry.
 func NewRegistry(d Deps) *Registry {
 	return &Registry{deps: d, known: cache.New[place, entry](cacheSize, cacheFor, d.Now)}
 }
@@ -80,11 +80,11 @@ var (
 	errOrigin  = errors.New("is none of the origins that it may be shown to; ctl client origins says which are")
 )
 
-// Authenticate adds to form and header what proves that use.ClientID is the client of use.AuthID, the tenant's own or
-// everybody's; a public client is only named. It is the last to decide whether a secret goes out: to no address but one
-// at an origin that the operator has allowed, whatever a discovery, an attempt or a token set says (RFC 9700 section
-// 4.4). Assertions are for the token endpoint (RFC 7523 section 3). Errors show no secret and no assertion, form and
-// header are unchanged then, and none is a fault of the request that is served.
+// Authenticate adds to form and header the proof that use.ClientID is the client of use.AuthID, which belongs to the
+// tenant or is shared. For a public client it adds only the client id. It makes the final decision on sending a secret:
+// only to a URL at an origin that the operator has allowed, regardless of any discovery, attempt or token set (RFC 9700
+// section 4.4). Assertions are for the token endpoint (RFC 7523 section 3). After an error, form and header are
+// unchanged. Errors contain no secret and no assertion, and none blames the request being served.
 func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values,
 	header http.Header,
 ) error {
@@ -113,8 +113,8 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 	return nil
 }
 
-// mayBeShown refuses an address that what proves the client must not reach. A secret without origins reaches none; an
-// assertion is of use at its audience alone, and is held back only where origins are given.
+// mayBeShown refuses a URL that must not receive the client's credentials. A secret without origins may not be sent
+// anywhere. An assertion is valid at its audience alone and is withheld only if origins are given.
 func mayBeShown(auth catalog.ClientAuth, address string) error {
 	origin := catalog.Origin(address)
 	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey &&
@@ -139,9 +139,9 @@ func (r *Registry) bySecret(ctx context.Context, found entry, use catalog.Client
 		form.Set("client_secret", string(secret))
 		return nil
 	}
-	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so a colon in the id does not end it, but for
-	// servers that are known not to decode them. The id is not said again in the form: some servers take that for a
-	// second way of authenticating.
+	// Both are form-encoded first (RFC 6749 section 2.3.1, appendix B), so that a colon in the id does not end it, except
+	// for servers known not to decode them. The id is not repeated in the form, since some servers take that for a second
+	// authentication method.
 	form.Del("client_id")
 	pair := url.QueryEscape(use.ClientID) + ":" + url.QueryEscape(string(secret))
 	if use.RawBasic {
@@ -162,15 +162,16 @@ func (r *Registry) byAssertion(ctx context.Context, auth catalog.ClientAuth, use
 	if err != nil {
 		return err
 	}
-	// client_id is redundant beside an assertion, but allowed (RFC 7521 section 4.2), and some servers need it: Spring
-	// Authorization Server finds the client by it.
+	// client_id is redundant beside an assertion, but allowed (RFC 7521 section 4.2). Some servers need it: Spring
+	// Authorization Server looks the client up by it.
 	form.Set("client_id", use.ClientID)
 	form.Set("client_assertion_type", assertionType)
 	form.Set("client_assertion", assertion)
 	return nil
 }
 
-// find reads a client's authentication, unless it did within the last minute: the tenant's own wins over everybody's.
+// find reads a client's authentication, or takes it from the cache if it is less than a minute old. The tenant's own
+// takes precedence over the shared one.
 func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entry, error) {
 	return r.known.Load(place{tenant: tenant, id: id}, func() (entry, error) {
 		found := entry{owner: tenant}
@@ -181,7 +182,7 @@ func (r *Registry) find(ctx context.Context, tenant org.Tenant, id string) (entr
 			found.auth, err = r.deps.Store.ClientAuthOf(ctx, found.owner, id)
 		}
 		if errors.Is(err, fault.NotFound) {
-			return entry{}, errUnknown // not the store's error: nothing that the caller asked for is missing
+			return entry{}, errUnknown // not the store's error: no resource that the caller requested is missing
 		}
 		return found, err
 	})

@@ -18,12 +18,12 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// use is a call of the token endpoint.
+// use returns a use of the client at the token endpoint.
 func use(authID string) catalog.ClientUse {
 	return catalog.ClientUse{AuthID: authID, ClientID: client, TokenEndpoint: endpoint, Address: endpoint}
 }
 
-// authenticate returns what is added to a request.
+// authenticate returns the values added to a request.
 func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url.Values, http.Header) {
 	t.Helper()
 	form, header := url.Values{}, http.Header{}
@@ -33,8 +33,8 @@ func (d *fixture) authenticate(t *testing.T, who org.Tenant, authID string) (url
 	return form, header
 }
 
-// refuses wants an error that says something, shows no secret, is no fault of a request, and
-// leaves the request as it was.
+// refuses expects an error that contains says, shows no secret and does not blame the request, and expects the request
+// to be unchanged.
 func (d *fixture) refuses(t *testing.T, authID, says string) {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "client_id": {"before"}}, http.Header{}
@@ -50,7 +50,7 @@ func (d *fixture) refuses(t *testing.T, authID, says string) {
 	}
 }
 
-func TestAPublicClientIsOnlyNamed(t *testing.T) {
+func TestAuthenticateOnlyNamesPublicClient(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	form, header := d.authenticate(t, tenant, "")
@@ -59,7 +59,7 @@ func TestAPublicClientIsOnlyNamed(t *testing.T) {
 	}
 }
 
-func TestASecretInTheFormIsSentAsItIs(t *testing.T) {
+func TestAuthenticateSendsFormSecretUnchanged(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.withSecret(tenant, "post", catalog.AuthSecretPost, hush)
@@ -69,7 +69,7 @@ func TestASecretInTheFormIsSentAsItIs(t *testing.T) {
 	}
 }
 
-func TestBasicCredentialsAreFormEncodedFirst(t *testing.T) {
+func TestAuthenticateFormEncodesBasicCredentials(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ id, secret, want string }{
 		"plain":          {"client-1_a.b~c", "Secret9", "client-1_a.b~c:Secret9"},
@@ -101,7 +101,7 @@ func TestBasicCredentialsAreFormEncodedFirst(t *testing.T) {
 	}
 }
 
-func TestATenantsOwnClientWinsOverEverybodys(t *testing.T) {
+func TestAuthenticatePrefersTenantsOwnClient(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.withSecret(org.Tenant{}, "both", catalog.AuthSecretPost, "everybody's")
@@ -110,7 +110,7 @@ func TestATenantsOwnClientWinsOverEverybodys(t *testing.T) {
 		tenant: "own", other: "everybody's",
 		{Mode: org.Test, OrgID: tenant.OrgID}: "everybody's",
 	} {
-		for range 2 { // from the store, and as it was kept
+		for range 2 { // once from the store, once from the cache
 			if form, _ := d.authenticate(t, who, "both"); form.Get("client_secret") != want {
 				t.Errorf("%v: got %q, want %q", who, form.Get("client_secret"), want)
 			}
@@ -120,7 +120,7 @@ func TestATenantsOwnClientWinsOverEverybodys(t *testing.T) {
 	d.refuses(t, "other's", "does not exist")
 }
 
-func TestWhatCannotBeUsedIsAnErrorThatShowsNothing(t *testing.T) {
+func TestAuthenticateErrorShowsNoSecret(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	moved := catalog.ClientAuth{ID: "moved", Method: catalog.AuthSecretBasic, Origins: origins()}
@@ -155,7 +155,7 @@ func TestWhatCannotBeUsedIsAnErrorThatShowsNothing(t *testing.T) {
 	failing.authenticate(t, tenant, "key")
 }
 
-func TestAClientIsKeptForAMinute(t *testing.T) {
+func TestRegistryCachesClientForOneMinute(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.withSecret(tenant, "a", catalog.AuthSecretPost, "old")
@@ -175,7 +175,7 @@ func TestAClientIsKeptForAMinute(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyClientsAreKept(t *testing.T) {
+func TestRegistryBoundsCache(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	ask := func(i int) { d.authenticate(t, tenant, strconv.Itoa(i)) }
@@ -196,7 +196,7 @@ func TestOnlySoManyClientsAreKept(t *testing.T) {
 	}
 }
 
-func TestNothingThatIsPrintedShowsASecret(t *testing.T) {
+func TestRegistryPrintsNoSecret(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t, "rsa1")
 	d.withSecret(tenant, "basic", catalog.AuthSecretBasic, hush)
@@ -215,8 +215,9 @@ func TestNothingThatIsPrintedShowsASecret(t *testing.T) {
 	}
 }
 
-// TestASecretIsShownWhereTheOperatorLetIt: whatever address a discovery, an attempt or a token set names.
-func TestASecretIsShownWhereTheOperatorLetIt(t *testing.T) {
+// TestAuthenticateSendsSecretToAllowedOriginsOnly checks that a secret is sent only to allowed origins, whatever URL a
+// discovery, an attempt or a token set contains.
+func TestAuthenticateSendsSecretToAllowedOriginsOnly(t *testing.T) {
 	t.Parallel()
 	const here = "https://ehr.example"
 	for name, c := range map[string]struct {
@@ -248,7 +249,7 @@ func TestASecretIsShownWhereTheOperatorLetIt(t *testing.T) {
 				a.Secret = sealFor(tenant, a, hush)
 				d.rows.add(tenant, a)
 				asked := use(a.ID)
-				asked.Address = c.address // the token endpoint is where it always was
+				asked.Address = c.address // the token endpoint is unchanged
 				form, header := url.Values{}, http.Header{}
 				err := d.Authenticate(t.Context(), tenant, asked, form, header)
 				unheld := method == catalog.AuthPrivateKey && len(c.origins) == 0
@@ -264,8 +265,9 @@ func TestASecretIsShownWhereTheOperatorLetIt(t *testing.T) {
 	}
 }
 
-// TestBasicIsRawWhereTheServerDoesNotDecodeIt: some take what RFC 6749 section 2.3.1 encodes for the secret itself.
-func TestBasicIsRawWhereTheServerDoesNotDecodeIt(t *testing.T) {
+// TestAuthenticateSendsRawBasicIfServerDoesNotDecode covers servers that take the encoded value of RFC 6749 section
+// 2.3.1 for the secret itself.
+func TestAuthenticateSendsRawBasicIfServerDoesNotDecode(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.withSecret(tenant, "basic", catalog.AuthSecretBasic, "a+/=&:%20b")

@@ -41,13 +41,13 @@ var (
 	errVault = errors.New("the vault is away")
 )
 
-// memory is a vault of keys in memory that counts the questions for public halves.
+// memory is an in-memory vault that counts requests for public keys.
 type memory struct {
 	mu    sync.Mutex
 	keys  map[string]crypto.Signer
 	asked map[string]int
 	fails map[string]bool
-	// meet is called in every question for a public half.
+	// meet is called on every request for a public key.
 	meet func()
 }
 
@@ -76,7 +76,7 @@ func (m *memory) fail(name string, fails bool) {
 	m.fails[name] = fails
 }
 
-// fourKeys are two key pairs of each kind, made once: RSA takes its time.
+// fourKeys returns two key pairs of each kind. They are created once, because generating RSA keys is slow.
 var fourKeys = sync.OnceValues(func() (map[string]crypto.Signer, error) {
 	keys := map[string]crypto.Signer{}
 	for _, slot := range []string{"1", "2"} {
@@ -102,7 +102,7 @@ func newVault(t *testing.T) *memory {
 	return newMemory(keys)
 }
 
-// rows are clients by owner and id, and count how often one was read.
+// rows stores clients by owner and id and counts the reads.
 type rows struct {
 	clients map[org.Tenant]map[string]catalog.ClientAuth
 	reads   int
@@ -128,7 +128,7 @@ func (r *rows) add(owner org.Tenant, a catalog.ClientAuth) {
 	r.clients[owner][a.ID] = a
 }
 
-// envelope "seals" for a tenant and a place.
+// envelope pretends to seal data for a tenant and a location.
 type envelope struct{}
 
 var errSealed = errors.New("sealed for somebody else")
@@ -146,7 +146,7 @@ func (envelope) Open(_ context.Context, owner org.Tenant, boundTo string, sealed
 	return []byte(secret), nil
 }
 
-// fixture is a Registry with what it works with.
+// fixture is a Registry with its dependencies.
 type fixture struct {
 	*clientauth.Registry
 
@@ -167,7 +167,7 @@ func newFixture(t *testing.T, names ...string) *fixture {
 	return d
 }
 
-// origins are where secrets may be shown.
+// origins returns the origins to which secrets may be sent.
 func origins() []string { return []string{catalog.Origin(endpoint)} }
 
 // withSecret registers a client that has a secret.
@@ -177,7 +177,7 @@ func (d *fixture) withSecret(owner org.Tenant, id string, method catalog.AuthMet
 	d.rows.add(owner, a)
 }
 
-// token is an assertion taken apart.
+// token is a parsed assertion.
 type token struct {
 	signed    string
 	header    map[string]any
@@ -208,7 +208,7 @@ func decode(t *testing.T, text string) []byte {
 	return raw
 }
 
-// verifies tells whether the key has signed the token, by the judgement of go-jose, which has not made it.
+// verifies reports whether the key has signed the token. It uses go-jose, which did not create the signature.
 func (k token) verifies(public crypto.PublicKey) bool {
 	parsed, err := jose.ParseSignedCompact(k.signed+"."+base64.RawURLEncoding.EncodeToString(k.signature),
 		[]jose.SignatureAlgorithm{jose.RS384, jose.ES384})

@@ -31,8 +31,8 @@ type KeySet struct {
 	Keys []jwk `json:"keys"`
 }
 
-// jwk is a public key as RFC 7517 section 4 and RFC 7518 section 6 write it. It says what it is for in both ways, use
-// and key_ops, since servers look at one or the other.
+// jwk is a public key as defined by RFC 7517 section 4 and RFC 7518 section 6. It states its purpose in both use and
+// key_ops, since servers check one or the other.
 type jwk struct {
 	Type       string   `json:"kty"`
 	KeyID      string   `json:"kid"`
@@ -46,8 +46,8 @@ type jwk struct {
 	Y          string   `json:"y,omitempty"`
 }
 
-// JWKS returns the public keys of one type ("RSA" or "EC"), or of all with an empty keyType: RSA first, since some
-// servers take the first key whatever it is. An RSA-only set is for sites that refuse elliptic keys.
+// JWKS returns the public keys of one type ("RSA" or "EC"), or all keys if keyType is empty. RSA keys come first, since
+// some servers take the first key regardless of its type. An RSA-only set is for sites that refuse elliptic-curve keys.
 func (k *Keyring) JWKS(ctx context.Context, keyType string) (KeySet, error) {
 	all, err := k.keys(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func newJWK(public crypto.PublicKey) (jwk, error) {
 	if err != nil {
 		return jwk{}, fmt.Errorf("public key: %w", err)
 	}
-	// The thumbprint of RFC 7638 is the same wherever and whenever the set is made, and different for every key.
+	// The RFC 7638 thumbprint is stable across processes and unique per key.
 	sum, err := read.Thumbprint(crypto.SHA256)
 	if err != nil {
 		return jwk{}, fmt.Errorf("thumbprint: %w", err)

@@ -39,15 +39,15 @@ func published(t *testing.T, keys *clientauth.Keyring, keyType string) []map[str
 	return read.Keys
 }
 
-// holder is the public half of a key that nothing signs with.
+// holder has only a public key and can't sign.
 type holder struct{ public crypto.PublicKey }
 
 func (h holder) Public(context.Context, string) (crypto.PublicKey, error) { return h.public, nil }
 
 func (holder) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return nil }
 
-// TestAKeyIDIsTheThumbprintOfTheKey uses the example of RFC 7638 section 3.1.
-func TestAKeyIDIsTheThumbprintOfTheKey(t *testing.T) {
+// TestJWKSKeyIDIsThumbprint uses the example of RFC 7638 section 3.1.
+func TestJWKSKeyIDIsThumbprint(t *testing.T) {
 	t.Parallel()
 	const modulus = "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebW" +
 		"KRXjBZCi" +
@@ -64,9 +64,9 @@ func TestAKeyIDIsTheThumbprintOfTheKey(t *testing.T) {
 	}
 }
 
-func TestCoordinatesHaveTheirFullLength(t *testing.T) {
+func TestJWKSCoordinatesHaveFullLength(t *testing.T) {
 	t.Parallel()
-	short := map[byte]bool{} // 1 and 49: where in the point of a key a coordinate begins with zero
+	short := map[byte]bool{} // 1 and 49: the offsets of a coordinate that begins with a zero byte
 	for scalar := byte(1); len(short) < 2 && scalar < 255; scalar++ {
 		for low := range byte(255) {
 			raw := make([]byte, 48)
@@ -99,7 +99,7 @@ func TestCoordinatesHaveTheirFullLength(t *testing.T) {
 	}
 }
 
-func TestTheSetHoldsRSAKeysFirst(t *testing.T) {
+func TestJWKSListsRSAKeysFirst(t *testing.T) {
 	t.Parallel()
 	keys := clientauth.NewKeyring(newVault(t), []string{"ec1", "rsa2", "ec2", "rsa1"})
 	types := func(keyType string) string {
@@ -132,7 +132,7 @@ func TestTheSetHoldsRSAKeysFirst(t *testing.T) {
 	}
 }
 
-func TestWithoutKeysTheSetIsEmpty(t *testing.T) {
+func TestJWKSIsEmptyWithoutKeys(t *testing.T) {
 	t.Parallel()
 	set, err := clientauth.NewKeyring(newVault(t), nil).JWKS(t.Context(), "")
 	if err != nil {
@@ -143,7 +143,7 @@ func TestWithoutKeysTheSetIsEmpty(t *testing.T) {
 	}
 }
 
-func TestKeysOfOtherKindsAreRefused(t *testing.T) {
+func TestKeyringRefusesOtherKeyTypes(t *testing.T) {
 	t.Parallel()
 	p256, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), append(make([]byte, 31), 7))
 	if err != nil {
@@ -158,7 +158,7 @@ func TestKeysOfOtherKindsAreRefused(t *testing.T) {
 	}
 }
 
-func TestKeysAreLoadedOnceHoweverManyAsk(t *testing.T) {
+func TestKeyringLoadsKeysOnceForConcurrentCallers(t *testing.T) {
 	t.Parallel()
 	vault := newVault(t)
 	keys := clientauth.NewKeyring(vault, []string{"rsa1", "ec1"})
@@ -176,7 +176,7 @@ func TestKeysAreLoadedOnceHoweverManyAsk(t *testing.T) {
 	}
 }
 
-func TestALoadThatFailedIsTriedAgainFromWhereItFailed(t *testing.T) {
+func TestKeyringRetriesFailedLoadWhereItFailed(t *testing.T) {
 	t.Parallel()
 	vault := newVault(t)
 	keys := clientauth.NewKeyring(vault, []string{"rsa1", "ec1"})
@@ -195,7 +195,7 @@ func TestALoadThatFailedIsTriedAgainFromWhereItFailed(t *testing.T) {
 	}
 }
 
-func TestWaitingForKeysEndsWithTheContext(t *testing.T) {
+func TestKeyringStopsWaitingWhenContextEnds(t *testing.T) {
 	t.Parallel()
 	vault := newVault(t)
 	entered, leave := make(chan struct{}), make(chan struct{})

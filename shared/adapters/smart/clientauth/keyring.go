@@ -7,24 +7,24 @@ import (
 	"fmt"
 )
 
-// Vault holds private keys and never gives them away (kms.SigningKeys). Names are ARNs of KMS keys.
+// Vault holds private keys and never exports them (kms.SigningKeys). Names are ARNs of KMS keys.
 type Vault interface {
-	// Public returns the public half of a key: *rsa.PublicKey, or *ecdsa.PublicKey on P-384.
+	// Public returns the public half of a key: an *rsa.PublicKey, or an *ecdsa.PublicKey on P-384.
 	Public(ctx context.Context, name string) (crypto.PublicKey, error)
-	// Signer returns the private half. It signs digests of SHA-384 while ctx lives, elliptic ones in ASN.1 form.
+	// Signer returns the private half. It signs SHA-384 digests until ctx ends; elliptic-curve signatures are in ASN.1
+	// form.
 	Signer(ctx context.Context, name string, public crypto.PublicKey) crypto.Signer
 }
 
-// Keyring holds the signing keys of the service. It asks the vault for the public halves when it first needs
-// them and keeps them for the life of the process; a call that failed is made again the next time. It is
-// safe for concurrent use.
+// Keyring holds the signing keys of the service. It loads the public keys from the vault on first use and caches them
+// for the life of the process; a failed call is retried on the next use. It is safe for concurrent use.
 type Keyring struct {
 	vault Vault
 	names []string
 
-	// holds a value while somebody works on loaded: unlike for a mutex, waiting for it ends with a context
+	// locks loaded by holding a value; unlike a mutex, waiting for it respects a context
 	turn chan struct{}
-	// loaded are the keys of names, in that order, as far as they are known.
+	// loaded holds the keys of names loaded so far, in that order.
 	loaded []key
 }
 
@@ -35,15 +35,15 @@ type key struct {
 	jwk    jwk
 }
 
-// NewKeyring makes a Keyring of the vault's keys of these names. All are published; the first of an algorithm signs,
-// and those behind it sign only for registrations that name them. To rotate, put the new key behind the old one, wait
-// until every server has fetched the set, swap the two, and later leave the old one out.
+// NewKeyring returns a Keyring of the vault's keys with these names. All of them are published. The first key of an
+// algorithm signs; later keys sign only for registrations that name them. To rotate, add the new key after the old one,
+// wait until every server has fetched the set, swap the two, and later remove the old one.
 func NewKeyring(vault Vault, names []string) *Keyring {
 	return &Keyring{vault: vault, names: names, turn: make(chan struct{}, 1)}
 }
 
-// keys returns all keys. One that cannot be loaded fails the call: what signs must not depend on
-// which key answers today.
+// keys returns all keys. If any key can't be loaded, the call fails, so that the choice of the signing key does not
+// depend on availability.
 func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 	select {
 	case k.turn <- struct{}{}:
@@ -68,7 +68,7 @@ func (k *Keyring) keys(ctx context.Context) ([]key, error) {
 
 var errNoKey = errors.New("the service has no such signing key")
 
-// find returns the key with this id, or with an empty keyID the first one, among those for an algorithm.
+// find returns the key with this id, or the first one if keyID is empty, among those for an algorithm.
 func (k *Keyring) find(ctx context.Context, algorithm, keyID string) (key, error) {
 	all, err := k.keys(ctx)
 	if err != nil {

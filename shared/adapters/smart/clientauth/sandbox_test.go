@@ -31,7 +31,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// portal is the sandbox's authorization server, and our side of it with keys and secrets in the embedded KMS.
+// portal is the sandbox's authorization server, together with our keys and secrets in the embedded KMS.
 type portal struct {
 	base     string
 	rows     *rows
@@ -103,8 +103,8 @@ func newPortal(t *testing.T) *portal {
 	return h
 }
 
-// request authenticates a refresh and returns what the token endpoint says of it: "invalid_grant" once it knows the
-// client, since the refresh token is none.
+// request sends an authenticated refresh and returns the error of the token endpoint. It is "invalid_grant" if the
+// client was authenticated, since the refresh token is invalid.
 func (h *portal) request(t *testing.T, authID, clientID, tokenEndpoint, audience string) string {
 	t.Helper()
 	form, header := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"none"}}, http.Header{}
@@ -149,7 +149,7 @@ func (h *portal) withSecret(t *testing.T, owner org.Tenant, a catalog.ClientAuth
 	h.rows.add(owner, a)
 }
 
-func TestTheSandboxKnowsOurClientByEveryMethod(t *testing.T) {
+func TestSandboxAcceptsClientByEveryMethod(t *testing.T) {
 	t.Parallel()
 	h := newPortal(t)
 	h.withSecret(t, tenant, catalog.ClientAuth{ID: "basic", Method: catalog.AuthSecretBasic})
@@ -176,7 +176,7 @@ func TestTheSandboxKnowsOurClientByEveryMethod(t *testing.T) {
 	}
 }
 
-func TestTheSandboxTakesOnlyTheMethodItDemands(t *testing.T) {
+func TestSandboxAcceptsOnlyRequiredMethod(t *testing.T) {
 	t.Parallel()
 	h := newPortal(t)
 	h.withSecret(t, tenant, catalog.ClientAuth{ID: "client_secret_basic", Method: catalog.AuthSecretBasic})
@@ -197,7 +197,7 @@ func TestTheSandboxTakesOnlyTheMethodItDemands(t *testing.T) {
 	}
 }
 
-func TestASiteThatTakesRSAKeysInlineKnowsUs(t *testing.T) {
+func TestSandboxAcceptsInlineRSAKeys(t *testing.T) {
 	t.Parallel()
 	h := newPortal(t)
 	h.rows.add(tenant, catalog.ClientAuth{ID: "RSA", Method: catalog.AuthPrivateKey, Algorithm: "RS384"})

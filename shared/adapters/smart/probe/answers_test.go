@@ -12,14 +12,14 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// answer is what comes of requests of a method to paths that end so.
+// answer is the response to requests of a method whose paths have a given suffix.
 type answer struct {
 	method, suffix string
 	status         int
 	mediaType      string
 	body           string
 	location       string
-	class          safehttp.Class // of a request without an answer
+	class          safehttp.Class // class of a request without a response
 }
 
 func (a answer) isFor(r *http.Request) bool {
@@ -45,8 +45,8 @@ const (
 	page       = "<html>Please sign in to the firewall, alder.finch@example.com</html>"
 )
 
-// TestWhatAnswersIsToldApart: what stands between us and a health system answers in its own ways.
-func TestWhatAnswersIsToldApart(t *testing.T) {
+// TestRunDistinguishesResponses covers responses of intermediaries between us and a health system.
+func TestRunDistinguishesResponses(t *testing.T) {
 	t.Parallel()
 	html, asJSON := "text/html; charset=utf-8", "application/json"
 	for name, test := range map[string]struct {
@@ -213,7 +213,7 @@ func TestTokenEndpointThatRefusesGETIsWarningWithoutTokenRequest(t *testing.T) {
 	}
 }
 
-// minimal is a configuration at the sandbox, without an issuer.
+// minimal returns a configuration at the sandbox, without an issuer.
 func minimal(challenges string) string {
 	return `{"authorization_endpoint":"../oauth/authorize","token_endpoint":"../oauth/token",` +
 		`"code_challenge_methods_supported":["` + challenges + `"]}`

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Step is a part of the test, as a stable word.
+// Step names a part of the test. The values are stable.
 type Step string
 
-// The steps, in the order in which they are told.
+// The steps, in the order of the report.
 const (
 	Address             Step = "address"
 	Discovery           Step = "discovery"
@@ -38,25 +38,25 @@ func steps() []Step {
 	}
 }
 
-// Result is what came of a check.
+// Result is the outcome of a check.
 type Result string
 
 // The results.
 const (
 	OK      Result = "ok"
-	Warning Result = "warning" // may work, or work in part; somebody has to look
+	Warning Result = "warning" // may work, or work in part; an operator should look
 	Failed  Result = "failed"  // patients cannot connect, or lose their connection
 	Skipped Result = "skipped"
 )
 
-// Check is what was found in one step. Texts of the server's own are in it only as printable ASCII and shortened.
+// Check is the finding of one step. It contains the server's own texts only as shortened printable ASCII.
 type Check struct {
 	Step   Step   `json:"step"`
 	Result Result `json:"result"`
-	Asked  string `json:"asked,omitempty"`  // method, origin and path
-	Status int    `json:"status,omitempty"` // of the HTTP answer
+	Asked  string `json:"asked,omitempty"`  // method, origin and path of the request
+	Status int    `json:"status,omitempty"` // HTTP status of the response
 	Found  string `json:"found"`
-	Do     string `json:"do,omitempty"` // what to do
+	Do     string `json:"do,omitempty"` // the recommended action
 }
 
 // report collects checks.
@@ -74,7 +74,7 @@ func (r *report) add(step Step, result Result, seen exchange, found, do string) 
 
 func (r *report) skip(step Step, why string) { r.add(step, Skipped, exchange{}, why, "") }
 
-// told are the checks in the order of the steps. A step that was not reached is skipped.
+// told returns the checks in the order of the steps. It skips steps that were not reached.
 func (r *report) told() []Check {
 	var all []Check
 	for _, step := range steps() {
@@ -88,13 +88,13 @@ func (r *report) told() []Check {
 }
 
 const (
-	// maxTold is how much of a text of the server's own is told, in bytes.
+	// maxTold is the maximum number of bytes reported of a server's text.
 	maxTold = 200
-	// maxListed is how many words of a list are told.
+	// maxListed is the maximum number of words reported of a list.
 	maxListed = 24
 )
 
-// plain is a text of the server's own as a terminal may show it.
+// plain makes a server's text safe to show in a terminal.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
@@ -108,7 +108,7 @@ func plain(text string) string {
 	return text
 }
 
-// listed is a list of words, some of them perhaps the server's own.
+// listed formats a list of words, which may come from the server.
 func listed(words []string) string {
 	told := make([]string, 0, maxListed+1)
 	for _, word := range words[:min(len(words), maxListed)] {

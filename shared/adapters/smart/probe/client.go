@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// findRegistration finds what a sign-in would be made with.
+// findRegistration finds the registration that a sign-in would use.
 func (t *client) findRegistration(ctx context.Context) error {
 	kind := t.findPlatform()
 	used, err := t.Registrations.InEffect(ctx, t.subject.Tenant, t.placeOf())
@@ -54,7 +54,7 @@ func (t *client) findRegistration(ctx context.Context) error {
 	return nil
 }
 
-// checkScopes compares what would be asked for with what the server lists.
+// checkScopes compares the scopes that a sign-in would request with the server's list.
 func (t *client) checkScopes() {
 	if len(t.stated.Scopes) == 0 {
 		t.skip(Scopes, "Discovery lists no scopes. These would be asked for: "+listed(strings.Fields(t.attempt.Scope))+".")
@@ -79,9 +79,9 @@ func (t *client) checkScopes() {
 		listed(strings.Fields(t.attempt.Scope))+".", "")
 }
 
-// checkClient checks by the rules of registration set whether our client may prove itself at the token
-// endpoint, and whether it is of a kind that platform and discovery know of. About the kind both are wrong
-// often enough: a token request tells.
+// checkClient applies the rules of registration set: whether our client may authenticate at the token endpoint, and
+// whether the platform and discovery support its kind. Both are often wrong about the kind, which only a token request
+// can settle.
 func (t *client) checkClient() {
 	if !t.registered {
 		t.skip(Client, "There is no registration.")
@@ -119,8 +119,8 @@ func (t *client) checkClient() {
 	t.add(Client, OK, exchange{}, found, "")
 }
 
-// methodOverride is the command that says what of our client is taken at the endpoint, whatever its platform's
-// profile says.
+// methodOverride returns the command that sets the endpoint's accepted client authentication, regardless of its
+// platform's profile.
 func (t *client) methodOverride() string {
 	method := "public"
 	if auth := t.used.Auth; auth.ID != "" {
@@ -134,8 +134,8 @@ func (t *client) methodOverride() string {
 		"' (together with what is said there already)"
 }
 
-// unlisted says what of our client discovery does not list, where it lists anything. A public
-// client is none of the methods.
+// unlisted names the parts of our client's authentication that discovery does not list, if it lists any. A public
+// client uses no method.
 func (t *client) unlisted() string {
 	auth, said := t.used.Auth, t.stated
 	isPublic := slices.Contains(said.Methods, "none") || slices.Contains(said.Capabilities, "client-public")
@@ -153,7 +153,7 @@ func (t *client) unlisted() string {
 	return ""
 }
 
-// checkKeys looks for the key that signs among those that health systems can fetch.
+// checkKeys checks that the published keys, which health systems fetch, include the signing key.
 func (t *client) checkKeys(ctx context.Context) {
 	auth := t.used.Auth
 	if auth.Method != catalog.AuthPrivateKey {

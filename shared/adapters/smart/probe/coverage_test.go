@@ -44,7 +44,7 @@ func TestScopesFailWhenRequestLacksPatientOrThirdOfUSCore(t *testing.T) {
 			w.used.Registration.Scope = test.scope
 			got, text := w.run(t, probe.Subject{Endpoint: w.endpoint("", "sandbox"), Stored: true})
 			if name == "chosen at registration" {
-				test.want["authorize"] = toldAs(probe.Failed, "invalid_scope") // the sandbox opens no data for it
+				test.want["authorize"] = toldAs(probe.Failed, "invalid_scope") // the sandbox grants no data for it
 			}
 			wantTold(t, name, got, test.want)
 			w.wantNothingShown(t, text)
@@ -91,8 +91,8 @@ func toldAs(result probe.Result, text string) struct {
 	}{result, text}
 }
 
-// TestServersTextIsWithheldWhenItRepeatsSecret: what the server says of a refusal is shown, unless it holds what was
-// sent.
+// TestServersTextIsWithheldWhenItRepeatsSecret checks that the server's explanation of a refusal is shown unless it
+// contains a value that was sent.
 func TestServersTextIsWithheldWhenItRepeatsSecret(t *testing.T) {
 	t.Parallel()
 	for said, shown := range map[string]bool{

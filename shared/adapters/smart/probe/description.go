@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// maxRefusal limits the bytes of a refusal that are read.
+	// maxRefusal is the maximum number of bytes read of a refusal.
 	maxRefusal = 64 << 10
-	// shortest is the length from which a value that was sent counts as one that must not be repeated.
+	// shortest is the minimum length of a sent value that must not be repeated.
 	shortest = 4
 )
 
-// description returns the error_description of a refused token request (RFC 6749 section 5.2), and leaves the body to
-// be read. No patient is in it, since the grants of a test are made up; it is empty if it repeats a value that was
-// sent, which may be a secret.
+// description returns the error_description of a refused token request (RFC 6749 section 5.2) and leaves the body
+// readable. It can't describe a patient, since a test's grants are made up. It is empty if the text repeats a value
+// that was sent, which may be a secret.
 func description(request *http.Request, response *http.Response) string {
 	head, err := io.ReadAll(io.LimitReader(response.Body, maxRefusal))
 	response.Body = body{io.MultiReader(bytes.NewReader(head), response.Body), response.Body}
@@ -36,13 +36,13 @@ func description(request *http.Request, response *http.Response) string {
 	return plain(refusal.Description)
 }
 
-// body is one of which a part has been read already.
+// body is a response body that was partly read.
 type body struct {
 	io.Reader
 	io.Closer
 }
 
-// sentSecrets lists what a token request holds and nobody may see: all but names that both sides know.
+// sentSecrets lists the confidential values of a token request: all except names that both sides know.
 func sentSecrets(request *http.Request) []string {
 	var values []string
 	if _, password, ok := request.BasicAuth(); ok {
@@ -62,7 +62,7 @@ func sentSecrets(request *http.Request) []string {
 	if err != nil {
 		return values
 	}
-	form, _ := url.ParseQuery(string(text)) // ours, and what cannot be read of it was not sent
+	form, _ := url.ParseQuery(string(text)) // our own form; an unreadable part was not sent
 	for name, list := range form {
 		switch name {
 		case "client_id", "grant_type", "redirect_uri", "scope", "client_assertion_type":

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// reach checks the address, and asks it for the SMART configuration. It reports whether anybody answers.
+// reach checks the URL and requests its SMART configuration. It reports whether a server responds.
 func (t *discovery) reach(ctx context.Context) bool {
 	e := t.endpoint
 	if err := operator.CheckBase(t.BaseURL, e.FHIRBase, e.Mode); err != nil {
@@ -35,8 +35,7 @@ func (t *discovery) reach(ctx context.Context) bool {
 	return true
 }
 
-// discover finds the authorization server as a sign-in does, and checks what discovery says. It
-// reports whether there is one.
+// discover finds the authorization server as a sign-in does and checks the discovery. It reports whether there is one.
 func (t *discovery) discover(ctx context.Context) bool {
 	var err error
 	t.authority, err = t.authorizer.Discover(ctx, t.endpoint.FHIRBase)
@@ -71,7 +70,7 @@ func (t *discovery) discover(ctx context.Context) bool {
 	return true
 }
 
-// checkConfiguration tells what is odd about a configuration that can be used.
+// checkConfiguration reports oddities of a usable configuration.
 func (t *discovery) checkConfiguration(asked exchange) {
 	kind, _, err := mime.ParseMediaType(asked.mediaType)
 	isJSON := err == nil && (kind == "application/json" || strings.HasSuffix(kind, "+json"))
@@ -88,7 +87,7 @@ func (t *discovery) checkConfiguration(asked exchange) {
 	}
 }
 
-// flaws are what a configuration lacks, and what of it is not used.
+// flaws describes the members that a configuration lacks and those that are not used.
 func (t *discovery) flaws() string {
 	var said []string
 	if len(t.stated.Absent) > 0 {

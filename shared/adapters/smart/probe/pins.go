@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// checkIssuer tells what a patient's return will be compared with (RFC 9207).
+// checkIssuer reports the issuer with which a patient's callback will be compared (RFC 9207).
 func (t *discovery) checkIssuer() {
 	a := t.authority
 	switch {
@@ -31,9 +31,9 @@ func (t *discovery) checkIssuer() {
 	}
 }
 
-// checkPins compares what discovery says with where our client may go, as a sign-in does. For what follows the
-// endpoint is as it would be if the operator approved it, so that the rest can be told, too; trusted keeps it
-// from being shown anything.
+// checkPins compares the discovery with the URLs that our client may use, as a sign-in does. The later steps use the
+// endpoint as if the operator had approved the discovery, so that they can be reported as well; trusted prevents
+// credentials from being sent.
 func (t *discovery) checkPins() {
 	e, named := t.endpoint, t.authority.Addresses()
 	ours := catalog.Ours(t.BaseURL, e, named)
@@ -73,7 +73,7 @@ func (t *discovery) checkPins() {
 	}
 }
 
-// departed lists where each role has gone.
+// departed lists the new location of each role.
 func departed(left []catalog.Departure) string {
 	told := make([]string, 0, len(left))
 	for _, d := range left {
@@ -83,7 +83,7 @@ func departed(left []catalog.Departure) string {
 	return strings.Join(told, ", ")
 }
 
-// approval are the flags that name them.
+// approval returns the flags that approve these locations.
 func approval(left []catalog.Departure) string {
 	var flags []string
 	for _, d := range left {

@@ -1,9 +1,8 @@
-// Package probe tests an endpoint for the operator before a patient meets it: everything that a sign-in and an
-// export need, short of a patient (docs/operate/operations.md, "Testing an endpoint"). It looks through the code that
-// patients' sign-ins run, so that what passes here passes there: discovery and token requests are package
-// smart's, the authorization request is package flow's, what a client may be is package operator's. It owns what
-// is compared and how it is told. It stores nothing and changes nothing; what it tells holds no secret, no token
-// and no query of an address.
+// Package probe tests an endpoint for the operator before patients use it: everything that a sign-in and an export
+// need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). It runs the same code as patients'
+// sign-ins, so that success here means success there: package smart makes the discovery and token requests, package
+// flow the authorization request, and package operator validates the client. This package owns the comparisons and
+// their report. It stores and changes nothing, and its report contains no secret, no token and no query of a URL.
 package probe
 
 import (
@@ -22,26 +21,27 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Registrations finds what connections are made with (operator.Registrations).
+// Registrations finds the registrations that connections use (operator.Registrations).
 type Registrations interface {
-	// InEffect is what connections of an organisation at a place are made with; fault.NotFound and fault.Invalid.
+	// InEffect returns the registration that an organisation's connections at a place use, or fault.NotFound or
+	// fault.Invalid.
 	InEffect(ctx context.Context, tenant org.Tenant, place catalog.Place) (operator.Registered, error)
 }
 
-// Keys asks the running service for our public keys, as a health system would (operator.Clients).
+// Keys fetches our public keys from the running service, as a health system would (operator.Clients).
 type Keys interface {
 	PublicKeys(ctx context.Context, onlyRSA bool) (operator.KeySet, error)
 }
 
-// Deps are what a Probe works with. All are needed.
+// Deps holds the dependencies of a Probe. All are required.
 type Deps struct {
-	HTTP          smart.Doer    // with the guard that the functions have
-	Clients       smart.Clients // proves who our client is, and to whom it may
+	HTTP          smart.Doer    // client with the same guard as the functions
+	Clients       smart.Clients // authenticates our client and decides where credentials may be sent
 	Registrations Registrations
 	Keys          Keys
 	Platforms     platform.Registry
 	Known         Known
-	BaseURL       string // of the running service
+	BaseURL       string // base URL of the running service
 	Now           func() time.Time
 	NewID         ids.Source
 	Random        io.Reader
@@ -50,22 +50,22 @@ type Deps struct {
 // Probe tests endpoints.
 type Probe struct{ deps Deps }
 
-// New makes a Probe.
+// New returns a Probe.
 func New(d Deps) Probe { return Probe{deps: d} }
 
-// Subject is what is tested.
+// Subject selects the endpoint and the registration to test.
 type Subject struct {
-	// Endpoint is one that is stored, or one that could be made: without pins, and with an empty PlatformType to have its
-	// platform told from the server.
+	// Endpoint is a stored endpoint, or a proposed one: without pins, and with an empty PlatformType to detect its
+	// platform from the server.
 	Endpoint catalog.Endpoint
 	Stored   bool
-	Tenant   org.Tenant // whose registration is used; zero for an organisation that has none of its own
-	// TokenRequest allows two token requests with grants that cannot be good. Some health systems count failed ones.
+	Tenant   org.Tenant // owner of the registration; zero for an organisation without its own
+	// TokenRequest allows two token requests with invalid grants. Some health systems count failed requests.
 	TokenRequest bool
 }
 
-// Run tests one endpoint. It returns a check or more for each step, in the order of the steps. The error is trouble of
-// our own, which says nothing of the endpoint.
+// Run tests one endpoint. It returns one or more checks for each step, in the order of the steps. An error is an
+// internal failure and does not describe the endpoint.
 func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	web := &witness{doer: p.deps.HTTP}
 	t := &test{
@@ -78,24 +78,24 @@ func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	return t.told(), nil
 }
 
-// test is one run. It holds the findings that several groups of steps need; each group has a type of its own.
+// test is one run. It holds the findings that several groups of steps share; each group has its own type.
 type test struct {
 	Deps
 	report
 
 	subject    Subject
-	endpoint   catalog.Endpoint // as it is, or would be once the operator approves what the discovery says
+	endpoint   catalog.Endpoint // as stored, or as it would be if the operator approved the discovery
 	web        *witness
 	authorizer smart.Authorizer
 
-	stated     smart.Stated    // of the SMART configuration; empty when there is none
-	capability fhir.Capability // empty when there is none that can be read
-	authority  flow.Authority  // what is used of the discovery
-	trusted    bool            // all of it is where our client may go
+	stated     smart.Stated    // parsed SMART configuration; empty if there is none
+	capability fhir.Capability // empty if there is no readable statement
+	authority  flow.Authority  // the parts of the discovery that are used
+	trusted    bool            // our client may use every URL of the authority
 	used       operator.Registered
 	registered bool
 	attempt    flow.Attempt // the sign-in as it would begin now
-	address    string       // where it would send the browser
+	address    string       // the URL to which it would send the browser
 }
 
 func (t *test) run(ctx context.Context) error {
@@ -129,31 +129,31 @@ func (t *test) run(ctx context.Context) error {
 	return begun.askToSignIn(ctx)
 }
 
-// discovery checks the SMART configuration, and whether our client may use the addresses in it.
+// discovery checks the SMART configuration and whether our client may use its URLs.
 type discovery struct {
 	*test
 
-	asked    exchange // for the SMART configuration
+	asked    exchange // the request for the SMART configuration
 	isStated bool
 }
 
-// conformance checks what can be requested, by the CapabilityStatement and by what exports have learned.
+// conformance checks which data can be requested, using the CapabilityStatement and the results of earlier exports.
 type conformance struct {
 	*test
 
-	known   known.Server // what exports have learned; zero for an endpoint that is not stored
-	isKnown bool         // it could be read
+	known   known.Server // results of exports; zero for an endpoint that is not stored
+	isKnown bool         // known could be read
 }
 
-// client checks our registration at the server, and how our client authenticates.
+// client checks our registration at the server and our client authentication.
 type client struct{ *test }
 
 // tokenRequest checks the token endpoint.
 type tokenRequest struct {
 	*test
 
-	accepted bool // our client proved who it is at the token endpoint
+	accepted bool // the token endpoint accepted our client authentication
 }
 
-// signIn begins a patient's sign-in, and opens the page that it leads to.
+// signIn begins a patient's sign-in and opens the resulting page.
 type signIn struct{ *test }

@@ -12,13 +12,13 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// told is a part of what the checks of a step have to say, with their result.
+// told maps a step to a text that its checks must contain and to their result.
 type told map[string]struct {
 	result probe.Result
 	text   string
 }
 
-// wantTold checks the steps that are named, and that no other has failed.
+// wantTold checks the named steps and that no other step has failed.
 func wantTold(t *testing.T, what string, got map[string][]probe.Check, want told) {
 	t.Helper()
 	for step, checks := range got {
@@ -36,8 +36,9 @@ func wantTold(t *testing.T, what string, got map[string][]probe.Check, want told
 	}
 }
 
-// TestWhatASwitchOfTheSandboxBreaksIsFoundAndExplained: each is a health system that somebody has met.
-func TestWhatASwitchOfTheSandboxBreaksIsFoundAndExplained(t *testing.T) {
+// TestRunExplainsEverySandboxSwitch checks the report for every switch. Each imitates a real health
+// system.
+func TestRunExplainsEverySandboxSwitch(t *testing.T) {
 	t.Parallel()
 	const unapproved = "endpoint approve -id " + endpointID + " -origin https://mulberry-hospital.example"
 	for switches, want := range map[string]told{
@@ -123,8 +124,8 @@ func TestWhatASwitchOfTheSandboxBreaksIsFoundAndExplained(t *testing.T) {
 	}
 }
 
-// TestHowOurClientProvesItselfIsTriedAndExplained goes the way of a registration that no patient has used yet.
-func TestHowOurClientProvesItselfIsTriedAndExplained(t *testing.T) {
+// TestRunExplainsClientAuthentication uses a registration that no patient has used yet.
+func TestRunExplainsClientAuthentication(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cret=of-the-sandbox"
 	for name, test := range map[string]struct {
@@ -247,7 +248,7 @@ func TestHowOurClientProvesItselfIsTriedAndExplained(t *testing.T) {
 	}
 }
 
-func TestWithoutLeaveNoTokenRequestIsMade(t *testing.T) {
+func TestRunMakesNoTokenRequestWithoutPermission(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("", "sandbox"), Stored: true})
@@ -260,8 +261,9 @@ func TestWithoutLeaveNoTokenRequestIsMade(t *testing.T) {
 	}
 }
 
-// TestAnEndpointThatIsNotMadeYetIsTestedAsItWouldBe: nothing of our client goes where nobody has approved it.
-func TestAnEndpointThatIsNotMadeYetIsTestedAsItWouldBe(t *testing.T) {
+// TestRunTestsProposedEndpoint checks that no credentials of our client are sent to an unapproved
+// server.
+func TestRunTestsProposedEndpoint(t *testing.T) {
 	t.Parallel()
 	for switches, test := range map[string]struct {
 		missing bool
@@ -295,7 +297,7 @@ func TestAnEndpointThatIsNotMadeYetIsTestedAsItWouldBe(t *testing.T) {
 	}
 }
 
-func TestEveryStepIsToldInItsOrderWhateverFails(t *testing.T) {
+func TestRunReportsEveryStepInOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	healthy, _ := w.run(t, probe.Subject{Endpoint: w.endpoint("", "sandbox"), Stored: true})

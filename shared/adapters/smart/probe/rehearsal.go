@@ -11,64 +11,63 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// rehearsal is what a sign-in is begun on that nobody will make: it finds the endpoint and the registration
-// that are tested, and keeps nothing but the attempt. It implements flow.Catalog, flow.StartStore,
-// tokens.Sealer and smart.Endpoints.
+// rehearsal supports a sign-in that is begun and never completed. It returns the endpoint and the registration under
+// test and stores only the attempt. It implements flow.Catalog, flow.StartStore, tokens.Sealer and smart.Endpoints.
 type rehearsal struct {
 	endpoint     catalog.Endpoint
 	registration catalog.Registration
 	begun        flow.Attempt
 }
 
-// Endpoint finds the endpoint that is tested.
+// Endpoint returns the endpoint under test.
 func (r *rehearsal) Endpoint(context.Context, string) (catalog.Endpoint, error) {
 	return r.endpoint, nil
 }
 
-// Way finds none: the endpoint that is tested names its institution.
+// Way returns fault.NotFound: the endpoint under test names its institution.
 func (*rehearsal) Way(context.Context, string, string) (catalog.Way, error) {
 	return catalog.Way{}, fault.NotFound
 }
 
-// Registration finds the one that is tested.
+// Registration returns the registration under test.
 func (r *rehearsal) Registration(context.Context, org.Tenant, catalog.Endpoint) (catalog.Registration, error) {
 	return r.registration, nil
 }
 
-// BeginAttempt keeps the attempt for the test.
+// BeginAttempt stores the attempt for the test.
 func (r *rehearsal) BeginAttempt(_ context.Context, attempt flow.Attempt, _ binding.State) error {
 	r.begun = attempt
 	return nil
 }
 
-// Attempt finds none: nobody returns.
+// Attempt returns fault.NotFound: the sign-in is never completed.
 func (*rehearsal) Attempt(context.Context, org.Tenant, string) (flow.Attempt, error) {
 	return flow.Attempt{}, fault.NotFound
 }
 
-// Ticket finds none: no page of ours begins this.
+// Ticket returns fault.NotFound: none of our pages begins this sign-in.
 func (*rehearsal) Ticket(context.Context, string, time.Time) (binding.Ticket, error) {
 	return binding.Ticket{}, fault.NotFound
 }
 
-// OpenAttempt opens none.
+// OpenAttempt always fails.
 func (*rehearsal) OpenAttempt(context.Context, binding.Ticket, flow.Attempt, binding.State) error {
 	return fault.Conflict
 }
 
-// Seal drops the verifier of a code that never comes.
+// Seal discards the code verifier, since no code will arrive.
 func (*rehearsal) Seal(context.Context, org.Tenant, string, []byte) ([]byte, error) { return nil, nil }
 
-// Open opens nothing: nothing was kept.
+// Open fails, since nothing was stored.
 func (*rehearsal) Open(context.Context, org.Tenant, string, []byte) ([]byte, error) {
 	return nil, fault.NotFound
 }
 
-// rehearse begins a sign-in as connect does. It reports whether that works.
+// rehearse begins a sign-in as connect does and reports whether that works.
 func (t *signIn) rehearse(ctx context.Context) bool {
 	endpoint := t.endpoint
-	endpoint.Status = catalog.EndpointActive // a suspended one was told of
-	if endpoint.Shared() {                   // whichever institution a patient would choose
+	endpoint.Status = catalog.EndpointActive // suspension was already reported
+	if endpoint.Shared() {                   // any institution that a patient may choose
 		endpoint.BrandID, endpoint.PortalID = t.NewID(), t.NewID()
 	}
 	stage := &rehearsal{endpoint: endpoint, registration: t.used.Registration}

@@ -53,7 +53,7 @@ func (t *conformance) readStatement(ctx context.Context) {
 		len(c.Resources), security), "")
 }
 
-// findPlatform tells the platform of an endpoint that names none.
+// findPlatform detects the platform of an endpoint that names none.
 func (t *client) findPlatform() string {
 	if t.endpoint.PlatformType != "" {
 		return "It is of the platform " + t.Platforms.Of(t.endpoint).ID + "."
@@ -67,7 +67,7 @@ func (t *client) findPlatform() string {
 	return "It would be of the platform " + shown.ID + ": " + plain(because) + "."
 }
 
-// checkPlan tells what an export would ask for, by the plan that it makes.
+// checkPlan reports the requests that an export would make, using the export's own plan.
 func (t *conformance) checkPlan() {
 	asking, err := t.Platforms.Asking(t.endpoint)
 	if err != nil || len(t.capability.Resources) == 0 {
@@ -76,7 +76,7 @@ func (t *conformance) checkPlan() {
 		return
 	}
 	facts := plan.Facts{Capability: t.capability, Profile: asking, PatientID: "example"}
-	// else it is chosen at registration
+	// otherwise the scopes are chosen at registration
 	if strings.Contains(t.attempt.Scope, "patient/") || strings.Contains(t.attempt.Scope, "user/") {
 		facts.Granted = t.attempt.Scope
 	}
@@ -119,7 +119,7 @@ func (t *conformance) checkTypes(made plan.Plan) {
 	}
 }
 
-// leftOut names types that are left out, if there are any.
+// leftOut lists omitted types, if there are any.
 func leftOut(why string, names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -127,8 +127,8 @@ func leftOut(why string, names []string) string {
 	return fmt.Sprintf(" Left out, %s: %s.", why, listed(names))
 }
 
-// checkSearches tells by which parameters the plan asks. attached tells what is known of
-// Provenance beyond the statement.
+// checkSearches reports the parameters that the plan's searches use. attached describes the support for Provenance that
+// exports found, beyond the statement.
 func (t *conformance) checkSearches(made plan.Plan, attached string) {
 	by, included, provenance := map[string]int{}, []string{}, 0
 	for _, q := range made.Queries {
@@ -165,7 +165,7 @@ func (t *conformance) checkSearches(made plan.Plan, attached string) {
 	t.add(Searches, OK, exchange{}, found+" Pages are asked for with _count, and without it where that is refused.", "")
 }
 
-// typesOf are the types that a plan searches, each once.
+// typesOf returns the types that a plan searches, without duplicates.
 func typesOf(made plan.Plan) []string {
 	var names []string
 	for _, q := range made.Queries {
@@ -176,7 +176,7 @@ func typesOf(made plan.Plan) []string {
 	return names
 }
 
-// placeOf is where the registration of an endpoint is looked for.
+// placeOf returns the place whose registration applies to the endpoint.
 func (t *client) placeOf() catalog.Place {
 	if t.subject.Stored {
 		return catalog.Place{EndpointID: t.endpoint.ID, Mode: t.endpoint.Mode}

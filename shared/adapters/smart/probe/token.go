@@ -15,10 +15,11 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// maxIgnored is how much is read of a body that nobody wants.
+// maxIgnored is the maximum number of bytes read of an unneeded body.
 const maxIgnored = 4 << 10
 
-// checkTokenEndpoint looks whether anybody is at the token endpoint, with a request that says nothing of us.
+// checkTokenEndpoint checks whether a server responds at the token endpoint, with a request that reveals nothing about
+// us.
 func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	if !t.trusted {
 		t.skip(TokenEndpoint, "Nobody has approved where it is.")
@@ -37,7 +38,7 @@ func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 		seen.status != http.StatusNotImplemented
 	answered := "A GET, which token endpoints do not take, is answered with " + described(seen) + "."
 	switch {
-	case isOdd && t.noTokenRequest() == "": // some servers route a POST only (RFC 6749 section 3.2)
+	case isOdd && t.noTokenRequest() == "": // some servers route only POST (RFC 6749 section 3.2)
 		t.add(TokenEndpoint, OK, seen, answered+" The token requests show how it answers a POST.", "")
 	case isOdd:
 		t.add(TokenEndpoint, Warning, seen, answered, "-token-request tells how it answers a POST.")
@@ -47,8 +48,8 @@ func (t *tokenRequest) checkTokenEndpoint(ctx context.Context) {
 	}
 }
 
-// requestTokens asks for tokens by grants that cannot be good, as a refresh and a return would: what the refusal is
-// about tells whether our client was accepted. The error is that of our own randomness.
+// requestTokens requests tokens with invalid grants, as a refresh and a callback would. The reason for the refusal
+// shows whether our client was accepted. An error is a failure of our random source.
 func (t *tokenRequest) requestTokens(ctx context.Context) error {
 	if why := t.noTokenRequest(); why != "" {
 		t.skip(TokenRefresh, why)
@@ -88,7 +89,7 @@ func (t *tokenRequest) requestTokens(ctx context.Context) error {
 	return nil
 }
 
-// noTokenRequest is why none is made; empty when one may be.
+// noTokenRequest returns the reason why no token request is made, or "" if one may be made.
 func (t *tokenRequest) noTokenRequest() string {
 	switch {
 	case !t.subject.TokenRequest:
@@ -103,7 +104,7 @@ func (t *tokenRequest) noTokenRequest() string {
 	return ""
 }
 
-// judge tells what the refusal of a grant means. It reports whether our client was not accepted.
+// judge reports the meaning of a grant's refusal and returns whether our client was refused.
 func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) {
 	seen := t.web.posted
 	said := refusalOf(err)
@@ -145,10 +146,10 @@ func (t *tokenRequest) judge(step Step, grant string, err error) (refused bool) 
 	return false
 }
 
-// refusal is the OAuth error of an answer.
+// refusal is the OAuth error of a response.
 type refusal struct {
-	code      string // of RFC 6749 section 5.2; empty for none
-	ambiguous bool   // the client's id and secret are others to a server that reads HTTP Basic in the other way
+	code      string // code of RFC 6749 section 5.2; empty for none
+	ambiguous bool   // client id and secret differ for a server that reads HTTP Basic the other way
 }
 
 func refusalOf(err error) refusal {
@@ -185,7 +186,7 @@ func (t *tokenRequest) judgeCode(step Step, grant string, said refusal) (refused
 	return false
 }
 
-// unknownClient explains invalid_client, which servers give one reason for and mean another.
+// unknownClient explains invalid_client, for which servers often state a misleading reason.
 func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 	auth := t.used.Auth
 	switch {
@@ -212,7 +213,7 @@ func (t *tokenRequest) unknownClient(said refusal) (found, do string) {
 		"Compare both; client rotate -id " + auth.ID + " -secret-file FILE."
 }
 
-// get sends a request without anything of ours but what the address holds.
+// get sends a request without any of our credentials.
 func (t *test) get(ctx context.Context, address, accept string) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -223,11 +224,11 @@ func (t *test) get(ctx context.Context, address, accept string) (*http.Response,
 }
 
 func discard(response *http.Response) {
-	_, _ = io.CopyN(io.Discard, response.Body, maxIgnored) // nothing depends on it
+	_, _ = io.CopyN(io.Discard, response.Body, maxIgnored) // the result is irrelevant
 	_ = response.Body.Close()
 }
 
-// random is a value that no server has given out, of 256 bits.
+// random returns a value of 256 bits that no server has issued.
 func (t *test) random() (secret.Text, error) {
 	var bits [32]byte
 	if _, err := io.ReadFull(t.Random, bits[:]); err != nil {

@@ -7,13 +7,13 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Known reads what exports have learned of an endpoint's server (store.EndpointState); the zero
-// value if there were none.
+// Known reads the results of exports about an endpoint's server (store.EndpointState), or the zero value if there were
+// none.
 type Known interface {
 	Known(ctx context.Context, endpointID string) (known.Server, error)
 }
 
-// readKnown reads what exports have learned of the endpoint, if it is stored.
+// readKnown reads the results of earlier exports if the endpoint is stored.
 func (t *conformance) readKnown(ctx context.Context) {
 	if !t.subject.Stored {
 		return
@@ -24,7 +24,7 @@ func (t *conformance) readKnown(ctx context.Context) {
 	t.known = server.Of(known.ReleaseOf(c.Software, c.Release, c.Date))
 }
 
-// tried tells what exports have found out of types that the server does not list.
+// tried reports the results of exports for types that the server does not list.
 func (t *conformance) tried(unlisted []string) string {
 	switch {
 	case len(unlisted) == 0 || !t.subject.Stored:
@@ -49,7 +49,7 @@ func (t *conformance) tried(unlisted []string) string {
 		leftOutBut("Not tried yet at this release, which the next export does as far as the scopes cover them", untried)
 }
 
-// attached tells what exports have found out of _revinclude=Provenance:target, if the statement does not list it.
+// attached reports the results of exports with _revinclude=Provenance:target if the statement does not list it.
 func (t *conformance) attached(facts plan.Facts) string {
 	works, isTried := t.known.AttachesProvenance(t.Now())
 	facts.Attaches = false
@@ -66,7 +66,7 @@ func (t *conformance) attached(facts plan.Facts) string {
 	return " The statement lists no _revinclude of Provenance. The next export will try it."
 }
 
-// leftOutBut names types that are not listed, if there are any.
+// leftOutBut names unlisted types, if there are any.
 func leftOutBut(what string, names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
+func TestRunReportsUnlistedTypesFromExports(t *testing.T) {
 	t.Parallel()
 	learned, _ := known.Server{}.Learn(known.Lesson{
 		Release:  known.ReleaseOf("Recordbridge sandbox EHR", "", "2026-03-01"),
@@ -49,7 +49,7 @@ func TestTypesThatServerDoesNotListAreToldByWhatExportsLearned(t *testing.T) {
 	}
 }
 
-func TestSearchesTellWhetherRevIncludeWorksWhenStatementOmitsIt(t *testing.T) {
+func TestRunReportsRevIncludeFromExportsWhenUnlisted(t *testing.T) {
 	t.Parallel()
 	learned := func(works bool) known.Server {
 		server, _ := known.Server{}.Learn(known.Lesson{

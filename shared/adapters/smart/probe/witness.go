@@ -11,16 +11,16 @@ import (
 	"recordbridge/shared/platform/safehttp"
 )
 
-// exchange is what may be told of a request and its answer.
+// exchange holds the reportable parts of a request and its response.
 type exchange struct {
-	asked     string // method, origin and path; the query may hold what is nobody's business
-	status    int    // 0 without an answer
+	asked     string // method, origin and path; the query may be confidential
+	status    int    // 0 without a response
 	mediaType string
-	said      string // error_description of a refused POST, as a terminal may show it
+	said      string // error_description of a refused POST, safe for a terminal
 }
 
-// witness sends the requests of one test, one after the other, and remembers the last, and the last that was a POST: a
-// refresh that is refused may look for a token endpoint that has moved.
+// witness sends the requests of one test in sequence and records the last request and the last POST. After a refused
+// refresh, the code may look for a token endpoint that has moved.
 type witness struct {
 	doer   smart.Doer
 	last   exchange
@@ -43,15 +43,15 @@ func (w *witness) Do(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// forget makes a step that asks nobody show nothing of the one before.
+// forget clears the records, so that a step without requests does not show the previous step's.
 func (w *witness) forget() { w.last, w.posted = exchange{}, exchange{} }
 
-// place is the origin and the path of an address.
+// place returns the origin and the path of a URL.
 func place(u *url.URL) string {
 	return plain(catalog.Origin(u.Scheme+"://"+u.Host) + u.EscapedPath())
 }
 
-// unanswered says why a request brought no answer, and what to do about it; ok is false for one that did.
+// unanswered explains a missing response and recommends an action. ok is false if there was a response.
 func unanswered(err error) (found, do string, ok bool) {
 	failure, ok := errors.AsType[*safehttp.Error](err)
 	if !ok {
@@ -87,7 +87,7 @@ func unanswered(err error) (found, do string, ok bool) {
 	return fmt.Sprintf("No answer came (%s).", failure.Class), "", true
 }
 
-// described says in a few words what kind of answer came that is not the one that was asked for.
+// described summarises a response that is not the expected one.
 func described(seen exchange) string {
 	kind := "no media type"
 	if seen.mediaType != "" {

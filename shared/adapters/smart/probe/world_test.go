@@ -36,25 +36,25 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// world is the sandbox EHR at an address of a service, whose operator tests endpoints there.
+// world is the sandbox EHR at a URL of a service whose operator tests endpoints.
 type world struct {
-	learned    known.Server // what exports have learned
+	learned    known.Server // results of exports
 	learnedErr error
-	service    string // base URL of our API, below which the sandbox is, too
-	secret     string // of the client, where it has one
+	service    string // base URL of our API and of the sandbox below it
+	secret     string // the client's secret, if it has one
 	client     *safehttp.Client
 	used       operator.Registered
 	missing    bool // there is no registration
-	down       bool // our own service does not answer
+	down       bool // our own service does not respond
 
-	instead answer // of the sandbox
+	instead answer // replaces a response of the sandbox
 
 	mu    sync.Mutex
-	hosts []string // that were asked
+	hosts []string // hosts that received requests
 	sent  []string // requests to the sandbox: method, path, query, Authorization and form
 }
 
-// signingKey is our client's.
+// signingKey returns our client's signing key.
 var signingKey = sync.OnceValue(func() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -101,7 +101,7 @@ func newWorld(t *testing.T) *world {
 // Known implements probe.Known.
 func (w *world) Known(context.Context, string) (known.Server, error) { return w.learned, w.learnedErr }
 
-// Do is the guarded client, but for what the test answers.
+// Do sends a request through the guarded client, unless the test replaces the response.
 func (w *world) Do(r *http.Request) (*http.Response, error) {
 	w.mu.Lock()
 	w.hosts = append(w.hosts, r.URL.Host)
@@ -135,7 +135,7 @@ func (w *world) PublicKeys(ctx context.Context, _ bool) (operator.KeySet, error)
 	return shown, json.Unmarshal(text, &shown)
 }
 
-// ClientAuthOf is the stored client, everybody's.
+// ClientAuthOf returns the stored, shared client.
 func (w *world) ClientAuthOf(_ context.Context, owner org.Tenant, id string) (catalog.ClientAuth, error) {
 	if owner != (org.Tenant{}) || id != w.used.Auth.ID {
 		return catalog.ClientAuth{}, fault.NotFound
@@ -154,7 +154,7 @@ func (w *world) Public(context.Context, string) (crypto.PublicKey, error) {
 
 func (w *world) Signer(context.Context, string, crypto.PublicKey) crypto.Signer { return signingKey() }
 
-// asked are the requests that were sent to paths that end so.
+// asked returns the requests to paths with the given suffix.
 func (w *world) asked(suffix string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,7 +164,7 @@ func (w *world) asked(suffix string) []string {
 	})
 }
 
-// wantNothingShown checks that what is told holds nothing that was sent as a secret, nor anything of a query.
+// wantNothingShown checks that the report contains no secret that was sent and no part of a query.
 func (w *world) wantNothingShown(t *testing.T, text string) {
 	t.Helper()
 	for _, one := range w.asked("") {
@@ -183,7 +183,7 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 			shown = append(shown, values.Get(name))
 		}
 		for _, hidden := range shown {
-			// the switch that names it is in the path
+			// the path contains the switch that names it
 			if hidden != "" && hidden != "Basic" &&
 				strings.Contains(strings.ReplaceAll(text, "client-secret:"+w.secret, ""), hidden) {
 				t.Errorf("it is told: %q", hidden)
@@ -192,7 +192,7 @@ func (w *world) wantNothingShown(t *testing.T, text string) {
 	}
 }
 
-// endpoint is the sandbox with switches, pinned to where it is.
+// endpoint returns the sandbox with the given switches, pinned to its URL.
 func (w *world) endpoint(switches, platformType string) catalog.Endpoint {
 	site, at := w.service+"/sandbox", catalog.Origin(w.service)
 	if switches != "" {
@@ -205,7 +205,7 @@ func (w *world) endpoint(switches, platformType string) catalog.Endpoint {
 	}
 }
 
-// confidential gives the client a way to prove itself that its secret or its key is for.
+// confidential sets the client's authentication method, which uses its secret or its key.
 func (w *world) confidential(method catalog.AuthMethod) {
 	w.used.Registration.AuthID = "auth"
 	w.used.Auth = catalog.ClientAuth{ID: "auth", Method: method, Origins: []string{catalog.Origin(w.service)}}
@@ -218,7 +218,7 @@ func (w *world) keyring() *clientauth.Keyring {
 	return clientauth.NewKeyring(w, []string{"one"})
 }
 
-// jwks is the switch that gives the sandbox our public key.
+// jwks returns the switch that gives the sandbox our public key.
 func (w *world) jwks(t *testing.T) string {
 	t.Helper()
 	set, err := w.keyring().JWKS(t.Context(), "")
@@ -232,7 +232,7 @@ func (w *world) jwks(t *testing.T) string {
 	return "jwks:" + base64.RawURLEncoding.EncodeToString(text)
 }
 
-// run tests and returns the checks by step, and all that was told.
+// run tests the subject and returns the checks by step and the complete report.
 func (w *world) run(t *testing.T, s probe.Subject) (map[string][]probe.Check, string) {
 	t.Helper()
 	platforms, err := platform.NewRegistry()

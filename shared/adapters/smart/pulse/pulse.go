@@ -1,6 +1,6 @@
-// Package pulse asks an endpoint's server whether patients could sign in there, for the rounds of the catalogue's
-// health (docs/adr/0030-health-of-endpoints.md). It makes the discovery that a sign-in begins with, says who asks, and
-// reads little: it knows neither what the answer means for the endpoint's state nor what is done with where it leads.
+// Package pulse checks whether patients could sign in at an endpoint's server, for the periodic checks of the
+// catalogue's health (docs/adr/0030-health-of-endpoints.md). It makes the same discovery as a sign-in, identifies
+// itself and reads little. It does not interpret the result for the endpoint's state or use the discovered URLs.
 package pulse
 
 import (
@@ -21,8 +21,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// maxAnswer is how much is read of one answer. A CapabilityStatement of a large server, which stands in for a
-// discovery document, has two MiB.
+// maxAnswer is the maximum number of bytes read of one response. The CapabilityStatement of a large server, which may
+// replace a discovery document, has two MiB.
 const maxAnswer = 4 << 20
 
 // Prober implements rounds.Prober.
@@ -33,8 +33,8 @@ type Prober struct {
 	now       func() time.Time
 }
 
-// New makes a Prober over a client that has the guard of the functions. The public base URL of the service is
-// named to whoever is asked.
+// New returns a Prober over a client with the same guard as the functions. Requests contain the public base URL of the
+// service.
 func New(client smart.Doer, platforms platform.Registry, baseURL string, now func() time.Time) Prober {
 	return Prober{
 		http:      polite{client: client, agent: "Recordbridge (endpoint health; +" + baseURL + ")"},
@@ -50,10 +50,10 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	}
 	named, row := found.Addresses(), catalog.Endpoint{FHIRBase: e.Base, PlatformType: e.Platform, Mode: e.Mode}
 	if len(catalog.Ours(p.baseURL, row, named)) > 0 {
-		return health.Finding{Cause: "leads_to_us"} // connect refuses it
+		return health.Finding{Cause: "leads_to_us"} // connect refuses such an endpoint
 	}
 	well := health.Finding{Token: refresh.EndpointName(found.TokenEndpoint)}
-	if !found.Substitute { // which names less than the configuration that could not be had
+	if !found.Substitute { // the substitute contains less than the missing configuration
 		well.Sighting = health.Sighting{
 			EndpointID: e.ID, Mode: e.Mode, SeenAt: p.now(), Pins: catalog.PinsOf(named),
 			Abroad: named.Abroad(e.Base, p.platforms.Of(row).Origins(e.Base)), Bundle: found.BrandBundle,
@@ -62,7 +62,7 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 	return well
 }
 
-// failed tells a failure by its class, and whether there was any answer.
+// failed returns a failure's class and whether there was any response.
 func failed(err error) health.Finding {
 	class := fault.SpotOf(err).Class
 	if class == "" {
@@ -77,7 +77,7 @@ func failed(err error) health.Finding {
 	}
 }
 
-// polite says who asks, and reads no more of an answer than it may have.
+// polite identifies the sender and limits the size of a response.
 type polite struct {
 	client smart.Doer
 	agent  string
@@ -94,7 +94,7 @@ func (p polite) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// short is a body that breaks off when it is too long.
+// short is a body that fails beyond its size limit.
 type short struct {
 	io.ReadCloser
 

@@ -31,7 +31,7 @@ const (
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// server is a FHIR server, which counts what it has sent.
+// server is a FHIR server that counts the bytes sent.
 type server struct {
 	*httptest.Server
 
@@ -65,7 +65,7 @@ func (c counting) Write(body []byte) (int, error) {
 	return n, err
 }
 
-// probe asks the server as the function does, but that loopback addresses are allowed.
+// probe checks the server as the function does, except that loopback addresses are allowed.
 func probe(t *testing.T, base string, within time.Duration) health.Finding {
 	t.Helper()
 	platforms, err := platform.NewRegistry()
@@ -82,7 +82,7 @@ func stated(authorize, token string) string {
 		authorize, token)
 }
 
-func TestAServerThatPatientsCanSignInAtIsWell(t *testing.T) {
+func TestProbeFindsHealthyServer(t *testing.T) {
 	t.Parallel()
 	var s *server
 	s = serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func TestAServerThatPatientsCanSignInAtIsWell(t *testing.T) {
 	}
 }
 
-func TestADiscoveryThatLeadsElsewhereIsTold(t *testing.T) {
+func TestProbeReportsForeignURLsOfDiscovery(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, stated("http://127.0.0.1:1/authorize", "http://127.0.0.1:1/token"))
@@ -123,9 +123,9 @@ func TestADiscoveryThatLeadsElsewhereIsTold(t *testing.T) {
 	}
 }
 
-// Without a configuration the CapabilityStatement is asked. Where the configuration may come back, what stands in
-// for it is nothing to pin.
-func TestTheStatementStandsInForAConfiguration(t *testing.T) {
+// Without a configuration the prober reads the CapabilityStatement. If the missing configuration may be temporary,
+// nothing from its substitute may be pinned.
+func TestProbeFallsBackToCapabilityStatement(t *testing.T) {
 	t.Parallel()
 	for status, handedOn := range map[int]bool{http.StatusNotFound: true, http.StatusServiceUnavailable: false} {
 		var s *server
@@ -146,7 +146,7 @@ func TestTheStatementStandsInForAConfiguration(t *testing.T) {
 	}
 }
 
-func TestAFailureIsAClassAndNothingElse(t *testing.T) {
+func TestProbeReportsFailureAsClassOnly(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -193,7 +193,7 @@ func TestAFailureIsAClassAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAServerThatDoesNotAnswerIsSilent(t *testing.T) {
+func TestProbeReportsSilentServer(t *testing.T) {
 	t.Parallel()
 	gone := httptest.NewServer(nil)
 	gone.Close()
@@ -221,8 +221,8 @@ func TestAServerThatDoesNotAnswerIsSilent(t *testing.T) {
 
 func silent(class string) health.Finding { return health.Finding{Cause: class, Silent: true} }
 
-// However much a server sends, no more than a few MiB of it are read.
-func TestAHugeAnswerIsCutOff(t *testing.T) {
+// Whatever a server sends, no more than a few MiB are read.
+func TestProbeTruncatesHugeResponse(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		part := []byte(strings.Repeat(`"a":"`+strings.Repeat("x", 1000)+`",`, 64))
@@ -236,7 +236,7 @@ func TestAHugeAnswerIsCutOff(t *testing.T) {
 		}
 	})
 	got := probe(t, s.URL, time.Minute)
-	// What is on its way in the buffers of the machine was sent and not read.
+	// Bytes in the machine's buffers were sent but not read.
 	if got.Cause != "too_large" || s.sent.Load() > 24<<20 {
 		t.Errorf("%+v, after %d MiB", got, s.sent.Load()>>20)
 	}

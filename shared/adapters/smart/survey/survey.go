@@ -1,6 +1,5 @@
-// Package survey asks a health system's server what it says of itself, for the operator who is to pin it
-// (shared/manage/operator). It believes nothing, keeps nothing, and is linked where operators work, in no
-// function that serves patients.
+// Package survey reads a health system's self-description for the operator who will pin it (shared/manage/operator). It
+// trusts nothing, stores nothing, and is linked into operators' tools only, not into a function that serves patients.
 package survey
 
 import (
@@ -13,11 +12,11 @@ import (
 
 // Servers implements operator.Servers.
 type Servers struct {
-	HTTP smart.Doer // with the guard that the functions have
+	HTTP smart.Doer // client with the same guard as the functions
 }
 
-// Survey implements operator.Servers. A server without a CapabilityStatement that can be read has a survey all the
-// same: it is asked for again whenever somebody exports.
+// Survey implements operator.Servers. A missing CapabilityStatement does not fail the survey: every export requests it
+// again.
 func (s Servers) Survey(ctx context.Context, base string) (operator.Survey, error) {
 	found, err := smart.Discover(ctx, s.HTTP, base)
 	if err != nil {

@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// mostProbes is how many endpoints one run asks, and mostOfHost how many of them at one host: of those that have
-	// failed, mostRetries. What is beyond is as due a minute later.
+	// mostProbes is the maximum number of endpoints probed by one run, and mostOfHost the maximum at one host; for
+	// endpoints that have failed, the maximum is mostRetries. The others remain due for the next run.
 	mostProbes  = 240
 	mostOfHost  = 6
 	mostRetries = 1
 )
 
-// due lists what a run visits by host, those that have been due for longest first, and counts what is due in all.
+// due lists the endpoints that a run probes, grouped by host and longest overdue first, and returns the total number of
+// due endpoints.
 func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
 	var all []*entry
 	for _, w := range r.wards {
@@ -49,7 +50,7 @@ func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
 	return hosts, len(all)
 }
 
-// hostOf is the host of an address without its port: one machine, whichever of its servers is asked.
+// hostOf returns the host of a URL without its port: one machine, regardless of which of its servers is probed.
 func hostOf(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {

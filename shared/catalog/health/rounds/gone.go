@@ -11,13 +11,15 @@ import (
 )
 
 const (
-	// goneFor is how long what is known of an endpoint outlives it: a list that comes back finds how its endpoints fared.
+	// goneFor is the time by which a record outlives its endpoint, so that the endpoints of a list that returns keep their
+	// health.
 	goneFor = 30 * 24 * time.Hour
-	// mostForgotten is how many are forgotten at once; the others when records are read next.
+	// mostForgotten is the maximum number of records removed at once. The others are removed when the records are next
+	// read.
 	mostForgotten = 100
 )
 
-// forgetGone removes the records of endpoints that the catalogue has had no more for long.
+// forgetGone removes the records of endpoints that have long been missing from the catalogue.
 func (r *Rounds) forgetGone(ctx context.Context, w *ward, known map[string]health.Record) error {
 	for _, e := range w.entries {
 		delete(known, e.ID)

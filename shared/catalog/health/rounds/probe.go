@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// hostsAtOnce is how many servers are asked at the same time, and probeWithin how long one of them may take.
+	// hostsAtOnce is the maximum number of servers probed concurrently, and probeWithin the time-out of a probe.
 	hostsAtOnce = 16
 	probeWithin = 10 * time.Second
-	// reserve is kept of a run's time for writing down what was found.
+	// reserve is the part of a run's time that is reserved for storing its findings.
 	reserve = 5 * time.Second
 	// between is the pause between two probes of one host.
 	between = time.Second
-	// silentVisits at one host, in a row, end its turn: it is the host that does not answer.
+	// silentVisits is the number of consecutive probes without a response after which a run skips the rest of a host.
 	silentVisits = 2
 )
 
-// result is what one visit has found.
+// result is the finding of one probe.
 type result struct {
 	*entry
 
@@ -39,12 +39,12 @@ func (r *Rounds) probeDue(ctx context.Context, now, until time.Time) error {
 	logx.Add(ctx, slog.Int("due", due), slog.Int("probed", len(results)), slog.Int("hosts", len(hosts)),
 		slog.Bool("believed", believed))
 	if !believed {
-		return nil // all of it is as due a minute later
+		return nil // all of them remain due for the next run
 	}
 	return r.write(ctx, results)
 }
 
-// visitHosts asks several hosts at once, each by one at a time.
+// visitHosts probes several hosts concurrently, each with one probe at a time.
 func (r *Rounds) visitHosts(ctx context.Context, hosts [][]*entry, until time.Time) []result {
 	var group errgroup.Group
 	group.SetLimit(hostsAtOnce)
@@ -58,7 +58,7 @@ func (r *Rounds) visitHosts(ctx context.Context, hosts [][]*entry, until time.Ti
 			return nil
 		})
 	}
-	_ = group.Wait() // a visit has no error: what fails is found
+	_ = group.Wait() // a probe returns no error: failures are findings
 	var all []result
 	for _, some := range found {
 		all = append(all, some...)
@@ -77,7 +77,7 @@ func (r *Rounds) visitHost(ctx context.Context, visits []*entry, until time.Time
 		}
 		found := r.ask(ctx, e.Endpoint)
 		if ctx.Err() != nil {
-			break // it was our time that ended
+			break // our own time-out ended it
 		}
 		results = append(results, result{entry: e, found: found, ended: r.Now()})
 		if silent++; !found.Silent {
@@ -96,7 +96,7 @@ func (r *Rounds) ask(ctx context.Context, e health.Endpoint) health.Finding {
 	return r.Prober.Probe(ctx, e)
 }
 
-// late reports that no probe may be begun any more.
+// late reports whether it is too late to begin a probe.
 func (r *Rounds) late(until time.Time) bool { return until.Sub(r.Now()) < probeWithin+reserve }
 
 func pause(ctx context.Context, wait time.Duration) error {
@@ -110,9 +110,9 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// believes reports whether what a run has found is the servers' doing. Where none of them has said anything, one that
-// was well when it was last asked tells whether we have a network at all; where all of those were asked, several of
-// them going silent at once is our own doing.
+// believes reports whether the servers caused a run's findings. If no server responded, it probes one that was well
+// before, to check our own network. If all of those were already probed, the silence of several at once is our own
+// failure.
 func (r *Rounds) believes(ctx context.Context, results []result, now time.Time) bool {
 	asked, wereWell := map[string]bool{}, map[string]bool{}
 	for _, one := range results {
@@ -130,7 +130,7 @@ func (r *Rounds) believes(ctx context.Context, results []result, now time.Time) 
 	}
 	for _, w := range r.wards {
 		for i := range w.entries {
-			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // another one each time
+			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // a different one each time
 			if e.record.State == health.OK && !asked[hostOf(e.Base)] && r.Admits(e.Base) {
 				return !r.ask(ctx, e.Endpoint).Silent
 			}

@@ -1,7 +1,7 @@
-// Package rounds probes the endpoints of the live catalogue that are due, a part of them in every run, and keeps what
-// it finds (docs/adr/0030-health-of-endpoints.md). It owns which endpoint is asked when, how many at once and that no
-// host is asked by two at a time; what a finding means is package health's, how a server is asked package smart's.
-// Losing a run loses nothing but its findings: what was due still is.
+// Package rounds probes the due endpoints of the live catalogue, some of them in every run, and stores the findings
+// (docs/adr/0030-health-of-endpoints.md). It schedules the probes and limits their concurrency, with at most one at a
+// time for each host. Package health interprets the findings, and package smart performs the requests. A lost run loses
+// only its findings: the endpoints remain due.
 package rounds
 
 import (
@@ -19,83 +19,86 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Catalogs knows what is live.
+// Catalogs returns the live catalogues.
 type Catalogs interface {
-	// Live is the live catalogue of a mode; the zero Catalog before anything is published. Where known is its version, it
-	// may leave out the endpoints.
+	// Live returns the live catalogue of a mode, or the zero Catalog before the first publication. If known is its
+	// version, it may omit the endpoints.
 	Live(ctx context.Context, mode, known string) (Catalog, error)
 }
 
-// Catalog is what has to be probed of one mode.
+// Catalog holds the endpoints of one mode to probe.
 type Catalog struct {
 	Version   string
 	Published time.Time
-	Endpoints []health.Endpoint // active ones
+	Endpoints []health.Endpoint // active endpoints
 }
 
-// Records keep what is known of endpoints, and who is at work.
+// Records stores the health of endpoints and the lease of the rounds.
 type Records interface {
-	// Begin claims the rounds until a time and counts them; fault.Conflict while they are somebody else's.
+	// Begin claims the rounds until a time and counts them. It returns fault.Conflict while another process holds them.
 	Begin(ctx context.Context, now, until time.Time) (run int64, err error)
-	// Records are all of a mode.
+	// Records returns all records of a mode.
 	Records(ctx context.Context, mode string) ([]health.Record, error)
-	// SaveRecord replaces revision r.Rev, 0 for one that is new; fault.Conflict when that has changed.
+	// SaveRecord replaces revision r.Rev, or creates the record if r.Rev is 0. It returns fault.Conflict if the stored
+	// revision differs.
 	SaveRecord(ctx context.Context, r health.Record) error
-	// Forget removes what is known of an endpoint, as it was read, and where its discovery leads; fault.Conflict.
+	// Forget removes an endpoint's record, as it was read, and its sighting. It returns fault.Conflict if the stored
+	// revision differs.
 	Forget(ctx context.Context, r health.Record) error
-	// SaveSighting keeps where a discovery leads, in place of what was kept of the endpoint.
+	// SaveSighting stores a sighting, replacing the endpoint's previous one.
 	SaveSighting(ctx context.Context, s health.Sighting) error
-	// Pointer names the summary in use; a zero one but for the mode when there is none.
+	// Pointer names the current summary. It is zero except for the mode if there is none.
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
-	// MovePointer replaces revision p.Rev of it; fault.Conflict.
+	// MovePointer replaces revision p.Rev. It returns fault.Conflict if the stored revision differs.
 	MovePointer(ctx context.Context, p health.Pointer) error
 }
 
-// Prober asks a server whether patients could sign in, within the time of ctx.
+// Prober checks whether patients could sign in at a server, within the deadline of ctx.
 type Prober interface {
 	Probe(ctx context.Context, e health.Endpoint) health.Finding
 }
 
-// Observer knows what real connections meet at token endpoints, by the names that a Prober gives them.
+// Observer reports the results of real connections at token endpoints, which are named as by Prober.
 type Observer interface {
-	// Failing reports whether the last several token requests, in a row, met trouble of the server's.
+	// Failing reports whether the last several consecutive token requests met a failure of the server.
 	Failing(ctx context.Context, token string) (bool, error)
-	// Answered counts the token requests since then that got a token or a definite refusal, of the last hour at most.
+	// Answered counts the token requests since a time, within the last hour at most, that got a token or a definite
+	// refusal.
 	Answered(ctx context.Context, token string, since time.Time) (int, error)
 }
 
-// Deps are what Rounds work with. All are needed.
+// Deps holds the dependencies of Rounds. All are required.
 type Deps struct {
 	Catalogs Catalogs
 	Records  Records
 	Prober   Prober
 	Observer Observer
-	// Put stores an object that is never changed.
+	// Put stores an object, which is never changed.
 	Put func(ctx context.Context, name string, body []byte) error
-	// Admits tells which addresses may be asked; on a laptop none but its own.
+	// Admits reports whether a URL may be probed. On a laptop only its own URLs may be.
 	Admits func(base string) bool
 	Now    func() time.Time
 }
 
-// Rounds remember, between runs of a process, what they have read. Whether somebody else has been at work since, the
-// number of the run tells.
+// Rounds caches the rows it has read between the runs of a process. The number of the run shows whether another process
+// has run since.
 type Rounds struct {
 	Deps
 
 	mu    sync.Mutex
 	run   int64
-	wards map[string]*ward // by mode
+	wards map[string]*ward // cached state by mode
 }
 
-// ward is one mode as it is remembered.
+// ward is the cached state of one mode.
 type ward struct {
 	mode       string
 	catalog    Catalog
-	entries    []*entry // by id; nil: have to be read
+	entries    []*entry // by id; nil if they must be read
 	summarized time.Time
 }
 
-// entry is one endpoint with what is known of it.
+// entry is an endpoint with its record.
 type entry struct {
 	health.Endpoint
 
@@ -103,19 +106,19 @@ type entry struct {
 	dueAt  time.Time
 }
 
-// New makes Rounds.
+// New returns Rounds with the given dependencies.
 func New(d Deps) *Rounds {
 	return &Rounds{Deps: d, wards: map[string]*ward{"test": {mode: "test"}, "live": {mode: "live"}}}
 }
 
-// longest is a run without a deadline.
+// longest is the duration of a run without a deadline.
 const longest = 50 * time.Second
 
-// Run probes what is due and is over before the deadline of ctx. What it did, it tells on the log line of ctx. The
-// error is trouble of ours, of which an endpoint hears nothing.
+// Run probes due endpoints and ends before the deadline of ctx. It records its results on the log line of ctx. An error
+// is an internal failure and does not affect an endpoint's record.
 func (r *Rounds) Run(ctx context.Context) error {
 	if !r.mu.TryLock() {
-		return nil // this process is at it
+		return nil // this process is already running it
 	}
 	defer r.mu.Unlock()
 	endpoints, err := r.readCatalogs(ctx)
@@ -144,7 +147,7 @@ func (r *Rounds) Run(ctx context.Context) error {
 	}
 	err = errors.Join(r.probeDue(ctx, now, until), r.summarize(ctx, now))
 	if err != nil {
-		r.run = 0 // what is remembered may not be what is stored
+		r.run = 0 // the cache may differ from the stored rows
 	}
 	return err
 }
@@ -196,7 +199,7 @@ func (r *Rounds) readRecords(ctx context.Context) error {
 	return nil
 }
 
-// remember puts the record of an endpoint to it; a zero one where nobody has probed it.
+// remember sets the record of an endpoint; it is zero if the endpoint was never probed.
 func (w *ward) remember(e *entry, known health.Record) {
 	known.EndpointID, known.Mode = e.ID, w.mode
 	e.record, e.dueAt = known, health.DueAt(known, w.catalog.Published, len(w.catalog.Endpoints))

@@ -12,8 +12,9 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-// TestADayWithACountrysEndpoints: 29,000 endpoints at 3,000 hosts, of which one has 5,000 and every eighth is down.
-func TestADayWithACountrysEndpoints(t *testing.T) {
+// TestRunProbesNationalCatalogueWithinDay covers 29,000 endpoints at 3,000 hosts. One host has 5,000 of them, and every
+// eighth host is down.
+func TestRunProbesNationalCatalogueWithinDay(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RECORDBRIDGE_SOAK") == "" {
 		t.Skip("takes ten seconds: run make soak")
@@ -85,7 +86,7 @@ func TestADayWithACountrysEndpoints(t *testing.T) {
 	})
 }
 
-// count tells how many endpoints were probed how often.
+// count maps a number of probes to the number of endpoints probed that often.
 func count(w *world, all []health.Endpoint, of func(health.Endpoint) bool) map[int]int {
 	times := map[int]int{}
 	for _, e := range all {
@@ -109,7 +110,7 @@ func indexOf(rest string) int {
 	return len(rest)
 }
 
-// several are endpoints at as many hosts.
+// several returns endpoints at as many hosts.
 func several(count int) []health.Endpoint {
 	all := make([]health.Endpoint, 0, count)
 	for n := range count {
@@ -118,7 +119,7 @@ func several(count int) []health.Endpoint {
 	return all
 }
 
-func TestAnOutageOfOurOwnNetworkIsNobodysFault(t *testing.T) {
+func TestRunIgnoresFailuresDuringOwnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(several(40)...)
@@ -141,7 +142,7 @@ func TestAnOutageOfOurOwnNetworkIsNobodysFault(t *testing.T) {
 	})
 }
 
-func TestWhereNobodyEverAnsweredSilenceIsBelieved(t *testing.T) {
+func TestRunAcceptsSilenceIfNoServerEverResponded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(several(8)...)
@@ -158,8 +159,8 @@ func TestWhereNobodyEverAnsweredSilenceIsBelieved(t *testing.T) {
 	})
 }
 
-// What another process has written since is read before anybody is asked, and two of them never ask at once.
-func TestTwoProcessesTakeTurns(t *testing.T) {
+// A process reads the rows that another one has written before it probes, and two processes never probe at once.
+func TestRunExcludesOtherProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(several(30)...)
@@ -181,9 +182,9 @@ func TestTwoProcessesTakeTurns(t *testing.T) {
 	})
 }
 
-// A host that is silent is left after two of its endpoints, so that hundreds of tenants do not wait
-// for it one after the other.
-func TestASilentHostLosesItsTurn(t *testing.T) {
+// A host that does not respond is skipped after two of its endpoints, so that a run does not wait for hundreds of its
+// tenants in sequence.
+func TestRunSkipsRestOfSilentHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		all := make([]health.Endpoint, 0, 6)
@@ -202,7 +203,7 @@ func TestASilentHostLosesItsTurn(t *testing.T) {
 	})
 }
 
-func TestABusyHostIsLeftAndTheOthersWait(t *testing.T) {
+func TestRunSkipsRestOfBusyHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(endpoint(1, 1), endpoint(2, 1))
@@ -216,7 +217,7 @@ func TestABusyHostIsLeftAndTheOthersWait(t *testing.T) {
 	})
 }
 
-func TestWhatMayNotBeAskedIsNot(t *testing.T) {
+func TestRunSkipsForbiddenURLs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		abroad := endpoint(1, 1)
@@ -229,7 +230,7 @@ func TestWhatMayNotBeAskedIsNot(t *testing.T) {
 	})
 }
 
-func TestConnectionsThatWorkKeepAnEndpointFromBeingDown(t *testing.T) {
+func TestRunKeepsEndpointUpWhileConnectionsWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e, other := endpoint(1, 1), endpoint(2, 2)
@@ -253,7 +254,7 @@ func TestConnectionsThatWorkKeepAnEndpointFromBeingDown(t *testing.T) {
 	})
 }
 
-func TestWhereDiscoveryLeadsIsHandedOnOnce(t *testing.T) {
+func TestRunStoresSightingOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := endpoint(1, 1)
@@ -281,7 +282,7 @@ func TestWhereDiscoveryLeadsIsHandedOnOnce(t *testing.T) {
 	})
 }
 
-func TestTroubleOfOursChangesNoState(t *testing.T) {
+func TestRunChangesNoStateAfterInternalFailure(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"Live", "SaveRecord", "Failing", "put"} {
 		t.Run(call, func(t *testing.T) {
@@ -310,9 +311,9 @@ func TestTroubleOfOursChangesNoState(t *testing.T) {
 	}
 }
 
-// A summary is made when a state has changed, at most every five minutes, and else once an hour
-// where something was probed.
-func TestASummaryIsMadeWhenSomethingHasChanged(t *testing.T) {
+// A summary is written when a state has changed, at most every five minutes, and otherwise once an hour if there were
+// probes.
+func TestRunWritesSummaryAfterChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := endpoint(1, 1)
@@ -331,8 +332,8 @@ func TestASummaryIsMadeWhenSomethingHasChanged(t *testing.T) {
 	})
 }
 
-// TestAnEndpointThatHasGoneIsForgottenAMonthLater, and no other.
-func TestAnEndpointThatHasGoneIsForgottenAMonthLater(t *testing.T) {
+// TestRunForgetsRemovedEndpointAfterMonth also checks that other records remain.
+func TestRunForgetsRemovedEndpointAfterMonth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(endpoint(1, 1))

@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/catalog/health/rounds"
 )
 
-// world is the catalogue, the rows and the servers, with everything counted.
+// world simulates the catalogue, the rows and the servers, and counts every call.
 type world struct {
 	memory.EndpointHealth
 
@@ -23,19 +23,19 @@ type world struct {
 	catalog rounds.Catalog
 	objects map[string][]byte
 
-	dead     map[string]bool // hosts that say nothing
-	dark     bool            // our own network is gone
+	dead     map[string]bool // hosts that don't respond
+	dark     bool            // our own network is down
 	findings map[string]health.Finding
-	takes    time.Duration // of an answer
+	takes    time.Duration // response time
 	answered map[string]int
 	failing  map[string]bool
-	broken   map[string]error // what fails, by call
+	broken   map[string]error // errors by failing call
 
-	probes    map[string]int // by endpoint
-	underway  map[string]int // by host
-	most      int            // at once
-	together  bool           // two at one host at once
-	reads     int            // of rows that are not the records'
+	probes    map[string]int // number of probes by endpoint
+	underway  map[string]int // running probes by host
+	most      int            // maximum number of concurrent probes
+	together  bool           // two probes of one host ran at once
+	reads     int            // reads of rows other than records
 	summaries int
 }
 
@@ -127,7 +127,7 @@ func (w *world) rounds() *rounds.Rounds {
 	})
 }
 
-// visit makes one run, with the time that Lambda gives it.
+// visit performs one run, with the time that Lambda allows.
 func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
@@ -135,7 +135,7 @@ func (w *world) visit(t *testing.T, r *rounds.Rounds) error {
 	return r.Run(ctx)
 }
 
-// pass makes runs, one a minute.
+// pass performs runs, one per minute.
 func (w *world) pass(t *testing.T, r *rounds.Rounds, span time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(span); time.Now().Before(end); {
@@ -153,13 +153,13 @@ func (w *world) call(name string) error {
 	return w.broken[name]
 }
 
-// record is what is kept of an endpoint.
+// record returns the stored record of an endpoint.
 func (w *world) record(t *testing.T, e health.Endpoint) health.Record {
 	t.Helper()
 	return w.kept(t)[e.ID]
 }
 
-// kept are all records by endpoint.
+// kept returns all records by endpoint.
 func (w *world) kept(t *testing.T) map[string]health.Record {
 	t.Helper()
 	all, err := w.Records(t.Context(), "live")
@@ -171,7 +171,7 @@ func (w *world) kept(t *testing.T) map[string]health.Record {
 	return by
 }
 
-// pointer names the summary in use.
+// pointer returns the name of the current summary.
 func (w *world) pointer(t *testing.T) health.Pointer {
 	t.Helper()
 	p, err := w.Pointer(t.Context(), "live")
@@ -179,7 +179,7 @@ func (w *world) pointer(t *testing.T) health.Pointer {
 	return p
 }
 
-// rows counts what was read and written of rows until now.
+// rows counts the rows read and written so far.
 func (w *world) rows() (reads, writes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

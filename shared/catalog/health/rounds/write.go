@@ -17,21 +17,22 @@ import (
 )
 
 const (
-	// savesAtOnce is how many findings are written at the same time.
+	// savesAtOnce is the maximum number of findings stored concurrently.
 	savesAtOnce = 8
-	// observedFor is how far back real connections are looked at.
+	// observedFor is the period of real connections' results to consider.
 	observedFor = time.Hour
-	// summarizeEvery is the least time between two summaries of a mode. One in which nothing but times of probes is new is
-	// made after confirmEvery.
+	// summarizeEvery is the minimum time between two summaries of a mode. If only the times of probes have changed, the
+	// next one is written after confirmEvery.
 	summarizeEvery = 5 * time.Minute
 	confirmEvery   = time.Hour
 )
 
-// write keeps what a run has found. One failure stops no other; what could not be kept is still due.
+// write stores a run's findings. A failure does not stop the others; an endpoint whose finding could not be stored
+// remains due.
 func (r *Rounds) write(ctx context.Context, results []result) error {
 	var (
 		group    errgroup.Group
-		mu       sync.Mutex // of what follows
+		mu       sync.Mutex // guards the following fields
 		kept     = map[*entry]health.Record{}
 		failures []error
 		told     = map[string]int{}
@@ -51,7 +52,7 @@ func (r *Rounds) write(ctx context.Context, results []result) error {
 			return nil
 		})
 	}
-	_ = group.Wait() // the failures are counted
+	_ = group.Wait() // failures are counted
 	for e, next := range kept {
 		before := cmp.Or(e.record.State, health.Unknown)
 		r.wards[e.Mode].remember(e, next)
@@ -73,7 +74,7 @@ func (r *Rounds) write(ctx context.Context, results []result) error {
 	return nil
 }
 
-// outcome is the word for what came of a probe.
+// outcome returns a word for the result of a probe.
 func outcome(f health.Finding) string {
 	switch {
 	case f.Busy:
@@ -84,7 +85,7 @@ func outcome(f health.Finding) string {
 	return "well"
 }
 
-// keep stores what a visit has found, and returns the record as it is then.
+// keep stores a probe's finding and returns the resulting record.
 func (r *Rounds) keep(ctx context.Context, one result) (health.Record, error) {
 	observed, err := r.observe(ctx, one)
 	if err != nil {
@@ -104,7 +105,7 @@ func (r *Rounds) keep(ctx context.Context, one result) (health.Record, error) {
 	return next, nil
 }
 
-// observe asks the other witness for what it can add to a finding.
+// observe gets the real connections' results that supplement a finding.
 func (r *Rounds) observe(ctx context.Context, one result) (health.Observed, error) {
 	var seen health.Observed
 	token, since := one.found.Token, one.ended.Add(-observedFor)
@@ -136,7 +137,7 @@ func wrapped(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// summarize writes the summary of each mode of which something has changed.
+// summarize writes the summary of each mode that has changes.
 func (r *Rounds) summarize(ctx context.Context, now time.Time) error {
 	var failures []error
 	for _, w := range r.wards {

@@ -1,5 +1,5 @@
 // Package body reads the structured body of a document: it finds the rule of each section and of each entry, and
-// converts what no rule covers as general facts, so that nothing coded is lost.
+// converts anything that no rule covers to generic facts, so that nothing coded is lost.
 package body
 
 import (
@@ -18,7 +18,7 @@ type Dispatcher struct {
 	unknown  map[int32]bool // statements whose template has been counted as unknown, by number
 }
 
-// New returns a Dispatcher for a document, and makes it the context's Rules.
+// New returns a Dispatcher for a document, and sets it as the context's Rules.
 func New(c *statement.Context, all []statement.RuleSet) *Dispatcher {
 	d := &Dispatcher{c: c, rules: map[string]*statement.Entry{}, unknown: map[int32]bool{}}
 	for _, of := range all {
@@ -58,10 +58,11 @@ func anywhere() []statement.Assumption {
 }
 
 func assumed(list []statement.Assumption, n *cda.Node) string {
-	if n.Name == "supply" && n.At("product") == nil && n.At("participant") != nil { // of a device, not of medication
+	// supply of a device, not of medication
+	if n.Name == "supply" && n.At("product") == nil && n.At("participant") != nil {
 		return "2.16.840.1.113883.10.20.22.4.50"
 	}
-	if n.Name == "procedure" && n.At("value") != nil { // CDA has none there: it is an observation
+	if n.Name == "procedure" && n.At("value") != nil { // CDA does not allow value there: it is an observation
 		return ""
 	}
 	if isAside(n) {
@@ -76,8 +77,8 @@ func assumed(list []statement.Assumption, n *cda.Node) string {
 	return ""
 }
 
-// isAside reports whether an observation is about the statement around or beside it, and not a result, vital sign or
-// finding: a source of information, a status, a comment (codes of LOINC in CCD).
+// isAside reports whether an observation describes the statement around or beside it and is not a result, vital sign or
+// finding: a source of information, a status, a comment (LOINC codes in CCD).
 func isAside(n *cda.Node) bool {
 	return n.Name == "observation" && cda.Has(n.At("code"), "48766-0", "33999-4", "48767-8")
 }
@@ -91,8 +92,8 @@ func (d *Dispatcher) ConvertBy(root string, n *cda.Node) bool {
 	return rule != nil
 }
 
-// isNullOrganizer converts the members of an organizer that is null, which states nothing itself, and reports whether
-// it is one.
+// isNullOrganizer reports whether an organizer is null, in which case it states nothing itself, and converts its
+// members if so.
 func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bool {
 	if n.Name != "organizer" || n.Attr("nullFlavor") == "" {
 		return false
@@ -105,8 +106,8 @@ func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bo
 	return true
 }
 
-// ruleOf returns the rule of a statement: by its templates, else by its section, class and mood; nil if there is none.
-// It counts the templates as covered or unknown.
+// ruleOf returns the rule of a statement: by its templates, otherwise by its section, class and mood; nil if there is
+// none. It counts the templates as covered or unknown.
 func (d *Dispatcher) ruleOf(n *cda.Node, section *statement.Section) *statement.Entry {
 	unknown := ""
 	for t := range n.Each("templateId") {

@@ -11,14 +11,15 @@ import (
 
 const emptyReasonSystem = "http://terminology.hl7.org/CodeSystem/list-empty-reason"
 
-// emptyReasons maps NullFlavor to list-empty-reason. No code of the latter is closer to those left out than
-// "unavailable" (FHIR R4, Composition.section.emptyReason; C-CDA general guidance, "Unknown and No Known Information").
+// emptyReasons maps NullFlavor to list-empty-reason. For the null flavors not listed, no code of list-empty-reason is
+// closer than "unavailable" (FHIR R4, Composition.section.emptyReason; C-CDA general guidance, "Unknown and No Known
+// Information").
 const emptyReasons terms.Table = `
 NASK notasked
 MSK withheld
 `
 
-// emptyDisplays has the display of each code of list-empty-reason (terminology.hl7.org).
+// emptyDisplays maps each code of list-empty-reason to its display (terminology.hl7.org).
 const emptyDisplays terms.Table = `
 nilknown Nil Known
 notasked Not Asked
@@ -27,7 +28,7 @@ unavailable Unavailable
 `
 
 // emptyReason returns the code of list-empty-reason that a section states by its nullFlavor, or by entries that are all
-// denied or absent; "" if it states none.
+// negated or absent; "" if it states none.
 func emptyReason(section *cda.Node) string {
 	if flavor := section.Attr("nullFlavor"); flavor != "" {
 		return reasonOf(flavor)
@@ -48,8 +49,8 @@ func emptyReason(section *cda.Node) string {
 	return reason
 }
 
-// absence returns the nullFlavor of an entry, of its statement or of the only one in that, such as an observation in a
-// concern act, and whether the statement is denied.
+// absence returns the nullFlavor of an entry, of its statement or of the only statement inside that, such as an
+// observation in a concern act, and whether the statement is negated.
 func absence(entry *cda.Node) (flavor string, denied bool) {
 	for at := entry; at != nil; at = inner(at) {
 		if flavor := at.Attr("nullFlavor"); flavor != "" {
@@ -62,8 +63,8 @@ func absence(entry *cda.Node) (flavor string, denied bool) {
 	return "", false
 }
 
-// inner returns the one statement in an entry or in a statement, or the relationship to one that was null; nil if there
-// is none or there are several.
+// inner returns the only statement in an entry or in a statement, or the relationship to one that was null; nil if
+// there is none or there are several.
 func inner(n *cda.Node) *cda.Node {
 	var only *cda.Node
 	for child := range n.Each() {
@@ -85,8 +86,8 @@ func inner(n *cda.Node) *cda.Node {
 
 func reasonOf(flavor string) string { return cmp.Or(emptyReasons.Of(flavor), "unavailable") }
 
-// complete keeps the rules of Composition.section (cmp-1: text, entries or sections; cmp-2: a reason only when it is
-// empty).
+// complete enforces the invariants of Composition.section (cmp-1: text, entries or sections; cmp-2: a reason only if it
+// is empty).
 func complete(s r4.CompositionSection, n *cda.Node) r4.CompositionSection {
 	if s.Entry != nil || s.Section != nil {
 		return s

@@ -4,16 +4,16 @@ import "recordbridge/shared/fhir/ccda/terms"
 
 // Unstated is a part of the document that states no fact, for the report.
 type Unstated struct {
-	What   string // a template, else the name of the element
+	What   string // a template, otherwise the element's name
 	Reason string
 }
 
 const partOfNull = "part of a statement that has a nullFlavor"
 
-// PartOfDenied is the reason why a part of a negated statement states no fact.
+// PartOfDenied is the reason for a part of a negated statement to state no fact.
 const PartOfDenied = "part of a statement that is negated"
 
-// NullReason returns why a statement with a nullFlavor states no fact.
+// NullReason returns the reason for a statement with the nullFlavor to state no fact.
 func NullReason(flavor string) string {
 	if !IsOneOf(flavor, "ASKU", "INV", "MSK", "NA", "NASK", "NAV", "NI", "OTH", "QS", "TRC", "UNK") {
 		flavor = "unknown"
@@ -21,7 +21,7 @@ func NullReason(flavor string) string {
 	return "statement with nullFlavor " + flavor
 }
 
-// WhatIs returns the template of an element, else its name.
+// WhatIs returns the template of an element, otherwise its name.
 func WhatIs(n *Node) string {
 	if root := n.At("templateId").Attr("root"); terms.IsOID(root) {
 		return root
@@ -29,8 +29,8 @@ func WhatIs(n *Node) string {
 	return n.Name
 }
 
-// NullFlavor returns the nullFlavor of a statement, or that of one around it; "" if there is none. A statement that is
-// null states no fact (CDA R2, InfrastructureRoot.nullFlavor).
+// NullFlavor returns the nullFlavor of a statement or of an enclosing one; "" if there is none. A null statement states
+// no fact (CDA R2, InfrastructureRoot.nullFlavor).
 func NullFlavor(n *Node) string {
 	for ; n != nil; n = Outer(n) {
 		if flavor := n.Attr("nullFlavor"); flavor != "" {
@@ -40,7 +40,7 @@ func NullFlavor(n *Node) string {
 	return ""
 }
 
-// IsNegated reports whether a statement is denied (CDA R2, negationInd): by itself, or by a statement that groups it.
+// IsNegated reports whether a statement is negated (CDA R2, negationInd): by itself, or by a statement that groups it.
 func IsNegated(n *Node) bool {
 	for ; n != nil; n = grouping(n) {
 		if IsTrue(n.Attr("negationInd")) {
@@ -50,7 +50,7 @@ func IsNegated(n *Node) bool {
 	return false
 }
 
-// grouping returns the statement around another one if it only groups others; nil otherwise.
+// grouping returns the enclosing statement if it only groups others; otherwise nil.
 func grouping(n *Node) *Node {
 	if n.Parent == nil {
 		return nil
@@ -62,12 +62,12 @@ func grouping(n *Node) *Node {
 }
 
 // groups reports whether a statement only groups others: an organizer, a concern, or another act that lists
-// medications, diagnoses or policies. Its members are statements by themselves, and its negation applies to them.
+// medications, diagnoses or policies. Its members are independent statements, and its negation applies to them.
 func groups(n *Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (Has(n.At("code"), "CONC") || IsTemplate(n, groupRoots()...))
 }
 
-// IsEmptied reports whether an act only groups others, all of which are null.
+// IsEmptied reports whether an act only groups others and all of those are null.
 func IsEmptied(n *Node) bool {
 	if n.Name != "act" || !groups(n) || n.At("entryRelationship") == nil {
 		return false
@@ -94,7 +94,7 @@ func groupRoots() []string {
 }
 
 // hide removes the parts of a tree that state no fact, so that no rule finds them: null statements, and the contents of
-// null and negated ones. A null observation that asks a question stays, without its value. Elements that stay are
+// null and negated ones. A null observation that asks a question stays, without its value. The remaining elements are
 // indexed.
 func (d *Document) hide(n *Node) {
 	passOn(n)
@@ -115,8 +115,8 @@ func (d *Document) hide(n *Node) {
 	}
 }
 
-// passOn gives the nullFlavor of an entry to its statement: an ActRelationship that is null relates its section to no
-// statement (CDA R2, InfrastructureRoot.nullFlavor).
+// passOn copies the nullFlavor of an entry to its statement: a null ActRelationship relates its section to no statement
+// (CDA R2, InfrastructureRoot.nullFlavor).
 func passOn(entry *Node) {
 	flavor := entry.Attr("nullFlavor")
 	if entry.Name != "entry" || flavor == "" {
@@ -129,7 +129,7 @@ func passOn(entry *Node) {
 	}
 }
 
-// trim removes the parts of a statement that state nothing, and reports whether anything is left of it.
+// trim removes the parts of a statement that state nothing, and reports whether any part of it remains.
 func (d *Document) trim(n *Node) bool {
 	isNull, isGroup := n.Attr("nullFlavor") != "", groups(n)
 	if isNull && isGroup {
@@ -149,7 +149,7 @@ func (d *Document) trim(n *Node) bool {
 	return true
 }
 
-// unlink removes a child, which follows last; nil if it is the first.
+// unlink removes a child. last is the child before it, or nil if it is the first.
 func unlink(n, last, child *Node) {
 	if flavor := child.Attr("nullFlavor"); flavor != "" && IsStatement(child) && n.Attr("nullFlavor") == "" {
 		n.attrs = append(n.attrs, attribute{"nullFlavor", flavor}) // an entry of a null statement is null
@@ -161,7 +161,7 @@ func unlink(n, last, child *Node) {
 	}
 }
 
-// keep removes the children of a statement that are no part of it, and remembers them by the statement.
+// keep removes the children of a statement for which isPart is false, and stores them with the statement.
 func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool) {
 	var last *Node
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
@@ -180,7 +180,7 @@ func (d *Document) keep(n *Node, reason string, isPart func(n, child *Node) bool
 	}
 }
 
-// isOfQuestion reports whether a child of a null observation belongs to the question, and not to an answer.
+// isOfQuestion reports whether a child of a null observation belongs to the question and not to an answer.
 func isOfQuestion(_, child *Node) bool {
 	switch child.Name {
 	case "templateId", "id", "code", "text", "statusCode", "effectiveTime", "author", "informant", "methodCode":
@@ -191,12 +191,12 @@ func isOfQuestion(_, child *Node) bool {
 	return false
 }
 
-// isOfGroup reports whether a child of a null or negated organizer or concern may stay: all but its own specimens and
-// participants.
+// isOfGroup reports whether a child of a null or negated organizer or concern may stay: all except its own specimens
+// and participants.
 func isOfGroup(_, child *Node) bool { return !IsOneOf(child.Name, "specimen", "participant") }
 
 // isOfDenial reports whether a child of a negated statement may stay: the subject, the author or the reason. Devices,
-// specimens, places and statements in it are no part of something that was not done.
+// specimens, places and nested statements do not apply to something that was not done.
 func isOfDenial(n, child *Node) bool {
 	switch child.Name {
 	case "specimen":
@@ -209,15 +209,15 @@ func isOfDenial(n, child *Node) bool {
 	return true
 }
 
-// isAside reports whether a relationship leads to a statement that holds whether or not the one around it does:
-// a comment, a reason, an instruction, a status, or the name of another statement.
+// isAside reports whether a relationship leads to a statement that holds regardless of the enclosing one: a comment, a
+// reason, an instruction, a status, or the name of another statement.
 func isAside(rel *Node) bool {
 	for s := range rel.Each() {
 		if !IsStatement(s) {
 			continue
 		}
 		isReason := rel.Attr("typeCode") == "RSON" && s.Name == "observation" &&
-			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // a preference is none
+			!IsTemplate(s, "2.16.840.1.113883.10.20.22.4.143") // except a preference
 		isPointer := s.Name == "encounter" && s.At("code") == nil && s.At("effectiveTime") == nil
 		return isReason || isPointer || IsComment(s) || Has(s.At("code"), "33999-4") || IsTemplate(s, asideRoots()...)
 	}

@@ -2,20 +2,20 @@ package cda
 
 import "strings"
 
-// tree is the text of a document, and the nodes that are made of it.
+// tree holds the text of a document and its nodes.
 type tree struct {
 	text  string
 	arena arena
-	root  *Node // around the outermost element
+	root  *Node // parent of the outermost element
 	isCut bool  // some nodes are in runs
 
-	pieceNodes int // how many nodes make a piece; 0 if the document is read whole
+	pieceNodes int // number of nodes in a piece; 0 if the document is read completely
 	recent     recent
-	// removes what states no fact from an element that is read again; nil until the document is open
+	// removes the parts without facts from an element that is read again; nil until the document is open
 	hide func(n *Node)
 }
 
-// parse reads the whole document.
+// parse reads the complete document.
 func (t *tree) parse(pieceNodes int) (*Node, error) {
 	t.pieceNodes = pieceNodes
 	b := builder{arena: arena{blockSize: 512}, tree: t, root: &Node{}, pieceNodes: pieceNodes}
@@ -28,14 +28,14 @@ func (t *tree) parse(pieceNodes int) (*Node, error) {
 	return b.document()
 }
 
-// arena allocates nodes by the hundred, which takes less time and memory than one by one.
+// arena allocates nodes in blocks, which takes less time and memory than one by one.
 type arena struct {
 	blocks    [][]Node
-	blockSize int // nodes in a block
-	size      int // nodes in all of them
+	blockSize int // nodes per block
+	size      int // nodes in all blocks
 	attrs     []attribute
-	begun     int // where the attributes of the element that begins are in attrs
-	slab      int // how many times attrs has been replaced
+	begun     int // index in attrs of the current element's attributes
+	slab      int // number of times attrs has been replaced
 }
 
 func (a *arena) node() *Node {
@@ -47,10 +47,10 @@ func (a *arena) node() *Node {
 	return a.at(a.size - 1)
 }
 
-// at returns a node by its place in the arena.
+// at returns a node by its position in the arena.
 func (a *arena) at(place int) *Node { return &a.blocks[place/a.blockSize][place%a.blockSize] }
 
-// attribute adds an attribute to the element that begins.
+// attribute adds an attribute to the current element.
 func (a *arena) attribute(name, value string) {
 	if len(a.attrs) == cap(a.attrs) {
 		begun := a.attrs[a.begun:]
@@ -61,7 +61,7 @@ func (a *arena) attribute(name, value string) {
 	a.attrs = append(a.attrs, attribute{name, value})
 }
 
-// attributes returns those of the element that has begun.
+// attributes returns the attributes of the current element.
 func (a *arena) attributes() []attribute {
 	list := a.attrs[a.begun:len(a.attrs):len(a.attrs)]
 	a.begun = len(a.attrs)
@@ -73,7 +73,7 @@ type mark struct{ size, attrs, slab int }
 
 func (a *arena) mark() mark { return mark{size: a.size, attrs: len(a.attrs), slab: a.slab} }
 
-// release takes back the nodes since a mark, to which nothing refers any more.
+// release frees the nodes allocated since a mark. Nothing may refer to them any more.
 func (a *arena) release(to mark) {
 	for ; a.size > to.size; a.size-- {
 		*a.at(a.size - 1) = Node{}
@@ -86,33 +86,33 @@ func (a *arena) release(to mark) {
 	a.begun = to.attrs
 }
 
-// builder puts tokens together to nodes.
+// builder builds nodes from tokens.
 type builder struct {
 	arena
 
 	tree         *tree
-	root, inside *Node  // inside is the element that is being read
-	open         []open // elements that are being read, from the outermost
-	narrative    int    // how many of them are in a section's text
-	entries      int    // how many of them are in an entry, with it
+	root, inside *Node  // inside is the current element
+	open         []open // open elements, from the outermost
+	narrative    int    // number of them in a section's text
+	entries      int    // number of them in an entry, including it
 	used         int    // elements, texts and attributes so far
-	attributes   int32  // of all of them
-	count        int32  // of nodes, those in pieces among them
-	pieceNodes   int    // how many nodes make a piece; 0 to keep all of them
-	isPiece      bool   // a piece is being read again, to which the outermost open element belongs
-	first        *Node  // of the piece
+	attributes   int32  // number of all attributes
+	count        int32  // number of nodes, including those in pieces
+	pieceNodes   int    // number of nodes in a piece; 0 to keep all nodes
+	isPiece      bool   // a piece is being read again; it belongs to the outermost open element
+	first        *Node  // first node of the piece
 }
 
-// open is an element that is being read.
+// open is an element being read.
 type open struct {
-	last     *Node // child so far
+	last     *Node // last child so far
 	children int   // as maxChildren counts them
 
-	stretch stretch // of the latest children that may become a piece
-	isWhole bool    // no run is in it
+	stretch stretch // latest children that may become a piece
+	isWhole bool    // it contains no run
 }
 
-// start begins an element, whose attributes follow.
+// start begins an element. Its attributes follow.
 func (b *builder) start(name string) error {
 	n := b.node()
 	n.Name = name
@@ -142,8 +142,8 @@ func (b *builder) node() *Node {
 	return n
 }
 
-// set adds an attribute to the element that has been started, by its full name and the one without prefix. Declarations
-// of namespaces are none.
+// set adds an attribute to the started element, by its full name and the name without prefix. Namespace declarations
+// are ignored.
 func (b *builder) set(full, local, value string) {
 	if full == "xmlns" || strings.HasPrefix(full, "xmlns:") {
 		return
@@ -153,14 +153,14 @@ func (b *builder) set(full, local, value string) {
 	b.attributes++
 }
 
-// started ends the tag that began an element, which ends at an offset of the text.
+// started ends the start tag of an element. at is the tag's end offset in the text.
 func (b *builder) started(at int) error {
 	b.inside.attrs = b.arena.attributes()
 	b.begin(at)
 	return b.isTooLarge()
 }
 
-// end ends an element, whose end tag stands between two offsets.
+// end ends an element. from and to are the offsets of its end tag.
 func (b *builder) end(name string, from, to int) error {
 	if b.inside == b.root || b.inside.Name != name || b.isPiece && len(b.open) == 1 {
 		return errXML
@@ -174,7 +174,8 @@ func (b *builder) end(name string, from, to int) error {
 	return nil
 }
 
-// add adds a text to the open element, which ends at an offset. Outside the narrative white space alone is none.
+// add adds a text to the open element. to is the text's end offset. Outside the narrative, white space alone is
+// ignored.
 func (b *builder) add(text string, isEscaped bool, to int) error {
 	if isEscaped {
 		text = unescaped(text)
@@ -196,7 +197,7 @@ func (b *builder) isTooLarge() error {
 	return nil
 }
 
-// isCrowded counts an element that begins, and reports whether what it is in has too many.
+// isCrowded counts a new element, and reports whether its parent has too many children.
 func (b *builder) isCrowded(n *Node) bool {
 	depth := len(b.open) - 1
 	if depth < 0 || b.narrative > 0 || n.Name == "entry" {
@@ -215,7 +216,7 @@ func (b *builder) append(n *Node) {
 	b.link(b.open[len(b.open)-1].last, n)
 }
 
-// link makes a node the one after the last child, or the first child if last is nil.
+// link inserts a node after the last child, or as the first child if last is nil.
 func (b *builder) link(last, n *Node) {
 	top := &b.open[len(b.open)-1]
 	switch {
@@ -229,7 +230,7 @@ func (b *builder) link(last, n *Node) {
 	top.last = n
 }
 
-// document returns the ClinicalDocument, which may stand in an envelope.
+// document returns the ClinicalDocument, which may be in an envelope.
 func (b *builder) document() (*Node, error) {
 	if b.inside != b.root || b.root.first == nil {
 		return nil, errXML

@@ -7,18 +7,18 @@ import (
 	"iter"
 )
 
-// Document is a parsed document with its indexes. It is not changed after it has been opened.
+// Document is a parsed document with its indexes. It does not change after it has been opened.
 type Document struct {
 	Root       *Node           // the ClinicalDocument element
-	PatientIDs map[string]bool // the patient's ids, as IDKey spells them
+	PatientIDs map[string]bool // the patient's ids, as IDKey writes them
 	Zone       string          // the time zone of effectiveTime; empty if it has none
-	Elements   int             // above the number of every element
+	Elements   int             // greater than the number of every element
 	Written    string          // the digits of effectiveTime; empty if it has none
-	Unstated   []Unstated      // parts that state no fact, which are no longer in the tree
+	Unstated   []Unstated      // parts that state no fact and were removed from the tree
 
 	tree      *tree
 	asks      func(*Node) bool
-	narrative map[string]int32 // elements by their ID attribute, as the number of their node
+	narrative map[string]int32 // node numbers of elements by their ID attribute
 	acts      acts
 }
 
@@ -36,7 +36,7 @@ func Open(p Parsed, asks func(*Node) bool) *Document {
 	for _, key := range PatientKeys(root) {
 		d.PatientIDs[key] = true
 	}
-	p.tree.recent = recent{} // pieces that have been read before
+	p.tree.recent = recent{} // discards the pieces read before
 	body := root.At("component")
 	d.index(root)
 	for child := root.FirstChild(); child != nil; child = child.NextSibling() {
@@ -55,7 +55,7 @@ func Open(p Parsed, asks func(*Node) bool) *Document {
 // Node returns an element by its number.
 func (d *Document) Node(number int32) *Node { return d.tree.node(number) }
 
-// Named returns the element with an ID attribute; nil if there is none.
+// Named returns the element with the given ID attribute; nil if there is none.
 func (d *Document) Named(id string) *Node {
 	number, known := d.narrative[id]
 	if !known {
@@ -64,8 +64,8 @@ func (d *Document) Named(id string) *Node {
 	return d.Node(number)
 }
 
-// Acts iterates over the clinical statements with a RealID in the order of the document. Those whose number is not
-// wanted are not even read; nil wants all.
+// Acts iterates over the clinical statements with the given RealID in the order of the document. It does not read those
+// whose number is not wanted; a nil isWanted accepts all.
 func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		if id == "" {
@@ -84,9 +84,9 @@ func (d *Document) Acts(id string, isWanted func(number int32) bool) iter.Seq[*N
 	}
 }
 
-// acts holds the numbers of statements by a hash of their RealID, in little memory: a document can have many.
+// acts holds the numbers of statements by a hash of their RealID, using little memory: a document can have many.
 type acts struct {
-	chains map[uint64]struct{ first, last int32 } // places in list, from 1
+	chains map[uint64]struct{ first, last int32 } // indexes into list, from 1
 	list   []struct{ number, next int32 }
 }
 
@@ -103,14 +103,15 @@ func (a *acts) add(key string, number int32) {
 	a.chains[hash] = chain
 }
 
-// hashOf returns a hash of a text that nobody can choose. Who looks up by it compares the text as well.
+// hashOf returns a hash of a text for which a sender can't easily construct collisions. Callers must compare the text
+// as well.
 func hashOf(text string) uint64 {
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // nothing is kept secret by it
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// IsPast reports whether a time is before that of the document, at which its statuses are judged. A time whose day is
-// not known is compared as far as it is known.
+// IsPast reports whether a time is before that of the document, which is the reference for its statuses. A time without
+// a day is compared at its own precision.
 func (d *Document) IsPast(at *Node) bool { return d.compare(at) < 0 }
 
 // IsLater reports whether a time is after that of the document.
@@ -143,7 +144,7 @@ func (d *Document) indexAll(n *Node) {
 	}
 }
 
-// compare returns -1 for a time before that of the document, 1 for one after it, and 0 if that is not known.
+// compare returns -1 for a time before that of the document, 1 for one after it, and 0 if unknown.
 func (d *Document) compare(at *Node) int {
 	s, ok := ReadStamp(at.Attr("value"))
 	if !ok || d.Written == "" {

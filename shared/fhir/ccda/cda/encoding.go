@@ -20,17 +20,18 @@ var errEncoding = fmt.Errorf("%w: an encoding that cannot be read", ErrInvalid)
 // decoded is a document in UTF-8, without characters that XML forbids.
 type decoded struct {
 	text []byte
-	// Replaced counts the places that are no character in the document's encoding. They are U+FFFD in text.
+	// Replaced counts the invalid sequences in the document's encoding. They become U+FFFD in text.
 	Replaced int
-	// Guessed counts the bytes that are not UTF-8 and were read as windows-1252, though the document declares UTF-8 or
+	// Guessed counts the bytes that are not UTF-8 and were read as windows-1252, although the document declares UTF-8 or
 	// nothing.
 	Guessed int
 }
 
-// decode finds out the encoding of a document (Extensible Markup Language, appendix F): by its byte order mark; by the
-// zero bytes of UTF-16; as UTF-8, if it is, since declarations are often wrong; else by its declaration. What declares
-// UTF-8 and is not, or declares nothing, is read as windows-1252, of which ISO-8859-1 is a part, and counted. The
-// document itself is not changed; text shares its memory if it is fine. The error is ErrInvalid.
+// decode detects the encoding of a document (Extensible Markup Language, appendix F): by its byte order mark; by the
+// zero bytes of UTF-16; as UTF-8, if it is valid, since declarations are often wrong; otherwise by its declaration. A
+// document that declares UTF-8 but is not valid, or declares nothing, is read as windows-1252, a superset of
+// ISO-8859-1, and its bytes are counted. The document itself is not changed; if it needs no change, text shares its
+// memory. The error is ErrInvalid.
 func decode(document []byte) (decoded, error) {
 	var d decoded
 	switch {
@@ -54,13 +55,13 @@ func decode(document []byte) (decoded, error) {
 	return d, nil
 }
 
-// byDeclaration reads a document whose bytes do not show its encoding.
+// byDeclaration decodes a document whose bytes do not reveal its encoding.
 func (d *decoded) byDeclaration(document []byte) error {
 	of, name := named(declared(document))
 	isUTF8 := utf8.Valid(document)
 	switch {
 	case name == "", name == "utf-8", name == "windows-1252", strings.HasPrefix(name, "utf-16"):
-		// an XML declaration in ASCII is not UTF-16, whatever it says
+		// an XML declaration in ASCII can't be UTF-16, whatever it declares
 	case isEastAsian(name) && (!isUTF8 || hasWideCharacters(document, name)):
 		return d.by(of, document)
 	case isUTF8:
@@ -78,7 +79,7 @@ func (d *decoded) byDeclaration(document []byte) error {
 }
 
 // named returns an encoding by its name, and the name that the WHATWG's Encoding Standard has for it, if any. Other
-// names are IANA's. Unknown encodings are nil.
+// names are IANA's. It returns nil for an unknown encoding.
 func named(label string) (encoding.Encoding, string) {
 	if of, err := htmlindex.Get(label); err == nil {
 		name, err := htmlindex.Name(of)
@@ -93,7 +94,7 @@ func named(label string) (encoding.Encoding, string) {
 	return nil, label
 }
 
-// by decodes a document that declares its encoding.
+// by decodes a document with its declared encoding.
 func (d *decoded) by(of encoding.Encoding, document []byte) error {
 	text, err := of.NewDecoder().Bytes(document)
 	if err != nil {
@@ -108,20 +109,20 @@ func (d *decoded) from16(document []byte, order binary.ByteOrder) {
 	d.Replaced = bytes.Count(d.text, []byte("\uFFFD"))
 }
 
-// repair reads what is not UTF-8 as windows-1252.
+// repair reads the bytes that are not UTF-8 as windows-1252.
 func (d *decoded) repair() {
 	if !utf8.Valid(d.text) {
 		d.text, d.Guessed = fromWindows1252(d.text)
 	}
 }
 
-// isEastAsian reports whether an encoding has characters of several bytes (encoding.spec.whatwg.org).
+// isEastAsian reports whether an encoding has multi-byte characters (encoding.spec.whatwg.org).
 func isEastAsian(name string) bool {
 	return slices.Contains([]string{"gb18030", "gbk", "big5", "shift_jis", "euc-jp", "iso-2022-jp", "euc-kr"}, name)
 }
 
-// hasWideCharacters reports whether valid UTF-8 is text of an East Asian encoding all the same. In UTF-8 its characters
-// have three bytes; text without any of those is UTF-8 by chance. ISO-2022-JP is ASCII with escapes.
+// hasWideCharacters reports whether valid UTF-8 is really text in an East Asian encoding. In UTF-8 its characters have
+// three bytes; text without any of those is valid UTF-8 by chance. ISO-2022-JP is ASCII with escapes.
 func hasWideCharacters(document []byte, name string) bool {
 	if name == "iso-2022-jp" {
 		return bytes.IndexByte(document, 0x1B) >= 0
@@ -166,12 +167,12 @@ func fromUTF16(document []byte, order binary.ByteOrder) []byte {
 	return out
 }
 
-// windows1252 has the characters of the bytes 0x80 to 0x9F (encoding.spec.whatwg.org/#windows-1252); all others are
-// their own.
+// windows1252 holds the characters of the bytes 0x80 to 0x9F (encoding.spec.whatwg.org/#windows-1252); all others map
+// to themselves.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 
-// fromWindows1252 keeps what is UTF-8 and reads the other bytes one by one, which it counts: documents are put together
-// of parts.
+// fromWindows1252 keeps valid UTF-8 and decodes the other bytes one by one. It returns their count. Documents are often
+// assembled from parts in different encodings.
 func fromWindows1252(document []byte) (text []byte, count int) {
 	table := []rune(windows1252)
 	out := make([]byte, 0, len(document)+len(document)/16)
@@ -190,8 +191,8 @@ func fromWindows1252(document []byte) (text []byte, count int) {
 	return out, count
 }
 
-// withoutControls puts spaces for the characters that XML 1.0 forbids and senders leave in (Extensible Markup Language,
-// 2.2).
+// withoutControls replaces characters that XML 1.0 forbids, but some senders write, by spaces (Extensible Markup
+// Language, 2.2).
 func withoutControls(document []byte) []byte {
 	clean := true
 	for i, b := range document {

@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// RealID returns the key of the first id of an element that can identify one thing in the world; "" if there is none. A
-// namespace without a value does not, unless it is a UUID: senders put their own OID there.
+// RealID returns the key of the first id of an element that can identify one thing globally; "" if there is none. A
+// namespace without a value can't, unless it is a UUID: senders put their own OID there.
 func RealID(n *Node) string {
 	for id := range n.Each("id") {
 		if key := IDKey(id); key != "" {
@@ -22,7 +22,7 @@ func RealID(n *Node) string {
 	return ""
 }
 
-// IDKey writes an II in one spelling for comparison; "" if it identifies nothing.
+// IDKey writes an II in a canonical spelling for comparison; "" if it identifies nothing.
 func IDKey(id *Node) string {
 	root, extension := strings.ToLower(id.Attr("root")), id.Attr("extension")
 	switch {
@@ -31,12 +31,12 @@ func IDKey(id *Node) string {
 	case terms.IsUUID(root) || extension != "" && root != "":
 		return root + "|" + extension
 	case terms.IsOID(root) && extension == "" && strings.Count(root, ".") > 10:
-		return root + "|" // an arc for every act, as some senders have it
+		return root + "|" // some senders use one arc for each act
 	}
 	return ""
 }
 
-// Digest returns a hash of an element and its content, independent of its place in the document. Two elements that
+// Digest returns a hash of an element and its content, independent of its position in the document. Two elements that
 // differ only in the order of attributes, in white space, in the case of UUIDs or in their templates have the same
 // digest.
 func Digest(n *Node) string {
@@ -47,7 +47,7 @@ func Digest(n *Node) string {
 	return hex.EncodeToString(s.hash.Sum(nil))
 }
 
-// DigestOfWords is DigestOf for the Words of an element, without holding them.
+// DigestOfWords returns DigestOf for the Words of an element, without holding them in memory.
 func DigestOfWords(n *Node) string {
 	s := speller{hash: sha1.New()} //nolint:gosec // as above
 	if n != nil {
@@ -57,7 +57,7 @@ func DigestOfWords(n *Node) string {
 	return hex.EncodeToString(s.hash.Sum(nil))
 }
 
-// speller hashes what is written to it.
+// speller hashes the data written to it.
 type speller struct {
 	hash   hash.Hash
 	buffer []byte // not hashed yet
@@ -112,7 +112,7 @@ func PatientKeys(document *Node) []string {
 	return keys
 }
 
-// spell writes an element in one spelling. Zero bytes, which XML has not, keep its parts apart.
+// spell writes an element in a canonical spelling. Zero bytes, which XML forbids, separate its parts.
 func (s *speller) spell(n *Node) {
 	if n == nil {
 		return
@@ -128,7 +128,7 @@ func (s *speller) spell(n *Node) {
 		attrs = slices.Clone(attrs)
 		slices.SortFunc(attrs, byName)
 	}
-	if n.Name == "entry" { // its type says nothing that is always said
+	if n.Name == "entry" { // its optional attributes add no meaning
 		attrs = nil
 	}
 	for _, a := range attrs {
@@ -138,10 +138,10 @@ func (s *speller) spell(n *Node) {
 		}
 		s.buffer = append(append(s.buffer, 0), a.name...)
 		s.buffer = append(s.buffer, '=')
-		_, _ = s.WriteString(value) // it has no errors
+		_, _ = s.WriteString(value) // it never fails
 	}
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
-		if child.Name == "templateId" { // two senders may claim different versions of the same
+		if child.Name == "templateId" { // two senders may claim different versions of the same template
 			continue
 		}
 		s.buffer = append(s.buffer, 0)

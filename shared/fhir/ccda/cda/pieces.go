@@ -10,16 +10,16 @@ type stretch struct {
 	mark
 
 	before     *Node // the child before them, or nil
-	number     int32 // of the first one
-	attributes int32 // of the document before them
+	number     int32 // number of the first one
+	attributes int32 // number of attributes in the document before them
 	from       int   // offset
 	names      []string
 }
 
-// minRest is the least number of nodes at the end of an element in pieces that also become one.
+// minRest is the minimum number of nodes for the rest of an element in pieces to become a piece as well.
 const minRest = 16
 
-// begin begins a stretch of children after an offset.
+// begin begins a stretch of children at an offset.
 func (b *builder) begin(at int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -30,8 +30,8 @@ func (b *builder) begin(at int) {
 	}
 }
 
-// ended adds a child, which ends at an offset, to the stretch of the open element if it may be part of a piece. A child
-// that is in pieces itself may not: it would be read whole again for each of them.
+// ended adds a child to the stretch of the open element if it may be part of a piece. to is its end offset. A child
+// that is in pieces itself may not: it would be read completely again for each of them.
 func (b *builder) ended(n *Node, isWhole bool, to int) {
 	if b.pieceNodes == 0 || len(b.open) == 0 {
 		return
@@ -51,7 +51,7 @@ func (b *builder) ended(n *Node, isWhole bool, to int) {
 }
 
 // mayBeRead reports whether a child of the open element can be read again later: an entry, a section, or a part of the
-// narrative. The document is closed over all others when it is opened (Document.hide).
+// narrative. All others must stay in memory, since opening the document modifies them (Document.hide).
 func (b *builder) mayBeRead(n *Node) bool {
 	switch {
 	case b.narrative > 0:
@@ -64,7 +64,7 @@ func (b *builder) mayBeRead(n *Node) bool {
 	return n.Name == "component" && b.inside.Name == "structuredBody"
 }
 
-// finish makes a piece of the last children of an element that ends at an offset and is in pieces.
+// finish makes a piece of the last children of an element that is in pieces. at is its end offset.
 func (b *builder) finish(at int) {
 	top := &b.open[len(b.open)-1]
 	if b.pieceNodes > 0 && !top.isWhole && b.count-top.stretch.number >= minRest {
@@ -101,17 +101,18 @@ func (b *builder) fold(to int) {
 // run is a stretch of siblings that are read from the text when they are visited.
 type run struct {
 	tree      *tree
-	node      *Node    // which stands in their place
-	names     []string // of the siblings
-	narrative int      // as that of a builder
+	node      *Node    // stands in their place
+	names     []string // names of the siblings
+	narrative int      // same as a builder's
 	pieces    []piece
 	end       piece
 }
 
-// piece marks the beginning of some siblings: their offset in the text, and the number of nodes and attributes before.
+// piece marks the beginning of some siblings: their offset in the text, and the number of nodes and attributes before
+// them.
 type piece struct{ from, number, attributes int32 }
 
-// has reports whether siblings of some names are in a run, or any elements if no name is given.
+// has reports whether the run contains siblings with one of the names, or any elements if no name is given.
 func (r *run) has(names ...string) bool {
 	if len(names) == 0 {
 		return true
@@ -119,7 +120,7 @@ func (r *run) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(r.names, name) })
 }
 
-// read returns the first node of a piece, whose siblings lead to the next one.
+// read returns the first node of a piece. Its siblings lead to the next piece.
 func (r *run) read(at int) *Node {
 	if first := r.tree.recent.get(r, at); first != nil {
 		return first
@@ -136,7 +137,7 @@ func (r *run) read(at int) *Node {
 		inside: r.node.Parent, isPiece: true, open: []open{{}}, narrative: r.narrative, count: begin.number,
 	}
 	s := scanner{text: r.tree.text[begin.from:end.from], to: &b}
-	_ = s.scan() // the text has been read before
+	_ = s.scan() // the text has been read before without an error
 	if r.narrative == 0 && r.tree.hide != nil {
 		for child := b.first; child != nil; child = child.next {
 			r.tree.hide(child)
@@ -147,7 +148,7 @@ func (r *run) read(at int) *Node {
 	return b.first
 }
 
-// after returns a node for what follows a piece.
+// after returns a node for the part of the run after a piece.
 func (r *run) after(at int) *Node {
 	if at == len(r.pieces) {
 		return r.node.next
@@ -171,7 +172,7 @@ func (t *tree) node(number int32) *Node {
 	return descend(t.root.first, number)
 }
 
-// descend finds a node in one of some siblings and those after it.
+// descend finds a node by its number in a list of siblings and their descendants.
 func descend(n *Node, number int32) *Node {
 	for n != nil {
 		for n.next != nil && n.next.Number <= number {
@@ -188,7 +189,7 @@ func descend(n *Node, number int32) *Node {
 	return nil
 }
 
-// recent keeps the pieces that have been read last.
+// recent caches the pieces read most recently.
 type recent struct {
 	list [16]struct {
 		run   *run
@@ -212,17 +213,17 @@ func (r *recent) put(of *run, piece int, first *Node) {
 	r.list[r.at].run, r.list[r.at].piece, r.list[r.at].first = of, piece, first
 }
 
-// largeFactor is the size in bytes above which a text is large, for each node of a piece: 64 KB for a large document.
+// largeFactor is the size, in bytes per node of a piece, above which a text is large: 64 KB for a large document.
 const largeFactor = 512
 
-// IsLarge reports whether the content of an element is too much to be held twice. It is so only in a document that is
-// read in pieces.
+// IsLarge reports whether the content of an element is too large to be held twice. It can be true only in a document
+// that is read in pieces.
 func (d *Document) IsLarge(n *Node) bool {
 	most := largeFactor * d.tree.pieceNodes
 	return n != nil && most > 0 && n.size(most) > most
 }
 
-// size returns about how much text is in an element. It stops counting above a limit.
+// size returns the approximate length of the text in an element. It stops counting above a limit.
 func (n *Node) size(most int) int {
 	sum := len(n.Text)
 	if n.more != nil && n.more.run != nil {

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// scanner reads the markup of a document in UTF-8 (Extensible Markup Language 1.0) into a builder. It takes what is not
-// well-formed but clear: unknown entities stay as they are written, attributes may lack quotes or a value, and comments
-// may have hyphens. A document type declaration is skipped, and what it declares is never expanded.
+// scanner reads the markup of a document in UTF-8 (Extensible Markup Language 1.0) into a builder. It accepts markup
+// that is not well-formed but unambiguous: unknown entities stay as written, attributes may lack quotes or a value, and
+// comments may contain hyphens. A document type declaration is skipped, and its entities are never expanded.
 type scanner struct {
 	text string
 	at   int
@@ -43,7 +43,7 @@ func (s *scanner) charData() error {
 	return s.to.add(rest, true, s.at)
 }
 
-// markup reads what begins with "<".
+// markup reads markup that begins with "<".
 func (s *scanner) markup() error {
 	rest := s.text[s.at:]
 	for _, kind := range [...]struct{ begin, end string }{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
@@ -70,7 +70,7 @@ func (s *scanner) markup() error {
 	return s.startTag()
 }
 
-// declaration skips a document type declaration with what is quoted, commented or declared in it.
+// declaration skips a document type declaration, including its quoted strings, comments and inner declarations.
 func (s *scanner) declaration() error {
 	depth, quote := 0, byte(0)
 	for ; s.at < len(s.text); s.at++ {
@@ -220,7 +220,7 @@ func isNameByte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '_' || c == ':' || c == '-' || c == '.'
 }
 
-// unescaped replaces entities, references to characters, and the line ends of other systems.
+// unescaped replaces entities, character references, and the line ends of other systems.
 func unescaped(text string) string {
 	if strings.IndexByte(text, '&') < 0 && strings.IndexByte(text, '\r') < 0 {
 		return text
@@ -253,11 +253,11 @@ func unescaped(text string) string {
 	return string(append(out, text...))
 }
 
-// maxEntity bounds the length of an entity; the longest of HTML has 10 characters.
+// maxEntity bounds the length of an entity; the longest in HTML has 10 characters.
 const maxEntity = 32
 
-// entity returns the character of an entity by its name or number; "" if it has none. Characters that XML forbids are
-// spaces.
+// entity returns the character of an entity by its name or number; "" if it has none. Characters that XML forbids
+// become spaces.
 func entity(name string) string {
 	digits, isNumber := strings.CutPrefix(name, "#")
 	if !isNumber {

@@ -20,8 +20,8 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// exceptions are the differences from encoding/xml that the scanner has on purpose. A document that matches one is not
-// compared, since Parse reads or refuses it for a reason of its own.
+// exceptions lists the intentional differences between the scanner and encoding/xml. A document that matches one is not
+// compared, since Parse accepts or refuses it for a different reason.
 var exceptions = []struct {
 	why   string
 	match func(document []byte) bool
@@ -46,7 +46,8 @@ var exceptions = []struct {
 	}},
 }
 
-// leniencies are the errors of encoding/xml for documents that Parse reads on purpose, since their meaning is clear.
+// leniencies lists the errors of encoding/xml for documents that Parse accepts intentionally, since their meaning is
+// clear.
 var leniencies = []struct{ why, err string }{
 	{"an attribute's value may have a <", "unescaped < inside quoted string"},
 	{"a text may have a ]]>", "unescaped ]]> not in CDATA section"},
@@ -60,7 +61,7 @@ func isLenient(err error) bool {
 	})
 }
 
-// shape writes elements, attributes and texts in one spelling.
+// shape writes elements, attributes and texts in a canonical spelling.
 type shape struct{ strings.Builder }
 
 func (s *shape) element(name string, attributes []string) {
@@ -74,7 +75,7 @@ func (s *shape) text(text string) {
 	}
 }
 
-// scanned returns the shape of the ClinicalDocument that Parse reads.
+// scanned returns the shape of the ClinicalDocument as read by Parse.
 func scanned(document []byte) (string, error) {
 	parsed, err := cda.Parse(document, 0)
 	if err != nil {
@@ -102,15 +103,15 @@ func scanned(document []byte) (string, error) {
 	return s.String(), nil
 }
 
-// element is an element as encoding/xml reads it.
+// element is an element as read by encoding/xml.
 type element struct {
 	name     string
 	attrs    []string
 	children []any // *element or string
 }
 
-// decodedByLibrary returns the shape of the ClinicalDocument that encoding/xml reads, by the rules of cda: no prefixes,
-// no declarations of namespaces, no white space outside the narrative, values without spaces around them.
+// decodedByLibrary returns the shape of the ClinicalDocument as read by encoding/xml, under the rules of cda: no
+// prefixes, no namespace declarations, no white space outside the narrative, values without surrounding spaces.
 func decodedByLibrary(document []byte) (string, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(document))
 	decoder.Strict = false
@@ -195,7 +196,7 @@ func (e *element) write(s *shape) {
 	s.WriteByte('>')
 }
 
-// compare checks that the scanner and encoding/xml make the same tree of a document, or both refuse it. It reports
+// compare checks that the scanner and encoding/xml build the same tree from a document, or both refuse it. It reports
 // whether no exception applies.
 func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	t.Helper()
@@ -221,8 +222,8 @@ func compare(t *testing.T, name string, document []byte) (isCompared bool) {
 	return true
 }
 
-// documents returns the documents of the corpus and the project's own, without their XML declaration, which is the same
-// for both readers.
+// documents returns the documents of the corpus and the project's own, without their XML declaration, which both
+// readers handle alike.
 func documents(tb testing.TB) map[string][]byte {
 	tb.Helper()
 	all := map[string][]byte{}
@@ -267,7 +268,7 @@ func documents(tb testing.TB) map[string][]byte {
 	return all
 }
 
-// mutated changes a document in one place: it removes, repeats or moves a piece, or inserts markup.
+// mutated changes a document at one position: it removes, repeats or moves a piece, or inserts markup.
 func mutated(document []byte, random *rand.Rand) []byte {
 	pieces := []string{
 		"<", ">", "/>", "</", "</text>", "<text>", "&", "&amp;", "&lt;", "&nbsp;", "&bad;", ";", `"`, "'", "=", " ", "\r\n",
@@ -299,7 +300,7 @@ func TestParseReadsSameTreeAsEncodingXML(t *testing.T) {
 		if compare(t, name, document) {
 			compared++
 		}
-		if len(document) > 20_000 { // the scanner's work is local
+		if len(document) > 20_000 { // the scanner works locally, so small documents suffice
 			at := random.IntN(len(document) - 10_000)
 			document = slices.Concat([]byte("<ClinicalDocument><text>"), document[at:at+2000],
 				[]byte("</text></ClinicalDocument>"))

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// CodeOf returns the code attribute of an element as it is written; "" if it has none.
+// CodeOf returns the code attribute of an element verbatim; "" if it has none.
 func CodeOf(n *Node) string { return n.Attr("code") }
 
-// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case; "" if it has none, or is null.
+// StatusOf returns the code of a statement's statusCode (ActStatus) in lower case; "" if it has none or is null.
 func StatusOf(n *Node) string {
 	status := n.At("statusCode")
 	if n.Attr("nullFlavor") != "" || status.Attr("nullFlavor") != "" {
@@ -17,10 +17,10 @@ func StatusOf(n *Node) string {
 	return strings.ToLower(CodeOf(status))
 }
 
-// HasNoStatus reports whether a statement has no statusCode at all, which is not the same as one that is not known.
+// HasNoStatus reports whether a statement has no statusCode at all, which differs from an unknown one.
 func HasNoStatus(n *Node) bool { return n.At("statusCode") == nil && n.Attr("nullFlavor") == "" }
 
-// Has reports whether a CD has one of some codes in any system, itself or in a translation.
+// Has reports whether a CD has one of the codes in any system, itself or in a translation.
 func Has(n *Node, codes ...string) bool {
 	if n == nil {
 		return false
@@ -58,7 +58,7 @@ func Container(n *Node) string {
 	return ""
 }
 
-// Outer returns the closest statement around another one, or nil.
+// Outer returns the closest enclosing statement, or nil.
 func Outer(n *Node) *Node {
 	up := n.Parent
 	for up != nil && !IsStatement(up) {
@@ -80,8 +80,8 @@ func Members(n *Node) iter.Seq[*Node] {
 	}
 }
 
-// EntryOf finds a statement in the entryRelationships of another one by its template, else by its code. One that is
-// negated says nothing more of the other.
+// EntryOf finds a statement in the entryRelationships of another one by its template, otherwise by its code. It ignores
+// negated ones, which add nothing to the other.
 func EntryOf(n *Node, root string, codes ...string) *Node {
 	for r := range n.Each("entryRelationship") {
 		for s := range r.Each() {
@@ -104,7 +104,7 @@ func EntryOf(n *Node, root string, codes ...string) *Node {
 // IsComment reports whether a statement is a Comment Activity (2.16.840.1.113883.10.20.22.4.64), by its code.
 func IsComment(n *Node) bool { return n != nil && n.Name == "act" && Has(n.At("code"), "48767-8") }
 
-// IsTemplate reports whether an element has one of some templates, of any version.
+// IsTemplate reports whether an element has one of the templates, in any version.
 func IsTemplate(n *Node, roots ...string) bool {
 	for t := range n.Each("templateId") {
 		if IsOneOf(t.Attr("root"), roots...) {

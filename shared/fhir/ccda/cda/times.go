@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Stamp holds the parts of a TS: its digits as far as they are given, and its zone.
+// Stamp holds the parts of a TS: its digits, as many as are given, and its zone.
 type Stamp struct {
-	Digits string // YYYYMMDDhhmmss, from the left; 4 or more, an even number
-	Frac   string // of the second, with its point
+	Digits string // YYYYMMDDhhmmss, possibly cut off at the right; 4 or more, an even number
+	Frac   string // fraction of the second, including the point
 	Zone   string // ±hh:mm or Z, or empty
 }
 
-// IsPlaceholder reports whether a value stands for an unknown time: the least or greatest time that the sender's
-// software can store, or the day from which it counts. No clinical event is from those days, and no living patient was
-// born on one (docs/reference/ccda.md, "Placeholders").
+// IsPlaceholder reports whether a value stands for an unknown time: the minimum or maximum time of the sender's
+// software, or its epoch. No clinical event is from those days, and no living patient was born on one
+// (docs/reference/ccda.md, "Placeholders").
 func IsPlaceholder(value string) bool {
 	digits := strings.ReplaceAll(strings.TrimSpace(value), "-", "")
 	if len(digits) < len("2006") {
@@ -29,10 +29,10 @@ func IsPlaceholder(value string) bool {
 }
 
 // ReadStamp reads a TS (HL7 V3 data types, 2.24) or an ISO 8601 time, which some senders write. ok is false if there is
-// no such time, or if it is a placeholder for one.
+// no such time, or if it is a placeholder.
 func ReadStamp(value string) (s Stamp, ok bool) {
 	value = strings.TrimSpace(value)
-	if len(value) >= 7 && value[4] == '-' { // ISO 8601: the first two hyphens are no zone's
+	if len(value) >= 7 && value[4] == '-' { // ISO 8601: the first two hyphens do not begin a zone
 		date, rest := value, ""
 		if len(value) > 10 {
 			date, rest = value[:10], strings.TrimLeft(value[10:], "T ")
@@ -53,14 +53,14 @@ func ReadStamp(value string) (s Stamp, ok bool) {
 		}
 		s.Frac, rest = rest[:end], rest[end:]
 	}
-	if len(s.Digits)%2 == 1 { // a digit too few or too many says nothing
+	if len(s.Digits)%2 == 1 { // an odd digit is meaningless
 		s.Digits = s.Digits[:len(s.Digits)-1]
 	}
 	s.Zone, ok = readZone(strings.TrimSpace(rest))
 	if !ok || len(s.Frac) == 1 || strings.Trim(s.Frac, ".0123456789") != "" {
 		s.Frac = ""
 	}
-	for len(s.Digits) > 4 && !s.exists() { // 20130230 or 20130000: what is left of it is true
+	for len(s.Digits) > 4 && !s.exists() { // 20130230 or 20130000: the remaining digits are valid
 		s.Digits = s.Digits[:len(s.Digits)-2]
 	}
 	return s, s.exists() && !IsPlaceholder(s.Digits)

@@ -1,5 +1,5 @@
-// Package cda reads a C-CDA document (HL7 CDA R2) from XML into a tree and finds its way around it: elements, codes,
-// ids, times, templates and clinical statements. It knows nothing of FHIR.
+// Package cda reads a C-CDA document (HL7 CDA R2) from XML into a tree and provides access to its parts: elements,
+// codes, ids, times, templates and clinical statements. It does not depend on FHIR.
 package cda
 
 import (
@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// ErrInvalid reports a document that cannot be converted at all: it is not well-formed XML, has no ClinicalDocument, is
-// too large or nested too deeply. Its text contains nothing of the document.
+// ErrInvalid is returned for a document that cannot be converted at all: it is not well-formed XML, has no
+// ClinicalDocument, is too large or nested too deeply. Its text contains no part of the document.
 var ErrInvalid = errors.New("ccda: invalid document")
 
-// What is read of a document is bounded, since it comes from outside.
+// Limits of a document, since it comes from outside.
 const (
 	maxDocument = 64 << 20 // bytes
-	maxDepth    = 256      // elements in each other; the deepest real documents have about 40
+	maxDepth    = 256      // nesting depth of elements; the deepest real documents have about 40
 	maxNodes    = 4 << 20  // elements, texts and attributes
-	// elements in one that is no narrative, but for entries; parts of one fact are compared with each other
+	// children of an element other than narrative, not counting entries; parts of one fact are compared with each other
 	maxChildren = 2000
 )
 
@@ -29,26 +29,26 @@ var (
 	errCDA   = fmt.Errorf("%w: no ClinicalDocument", ErrInvalid)
 )
 
-// Node is an element, or a text inside one. Names have no prefix: documents differ in prefixes, and the extensions of
-// C-CDA (sdtc) have names of their own or add to a list of the same name (raceCode). All methods accept nil, which
-// stands for a missing element.
+// Node is an element, or a text inside one. Names have no prefix: documents differ in prefixes, and the elements of
+// C-CDA's extension (sdtc) either have names of their own or add to a list of the same name (raceCode). All methods
+// accept nil, which stands for a missing element.
 type Node struct {
-	Name   string // empty of a text
-	Text   string // of a text
+	Name   string // empty for a text
+	Text   string // set for a text
 	attrs  []attribute
 	Parent *Node
-	first  *Node // child, which may stand for a run of them
-	next   *Node // sibling, likewise
-	Number int32 // in the document, from 0
-	more   *more // nil for most
+	first  *Node // first child, which may stand for a run of them
+	next   *Node // next sibling, which may stand for a run of them
+	Number int32 // position in the document, from 0
+	more   *more // nil for most nodes
 }
 
 type attribute struct{ name, value string }
 
-// more holds what few nodes have.
+// more holds fields that few nodes need.
 type more struct {
-	run    *run    // a stretch of siblings in whose place the node stands
-	piece  int     // from which on
+	run    *run    // run of siblings that the node stands for
+	piece  int     // first piece of the run
 	hidden []*Node // children that state no fact (Document)
 }
 
@@ -60,10 +60,10 @@ func (n *Node) FirstChild() *Node {
 	return shown(n.first)
 }
 
-// NextSibling returns the element or text that follows in the same element; nil after the last one.
+// NextSibling returns the next element or text in the same parent; nil after the last one.
 func (n *Node) NextSibling() *Node { return shown(n.next) }
 
-// shown returns a node, or the first one of the run in whose place it stands.
+// shown returns a node, or the first node of the run that it stands for.
 func shown(n *Node) *Node {
 	if n == nil || n.more == nil || n.more.run == nil {
 		return n
@@ -71,7 +71,7 @@ func shown(n *Node) *Node {
 	return n.more.run.read(n.more.piece)
 }
 
-// Hidden returns the children of a statement that state no fact, and are no longer in the tree.
+// Hidden returns the children of a statement that state no fact and were removed from the tree.
 func (n *Node) Hidden() []*Node {
 	if n.more == nil {
 		return nil
@@ -79,19 +79,19 @@ func (n *Node) Hidden() []*Node {
 	return n.more.hidden
 }
 
-// Parsed is a document's ClinicalDocument element, and what of its characters could not be read or was guessed.
+// Parsed holds a document's ClinicalDocument element and the number of unreadable or guessed characters.
 type Parsed struct {
 	Root *Node
-	// Replaced counts the places that are no character in the document's encoding. Guessed counts the bytes that were
-	// read as windows-1252, which the document does not declare.
+	// Replaced counts the invalid sequences in the document's encoding. Guessed counts the bytes that were read as
+	// windows-1252, which the document does not declare.
 	Replaced, Guessed int
 
 	tree *tree
 }
 
-// Parse reads a document. It skips document type declarations, so the entities that they declare are never expanded;
-// entities of HTML are read. If pieceNodes is positive, stretches of so many entries, sections and parts of narrative
-// stay text, and are read again whenever they are visited (ADR 49, "Memory").
+// Parse reads a document. It skips document type declarations, so their entities are never expanded; HTML entities are
+// read. If pieceNodes is positive, stretches of that many entries, sections and parts of narrative stay text, and are
+// read again whenever they are visited (ADR 49, "Memory").
 func Parse(document []byte, pieceNodes int) (Parsed, error) {
 	if len(document) > maxDocument {
 		return Parsed{}, errSize
@@ -118,7 +118,7 @@ func (n *Node) Attr(name string) string {
 	return ""
 }
 
-// At follows a path of element names, always to the first child of a name; it returns nil if there is none.
+// At follows a path of element names, always to the first child with the name; it returns nil if there is none.
 func (n *Node) At(names ...string) *Node {
 	for _, name := range names {
 		if n == nil {
@@ -137,7 +137,7 @@ func (n *Node) At(names ...string) *Node {
 	return n
 }
 
-// Each iterates over the child elements with one of some names in document order, or over all of them if no name is
+// Each iterates over the child elements with one of the names in document order, or over all of them if no name is
 // given.
 func (n *Node) Each(names ...string) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {

@@ -20,7 +20,7 @@ func (n *Node) Words() string {
 	return text.String()
 }
 
-// OnlyText returns the text of an element that holds one text and nothing else.
+// OnlyText returns the text of an element that contains a single text and nothing else.
 func (n *Node) OnlyText() (text string, ok bool) {
 	only := n.FirstChild()
 	if only == nil || only.Name != "" || only.NextSibling() != nil {
@@ -29,7 +29,7 @@ func (n *Node) OnlyText() (text string, ok bool) {
 	return only.Text, true
 }
 
-// HasWords reports whether Words returns any.
+// HasWords reports whether Words is not empty.
 func (n *Node) HasWords() bool {
 	if n == nil {
 		return false
@@ -47,7 +47,7 @@ func (n *Node) HasWords() bool {
 
 func isNoSpace(r rune) bool { return !unicode.IsSpace(r) }
 
-// isSpaced reports whether a text is ASCII of words with single spaces.
+// isSpaced reports whether a text is ASCII words separated by single spaces.
 func isSpaced(text string) bool {
 	wasSpace := true
 	for i := range len(text) {
@@ -62,12 +62,12 @@ func isSpaced(text string) bool {
 
 // words writes words with single spaces.
 type words struct {
-	text interface { // its errors are those of its end
+	text interface { // its errors surface when it is flushed
 		io.StringWriter
 		io.ByteWriter
 	}
 	isBegun bool
-	isApart bool // white space stands before what comes next
+	isApart bool // white space precedes the next word
 }
 
 func (w *words) node(n *Node) {
@@ -98,7 +98,7 @@ func (w *words) add(text string) {
 	}
 }
 
-// Write appends the text of an element and its content as it is.
+// Write appends the text of an element and its content verbatim.
 func (n *Node) Write(text *strings.Builder) {
 	text.WriteString(n.Text)
 	if separates(n.Name) {
@@ -109,7 +109,7 @@ func (n *Node) Write(text *strings.Builder) {
 	}
 }
 
-// separates reports whether the words of an element of the narrative stand apart from those before it, as in two cells.
+// separates reports whether the words of a narrative element are separated from those before it, as in two cells.
 func separates(name string) bool {
 	switch name {
 	case "br", "tr", "td", "th", "item", "paragraph", "caption", "content":

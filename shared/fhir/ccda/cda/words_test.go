@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-func TestWordsHasSingleSpaces(t *testing.T) {
+func TestWordsCollapsesSpaces(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
 		"":                         "",

@@ -13,13 +13,13 @@ const (
 	AbsentSystem = "http://terminology.hl7.org/CodeSystem/data-absent-reason"
 )
 
-// absentReason is the reason of FHIR for a nullFlavor (ConceptMap of "C-CDA on FHIR" for NullFlavor); "unknown" when
-// there is none.
+// absentReason returns the FHIR data-absent-reason for a nullFlavor (ConceptMap of "C-CDA on FHIR" for NullFlavor);
+// "unknown" if there is none.
 func absentReason(n *cda.Node) string {
 	return cmp.Or(absentReasons.Of(n.Attr("nullFlavor")), "unknown")
 }
 
-// Absent returns the extension beside a required primitive whose value is missing.
+// Absent returns the extension that accompanies a required primitive with a missing value.
 func Absent(n *cda.Node) *r4.Element {
 	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: absentReason(n)}}}
 }
@@ -31,8 +31,8 @@ func AbsentConcept(n *cda.Node) *r4.CodeableConcept {
 	}
 }
 
-// Unsupported returns the extension beside a primitive that CDA has no element for (C-CDA on FHIR, "Immunizations",
-// example: primarySource).
+// Unsupported returns the extension that accompanies a primitive for which CDA has no element (C-CDA on FHIR,
+// "Immunizations", example: primarySource).
 func Unsupported() *r4.Element {
 	return &r4.Element{Extension: []r4.Extension{{URL: absentExtension, ValueCode: "unsupported"}}}
 }

@@ -21,7 +21,7 @@ func (r *concepts) Substance(entity *cda.Node) *r4.CodeableConcept {
 	return code
 }
 
-// repeated returns the words of a part of the narrative that a statement refers to. They stand in the section as well.
+// repeated returns the words of a part of the narrative that a statement refers to. The section also contains them.
 func (r *texts) repeated(narrative *cda.Node) string {
 	if narrative == nil || r.account.IsFull() && !r.account.Affords("reference", 0) {
 		return ""
@@ -33,10 +33,10 @@ func (r *texts) repeated(narrative *cda.Node) string {
 	return words
 }
 
-// Coding reads the code of a CD, CE or CV without its translations; ok is false if it has none. A code system that has
-// no URI, such as one with an OID that is none, keeps its OID and name as a text beside Coding.system.
+// Coding reads the code of a CD, CE or CV without its translations; ok is false if it has none. If the code system has
+// no URI, for example because its OID is invalid, the OID and name become a text beside Coding.system.
 func Coding(n *cda.Node) (r4.Coding, bool) {
-	code := strings.Join(strings.Fields(n.Attr("code")), " ") // FHIR's code has no other spaces (datatypes.html#code)
+	code := strings.Join(strings.Fields(n.Attr("code")), " ") // FHIR's code allows no other spaces (datatypes.html#code)
 	if code == "" {
 		return r4.Coding{}, false
 	}
@@ -55,9 +55,9 @@ func Coding(n *cda.Node) (r4.Coding, bool) {
 	return coding, true
 }
 
-// Concept reads a CD with its translations, in their order, and its words: those of the sender (originalText, or the
-// part of the narrative that it points to), else the display name of a code without a system (C-CDA on FHIR, "Mapping
-// Guidance": CD). It returns nil if nothing is stated, and marks what it reads as covered.
+// Concept reads a CD with its translations, in their order, and its text: the sender's words (originalText, or the part
+// of the narrative that it points to), otherwise the display name of a code without a system (C-CDA on FHIR, "Mapping
+// Guidance": CD). It returns nil if nothing is stated, and marks the parts it reads as covered.
 func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	if n == nil {
 		return nil
@@ -76,7 +76,7 @@ func (r *concepts) Concept(n *cda.Node) *r4.CodeableConcept {
 	return concept
 }
 
-// isWords reports whether an element is a text by itself (ST, ED) and not a code.
+// isWords reports whether an element is itself a text (ST, ED) and not a code.
 func isWords(n *cda.Node) bool { return n.At("translation") == nil && n.At("originalText") == nil }
 
 func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
@@ -92,7 +92,7 @@ func (r *concepts) addCodings(concept *r4.CodeableConcept, n *cda.Node) {
 	}
 }
 
-// ConceptOr is Concept with a stand-in for a missing one, by its nullFlavor.
+// ConceptOr is Concept with a stand-in for a missing concept, by its nullFlavor.
 func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	if concept := r.Concept(n); concept != nil {
 		return concept
@@ -100,7 +100,7 @@ func (r *concepts) ConceptOr(n *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(n)
 }
 
-// Concepts reads all child elements of some names that state something.
+// Concepts reads all child elements with one of the names that state something.
 func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConcept {
 	var list []r4.CodeableConcept
 	for n := range parent.Each(names...) {
@@ -111,8 +111,8 @@ func (r *concepts) Concepts(parent *cda.Node, names ...string) []r4.CodeableConc
 	return list
 }
 
-// Text returns the words of an ED or ST: the part of the narrative that it points to, else its own. reference/@value
-// names the ID of that part, with or without "#".
+// Text returns the words of an ED or ST: the part of the narrative that it points to, otherwise its own.
+// reference/@value names the ID of that part, with or without "#".
 func (r *texts) Text(n *cda.Node) string {
 	if n == nil {
 		return ""
@@ -134,7 +134,7 @@ func (r *texts) Note(n *cda.Node, known *r4.CodeableConcept) []r4.Annotation {
 	return []r4.Annotation{{Text: words}}
 }
 
-// CodeOrWords reads the code of a statement, or else its words.
+// CodeOrWords reads the code of a statement, otherwise its words.
 func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	if code := r.Concept(n.At("code")); code != nil {
 		return code
@@ -142,7 +142,8 @@ func (r *concepts) CodeOrWords(n *cda.Node) *r4.CodeableConcept {
 	return r.InWords(n, n.At("code"))
 }
 
-// InWords returns a concept of a statement's words in place of a code that is null; without words, it states why.
+// InWords returns a concept with a statement's words in place of a null code. If there are no words, the concept states
+// why.
 func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	if words := r.Text(n.At("text")); words != "" {
 		return &r4.CodeableConcept{Text: words}
@@ -150,7 +151,7 @@ func (r *concepts) InWords(n, null *cda.Node) *r4.CodeableConcept {
 	return AbsentConcept(null)
 }
 
-// Joined returns two texts, each on a line if neither is empty.
+// Joined joins two texts with a line feed if neither is empty.
 func Joined(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

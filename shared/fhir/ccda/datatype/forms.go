@@ -7,8 +7,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Forms returns parts of the narrative, one after the other, as an attachment of XHTML and one of plain text (C-CDA on
-// FHIR, "Notes": /text/reference/@value).
+// Forms returns parts of the narrative, one after the other, as an XHTML attachment and a plain text attachment (C-CDA
+// on FHIR, "Notes": /text/reference/@value).
 func (r *contents) Forms(parts ...*cda.Node) (markup, plain *r4.Attachment) {
 	markup, plain = &r4.Attachment{ContentType: "application/xhtml+xml"}, &r4.Attachment{ContentType: "text/plain"}
 	isLarge := false

@@ -12,8 +12,8 @@ import (
 const URISystem = "urn:ietf:rfc:3986"
 
 // Identifier reads an II (C-CDA on FHIR, "Mapping Guidance": CDA id → FHIR Identifier). A root with an extension is a
-// namespace and a value; a root alone is a URI as the value. A root that is no URI at all, such as an OID with letters,
-// is kept as the name of the assigner, or as the value if there is nothing else. ok is false if it states nothing.
+// namespace and a value; a root alone is a URI as the value. A root that is not a URI, such as an OID with letters,
+// becomes the name of the assigner, or the value if there is nothing else. ok is false if it states nothing.
 func Identifier(n *cda.Node) (r4.Identifier, bool) {
 	root, extension := strings.TrimSpace(n.Attr("root")), strings.TrimSpace(n.Attr("extension"))
 	if root == uriRoot && extension != "" {
@@ -33,7 +33,7 @@ func Identifier(n *cda.Node) (r4.Identifier, bool) {
 		id.Value = root
 	case uri == "" && root != "":
 		name = strings.TrimSpace(name + " " + root)
-	case extension == "" && strings.HasPrefix(uri, "http") && uri != root: // a namespace is no value
+	case extension == "" && strings.HasPrefix(uri, "http") && uri != root: // a namespace is not a value
 		return id, false
 	case extension == "":
 		id.System, id.Value = URISystem, uri
@@ -51,7 +51,7 @@ func Identifier(n *cda.Node) (r4.Identifier, bool) {
 const uriRoot = "2.16.840.1.113883.4.873"
 
 // uriIdentifier splits a URI at its last part (C-CDA on FHIR, "Mapping Guidance": Root = URI OID): a URL at a slash, a
-// URN at a colon. A URN of an OID or UUID, and what cannot be split, stays whole.
+// URN at a colon. A URN of an OID or UUID, and a URI that can't be split, is kept unsplit.
 func uriIdentifier(text string) r4.Identifier {
 	separator := "/"
 	if strings.HasPrefix(strings.ToLower(text), "urn:") {
@@ -68,7 +68,7 @@ func uriIdentifier(text string) r4.Identifier {
 	return r4.Identifier{Value: text}
 }
 
-// Identifiers reads all ids of an element that state something, each once.
+// Identifiers reads all distinct ids of an element that state something.
 func Identifiers(n *cda.Node) []r4.Identifier {
 	var list []r4.Identifier
 	for id := range n.Each("id") {

@@ -8,8 +8,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// completed finds the bounds of an IVL_TS that are not stated (HL7 V3 data types R1, IVL: center and width): a width
-// counts from the bound that is. A center alone is the start; a width around it is dropped.
+// completed derives the missing bounds of an IVL_TS (HL7 V3 data types R1, IVL: center and width): a width counts from
+// the stated bound. A center alone is the start; a width around it is dropped.
 func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	width, center := n.At("width"), n.At("center")
 	isKnown := start != "" || end != ""
@@ -34,7 +34,7 @@ func (r *times) completed(n *cda.Node, start, end string) (from, to string) {
 	return start, end
 }
 
-// shifted returns the time that is a duration after (1) or before (-1) another one, as precise as that is; "" if its
+// shifted returns the time that is a duration after (1) or before (-1) another one, with the same precision; "" if its
 // precision is less than the duration's unit.
 func shifted(from string, width *cda.Node, sign int) string {
 	amount, unit := PeriodOf(width)
@@ -71,7 +71,7 @@ func shifted(from string, width *cda.Node, sign int) string {
 		return ""
 	}
 	if len(from) > len(time.DateOnly) && unit != "h" && unit != "min" && unit != "s" {
-		layout = time.DateOnly // a width of days is known to the day
+		layout = time.DateOnly // a width in days is precise to the day
 	}
 	return at.Format(layout)
 }

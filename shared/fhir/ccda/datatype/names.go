@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// useOf maps the first use of a set (SET<CS>, separated by spaces) that the table knows.
+// useOf maps the first use of a set (SET<CS>, separated by spaces) that is in the table.
 func useOf(n *cda.Node, table terms.Table) string {
 	for use := range strings.FieldsSeq(n.Attr("use")) {
 		if mapped := table.Of(use); mapped != "" {
@@ -30,8 +30,8 @@ func (r *names) HumanNames(person *cda.Node) []r4.HumanName {
 	return list
 }
 
-// humanName reads a PN. A family name that is said to be of birth makes the whole a maiden name, as FHIR has it; a call
-// name is a given name beside others (C-CDA on FHIR, "Patient": name).
+// humanName reads a PN. A family name qualified as birth name makes the complete name a maiden name, as in FHIR; a call
+// name is an additional given name (C-CDA on FHIR, "Patient": name).
 func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	name.Use = useOf(n, nameUses)
 	for use := range strings.FieldsSeq(n.Attr("use")) {
@@ -66,7 +66,7 @@ func (r *names) humanName(n *cda.Node) (name r4.HumanName, ok bool) {
 	return name, name.Text != "" || name.Family != "" || name.Given != nil
 }
 
-// Shown writes a name for people to read, as the display of a reference.
+// Shown formats a name for people to read, as the display of a reference.
 func Shown(name r4.HumanName) string {
 	if name.Text != "" {
 		return name.Text
@@ -89,7 +89,7 @@ func (r *names) Addresses(parent *cda.Node) []r4.Address {
 	return list
 }
 
-// Address reads an AD; it returns nil if nothing of it is known.
+// Address reads an AD; it returns nil if it contains nothing known.
 func (r *names) Address(n *cda.Node) *r4.Address {
 	if n == nil {
 		return nil
@@ -150,7 +150,7 @@ func (r *names) Telecoms(parent *cda.Node) []r4.ContactPoint {
 	return list
 }
 
-// telecomSystem reads the scheme of a TEL, or recognizes a value without one by its form.
+// telecomSystem returns the system for the scheme of a TEL, or recognizes a value without one by its form.
 func telecomSystem(value string) (system, rest string) {
 	scheme, after, found := strings.Cut(value, ":")
 	if found {
@@ -178,7 +178,7 @@ func telecomSystem(value string) (system, rest string) {
 
 func trimmedOr(text, otherwise string) string { return cmp.Or(strings.TrimSpace(text), otherwise) }
 
-// telecomUse maps a use; a mobile telephone is one whatever else it is.
+// telecomUse maps a use; a mobile telephone is always "mobile", whatever its other uses.
 func telecomUse(n *cda.Node) string {
 	if hasUse(n, "MC") {
 		return "mobile"

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// NarrativeOf turns the text of a section into XHTML that FHIR allows (narrative.html), without scripts, forms, styles
+// NarrativeOf converts the text of a section to XHTML that FHIR allows (narrative.html), without scripts, forms, styles
 // or URLs of programs. It returns nil if there are no words. Its status is "additional", since a section may state more
 // than its entries do (narrative.html, status).
 func (r *contents) NarrativeOf(text *cda.Node) *r4.Narrative {
@@ -33,12 +33,12 @@ const (
 	divEnd   = `</div>`
 )
 
-// XHTML wraps content in the div that a Narrative needs.
+// XHTML wraps content in the div that a Narrative requires.
 func XHTML(inner string) string {
 	return divBegin + inner + divEnd
 }
 
-// writeXHTML writes an element of the narrative. What is no element of it is left out around its words.
+// writeXHTML writes an element of the narrative. Unknown elements are omitted, but their words are kept.
 func writeXHTML(b textWriter, n *cda.Node) {
 	if n.Name == "" {
 		writeEscaped(b, n.Text)
@@ -77,7 +77,8 @@ func writeInner(b textWriter, n *cda.Node) {
 	}
 }
 
-// writeAttributes keeps what entries refer to (ID), the shape of tables, emphasis, and links that a page may follow.
+// writeAttributes writes the attributes to keep: targets of entries' references (ID), the shape of tables, emphasis,
+// and safe links.
 func writeAttributes(b textWriter, n *cda.Node) {
 	put := func(name, value string) { writeText(b, " "+name+`="`+Escaped(value)+`"`) }
 	if id := n.Attr("ID"); id != "" {
@@ -99,7 +100,7 @@ func writeAttributes(b textWriter, n *cda.Node) {
 	}
 }
 
-// Escaped writes a text for XHTML, between elements and in attributes.
+// Escaped escapes a text for XHTML, between elements and in attributes.
 func Escaped(text string) string {
 	if !strings.ContainsAny(text, escapedBytes) {
 		return text

@@ -8,7 +8,7 @@ import (
 )
 
 // writePlain writes the content of an element of the narrative without markup: a line for each paragraph, item and row,
-// with tabs between cells. A text without elements keeps its own lines.
+// with tabs between cells. A text without elements keeps its own line breaks.
 func writePlain(b textWriter, n *cda.Node) {
 	if text, isOnly := n.OnlyText(); isOnly {
 		writeText(b, strings.TrimSpace(text))
@@ -48,7 +48,7 @@ func (w *lineWriter) inner(n *cda.Node) {
 	}
 }
 
-// write adds a text or an element. number is that of a list's item.
+// write adds a text or an element. number is the number of a list item.
 func (w *lineWriter) write(n *cda.Node, number int) {
 	switch n.Name {
 	case "":
@@ -73,7 +73,7 @@ func (w *lineWriter) write(n *cda.Node, number int) {
 	}
 }
 
-// words adds a text with each run of white space as one space.
+// words adds a text, collapsing each run of white space to one space.
 func (w *lineWriter) words(text string) {
 	fields := strings.Fields(text)
 	if len(fields) == 0 {
@@ -98,7 +98,7 @@ func (w *lineWriter) space() {
 	}
 }
 
-// mark returns the beginning of an item's line.
+// mark returns the prefix of an item's line.
 func mark(list *cda.Node, number int) string {
 	if list.Name == "ol" || list.Attr("listType") == "ordered" {
 		return strconv.Itoa(number) + ". "

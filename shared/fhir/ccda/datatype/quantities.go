@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/ucum"
 )
 
-// AgeOf reads an age in a unit that FHIR has for ages; it returns nil for any other (age-1).
+// AgeOf reads an age in a unit that FHIR allows for ages; it returns nil for any other (age-1).
 func AgeOf(value *cda.Node) *r4.Quantity {
 	age := Quantity(value)
 	if age == nil || !cda.IsOneOf(age.Code, "a", "mo", "wk", "d", "h", "min") ||
@@ -24,7 +24,7 @@ func AgeOf(value *cda.Node) *r4.Quantity {
 // UCUM is the URI of UCUM.
 const UCUM = "http://unitsofmeasure.org"
 
-// Number writes a REAL or INT as a JSON number with the digits that it has; "" if it is not a number.
+// Number writes a REAL or INT as a JSON number with its original digits; "" if it is not a number.
 func Number(text string) json.Number {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "+")
 	sign := ""
@@ -49,8 +49,8 @@ func Number(text string) json.Number {
 	return json.Number(sign + whole)
 }
 
-// Quantity reads a PQ; it returns nil without a number. The unit is the sender's text. It has a code only if it is
-// UCUM, which CDA wants of it (HL7 V3 data types R1, PQ.unit), or a known synonym.
+// Quantity reads a PQ; it returns nil without a number. The unit is the sender's text. It has a code only if the unit
+// is UCUM, which CDA requires (HL7 V3 data types R1, PQ.unit), or a known synonym.
 func Quantity(n *cda.Node) *r4.Quantity {
 	value := Number(n.Attr("value"))
 	if value == "" {

@@ -28,7 +28,7 @@ type texts struct {
 	account  Account
 }
 
-// concepts reads codes with the texts that stand for them.
+// concepts reads codes and the texts that replace them.
 type concepts struct {
 	texts
 }
@@ -39,7 +39,7 @@ type contents struct {
 	account  Account
 }
 
-// times reads moments and intervals.
+// times reads points in time and intervals.
 type times struct {
 	*placeholders
 
@@ -56,22 +56,22 @@ type names struct{ times times }
 // placeholders counts values that stand for unknown ones, each once.
 type placeholders struct {
 	account Account
-	dropped map[int32]bool // elements that have been counted, however often they are read, by number
+	dropped map[int32]bool // numbers of the elements counted so far; an element may be read several times
 }
 
-// Account records which parts of a document have been read and what could not be.
+// Account records which parts of a document have been read and which could not be.
 type Account interface {
-	// Sources has the functions that write what is too large to be held.
+	// Sources returns the functions that write content too large to be held in memory.
 	Sources() r4.Sources
 	// Take marks a statement or code as covered by a resource.
 	Take(n *cda.Node)
-	// Affords reports whether the budget allows so many more bytes, and counts what as dropped if not.
+	// Affords reports whether the budget allows that many more bytes. If not, it counts what as dropped.
 	Affords(what string, bytes int) bool
 	// IsFull reports whether the budget is spent.
 	IsFull() bool
-	// Drop counts a part of the document that leaves no trace although it states something.
+	// Drop counts a part of the document that has no effect on the output although it states something.
 	Drop(what, reason string)
-	// DropUnstated counts a part of the document that leaves no trace because it states nothing.
+	// DropUnstated counts a part of the document that has no effect on the output because it states nothing.
 	DropUnstated(what, reason string)
 }
 
@@ -86,14 +86,14 @@ func NewReader(document *cda.Document, account Account) *Reader {
 	}
 }
 
-// placeholder is the reason why a value that stands for an unknown one is left out.
+// placeholder is the reason for omitting a value that stands for an unknown one.
 const placeholder = "a placeholder for an unknown value"
 
 // unknownNumber stands for an amount or a dose that the sender does not know (CDC, HL7 2.5.1 Implementation Guide for
 // Immunization Messaging, RXA-6).
 const unknownNumber = 999
 
-// Count reads a number of times, doses or repetitions. It is nil for a placeholder.
+// Count reads a number of times, doses or repetitions. It returns nil for a placeholder.
 func (r *quantities) Count(n *cda.Node) *int32 {
 	number := Whole(n)
 	if number != nil && *number >= unknownNumber && strings.Trim(strconv.Itoa(int(*number)), "9") == "" {
@@ -103,7 +103,7 @@ func (r *quantities) Count(n *cda.Node) *int32 {
 	return number
 }
 
-// Dose reads the amount of a vaccine. It is nil for the placeholder, which has no unit.
+// Dose reads the amount of a vaccine. It returns nil for the placeholder, which has no unit.
 func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	dose := Quantity(n)
 	if dose != nil && dose.Value == "999" && (dose.Unit == "" || dose.Unit == "1") {
@@ -113,7 +113,8 @@ func (r *quantities) Dose(n *cda.Node) *r4.Quantity {
 	return dose
 }
 
-// isFirst reports whether an element that leaves no trace is to be counted: it may be read several times.
+// isFirst reports whether an element without effect on the output has not been counted yet: it may be read several
+// times.
 func (r *placeholders) isFirst(n *cda.Node) bool {
 	if r.dropped[n.Number] {
 		return false
@@ -125,7 +126,7 @@ func (r *placeholders) isFirst(n *cda.Node) bool {
 	return true
 }
 
-// dropPlaceholder counts an element whose value only stands for an unknown one.
+// dropPlaceholder counts an element whose value stands for an unknown one.
 func (r *placeholders) dropPlaceholder(n *cda.Node, what string) {
 	if r.isFirst(n) {
 		r.account.DropUnstated(what, placeholder)

@@ -10,12 +10,12 @@ import (
 	"recordbridge/shared/fhir/ccda/ucum"
 )
 
-// PeriodOf reads a duration in a unit that FHIR has (UnitsOfTime).
+// PeriodOf reads a duration in a unit that FHIR supports (UnitsOfTime).
 func PeriodOf(n *cda.Node) (value json.Number, unit string) {
 	return Duration(n.Attr("value"), n.Attr("unit"))
 }
 
-// Duration is PeriodOf for an amount and a unit that are given.
+// Duration is PeriodOf for a given amount and unit.
 func Duration(amount, of string) (value json.Number, unit string) {
 	value = Number(amount)
 	unit = cmp.Or(timeUnits.Of(strings.ToLower(of)), timeUnits.Of(ucum.Code(of)))
@@ -25,7 +25,7 @@ func Duration(amount, of string) (value json.Number, unit string) {
 	return value, unit
 }
 
-// InstantOf writes a dateTime as an instant; "" if it is not known to the day.
+// InstantOf converts a dateTime to an instant; "" if it is less precise than a day.
 func (r *times) InstantOf(moment string) string {
 	zone := cmp.Or(r.document.Zone, "Z")
 	switch {
@@ -37,9 +37,9 @@ func (r *times) InstantOf(moment string) string {
 	return ""
 }
 
-// DateTime writes a TS as FHIR's dateTime with the precision that it has (C-CDA on FHIR, "Mapping Guidance": times). A
-// time of day needs a zone in FHIR: it gets the document's zone if it has none, and is left out if the document has
-// none either.
+// DateTime converts a TS to FHIR's dateTime with the same precision (C-CDA on FHIR, "Mapping Guidance": times). FHIR
+// requires a zone with a time of day: a time without one gets the document's zone, or loses its time of day if the
+// document has none either.
 func (r *times) DateTime(n *cda.Node) string {
 	if n != nil {
 		r.account.Take(n)
@@ -80,7 +80,7 @@ func (r *times) moment(n *cda.Node) string {
 	return date + "T" + clock(d[8:]) + s.Frac + zone
 }
 
-// clock writes hours, minutes and seconds, as far as they are there, as hh:mm:ss.
+// clock formats hours, minutes and seconds, as many as are given, as hh:mm:ss.
 func clock(digits string) string {
 	digits = (digits + "000000")[:6]
 	return digits[:2] + ":" + digits[2:4] + ":" + digits[4:]
@@ -92,7 +92,7 @@ func (r *times) Date(n *cda.Node) string {
 	return t[:min(len(t), len("2006-01-02"))]
 }
 
-// Instant is DateTime to the second, as FHIR's instant needs it: a day starts in the zone of the document, or in UTC.
+// Instant is DateTime to the second, as FHIR's instant requires: a day starts in the zone of the document, or in UTC.
 func (r *times) Instant(n *cda.Node) string {
 	t := r.DateTime(n)
 	switch {
@@ -106,7 +106,7 @@ func (r *times) Instant(n *cda.Node) string {
 	return t + "T00:00:00" + r.document.Zone
 }
 
-// Issued is Instant for a time that is written to the minute: a day alone does not state when something was known.
+// Issued is Instant for a time with at least minutes: a day alone does not state when something was known.
 func (r *times) Issued(n *cda.Node) string {
 	if t := r.DateTime(n); len(t) > len("2006-01-02") {
 		return t
@@ -114,7 +114,7 @@ func (r *times) Issued(n *cda.Node) string {
 	return ""
 }
 
-// Period reads an IVL_TS; it returns nil if nothing is known. A single value is a period of that time alone; a width
+// Period reads an IVL_TS; it returns nil if nothing is known. A single value is a period of only that time; a width
 // counts from low.
 func (r *times) Period(n *cda.Node) *r4.Period {
 	start, end := r.DateTime(n.At("low")), r.DateTime(n.At("high"))
@@ -139,7 +139,7 @@ func (r *times) Period(n *cda.Node) *r4.Period {
 // SameZone reports whether two dateTimes have the same zone, or no time of day.
 func SameZone(a, b string) bool { return len(a) <= 10 || a[19:] == b[19:] }
 
-// Start returns the one time at which a fact began: low, the value itself, center, or else high.
+// Start returns the time at which a fact began: low, the value itself, center, or otherwise high.
 func (r *times) Start(n *cda.Node) string {
 	for _, at := range []*cda.Node{n.At("low"), n, n.At("center"), n.At("high")} {
 		if t := r.DateTime(at); t != "" {
@@ -149,7 +149,8 @@ func (r *times) Start(n *cda.Node) string {
 	return ""
 }
 
-// Effective reads a time that FHIR takes as a dateTime or a Period: a Period if it has a start and a different end.
+// Effective reads a time that FHIR represents as a dateTime or a Period: it returns a Period if there is a start and a
+// different end.
 func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	p := r.Period(n)
 	switch {
@@ -161,8 +162,8 @@ func (r *times) Effective(n *cda.Node) (moment string, period *r4.Period) {
 	return "", p
 }
 
-// Lasting adjusts the result of Effective for something that continues until an end is stated: without an end it is an
-// open Period (FHIR Observation.effective[x]), and not its first day alone.
+// Lasting adjusts the result of Effective for something that continues until an end is stated: without an end it
+// becomes an open Period (FHIR Observation.effective[x]), not only its first day.
 func Lasting(n *cda.Node, moment string, period *r4.Period) (string, *r4.Period) {
 	if moment != "" && n.At("low").Attr("value") != "" && n.At("high") == nil {
 		return "", &r4.Period{Start: moment}

@@ -6,15 +6,14 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsUnnamed reports whether a concept names nothing that a patient has or had: it is unknown, or a text that denies
+// IsUnnamed reports whether a concept names nothing that a patient has or had: it is unknown, or a text that negates
 // something, such as "No allergy data is applicable".
 func IsUnnamed(concept *r4.CodeableConcept) bool {
 	return IsUnknown(concept) || len(concept.Coding) == 0 && isDenial(concept.Text)
 }
 
-// IsUnknown reports whether a concept names nothing: it is absent, only states why, or its words only say
-// that it is unknown. Words that name something are a code in words. A code that itself means that there is
-// none of something names that.
+// IsUnknown reports whether a concept names nothing: it is absent, only has an absence reason, or its words only state
+// that it is unknown. Words that name something count like a code. A code for the absence of something does name that.
 func IsUnknown(concept *r4.CodeableConcept) bool {
 	if concept == nil {
 		return true
@@ -33,18 +32,19 @@ const (
 	unknownOfSnomed = "261665006" // SNOMED CT, Unknown (qualifier value)
 )
 
-// Normalized returns words in lower case without the signs around them, joined by underscores, as the keys of a table.
+// Normalized returns words in lower case without surrounding punctuation, joined by underscores, like the keys of a
+// table.
 func Normalized(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.Trim(text, " .:;-*()[]"))), "_")
 }
 
-// isUnknownName reports whether the name of something says that it is unknown, such as "Unknown problem".
+// isUnknownName reports whether a name only states that it is unknown, such as "Unknown problem".
 func isUnknownName(text string) bool {
 	name := Normalized(text)
 	return unknownNames.Of(name) != "" || strings.HasPrefix(name, "unknown") && strings.Count(name, "_") < 2
 }
 
-// hasNoData reports whether a text that denies something denies that anything is known, such as "No data recorded".
+// hasNoData reports whether a negating text states that nothing is known, such as "No data recorded".
 func hasNoData(text string) bool {
 	words := strings.Split(Normalized(text), "_")
 	for _, word := range words {
@@ -55,7 +55,7 @@ func hasNoData(text string) bool {
 	return noDataEndings.Of(words[len(words)-1]) != ""
 }
 
-// isDenial reports whether a text denies something, or says that nothing is known of it, in a whole sentence.
+// isDenial reports whether a text is a complete sentence that negates something or states that nothing is known of it.
 func isDenial(text string) bool {
 	first, _, _ := strings.Cut(Normalized(text), "_")
 	return first == "no" || first == "not" || first == "none" || first == "denies"

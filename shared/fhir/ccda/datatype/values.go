@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Spoken writes a value as words.
+// Spoken formats a value as words.
 func Spoken(v r4.Value) string {
 	switch {
 	case v.ValueQuantity != nil:
@@ -22,7 +22,7 @@ func Spoken(v r4.Value) string {
 	return v.ValueString
 }
 
-// BytesOf returns the bytes of an ED. It decodes base64 if the ED declares it, or declares nothing and is no text.
+// BytesOf returns the bytes of an ED. It decodes base64 if the ED declares it, or declares nothing and is not a text.
 func BytesOf(n *cda.Node) []byte {
 	var b strings.Builder
 	n.Write(&b)
@@ -103,7 +103,7 @@ func interval(n *cda.Node) (v r4.Value) {
 	return v
 }
 
-// guess reads a value whose type is missing, or whose looks are not those of its type.
+// guess reads a value whose type is missing, or whose form does not match its type.
 func (r *Reader) guess(n *cda.Node) (v r4.Value) {
 	r.account.Take(n)
 	switch concept := r.Concept(n); {

@@ -1,4 +1,4 @@
-// Package docref makes DocumentReferences of narrative, external documents and unstructured bodies (C-CDA on FHIR,
+// Package docref creates DocumentReferences from narrative, external documents and unstructured bodies (C-CDA on FHIR,
 // "Notes": hl7.org/fhir/us/ccda/CF-notes.html).
 package docref
 
@@ -33,7 +33,7 @@ func WordsAs(c *statement.Context, parts ...*cda.Node) []r4.DocumentContent {
 	return append(Attached(markup), Attached(plain)...)
 }
 
-// OfWords makes a DocumentReference of the words of a section.
+// OfWords creates a DocumentReference from the words of a section.
 func OfWords(c *statement.Context, section *cda.Node) {
 	text := section.At("text")
 	if !text.HasWords() {
@@ -60,22 +60,22 @@ func OfWords(c *statement.Context, section *cda.Node) {
 	c.Open.Add(*c.Emit.AddEntity(r))
 }
 
-// SectionHeader starts the resource of a section. Its id stays the same as long as the section's name and words do,
-// whatever its entries.
+// SectionHeader starts the resource of a section. Its id depends only on the section's name and words, not on its
+// entries.
 func SectionHeader(c *statement.Context, kind string, section *cda.Node) r4.Header {
 	return c.Emit.HeaderWith(kind, emit.Derive(
 		c.Emit.Salt, kind, c.Emit.Key, cda.RealID(section), cda.CodeOf(section.At("code")), section.At("title").Words(),
 		cda.DigestOfWords(section.At("text"))))
 }
 
-// ExternalAct makes DocumentReferences of the documents that an act refers to.
+// ExternalAct creates DocumentReferences for the documents that an act refers to.
 func ExternalAct(c *statement.Context, n *cda.Node) {
 	for r := range n.Each("reference") {
 		External(c, r.At("externalDocument"), n)
 	}
 }
 
-// External makes a DocumentReference of a document elsewhere (External Document Reference,
+// External creates a DocumentReference for an external document (External Document Reference,
 // 2.16.840.1.113883.10.20.22.4.115), which is not fetched. It returns nil if nothing is known of it.
 func External(c *statement.Context, n *cda.Node, told ...*cda.Node) *r4.Reference {
 	text := n.At("text")

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// AddUnstructured keeps a body that is not XML (Unstructured Document, 2.16.840.1.113883.10.20.22.1.10): as a
+// AddUnstructured stores a body that is not XML (Unstructured Document, 2.16.840.1.113883.10.20.22.1.10): as a
 // DocumentReference to a Binary with its bytes, or to its URL.
 func AddUnstructured(c *statement.Context, text *cda.Node) {
 	d := c.Document.Root

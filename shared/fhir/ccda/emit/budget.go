@@ -5,36 +5,36 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// What a document may become is bounded by its size. A document can refer to one long text, name or code thousands of
-// times, and each reference is written out in FHIR. Real documents become at most three times their size (docs/reference/ccda.md,
-// "Budget").
+// The output of a document is bounded by its size. A document can refer to one long text, name or code thousands of
+// times, and each reference is written out in FHIR. Real documents grow to at most three times their size
+// (docs/reference/ccda.md, "Budget").
 const (
 	outputPerByte = 8
 	outputAtLeast = 256 << 10
 )
 
-// The reasons for which parts of a document are left out once its budget is spent.
+// The reasons for omitting parts of a document once its budget is spent.
 const overBudget = "more than a document of its size may become"
 
 // RelationSize is the size in bytes of a reference between two statements, with the extension that some need.
 const RelationSize = 200
 
-// budget counts the bytes of JSON that a document becomes. Statements may use three quarters of it; sections, whose
+// budget counts the bytes of JSON in the output of a document. Statements may use three quarters of it; sections, whose
 // narrative people read, fifteen sixteenths. The rest is for references that are added to resources later.
 type budget struct {
 	total  int
 	made   int
-	isFull bool // nothing more is made of statements
+	isFull bool // no further output for statements
 }
 
 func budgetOf(document int) budget { return budget{total: outputPerByte*document + outputAtLeast} }
 
-// forStatements and forSections return the size up to which either may be added.
+// forStatements and forSections return the size up to which statements and sections may be added.
 func (b *budget) forStatements() int { return b.total / 4 * 3 }
 
 func (b *budget) forSections() int { return b.total / 16 * 15 }
 
-// allows adds so many bytes of statements, unless that is more than there may be: then nothing is allowed any more.
+// allows adds that many bytes of statements, unless they exceed the budget: from then on nothing more is allowed.
 func (b *budget) allows(bytes int) bool {
 	b.isFull = b.isFull || b.made+bytes > b.forStatements()
 	if !b.isFull {
@@ -43,7 +43,7 @@ func (b *budget) allows(bytes int) bool {
 	return !b.isFull
 }
 
-// allowsSection adds so many bytes of the header or of a section.
+// allowsSection adds that many bytes of the header or of a section.
 func (b *budget) allowsSection(bytes int) bool {
 	if b.made+bytes > b.forSections() {
 		return false
@@ -72,7 +72,7 @@ func (e *spending) AffordsResource(r r4.Resource) bool {
 	return e.Affords(head.ResourceType, bytes)
 }
 
-// AffordsSection spends a part of the budget of the header and the sections, without what is inside the part.
+// AffordsSection spends a part of the budget of the header and the sections, excluding nested parts.
 func (e *spending) AffordsSection(what string, part any) bool {
 	if e.budget.allowsSection(r4.Size(part, e.budget.total)) {
 		return true
@@ -84,13 +84,13 @@ func (e *spending) AffordsSection(what string, part any) bool {
 // ReferenceSize returns the size in bytes of a reference in a list.
 func ReferenceSize(r *r4.Reference) int { return r4.Size(r, 1<<10) + len(",") }
 
-// LeftOut returns a placeholder for a reference to a resource that the budget had no room for.
+// LeftOut returns a placeholder for a reference to a resource omitted for lack of budget.
 func LeftOut() *r4.Reference { return &r4.Reference{Display: "Left out: the document is too large"} }
 
-// NotStated returns a placeholder for a reference to a resource that would state more than its statement does.
+// NotStated returns a placeholder for a reference to a resource that would assert more than its statement does.
 func NotStated() *r4.Reference { return &r4.Reference{Display: "Not stated by the document"} }
 
-// After runs do when every statement has its resource, unless the resource of the reference was left out.
+// After runs do once every statement has its resource, unless the resource of the reference was omitted.
 func (e *schedule) After(ref *r4.Reference, n *cda.Node, do func(n *cda.Node)) {
 	if r4.IsKept(ref) {
 		e.Afterwards(n, do)

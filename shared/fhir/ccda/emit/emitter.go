@@ -1,5 +1,5 @@
-// Package emit holds what a document becomes: its resources under ids derived from what they state, which parts of the
-// document they cover, what was dropped, and the budget that bounds them all.
+// Package emit holds the output of a document: its resources under ids derived from their facts, the parts of the
+// document that they cover, the dropped parts, and the budget that bounds them all.
 //
 // Ids are version 5 UUIDs (RFC 9562) in one namespace. Package ccda documents the rules.
 package emit
@@ -21,28 +21,28 @@ type Emitter struct {
 	filler  r4.Filler
 }
 
-// headers starts resources.
+// headers creates the headers of resources.
 type headers struct {
 	Names
 
-	Salt string // empty, or the patient's id in a set where another patient's facts have the same ids
+	Salt string // empty, or the patient's id if another patient's facts in the set have the same ids
 }
 
 // coverage records which resource states each statement.
 type coverage struct {
 	store  *Store
-	latest int32           // the resource that Merge has added or completed last
-	taken  []bool          // statements and codes that a resource covers, by the number of their node
-	facts  map[int32]int32 // the place of the resource that states each statement, by the number of its node
+	latest int32           // the last resource that Merge has added or completed
+	taken  []bool          // statements and codes covered by a resource, by the number of their node
+	facts  map[int32]int32 // position of the resource for each statement, by the number of its node
 }
 
-// schedule holds the functions that wait until every statement has its resource.
+// schedule holds functions deferred until every statement has its resource.
 type schedule struct {
 	document *cda.Document
 	later    []func()
 }
 
-// spending spends the budget, and counts the parts that it leaves out.
+// spending spends the budget, and counts the parts it omits.
 type spending struct {
 	budget budget
 	drops  *tally
@@ -52,11 +52,11 @@ type spending struct {
 type tally struct {
 	report    DocumentReport
 	merged    int
-	texts     int // for people, that a resource holds
+	texts     int // texts for people that a resource holds
 	textsLost int
 }
 
-// New returns an Emitter for a document of so many bytes. If packer is not nil, the resources of large documents are
+// New returns an Emitter for a document of the given size. If packer is not nil, the resources of large documents are
 // packed between entries (Pack).
 func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	names := NamesOf(d.Root)
@@ -73,7 +73,7 @@ func New(d *cda.Document, bytes int, salt string, packer *r4.Packer) *Emitter {
 	}
 }
 
-// RunLater runs the functions that wait until every statement has its resource.
+// RunLater runs the functions deferred until every statement has its resource.
 func (e *Emitter) RunLater() {
 	for _, do := range e.later {
 		do()
@@ -90,10 +90,10 @@ func (e *Emitter) Report() DocumentReport {
 	return e.report
 }
 
-// Merged returns how many resources completed an earlier one of the document.
+// Merged returns the number of resources that completed an earlier one of the document.
 func (e *tally) Merged() int { return e.merged }
 
-// Seen is ResourceOf for a resource that is only read, and not kept.
+// Seen is ResourceOf for a resource that is only read, and not retained.
 func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	at, known := e.store.Find(ref.Reference)
 	if !known {
@@ -103,7 +103,7 @@ func Seen[T any](e *Emitter, ref *r4.Reference) *T {
 	return r
 }
 
-// ResourceOf returns the resource that a reference leads to, with what later ones of its id added; nil if it is of
+// ResourceOf returns the resource that a reference points to, completed by later ones with its id; nil if it has
 // another type.
 func ResourceOf[T any](e *Emitter, ref *r4.Reference) *T {
 	if ref == nil {

@@ -8,11 +8,11 @@ import (
 // Store returns the store of all resources, in the order in which they were started.
 func (e *Emitter) Store() *Store { return e.store }
 
-// Pack packs the resources of large documents until they are needed again. Rules may not keep pointers to resources, or
-// to their headers, from one entry to the next one.
+// Pack packs the resources of large documents until they are needed again. Rules must not keep pointers to resources,
+// or to their headers, from one entry to the next one.
 func (e *Emitter) Pack() { e.store.Pack() }
 
-// Head returns the header of the resource that a reference leads to, or nil.
+// Head returns the header of the resource that a reference points to, or nil.
 func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	at, known := e.store.Find(ref.Reference)
 	if !known {
@@ -21,7 +21,7 @@ func (e *Emitter) Head(ref *r4.Reference) *r4.Header {
 	return e.store.Get(at).Base()
 }
 
-// Sources has the functions that write what is too large to be held.
+// Sources returns the functions that write content too large to be held in memory.
 func (e *Emitter) Sources() r4.Sources { return e.sources }
 
 // CountMerged counts a resource that completes an earlier one.
@@ -52,8 +52,8 @@ func (e *tally) CountText(isKept bool) {
 // IsFull reports whether the budget of statements is spent.
 func (e *spending) IsFull() bool { return e.budget.isFull }
 
-// Afterwards runs do when every statement has its resource.
-// do gets the node of n, which a large document reads again.
+// Afterwards runs do once every statement has its resource. do gets the node of n, which is read again for a large
+// document.
 func (e *schedule) Afterwards(n *cda.Node, do func(n *cda.Node)) {
 	number := n.Number
 	e.later = append(e.later, func() { do(e.document.Node(number)) })
@@ -77,7 +77,7 @@ func (e *coverage) Take(n *cda.Node) { e.taken[n.Number] = true }
 // IsTaken reports whether a resource covers a statement or a code.
 func (e *coverage) IsTaken(n *cda.Node) bool { return e.taken[n.Number] }
 
-// SetFact records the resource that states a statement. The first one stays.
+// SetFact records the resource that states a statement. Only the first one is recorded.
 func (e *coverage) SetFact(n *cda.Node, head *r4.Header) {
 	if e.HasFact(n.Number) {
 		return
@@ -105,21 +105,21 @@ func (e *coverage) Fact(n *cda.Node) *r4.Header {
 func (e *Emitter) ReferenceTo(head *r4.Header) *r4.Reference {
 	ref := head.Reference()
 	if at, known := e.store.Find(ref.Reference); known {
-		ref.Reference = e.store.Name(at) // whose memory it shares
+		ref.Reference = e.store.Name(at) // shares the memory of the stored name
 	}
 	return ref
 }
 
-// HasFact reports whether a resource states the statement of a number.
+// HasFact reports whether a resource states the statement with the number.
 func (e *coverage) HasFact(number int32) bool {
 	_, known := e.facts[number]
 	return known
 }
 
-// Drop counts a part of the document that leaves no trace although it states something.
+// Drop counts a part of the document that has no effect on the output although it states something.
 func (e *tally) Drop(what, reason string) { e.drop(Dropped{What: what, Reason: reason, Count: 1}) }
 
-// DropUnstated counts a part of the document that leaves no trace because it states nothing.
+// DropUnstated counts a part of the document that has no effect on the output because it states nothing.
 func (e *tally) DropUnstated(what, reason string) {
 	e.drop(Dropped{What: what, Reason: reason, Count: 1, Unstated: true})
 }

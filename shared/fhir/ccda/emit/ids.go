@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// idNamespace sets the ids of converted resources apart from everybody else's version 5 UUIDs.
+// idNamespace separates the ids of converted resources from all other version 5 UUIDs.
 const idNamespace = "\x2c\x8a\x4e\x0b\x6f\x3d\x51\xb2\x9e\x47\xd1\x70\x35\xc6\x88\x1f"
 
 // Derive returns the version 5 UUID of a list of parts. Each part is written with its length, so two different lists

@@ -12,12 +12,12 @@ import (
 // Names holds the names of a document.
 type Names struct {
 	Source   string // meta.source: the document's id as a URI
-	Document string // the document's id as a text, from which ids are derived
-	Version  string // this document and no other, even if a sender reused its id
-	Key      string // shared by all versions of the document: its set, since the next version states the same facts
+	Document string // the document's id as a text; ids are derived from it
+	Version  string // identifies only this document, even if a sender reused its id
+	Key      string // the document's set: all its versions share it, and with it the ids of facts
 }
 
-// NamesOf returns the names of a document. The texts that ids are derived from never change, whatever form meta.source
+// NamesOf returns the names of a document. The texts from which ids are derived never change, whatever form meta.source
 // has.
 func NamesOf(document *cda.Node) Names {
 	id := document.At("id")
@@ -44,8 +44,8 @@ const (
 	namespaceURL = "\x6b\xa7\xb8\x11\x9d\xad\x11\xd1\x80\xb4\x00\xc0\x4f\xd4\x30\xc8"
 )
 
-// namespaceOf returns the bytes of the UUID of a namespace of document ids: a UUID itself, else the version 5 UUID of
-// its OID or URI. Anybody who has a document can so derive its meta.source from its id.
+// namespaceOf returns the bytes of the UUID of a namespace of document ids: a UUID itself, otherwise the version 5 UUID
+// of its OID or URI. This lets any holder of a document derive its meta.source from its id.
 func namespaceOf(uri, root string) string {
 	kind, name := namespaceURL, uri
 	if of, isUUID := strings.CutPrefix(uri, "urn:uuid:"); isUUID {
@@ -55,7 +55,7 @@ func namespaceOf(uri, root string) string {
 	}
 	if oid, isOID := strings.CutPrefix(uri, "urn:oid:"); isOID {
 		kind, name = namespaceOID, oid
-	} else if terms.IsOID(root) { // one that FHIR has a URL for
+	} else if terms.IsOID(root) { // an OID for which FHIR has a URL
 		kind, name = namespaceOID, root
 	}
 	uuid := version5([]byte(kind + name))

@@ -2,24 +2,24 @@ package emit
 
 import "slices"
 
-// DocumentReport states what became of one document, in numbers, codes and template ids alone.
+// DocumentReport describes the conversion of one document, using only numbers, codes and template ids.
 type DocumentReport struct {
-	Source    string          `json:"source"`             // meta.source of its resources
-	Code      string          `json:"code,omitempty"`     // LOINC code of its type
+	Source    string          `json:"source"`             // meta.source of the document's resources
+	Code      string          `json:"code,omitempty"`     // LOINC code of the document's type
 	Resources map[string]int  `json:"resources"`          // by type, before documents are merged
-	Sections  []SectionReport `json:"sections,omitempty"` // in order
+	Sections  []SectionReport `json:"sections,omitempty"` // in document order
 	Templates map[string]int  `json:"templates"`          // entry templates that a rule took, by root
-	// entry templates without a rule, by root; taken as generic facts
+	// entry templates without a rule, by root; converted to generic facts
 	Unknown map[string]int `json:"unknown,omitempty"`
 	Dropped []Dropped      `json:"dropped,omitempty"`
 }
 
-// IsCut reports whether parts of the document were left out to keep to its budget.
+// IsCut reports whether parts of the document were omitted to stay within its budget.
 func (r DocumentReport) IsCut() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return d.Reason == overBudget })
 }
 
-// IsPartial reports whether something that the document states left no trace in its resources.
+// IsPartial reports whether something that the document states had no effect on its resources.
 func (r DocumentReport) IsPartial() bool {
 	return slices.ContainsFunc(r.Dropped, func(d Dropped) bool { return !d.Unstated })
 }
@@ -27,14 +27,14 @@ func (r DocumentReport) IsPartial() bool {
 // SectionReport counts the entries of a section.
 type SectionReport struct {
 	Code    string `json:"code,omitempty"` // LOINC
-	Rule    string `json:"rule,omitempty"` // name of the rule that took it; empty when none did
-	Entries int    `json:"entries"`        // 0 when it is narrative only
+	Rule    string `json:"rule,omitempty"` // name of the rule that took it; empty if none did
+	Entries int    `json:"entries"`        // 0 for a section with only narrative
 
 	Texts     int `json:"texts,omitempty"`      // texts of the section and its notes that a resource holds
-	TextsLost int `json:"texts_lost,omitempty"` // those that none holds
+	TextsLost int `json:"texts_lost,omitempty"` // texts that no resource holds
 }
 
-// Dropped counts parts of a document that left no trace, with the reason.
+// Dropped counts parts of a document that had no effect on the output, with the reason.
 type Dropped struct {
 	What   string `json:"what"` // an element's name, or a template
 	Reason string `json:"reason"`

@@ -15,7 +15,7 @@ func (e *headers) Header(kind string, n *cda.Node) r4.Header {
 	return e.HeaderWith(kind, Derive(e.Salt, kind, e.Key, cda.Container(n), cda.Digest(n)))
 }
 
-// Entity starts a resource of something that exists by itself and has the same id in all documents.
+// Entity starts the resource of an independent entity, which has the same id in all documents.
 func (e *headers) Entity(kind string, n *cda.Node, parts ...string) r4.Header {
 	own := cda.RealID(n)
 	if own == "" {
@@ -29,8 +29,8 @@ func (e *headers) HeaderWith(kind, id string) r4.Header {
 	return r4.Header{ResourceType: kind, ID: id, Meta: &r4.Meta{Source: e.Source}}
 }
 
-// identity returns the parts of a statement besides its id that make it the same fact: its subject, whether it is
-// negated, and when it began. The kind of a problem or allergy does not count.
+// identity returns the parts of a statement that identify its fact in addition to its id: its subject, whether it is
+// negated, and when it began. The kind of a problem or allergy is not included.
 func identity(kind string, n *cda.Node) []string {
 	product := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	role := n.At("participant", "participantRole")
@@ -44,14 +44,14 @@ func identity(kind string, n *cda.Node) []string {
 		of = []*cda.Node{n.At("value")}
 	case kind == "AllergyIntolerance" && anyCode(substance) != "|":
 		of = []*cda.Node{substance}
-	case kind == "Procedure": // another mention may leave out its devices and places
+	case kind == "Procedure": // another mention may omit its devices and places
 		of = of[:1]
 	}
 	parts := []string{n.Attr("moodCode"), n.Attr("negationInd")}
 	if parts[1] == "" && cda.IsNegated(n) {
 		parts[1] = "true"
 	}
-	if flavor := cda.NullFlavor(n); flavor != "" { // a question without an answer is not the one with an answer
+	if flavor := cda.NullFlavor(n); flavor != "" { // a question without an answer differs from one with an answer
 		parts = append(parts, flavor)
 	}
 	for _, code := range of {
@@ -61,7 +61,7 @@ func identity(kind string, n *cda.Node) []string {
 	return append(parts, cmp.Or(times.At("low").Attr("value"), times.Attr("value"), times.At("high").Attr("value")))
 }
 
-// anyCode writes the code of a CD, or of its first translation, for comparing; "|" when there is none.
+// anyCode formats the code of a CD, or of its first translation, for comparison; "|" if there is none.
 func anyCode(n *cda.Node) string {
 	if n.Attr("code") == "" {
 		n = n.At("translation")
@@ -69,8 +69,8 @@ func anyCode(n *cda.Node) string {
 	return n.Attr("codeSystem") + "|" + n.Attr("code")
 }
 
-// Merge adds a resource that states some statements, or completes the one of the same id unless they contradict each
-// other. It returns the header of the resource that is kept.
+// Merge adds a resource for some statements, or completes the one with the same id unless they contradict each other.
+// It returns the header of the resulting resource.
 func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	head := r.Base()
 	name := head.ResourceType + "/" + head.ID
@@ -88,7 +88,7 @@ func (e *Emitter) Merge(r r4.Resource, told []*cda.Node) *r4.Header {
 	return head
 }
 
-// AddEntity adds a resource of something that exists by itself: everything stated about it is one resource.
+// AddEntity adds the resource of an independent entity: everything stated about it is one resource.
 func (e *Emitter) AddEntity(r r4.Resource) *r4.Reference {
 	if !e.AffordsResource(r) {
 		return LeftOut()

@@ -7,10 +7,10 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Store holds resources in the order in which they came, by their "Type/id". With a Packer it keeps those that nobody
-// works on packed: pointers to a resource are valid until Pack is called.
+// Store holds resources in insertion order, by their "Type/id". With a Packer it keeps resources packed while they are
+// not in use: pointers to a resource are valid until Pack is called.
 type Store struct {
-	packer *r4.Packer // nil keeps all as structs
+	packer *r4.Packer // nil to keep all resources as structs
 	slots  []slot
 	index  map[string]int32
 	fresh  []int32 // slots of facts that are not packed
@@ -23,7 +23,7 @@ type slot struct {
 	packed   []byte
 }
 
-// NewStore returns an empty store, which packs if packer is not nil.
+// NewStore returns an empty store, which packs resources if packer is not nil.
 func NewStore(packer *r4.Packer) *Store { return &Store{packer: packer, index: map[string]int32{}} }
 
 // Len returns the number of resources.
@@ -49,13 +49,13 @@ func (s *Store) Names() iter.Seq[string] {
 	}
 }
 
-// Find returns the place of a resource.
+// Find returns the position of a resource.
 func (s *Store) Find(name string) (at int32, ok bool) {
 	at, ok = s.index[name]
 	return at, ok
 }
 
-// Get returns a resource to be read or changed.
+// Get returns a resource for reading or changing.
 func (s *Store) Get(at int32) r4.Resource {
 	slot := &s.slots[at]
 	if slot.resource == nil {
@@ -65,7 +65,7 @@ func (s *Store) Get(at int32) r4.Resource {
 	return slot.resource
 }
 
-// See returns a resource to be read. It stays packed if it is.
+// See returns a resource for reading. A packed resource stays packed.
 func (s *Store) See(at int32) r4.Resource {
 	if slot := &s.slots[at]; slot.resource == nil {
 		return s.packer.Unpack(slot.packed)
@@ -75,11 +75,12 @@ func (s *Store) See(at int32) r4.Resource {
 
 // Set replaces a resource.
 func (s *Store) Set(at int32, r r4.Resource) {
-	s.Get(at) // so that it is packed later
+	s.Get(at) // marks it to be packed later
 	s.slots[at].resource = r
 }
 
-// Add adds a resource under a new name. A fact is packed soon; what exists by itself is not, since many facts name it.
+// Add adds a resource under a new name. A fact is packed soon; an independent entity is not, since many facts refer to
+// it.
 func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	at := int32(len(s.slots)) //nolint:gosec // the size of a document bounds it
 	s.index[name] = at
@@ -90,13 +91,13 @@ func (s *Store) Add(name string, r r4.Resource, isFact bool) int32 {
 	return at
 }
 
-// Move adds a resource of another store, which has the same Packer and is not to be used any more.
+// Move adds a resource of another store, which must have the same Packer and must not be used afterwards.
 func (s *Store) Move(from *Store, at int32) {
 	s.index[from.slots[at].name] = int32(len(s.slots)) //nolint:gosec // as above
 	s.slots = append(s.slots, from.slots[at])
 }
 
-// Pack packs the facts that have been added or worked on.
+// Pack packs the facts that have been added or used.
 func (s *Store) Pack() {
 	for _, at := range s.fresh {
 		s.pack(at)
@@ -115,7 +116,7 @@ func (s *Store) PackAll() {
 	s.fresh = nil
 }
 
-// Take returns a resource for the last time.
+// Take returns a resource that will not be used again.
 func (s *Store) Take(at int32) r4.Resource {
 	r := s.Get(at)
 	s.slots[at], s.fresh = slot{}, nil

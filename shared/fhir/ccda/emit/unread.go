@@ -6,7 +6,7 @@ import (
 	"recordbridge/shared/fhir/ccda/cda"
 )
 
-// noMember is the reason of what a rule has no member for.
+// noMember is the reason for dropping a part for which a rule has no member.
 const noMember = "no rule has a member for it"
 
 // CountMisread counts the characters of a document that could not be read in its encoding, or whose encoding was
@@ -20,8 +20,8 @@ func (e *tally) CountMisread(d cda.Parsed) {
 	}
 }
 
-// CountUnread counts the times of a document that no rule has read. It runs after all rules. Of a document over its
-// budget the statements are counted, and not their times.
+// CountUnread counts the times of a document that no rule has read. Call it after all rules. For a document over its
+// budget, it counts the statements instead of their times.
 func (e *Emitter) CountUnread(document *cda.Node) {
 	if e.budget.isFull {
 		return
@@ -31,14 +31,14 @@ func (e *Emitter) CountUnread(document *cda.Node) {
 		what, value := timeOf(n), n.Attr("value")
 		if what == "" || value == "" || n.Attr("nullFlavor") != "" || e.IsTaken(n) ||
 			value == n.At("low").Attr("value") || value == n.At("high").Attr("value") ||
-			what == "birthTime" && value == born { // stated twice; the latter of an insurance's member
+			what == "birthTime" && value == born { // stated twice; the latter for an insurance's member
 			continue
 		}
 		e.Drop(what, noMember)
 	}
 }
 
-// timeOf returns the name of the time that an element is, or is a bound of; "" if it is none (CDA R2: TS, IVL_TS,
+// timeOf returns the name of the time that an element represents or bounds; "" if it is not a time (CDA R2: TS, IVL_TS,
 // PIVL_TS).
 func timeOf(n *cda.Node) string {
 	switch n.Name {

@@ -9,9 +9,9 @@ import (
 )
 
 // statusOf returns the status of an encounter as of the document's time, which decides whether it is over: that of
-// ActStatus, else that of its time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). One that is over
-// is not in progress, and an encounter of the past without an end is unknown, since nobody says that it went on.
-// hasLeft is true if the patient was discharged.
+// ActStatus, otherwise that of its time (C-CDA on FHIR, "Encounters", rows statusCode and effectiveTime). An encounter
+// that is over is not in progress, and a past encounter without an end has the status unknown, since the document does
+// not state that it continued. hasLeft is true if the patient was discharged.
 func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	when := n.At("effectiveTime")
 	start, end := cmp.Or(when.At("low"), when), cmp.Or(when.At("high"), when)
@@ -32,7 +32,7 @@ func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	switch mood := n.Attr("moodCode"); {
 	case mood != "" && mood != "EVN":
 		return "planned"
-	case !cda.HasNoStatus(n) || isAhead: // it has one that says nothing, or has not begun
+	case !cda.HasNoStatus(n) || isAhead: // its status is meaningless, or it has not begun
 		return "unknown"
 	case isOver:
 		return "finished"
@@ -42,8 +42,8 @@ func statusOf(c *statement.Context, n *cda.Node, hasLeft bool) string {
 	return "unknown"
 }
 
-// isDuring reports whether the document was written during an encounter: it is the one that the document is about, or
-// has an end that has not come.
+// isDuring reports whether the document was written during an encounter: it is the document's own encounter, or its end
+// is still ahead.
 func isDuring(c *statement.Context, n, when *cda.Node) bool {
 	if _, dated := cda.ReadStamp(when.At("low").Attr("value")); !dated {
 		return false
@@ -52,8 +52,8 @@ func isDuring(c *statement.Context, n, when *cda.Node) bool {
 		n.Name == "encompassingEncounter" && isRecent(c, when.At("low"), encounterClass(n.At("code")).Code)
 }
 
-// isRecent reports whether an encounter that began at a time may still go on when the document was written: a visit
-// until the next day, and a stay, or what may be one, for a year.
+// isRecent reports whether an encounter that began at a time may still continue when the document was written: a visit
+// until the next day, and a possible stay for a year.
 func isRecent(c *statement.Context, start *cda.Node, class string) bool {
 	const visit, stay = 1, 365
 	s, _ := cda.ReadStamp(start.Attr("value"))
@@ -69,7 +69,7 @@ func isRecent(c *statement.Context, start *cda.Node, class string) bool {
 	return errFrom == nil && errWritten == nil && !written.After(from.AddDate(0, 0, limit))
 }
 
-// isSameDay reports whether an encounter of one day is of the document's.
+// isSameDay reports whether a one-day encounter is on the document's day.
 func isSameDay(c *statement.Context, when *cda.Node) bool {
 	s, ok := cda.ReadStamp(when.Attr("value"))
 	return ok && len(s.Digits) >= day && len(c.Document.Written) >= day && s.Digits[:day] == c.Document.Written[:day]

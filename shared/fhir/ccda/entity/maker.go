@@ -1,5 +1,5 @@
-// Package entity makes the resources of what exists by itself and is named in many places: people and their roles,
-// organizations, places, devices and specimens (C-CDA on FHIR, "Participations").
+// Package entity creates the resources of independent entities, which are named in many parts of a document: people and
+// their roles, organizations, places, devices and specimens (C-CDA on FHIR, "Participations").
 package entity
 
 import (
@@ -9,17 +9,17 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Maker makes the entities of one document, each once.
+// Maker creates the entities of one document, each once.
 type Maker struct {
 	document *cda.Document
 	patient  *r4.Reference
 	read     *datatype.Reader
 	emit     *emit.Emitter
 
-	parties   map[int32]Party           // by the number of their participation
-	authors   map[int32]*cda.Node       // of sections and the document, by their number
-	roles     map[string]Party          // by each of their ids
-	specimens map[int32][]*r4.Reference // by the number of their statement
+	parties   map[int32]Party           // by the number of the participation
+	authors   map[int32]*cda.Node       // of sections and the document, by the number of either
+	roles     map[string]Party          // by each of the ids
+	specimens map[int32][]*r4.Reference // by the number of the statement
 }
 
 // NewMaker returns a Maker for a document about a patient.

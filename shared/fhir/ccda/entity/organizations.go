@@ -11,17 +11,17 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Organization makes an Organization; it returns nil if nothing is known of it.
+// Organization creates an Organization; it returns nil if nothing is known of it.
 func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 	if n == nil {
 		return nil
 	}
-	// US Core asks for it, and a document names nobody who is gone
+	// US Core requires it, and a document names only existing organizations
 	o := &r4.Organization{
 		Identifier: datatype.Identifiers(n), Active: r4.True(),
 		Telecom: m.read.Telecoms(n), Address: m.read.Addresses(n),
 	}
-	for i := range o.Telecom { // org-2, org-3: nobody lives there
+	for i := range o.Telecom { // org-2, org-3: an organization has no home
 		o.Telecom[i].Use = strings.TrimPrefix(o.Telecom[i].Use, "home")
 	}
 	for i := range o.Address {
@@ -44,7 +44,7 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 		o.PartOf = m.Organization(whole)
 	}
 	own := cda.RealID(n)
-	if root := n.At("id").Attr("root"); own == "" && terms.IsOID(root) { // an organization has an OID of its own
+	if root := n.At("id").Attr("root"); own == "" && terms.IsOID(root) { // the OID identifies the organization itself
 		own = root
 	}
 	if own == "" {
@@ -56,7 +56,7 @@ func (m *Maker) Organization(n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// software makes a Device of what wrote something by itself.
+// software creates a Device for software that is an author by itself.
 func (m *Maker) software(role, device *cda.Node, owner *r4.Reference) *r4.Reference {
 	d := &r4.Device{
 		Identifier: datatype.Identifiers(role), Type: m.read.Concept(cmp.Or(device.At("code"), role.At("code"))),

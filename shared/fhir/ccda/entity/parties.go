@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// AuthorsOf returns all authors of a statement, or those of a section. Words of a section without an author are a part
-// of the document as its authors wrote it.
+// AuthorsOf returns all authors of a statement or a section. The narrative of a section without an author belongs to
+// the document as its authors wrote it.
 func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 	if n.Name == "section" && n.At("author") == nil {
 		n = m.document.Root
@@ -26,14 +26,14 @@ func (m *Maker) AuthorsOf(n *cda.Node) []r4.Reference {
 	return list
 }
 
-// Party holds the resources of a person, organization or device with a part in a statement. All are nil for an unknown
-// one.
+// Party holds the resources of a person, organization or device that participates in a statement. All are nil for an
+// unknown one.
 type Party struct {
 	Practitioner, role, Organization, device, Patient, related *r4.Reference
-	Time                                                       string // of the participation
+	Time                                                       string // time of the participation
 }
 
-// As returns the party as the first of some resource types that it has; nil if it has none of them.
+// As returns the party as the first of the resource types that it has; nil if it has none of them.
 func (p Party) As(types ...string) *r4.Reference {
 	for _, t := range types {
 		var found *r4.Reference
@@ -58,10 +58,10 @@ func (p Party) As(types ...string) *r4.Reference {
 	return nil
 }
 
-// Author returns who wrote a statement or section: the latest of its own authors, with the time of the earliest (C-CDA
-// on FHIR, "Problems" and "Allergies": author). If it has none, they are those of the concern or organizer around it
-// (same pages: authors of the concern act). The authors of the section and of the document are not the statement's:
-// Provenance names them.
+// Author returns the author of a statement or section: the latest of its own authors, with the time of the earliest
+// (C-CDA on FHIR, "Problems" and "Allergies": author). If it has none, the authors of the enclosing concern or
+// organizer count (same pages: authors of the concern act). The authors of the section and of the document are not the
+// statement's: Provenance names them.
 func (m *Maker) Author(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		if at != n && at.Name != "entryRelationship" && at.Name != "component" && !isWrapper(at) {
@@ -74,7 +74,7 @@ func (m *Maker) Author(n *cda.Node) Party {
 	return Party{}
 }
 
-// isWrapper reports whether a statement only holds others, whose authors it names for them.
+// isWrapper reports whether a statement only contains others, for which it names the authors.
 func isWrapper(n *cda.Node) bool {
 	return n.Name == "organizer" || n.Name == "act" && (cda.CodeOf(n.At("code")) == "CONC" || cda.IsTemplate(n,
 		"2.16.840.1.113883.10.20.22.4.3", "2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.2", // problems
@@ -102,8 +102,8 @@ func (m *Maker) latestAuthor(n *cda.Node) Party {
 	return latest
 }
 
-// Conducted returns the first author of a statement: its own, or that of what surrounds it, up to the document (CDA R2,
-// context conduction). It is for Provenance alone.
+// Conducted returns the first author of a statement: its own, or that of an enclosing element, up to the document (CDA
+// R2, context conduction). It is for Provenance alone.
 func (m *Maker) Conducted(n *cda.Node) Party {
 	for at := n; at != nil; at = at.Parent {
 		switch {
@@ -120,7 +120,7 @@ func (m *Maker) Conducted(n *cda.Node) Party {
 	return Party{}
 }
 
-// authorAround finds the author of a section or document once, since there are thousands of entries to pass on the way.
+// authorAround finds and caches the author of a section or document, since thousands of entries share it.
 func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 	author, known := m.authors[n.Number]
 	if !known {
@@ -130,10 +130,10 @@ func (m *Maker) authorAround(n *cda.Node) *cda.Node {
 	return author
 }
 
-// OwnAuthor is Author without what surrounds the statement.
+// OwnAuthor is Author without the enclosing elements.
 func (m *Maker) OwnAuthor(n *cda.Node) Party { return m.Party(n.At("author")) }
 
-// Performers returns the performers of a statement, or else those of the organizer around it.
+// Performers returns the performers of a statement, otherwise those of the enclosing organizer.
 func (m *Maker) Performers(n *cda.Node) []Party {
 	var list []Party
 	for p := range n.Each("performer") {
@@ -166,7 +166,7 @@ func (m *Maker) Party(n *cda.Node) Party {
 	return p
 }
 
-// roleOf reads who plays a role. A role of nothing but an id means who had that id before.
+// roleOf reads the player of a role. A role with only an id refers to an earlier role with that id.
 func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	person := cmp.Or(
 		role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"),
@@ -202,7 +202,7 @@ func (m *Maker) roleOf(role *cda.Node) (p Party) {
 	return p
 }
 
-// IsPatient reports whether a role is the patient's: patients write and report as well.
+// IsPatient reports whether a role belongs to the patient, who can also be an author or informant.
 func (m *Maker) IsPatient(role *cda.Node) bool {
 	for id := range role.Each("id") {
 		if key := cda.IDKey(id); key != "" && m.document.PatientIDs[key] {
@@ -212,11 +212,11 @@ func (m *Maker) IsPatient(role *cda.Node) bool {
 	return role.Attr("classCode") == "SELF" || cda.Has(role.At("code"), "SELF", "ONESELF")
 }
 
-// relatives are codes of who is a relative or friend (RoleCode, PersonalRelationshipRoleType), as senders have them.
+// relatives lists the codes for relatives and friends (RoleCode, PersonalRelationshipRoleType), as senders write them.
 const relatives = " SPS HUSB WIFE SPOUSE CHILD DAU SON PRN PRNT MTH FTH NMTH NFTH SIB BRO SIS " +
 	"DOMPART FAMMEMB FRND NBOR ROOM SIGOTHR GRPRN GRMTH GRFTH AUNT UNCLE COUSN NIECE NEPHEW "
 
-// isPersonal reports whether a role is that of a relative or friend and not of somebody at work (RoleClass, RoleCode).
+// isPersonal reports whether a role belongs to a relative or friend rather than a professional (RoleClass, RoleCode).
 func isPersonal(role *cda.Node) bool {
 	if code := role.At("code"); code.Attr("codeSystem") == "2.16.840.1.113883.5.111" &&
 		strings.Contains(relatives, " "+cda.CodeOf(code)+" ") {
@@ -229,7 +229,7 @@ func isPersonal(role *cda.Node) bool {
 	return role.At("relatedPerson") != nil
 }
 
-// practitioner makes a Practitioner. People are told apart by id and family name, since whole practices use one id.
+// practitioner creates a Practitioner. People are identified by id and family name, since entire practices use one id.
 func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference {
 	var parts []string
 	if len(names) > 0 {
@@ -242,14 +242,14 @@ func (m *Maker) practitioner(role *cda.Node, names []r4.HumanName) *r4.Reference
 	return named(m.emit.AddEntity(p), names)
 }
 
-// personHeader takes the NPI of a person for the id, if there is one, since it is the same everywhere.
+// personHeader derives the id from a person's NPI, if there is one, since it is the same everywhere.
 func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Header {
 	for id := range role.Each("id") {
 		if npi := id.Attr("extension"); id.Attr("root") == "2.16.840.1.113883.4.6" && npi != "" {
 			return m.emit.HeaderWith(kind, emit.Derive(append([]string{kind, "npi", npi}, parts...)...))
 		}
 	}
-	if cda.RealID(role) == "" { // by who it is, and not by when it signed
+	if cda.RealID(role) == "" { // by identity, not by signing time
 		who := cmp.Or(
 			role.At("assignedPerson"), role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"),
 			role,
@@ -259,7 +259,7 @@ func (m *Maker) personHeader(kind string, role *cda.Node, parts []string) r4.Hea
 	return m.emit.Entity(kind, role, parts...)
 }
 
-// named returns a reference its display text.
+// named sets the display text of a reference and returns it.
 func named(r *r4.Reference, names []r4.HumanName) *r4.Reference {
 	if len(names) > 0 {
 		r.Display = datatype.Shown(names[0])
@@ -267,7 +267,7 @@ func named(r *r4.Reference, names []r4.HumanName) *r4.Reference {
 	return r
 }
 
-// practitionerRole makes a PractitionerRole of somebody with a specialty or an organization; nil without either.
+// practitionerRole creates a PractitionerRole for a person with a specialty or an organization; nil without either.
 func (m *Maker) practitionerRole(role *cda.Node, p Party) *r4.Reference {
 	specialty := m.read.Concepts(role, "code")
 	if specialty == nil && p.Organization == nil {
@@ -290,7 +290,7 @@ func (m *Maker) practitionerRole(role *cda.Node, p Party) *r4.Reference {
 	return ref
 }
 
-// RelatedPerson makes a RelatedPerson of a relative, guardian or friend.
+// RelatedPerson creates a RelatedPerson for a relative, guardian or friend.
 func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Reference {
 	person := cmp.Or(
 		role.At("relatedPerson"), role.At("associatedPerson"), role.At("guardianPerson"), role.At("playingEntity"),
@@ -307,7 +307,7 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 		class = "GUARD"
 	}
 	if class != "" && (r.Relationship == nil && class != "PRS" ||
-		cda.IsOneOf(class, "ECON", "NOK", "GUARD", "CAREGIVER", "AGNT")) { // a spouse, and whom to call
+		cda.IsOneOf(class, "ECON", "NOK", "GUARD", "CAREGIVER", "AGNT")) { // a spouse, and a contact person
 		r.Relationship = append(
 			r.Relationship, *r4.Concept("http://terminology.hl7.org/CodeSystem/v3-RoleClass", class, ""),
 		)
@@ -329,7 +329,7 @@ func (m *Maker) RelatedPerson(role *cda.Node, names []r4.HumanName) *r4.Referenc
 	return named(m.emit.AddEntity(r), names)
 }
 
-// correctGuarantor moves the code GUAR to the system that has it. C-CDA's Guarantor Performer
+// correctGuarantor moves the code GUAR to the system that contains it. C-CDA's Guarantor Performer
 // (2.16.840.1.113883.10.20.22.4.88) names RoleCode, but only RoleClass has the code (FHIR R4, v3 code systems).
 func correctGuarantor(relationships []r4.CodeableConcept) {
 	for _, r := range relationships {

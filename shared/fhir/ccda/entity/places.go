@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Facility makes a Location of a healthCareFacility or of a Service Delivery Location
+// Facility creates a Location for a healthCareFacility or a Service Delivery Location
 // (2.16.840.1.113883.10.20.22.4.32); it returns nil if nothing is known of it.
 func (m *Maker) Facility(n *cda.Node) *r4.Reference {
 	if n == nil {

@@ -9,13 +9,13 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Specimens makes Specimens of those that a statement names (C-CDA on FHIR, "Results": Specimen). If a procedure in the
+// Specimens creates the Specimens that a statement names (C-CDA on FHIR, "Results": Specimen). If a procedure in the
 // same organizer took one, that procedure states how.
 func (m *Maker) Specimens(n *cda.Node) []*r4.Reference {
 	if n == nil {
 		return nil
 	}
-	if list, known := m.specimens[n.Number]; known { // of an organizer, for each of its members
+	if list, known := m.specimens[n.Number]; known { // shared by the members of an organizer
 		return list
 	}
 	var list []*r4.Reference
@@ -52,9 +52,9 @@ func (m *Maker) Specimen(role *cda.Node) *r4.Specimen {
 	return s
 }
 
-// TakenBy records which procedure took a specimen, as a note: R4 has no member for it, and R5's extension of the name
-// Specimen.collection.procedure is none that validators of R4 know. The note contains no id, since exports derive
-// ids of their own from it (package fetch).
+// TakenBy records the procedure that took a specimen, as a note: R4 has no member for it, and validators of R4 do not
+// know R5's extension named Specimen.collection.procedure. The note contains no id, since exports derive their own ids
+// from it (package fetch).
 func (m *Maker) TakenBy(s *r4.Specimen, procedure *r4.Reference) {
 	p := emit.ResourceOf[r4.Procedure](m.emit, procedure)
 	if p == nil {

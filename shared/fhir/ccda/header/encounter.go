@@ -8,7 +8,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// documentConsent makes a Consent of one that the header names (CDA R2, authorization): that the document may be told.
+// documentConsent creates a Consent for an authorization in the header (CDA R2, authorization), which permits
+// disclosure of the document.
 func documentConsent(c *statement.Context, n *cda.Node) {
 	if n == nil {
 		return
@@ -24,8 +25,8 @@ func documentConsent(c *statement.Context, n *cda.Node) {
 	}, n)
 }
 
-// readEncompassing makes the Encounter that the whole document is about, with its place and its people (C-CDA on FHIR,
-// "Encounters": encompassingEncounter). An entry with the same id completes it.
+// readEncompassing creates the document's own Encounter, with its place and its people (C-CDA on FHIR, "Encounters":
+// encompassingEncounter). An entry with the same id completes it.
 func readEncompassing(c *statement.Context, n *cda.Node) {
 	if n == nil {
 		return

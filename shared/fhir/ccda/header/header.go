@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Composition makes the Composition and the resources that the header names: people, organizations, the encounter and
+// Composition creates the Composition and the resources that the header names: people, organizations, the encounter and
 // the care team (C-CDA on FHIR, "Participations").
 func Composition(c *statement.Context) *r4.Composition {
 	d := c.Document.Root
@@ -88,7 +88,7 @@ func attesters(c *statement.Context) []r4.CompositionAttester {
 	return list
 }
 
-// relations are to the documents that this one replaces, adds to or transforms.
+// relations returns the relations to the documents that this one replaces, adds to or transforms.
 func relations(d *cda.Node) []r4.CompositionRelation {
 	var list []r4.CompositionRelation
 	for n := range d.Each("relatedDocument") {
@@ -100,7 +100,7 @@ func relations(d *cda.Node) []r4.CompositionRelation {
 	return list
 }
 
-// events reads the services that the document is about. Who performed them is the care team (C-CDA on FHIR,
+// events reads the services that the document describes. Their performers form the care team (C-CDA on FHIR,
 // "Participations": documentationOf).
 func events(c *statement.Context) []r4.CompositionEvent {
 	var list []r4.CompositionEvent
@@ -124,7 +124,7 @@ func events(c *statement.Context) []r4.CompositionEvent {
 	return list
 }
 
-// careTeam makes a CareTeam of those who perform a service; nil without any.
+// careTeam creates a CareTeam of the performers of a service; nil without any.
 func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Reference {
 	t := &r4.CareTeam{
 		Identifier: datatype.Identifiers(service), Subject: c.Patient, Encounter: c.Encounter, Period: period,
@@ -153,7 +153,7 @@ func careTeam(c *statement.Context, service *cda.Node, period *r4.Period) *r4.Re
 	return c.Emit.AddEntity(t)
 }
 
-// AddProvenance makes the Provenance of everything in the document: its authors, its sender and its time (US Core
+// AddProvenance creates the Provenance of everything in the document: its authors, its sender and its time (US Core
 // Provenance). It names every source of a fact that several documents state.
 func AddProvenance(c *statement.Context, comp *r4.Composition) {
 	d := c.Document.Root

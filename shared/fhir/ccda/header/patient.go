@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// Patient makes the Patient (C-CDA on FHIR, "Patient"; US Core Patient), its guardians and its provider organization.
-// The first recordTarget counts; further ones belong to documents about groups, which C-CDA does not have.
+// Patient creates the Patient (C-CDA on FHIR, "Patient"; US Core Patient), its guardians and its provider organization.
+// Only the first recordTarget is used; further ones belong to documents about groups, which C-CDA does not have.
 func Patient(c *statement.Context) {
 	role := c.Document.Root.At("recordTarget", "patientRole")
 	who := role.At("patient")
@@ -23,7 +23,7 @@ func Patient(c *statement.Context) {
 		Address:   c.Read.Addresses(role), MaritalStatus: c.Read.Concept(who.At("maritalStatusCode")),
 	}
 	c.Emit.Keep(p)
-	if p.Gender == "" { // US Core asks for one
+	if p.Gender == "" { // US Core requires one
 		p.Gender = "unknown"
 	}
 	if p.BirthDate == "" {
@@ -68,8 +68,8 @@ func setDeath(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	}
 }
 
-// setExtensions adds race and ethnicity (US Core), religion, birth place and citizenship. Birth sex, gender identity
-// and tribal affiliation stand in the social history.
+// setExtensions adds race and ethnicity (US Core), religion, birth place and citizenship. The social history contains
+// birth sex, gender identity and tribal affiliation.
 func setExtensions(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	add := func(e *r4.Extension) {
 		if e != nil {
@@ -88,8 +88,8 @@ func setExtensions(c *statement.Context, p *r4.Patient, who *cda.Node) {
 	}
 }
 
-// ombExtension makes the US Core extension for race or ethnicity: the categories of OMB, what is more detailed, and
-// words.
+// ombExtension creates the US Core extension for race or ethnicity: the OMB categories, the detailed codes, and the
+// text.
 func ombExtension(name string, who *cda.Node, element string) *r4.Extension {
 	e := &r4.Extension{URL: datatype.USCore + name}
 	var words []string
@@ -121,7 +121,7 @@ func isOMB(code string) bool {
 	return cda.IsOneOf(code, "1002-5", "2028-9", "2054-5", "2076-8", "2106-3", "2135-2", "2186-5")
 }
 
-// languageOf reads a languageCode, which has its system by its element alone.
+// languageOf reads a languageCode, whose system follows from its element alone.
 func languageOf(n *cda.Node) *r4.CodeableConcept {
 	code := n.Attr("code")
 	if code == "" {
@@ -137,7 +137,7 @@ func languageOf(n *cda.Node) *r4.CodeableConcept {
 	}
 }
 
-// proficiency keeps how a language is spoken and how well.
+// proficiency reads the mode and the level of a person's proficiency in a language.
 func proficiency(l *cda.Node) []r4.Extension {
 	const url = "http://hl7.org/fhir/StructureDefinition/patient-proficiency"
 	var parts []r4.Extension

@@ -9,14 +9,14 @@ APND appends
 XFRM transforms
 `
 
-// unknownRaces has the display of the null flavors that US Core takes for a race (us-core-race, ombCategory).
+// unknownRaces maps the null flavors that US Core accepts for a race to their display (us-core-race, ombCategory).
 const unknownRaces terms.Table = `
 UNK Unknown
 ASKU Asked but no answer
 `
 
-// languages has the BCP 47 tag of languages whose ISO 639-2 code has three letters where one of two exists (RFC 5646,
-// 2.2.1).
+// languages maps three-letter ISO 639-2 codes to the BCP 47 tag, for languages that also have a two-letter code (RFC
+// 5646, 2.2.1).
 const languages terms.Table = `
 eng en
 spa es

@@ -1,5 +1,5 @@
-// Package observation makes Observations, of which every section has some: what all of them share, panels, and the
-// general facts that no rule covers (C-CDA on FHIR, "Results": hl7.org/fhir/us/ccda/CF-results.html).
+// Package observation creates Observations, which occur in every section: their common members, panels, and the generic
+// facts that no rule covers (C-CDA on FHIR, "Results": hl7.org/fhir/us/ccda/CF-results.html).
 package observation
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 // Generic converts a statement without a rule: to an Observation if it is observed or done, to a ServiceRequest if it
-// is planned. A statement with neither a code, a value nor words only groups others and leaves nothing itself.
+// is planned. A statement without a code, a value and words only groups others and produces no resource.
 func Generic(c *statement.Context, n *cda.Node) {
 	code, value := c.Read.Concept(n.At("code")), n.At("value")
 	_, valued := c.Read.Value(value)
@@ -33,7 +33,7 @@ func Generic(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// sectionCategory returns the code or title of the section, in place of a category that no rule knows.
+// sectionCategory returns the code or title of the section, as a category for a statement without a rule.
 func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 	if code, ok := datatype.Coding(c.InSection.At("code")); ok {
 		return []r4.CodeableConcept{{Coding: []r4.Coding{code}, Text: c.InSection.At("title").Words()}}
@@ -44,7 +44,7 @@ func sectionCategory(c *statement.Context) []r4.CodeableConcept {
 	return nil
 }
 
-// New reads the members that all Observations have (C-CDA on FHIR, "Results"). Rules add a category and members of
+// New reads the members common to all Observations (C-CDA on FHIR, "Results"). Rules add a category and members of
 // their own.
 func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := &r4.Observation{
@@ -64,8 +64,8 @@ func New(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// performers returns known performers and those of some parties, each once. An organizer may name a thousand
-// for each of its members.
+// performers returns the distinct performers in known and parties. An organizer may name a thousand for each of its
+// members.
 func performers(known []r4.Reference, parties []entity.Party) []r4.Reference {
 	var set r4.ReferenceSet
 	for _, one := range known {
@@ -89,7 +89,7 @@ func AddAuthors(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	o.Performer = performers(o.Performer, authors)
 }
 
-// effectiveOf returns the time of a statement, else that of the organizer around it.
+// effectiveOf returns the time of a statement, otherwise that of the enclosing organizer.
 func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	for at := n; at != nil; at = cda.Outer(at) {
 		moment, period = c.Read.Effective(at.At("effectiveTime"))
@@ -101,8 +101,8 @@ func effectiveOf(c *statement.Context, n *cda.Node) (moment string, period *r4.P
 	return moment, period
 }
 
-// setValues sets value[x], or why there is none. A second value is a component, and what is said not to be
-// (negationInd) is a component that is false, so that nothing denied reads as if it were so.
+// setValues sets value[x], or the reason for its absence. A second value becomes a component, and a negated value
+// (negationInd) becomes a component with the value false, so that nothing negated appears as asserted.
 func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
 	negated := cda.IsNegated(n)
 	if n.Attr("nullFlavor") != "" { // a question without an answer
@@ -121,7 +121,7 @@ func setValues(c *statement.Context, o *r4.Observation, n *cda.Node) {
 			o.Component = append(o.Component, denied(v, o.Code))
 		case first:
 			o.Value = v
-		default: // obs-7: values of one code stand together
+		default: // obs-7: values of one code belong together
 			if o.Value != (r4.Value{}) {
 				o.Component = append(o.Component, r4.Component{Code: o.Code, Value: o.Value})
 				o.Value = r4.Value{}
@@ -153,7 +153,7 @@ func StatusOf(n *cda.Node) string {
 	return cmp.Or(statuses.Of(code), "unknown")
 }
 
-// referenceRanges reads what a value is compared with.
+// referenceRanges reads the reference ranges of a value.
 func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	var list []r4.ReferenceRange
 	for rangeNode := range n.Each("referenceRange") {
@@ -171,7 +171,7 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 			r.AppliesTo = c.Read.Concepts(within, "precondition")
 			if meaning := c.Read.Concept(within.At("interpretationCode")); meaning != nil &&
 				cda.CodeOf(within.At("interpretationCode")) != "N" {
-				r.Type = meaning // FHIR takes a range without one for the normal one
+				r.Type = meaning // FHIR treats a range without a type as the normal one
 				if r.Text == "" && r.Low == nil && r.High == nil {
 					r.Text = r4.Words(meaning)
 				}
@@ -184,7 +184,7 @@ func referenceRanges(c *statement.Context, n *cda.Node) []r4.ReferenceRange {
 	return list
 }
 
-// openBound returns the words of a bound that is no part of its range, since those of FHIR are; "" for any other.
+// openBound returns the text of a bound that its range excludes, since FHIR's bounds are inclusive; "" for any other.
 func openBound(value *cda.Node) string {
 	if q := datatype.Bound(value); q != nil && cda.IsOneOf(q.Comparator, "<", ">") {
 		return datatype.Spoken(r4.Value{ValueQuantity: q})
@@ -197,7 +197,7 @@ func SocialCategory() *r4.CodeableConcept {
 	return r4.Concept(Category, "social-history", "Social History")
 }
 
-// Focus returns the people whom an observation is about in place of the patient, such as a caregiver.
+// Focus returns the people other than the patient that an observation is about, such as a caregiver.
 func Focus(c *statement.Context, n *cda.Node) []*r4.Reference {
 	var list []*r4.Reference
 	for p := range n.Each("participant") {

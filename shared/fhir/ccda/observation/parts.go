@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// Code systems of Observation.category: that of FHIR and that of US Core.
+// Code systems of Observation.category: FHIR's and US Core's.
 const (
 	Category       = "http://terminology.hl7.org/CodeSystem/observation-category"
 	USCoreCategory = "http://hl7.org/fhir/us/core/CodeSystem/us-core-category"
@@ -24,8 +24,8 @@ func NewIn(c *statement.Context, n *cda.Node, categories ...*r4.CodeableConcept)
 	return o
 }
 
-// Panel makes an Observation of an organizer whose members are Observations themselves (observation.html, "hasMember").
-// Its time is its own, or from the first of its members to the last.
+// Panel creates an Observation for an organizer whose members are Observations (observation.html, "hasMember"). Its
+// time is its own, or the span from the first of its members to the last.
 func Panel(
 	c *statement.Context, n *cda.Node, section *statement.Section, categories ...*r4.CodeableConcept,
 ) *r4.Observation {
@@ -42,8 +42,8 @@ func Panel(
 }
 
 // SpanOf returns the time from the first member of an organizer to the last (C-CDA on FHIR, "Results" and "Vital
-// Signs": an organizer without effectiveTime). Times of different zones or precision cannot be ordered: then it is the
-// first one.
+// Signs": an organizer without effectiveTime). If the times can't be ordered, because their zones or precisions differ,
+// it returns the first one.
 func SpanOf(c *statement.Context, n *cda.Node) (moment string, period *r4.Period) {
 	var times []string
 	for member := range cda.Members(n) {
@@ -85,7 +85,7 @@ func Recode(o *r4.Observation, code, display string) {
 
 // Component returns the content of an Observation as a component of another one.
 func Component(o *r4.Observation) r4.Component {
-	if o.Value == (r4.Value{}) && o.Absent == nil && len(o.Component) == 1 { // a value that is denied
+	if o.Value == (r4.Value{}) && o.Absent == nil && len(o.Component) == 1 { // a negated value
 		return o.Component[0]
 	}
 	return r4.Component{
@@ -108,7 +108,7 @@ func SetTime(o *r4.Observation, n *cda.Node) {
 	}
 }
 
-// YetToDo converts a planned statement among those that have been done, as one of a plan.
+// YetToDo converts a planned statement that appears among completed ones like a statement of a plan.
 func YetToDo(c *statement.Context, n *cda.Node) {
 	root := plannedRoots.Of(n.Name)
 	if !c.Rules.ConvertBy(root, n) {

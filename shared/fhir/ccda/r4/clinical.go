@@ -1,6 +1,6 @@
 package r4
 
-// Observation is observation.html.
+// Observation is the FHIR resource (observation.html).
 type Observation struct {
 	Header
 	Value
@@ -41,7 +41,7 @@ type ReferenceRange struct {
 	Text      string            `json:"text,omitempty"`
 }
 
-// Component is a part of an Observation that does not stand by itself.
+// Component is a part of an Observation that has no meaning by itself.
 type Component struct {
 	Value
 
@@ -51,7 +51,7 @@ type Component struct {
 	ReferenceRange []ReferenceRange  `json:"referenceRange,omitempty"`
 }
 
-// Condition is condition.html.
+// Condition is the FHIR resource (condition.html).
 type Condition struct {
 	Header
 
@@ -92,7 +92,7 @@ type ConditionSupport struct {
 	Detail []Reference       `json:"detail,omitempty"`
 }
 
-// AllergyIntolerance is allergyintolerance.html.
+// AllergyIntolerance is the FHIR resource (allergyintolerance.html).
 type AllergyIntolerance struct {
 	Header
 
@@ -128,7 +128,7 @@ type AllergyReaction struct {
 	Note          []Annotation      `json:"note,omitempty"`
 }
 
-// Encounter is encounter.html.
+// Encounter is the FHIR resource (encounter.html).
 type Encounter struct {
 	Header
 
@@ -175,7 +175,7 @@ type EncounterLocation struct {
 	Period   *Period    `json:"period,omitempty"`
 }
 
-// CareTeam is careteam.html.
+// CareTeam is the FHIR resource (careteam.html).
 type CareTeam struct {
 	Header
 

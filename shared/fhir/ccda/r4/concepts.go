@@ -16,7 +16,7 @@ func Listed[T any](list ...*T) []T {
 	return there
 }
 
-// Concept returns the concept of one code.
+// Concept returns a concept with one code.
 func Concept(system, code, display string) *CodeableConcept {
 	return &CodeableConcept{Coding: []Coding{{System: system, Code: code, Display: display}}}
 }
@@ -34,7 +34,7 @@ func Display(concept *CodeableConcept) string {
 	return ""
 }
 
-// CodeKey writes a concept for comparison.
+// CodeKey formats a concept for comparison.
 func CodeKey(concept *CodeableConcept) string {
 	if len(concept.Coding) > 0 {
 		return concept.Coding[0].System + "|" + concept.Coding[0].Code
@@ -51,7 +51,7 @@ func Codings(list []CodeableConcept) []Coding {
 	return all
 }
 
-// Words returns the text of a concept, else the display of its codes; "" for nil.
+// Words returns the text of a concept, otherwise the display of its codes; "" for nil.
 func Words(concept *CodeableConcept) string {
 	if concept == nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 // Coding is a code in a system (datatypes.html#Coding).
 type Coding struct {
 	System     string   `json:"system,omitempty"`
-	SystemText Original `json:"_system,omitempty"` // of a system without a URI
+	SystemText Original `json:"_system,omitempty"` // name of a system without a URI
 	Version    string   `json:"version,omitempty"`
 	Code       string   `json:"code,omitempty"`
 	Display    string   `json:"display,omitempty"`
@@ -31,14 +31,14 @@ func (o Original) MarshalJSON() ([]byte, error) {
 	return element.Bytes(), nil
 }
 
-// CodeableConcept is a thing in codes and words (datatypes.html#CodeableConcept).
+// CodeableConcept is a concept given by codes and text (datatypes.html#CodeableConcept).
 type CodeableConcept struct {
 	Extension []Extension `json:"extension,omitempty"`
 	Coding    []Coding    `json:"coding,omitempty"`
 	Text      string      `json:"text,omitempty"`
 }
 
-// Identifier names a thing in a namespace (datatypes.html#Identifier).
+// Identifier identifies a thing in a namespace (datatypes.html#Identifier).
 type Identifier struct {
 	Extension []Extension      `json:"extension,omitempty"`
 	Use       string           `json:"use,omitempty"`
@@ -67,7 +67,7 @@ type Quantity struct {
 	Code       string      `json:"code,omitempty"`
 }
 
-// Range has two bounds, of which one may be missing (datatypes.html#Range).
+// Range has two bounds; one of them may be missing (datatypes.html#Range).
 type Range struct {
 	Low  *Quantity `json:"low,omitempty"`
 	High *Quantity `json:"high,omitempty"`
@@ -79,14 +79,14 @@ type Ratio struct {
 	Denominator *Quantity `json:"denominator,omitempty"`
 }
 
-// Period is from one dateTime to another, of which one may be missing (datatypes.html#Period).
+// Period has a start and an end; one of them may be missing (datatypes.html#Period).
 type Period struct {
 	Extension []Extension `json:"extension,omitempty"`
 	Start     string      `json:"start,omitempty"`
 	End       string      `json:"end,omitempty"`
 }
 
-// Annotation is a note with who wrote it and when (datatypes.html#Annotation).
+// Annotation is a note with its author and time (datatypes.html#Annotation).
 type Annotation struct {
 	AuthorReference *Reference `json:"authorReference,omitempty"`
 	Time            string     `json:"time,omitempty"`
@@ -98,7 +98,7 @@ type Attachment struct {
 	ContentType string `json:"contentType,omitempty"`
 	Language    string `json:"language,omitempty"`
 	Data        []byte `json:"data,omitempty"`
-	Large       *Large `json:"-"` // in place of Data
+	Large       *Large `json:"-"` // replaces Data
 	URL         string `json:"url,omitempty"`
 	Title       string `json:"title,omitempty"`
 	Creation    string `json:"creation,omitempty"`

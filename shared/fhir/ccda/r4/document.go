@@ -1,6 +1,6 @@
 package r4
 
-// Composition is composition.html: the document itself, with its sections.
+// Composition is the FHIR resource (composition.html): the document itself, with its sections.
 type Composition struct {
 	Header
 
@@ -30,7 +30,7 @@ type CompositionAttester struct {
 	Party *Reference `json:"party,omitempty"`
 }
 
-// CompositionRelation is to another document, such as the one that it replaces.
+// CompositionRelation is a relation to another document, such as one that it replaces.
 type CompositionRelation struct {
 	Code   string      `json:"code"`
 	Target *Identifier `json:"targetIdentifier"`
@@ -54,7 +54,7 @@ type CompositionSection struct {
 	Section     []CompositionSection `json:"section,omitempty"`
 }
 
-// Provenance is provenance.html.
+// Provenance is the FHIR resource (provenance.html).
 type Provenance struct {
 	Header
 
@@ -81,7 +81,7 @@ type ProvenanceEntity struct {
 	What *Reference `json:"what"`
 }
 
-// DocumentReference is documentreference.html.
+// DocumentReference is the FHIR resource (documentreference.html).
 type DocumentReference struct {
 	Header
 
@@ -103,7 +103,7 @@ type DocumentReference struct {
 	Context       *DocumentReferenceContext `json:"context,omitempty"`
 }
 
-// DocumentRelation is to another document.
+// DocumentRelation is a relation to another document.
 type DocumentRelation struct {
 	Code   string     `json:"code"`
 	Target *Reference `json:"target"`
@@ -123,12 +123,12 @@ type DocumentReferenceContext struct {
 	Related   []Reference       `json:"related,omitempty"`
 }
 
-// Binary is binary.html. Data is written in base64.
+// Binary is the FHIR resource (binary.html). Data is written in base64.
 type Binary struct {
 	Header
 
 	ContentType string     `json:"contentType"`
 	Security    *Reference `json:"securityContext,omitempty"`
 	Data        []byte     `json:"data,omitempty" choice:"data"`
-	Large       *Large     `json:"-" choice:"data"` // in place of Data
+	Large       *Large     `json:"-" choice:"data"` // replaces Data
 }

@@ -14,17 +14,18 @@ import (
 	"unicode/utf8"
 )
 
-// Large stands for a text or a content that is too large to be held: it is written from its source with the resource.
+// Large stands for a text or content that is too large to be held in memory: it is written from its source with the
+// resource.
 type Large struct {
 	Size    int    // bytes
-	Encoded int    // bytes that it adds to the JSON of its resource, at most
+	Encoded int    // maximum number of bytes it adds to the JSON of its resource
 	Sum     string // SHA-256 of the content
 }
 
-// Sources has the function that writes each Large, by its Sum.
+// Sources holds the function that writes each Large, by its Sum.
 type Sources map[string]func(io.Writer) error
 
-// Text adds a text in UTF-8 to be written as a JSON string. The error is that of write.
+// Text adds a UTF-8 text to be written as a JSON string. The error is that of write.
 func (s Sources) Text(write func(io.Writer) error) (*Large, error) {
 	m := meter{hash: sha256.New(), escaped: sizer{most: math.MaxInt}}
 	text := runes{to: func(part []byte) error {
@@ -48,7 +49,7 @@ func (s Sources) Data(write func(io.Writer) error) (*Large, error) {
 	return s.add(write, &Large{Size: m.size, Encoded: encoded, Sum: string(m.hash.Sum(nil))}), nil
 }
 
-// meter measures what is written.
+// meter measures the data written to it.
 type meter struct {
 	size    int
 	hash    hash.Hash
@@ -58,11 +59,11 @@ type meter struct {
 // Write implements io.Writer.
 func (m *meter) Write(part []byte) (int, error) {
 	m.size += len(part)
-	_, _ = m.hash.Write(part) // a hash has no errors
+	_, _ = m.hash.Write(part) // a hash never fails
 	return len(part), nil
 }
 
-// runes hands on what is written in parts that end with a whole character.
+// runes passes on the data written to it in parts that end at a character boundary.
 type runes struct {
 	to   func(part []byte) error
 	rest []byte
@@ -91,14 +92,15 @@ func (r *runes) Write(part []byte) (int, error) {
 	return size, r.to(whole)
 }
 
-// place is a member of a resource that is Large.
+// place is a member of a resource whose value is a Large.
 type place struct {
 	large  *Large
 	isData bool
-	set    func(content []byte) // sets the member in place of the Large
+	set    func(content []byte) // replaces the Large by the content
 }
 
-// places returns the members of a resource that are Large. Only types with a narrative or with attachments have them.
+// places returns the members of a resource whose value is a Large. Only types with a narrative or with attachments have
+// any.
 func places(r Resource) []place {
 	var list []place
 	markup := func(n *Narrative) {
@@ -138,7 +140,7 @@ func places(r Resource) []place {
 	return list
 }
 
-// Write writes a resource as JSON does, with the content of each Large.
+// Write writes a resource as JSON, including the content of each Large.
 func (s Sources) Write(w io.Writer, r Resource) error {
 	if err := s.writeTo(w, r); err != nil {
 		return fmt.Errorf("r4: write %s: %w", r.Base().ResourceType, err)
@@ -146,7 +148,7 @@ func (s Sources) Write(w io.Writer, r Resource) error {
 	return nil
 }
 
-// JSON is Write to memory.
+// JSON is like Write, but returns the bytes.
 func (s Sources) JSON(r Resource) ([]byte, error) {
 	list := places(r)
 	if len(list) == 0 {
@@ -195,13 +197,13 @@ func (s Sources) writeTo(w io.Writer, r Resource) error {
 	return err //nolint:wrapcheck // Write does it
 }
 
-// marked returns the JSON of a resource with a mark in place of each Large, which stands nowhere else in it. The marks
-// are in the order of the list, which is that of the members.
+// marked returns the JSON of a resource with a mark in place of each Large. The marks occur nowhere else in it and are
+// in the order of the list, which is that of the members.
 func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 	for attempt := 0; ; attempt++ {
 		marks = marks[:0]
 		for i, p := range list {
-			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // of no padding in base64
+			mark := fmt.Sprintf("%08d%08d%08d", attempt, i, len(list)) // a length without base64 padding
 			p.set([]byte(mark))
 			if p.isData {
 				mark = base64.StdEncoding.EncodeToString([]byte(mark))
@@ -228,23 +230,23 @@ func marked(r Resource, list []place) (line []byte, marks [][]byte, err error) {
 // write writes a Large as the value of a member.
 func (s Sources) write(w io.Writer, p place) error {
 	out := bufio.NewWriterSize(w, 64<<10)
-	_ = out.WriteByte('"') // Flush has the error
+	_ = out.WriteByte('"') // Flush returns the error
 	var err error
 	if p.isData {
 		encoder := base64.NewEncoder(base64.StdEncoding, out)
 		err = s[p.large.Sum](encoder)
-		_ = encoder.Close() // as above
+		_ = encoder.Close() // Flush returns the error
 	} else {
 		err = s[p.large.Sum](escaping(out))
 	}
 	if err != nil {
 		return err
 	}
-	_ = out.WriteByte('"') // as above
+	_ = out.WriteByte('"') // Flush returns the error
 	return out.Flush()     //nolint:wrapcheck // Write does it
 }
 
-// escaping returns a writer that escapes a text as JSON does.
+// escaping returns a writer that escapes a text for JSON.
 func escaping(out *bufio.Writer) io.Writer {
 	var part bytes.Buffer
 	encoder := json.NewEncoder(&part)

@@ -9,7 +9,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// inParts writes a text in parts of so many bytes, which may end inside of a character.
+// inParts writes a text in parts of size bytes, which may end inside a character.
 func inParts(text string, size int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		for rest := []byte(text); len(rest) > 0; {

@@ -1,6 +1,6 @@
 package r4
 
-// MedicationRequest is medicationrequest.html: what is to be taken.
+// MedicationRequest is the FHIR resource (medicationrequest.html): an order for medication to be taken.
 type MedicationRequest struct {
 	Header
 
@@ -37,7 +37,7 @@ type DispenseRequest struct {
 	Performer      *Reference `json:"performer,omitempty"`
 }
 
-// MedicationAdministration is medicationadministration.html: what has been given.
+// MedicationAdministration is the FHIR resource (medicationadministration.html): medication that was given.
 type MedicationAdministration struct {
 	Header
 
@@ -75,7 +75,7 @@ type AdministrationDosage struct {
 	RateQuantity *Quantity        `json:"rateQuantity,omitempty" choice:"rate"`
 }
 
-// MedicationDispense is medicationdispense.html: what has been handed out.
+// MedicationDispense is the FHIR resource (medicationdispense.html): medication that was dispensed.
 type MedicationDispense struct {
 	Header
 
@@ -94,7 +94,7 @@ type MedicationDispense struct {
 	Dosage        []Dosage                  `json:"dosageInstruction,omitempty"`
 }
 
-// Medication is medication.html: a product of which more is known than a code.
+// Medication is the FHIR resource (medication.html): a product with more details than a code.
 type Medication struct {
 	Header
 
@@ -106,13 +106,13 @@ type Medication struct {
 	Batch        *MedicationBatch       `json:"batch,omitempty"`
 }
 
-// MedicationIngredient is a part of a Medication.
+// MedicationIngredient is an ingredient of a Medication.
 type MedicationIngredient struct {
 	Item     *CodeableConcept `json:"itemCodeableConcept"`
 	IsActive *bool            `json:"isActive,omitempty"`
 }
 
-// MedicationBatch is the package that a Medication is from.
+// MedicationBatch is the batch of a Medication.
 type MedicationBatch struct {
 	LotNumber string `json:"lotNumber,omitempty"`
 }

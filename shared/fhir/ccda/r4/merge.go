@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxCodings bounds the codings that others add to a concept: nobody has as many names for one thing.
+// maxCodings bounds the codings that other resources add to a concept: no real concept has as many.
 const maxCodings = 100
 
-// Filler makes one of resources of the same type and id. It remembers what is in their long lists, so that a resource
-// that is repeated many times takes no longer each time. The zero value is ready.
+// Filler merges resources of the same type and id. It remembers the elements of their long lists, so that each
+// repetition of a resource takes constant time. The zero value is ready to use.
 type Filler struct{ known map[any]*members }
 
-// Fill gives a resource what another of the same type and id has and it has not: members that are missing, codings of
-// the same concept, and elements of the lists that are marked for it (names, identifiers, notes). Other lists are kept
-// whole, since two doses from two documents are not two doses. The source stays that of into. Elements are shared, so
-// other is not to be used again.
+// Fill adds to a resource the parts of another one with the same type and id that it lacks: missing members, codings of
+// the same concept, and elements of the lists marked for it (names, identifiers, notes). Other lists are not merged,
+// since two records of a dose are not two doses. The source stays that of into. Elements are shared, so other must not
+// be used afterwards.
 func (f *Filler) Fill(into, other Resource) {
 	if endsActive(into, other) {
 		c, _ := other.(*Condition)
@@ -25,14 +25,14 @@ func (f *Filler) Fill(into, other Resource) {
 	f.walk(reflect.ValueOf(into).Elem(), reflect.ValueOf(other).Elem())
 }
 
-// Agree reports whether Fill would leave out nothing of what two resources of a type say: that they do not contradict
-// each other.
+// Agree reports whether two resources of a type do not contradict each other, so that Fill would lose nothing of
+// either.
 func Agree(a, b Resource) bool {
 	return !endsActive(a, b) && !endsActive(b, a) &&
 		(*Filler)(nil).walk(reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem())
 }
 
-// endsActive reports whether a resource is a condition that is active, and another one says when it ended (con-4).
+// endsActive reports whether one resource is an active condition and the other states when it ended (con-4).
 func endsActive(active, ended Resource) bool {
 	a, okA := active.(*Condition)
 	e, okE := ended.(*Condition)
@@ -65,7 +65,7 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 			if fill {
 				a.Set(b)
 			}
-		case field.Tag.Get("merge") == "first": // who says so, and not what it is
+		case field.Tag.Get("merge") == "first": // about the source, not the fact
 		case field.Tag.Get("merge") == "union":
 			if fill {
 				f.union(a, b)
@@ -77,7 +77,7 @@ func (f *Filler) walk(into, other reflect.Value) (agree bool) {
 	return agree
 }
 
-// choices names the choices (value[x]) for which some member is set, so that no second one is.
+// choices returns the names of the choices (value[x]) with a member set, so that no second one is added.
 func choices(of reflect.Value) []string {
 	var taken []string
 	for i := range of.NumField() {
@@ -100,7 +100,7 @@ func (f *Filler) fillMeta(into, other reflect.Value) {
 	}
 }
 
-// same reports whether two values say the same. Concepts that share a coding do, and complete each other.
+// same reports whether two values have the same meaning. Concepts that share a coding do, and complete each other.
 func same(into, other reflect.Value, fill bool) bool {
 	if reflect.DeepEqual(into.Interface(), other.Interface()) {
 		return true
@@ -121,8 +121,8 @@ func same(into, other reflect.Value, fill bool) bool {
 	return true
 }
 
-// samePeriod reports whether two periods say the same: one that is still open may be closed by the other, and the day
-// of a time is the same as the time.
+// samePeriod reports whether two periods are compatible: an open one may be closed by the other, and the day of a time
+// is compatible with the time.
 func samePeriod(into *Period, other any, fill bool) bool {
 	b, ok := other.(*Period)
 	if !ok {
@@ -139,7 +139,7 @@ func samePeriod(into *Period, other any, fill bool) bool {
 	return true
 }
 
-// finer gives the one of two times that says more, if the other says the same with less digits or nothing.
+// finer returns the more precise of two times, if the other is empty or a less precise form of it.
 func finer(a, b string) (string, bool) {
 	if strings.HasPrefix(b, a) {
 		return b, true

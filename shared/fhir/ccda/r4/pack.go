@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// Packer writes resources as bytes, a tenth of what they take as structs, and reads them again. Texts that several
-// resources have stand once, in the Packer that packed them. The zero value is ready.
+// Packer encodes resources as bytes, a tenth of their size as structs, and decodes them again. A text shared by several
+// resources is stored once, in the Packer that packed it. The zero value is ready to use.
 type Packer struct {
 	types  []reflect.Type
 	texts  []string
-	known  map[string]uint64 // places in texts
-	seen   []uint32          // hashes of texts that were packed before
+	known  map[string]uint64 // positions in texts
+	seen   []uint32          // hashes of texts packed before
 	buffer []byte
 }
 
-// What is kept of texts that several resources have.
+// Limits of the texts shared between resources.
 const (
 	maxTexts     = 1 << 16
 	maxTextBytes = 256
 	seenTexts    = 1 << 13
 )
 
-// How a text is written: its bytes after their number, the place of one that is known, a UUID, and a UUID after a known
-// text, such as "Patient/".
+// Encodings of a text: its length and bytes, the position of a known text, a UUID, and a UUID after a known text, such
+// as "Patient/".
 const (
 	asBytes = iota
 	asKnown
@@ -36,7 +36,7 @@ const (
 
 const uuidSize = 36
 
-// Pack returns a resource as bytes.
+// Pack encodes a resource as bytes.
 func (p *Packer) Pack(r Resource) []byte {
 	v := reflect.ValueOf(r).Elem()
 	kind := 0
@@ -51,7 +51,7 @@ func (p *Packer) Pack(r Resource) []byte {
 	return append(make([]byte, 0, len(p.buffer)), p.buffer...)
 }
 
-// Unpack returns the resource that Pack wrote.
+// Unpack decodes a resource that Pack encoded.
 func (p *Packer) Unpack(packed []byte) Resource {
 	u := unpacker{texts: p.texts, rest: packed}
 	v := reflect.New(p.types[u.number()])
@@ -125,7 +125,8 @@ func (p *Packer) text(text string) {
 	p.buffer = append(p.buffer, text...)
 }
 
-// place returns the place of a text that is known. It adds one that is packed for the second time, or at once.
+// place returns the position of a known text. It adds a text that is packed for the second time, or immediately if
+// atOnce is set.
 func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(text) > maxTextBytes {
 		return 0, false
@@ -149,7 +150,7 @@ func (p *Packer) place(text string, atOnce bool) (place uint64, ok bool) {
 	if len(p.texts) == maxTexts {
 		return 0, false
 	}
-	text = strings.Clone(text) // most are a part of the whole document
+	text = strings.Clone(text) // most are a part of the document, which could not be freed
 	place = uint64(len(p.texts))
 	p.texts = append(p.texts, text)
 	p.known[text] = place
@@ -178,7 +179,7 @@ func (p *Packer) uuid(text string) {
 	for _, part := range [...]string{text[:8], text[9:13], text[14:18], text[19:23], text[24:]} {
 		n += copy(digits[n:], part)
 	}
-	p.buffer, _ = hex.AppendDecode(p.buffer, digits[:]) // isUUID has checked it
+	p.buffer, _ = hex.AppendDecode(p.buffer, digits[:]) // isUUID has validated it
 }
 
 type unpacker struct {

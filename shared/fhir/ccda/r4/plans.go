@@ -1,6 +1,6 @@
 package r4
 
-// CarePlan is careplan.html.
+// CarePlan is the FHIR resource (careplan.html).
 type CarePlan struct {
 	Header
 
@@ -21,13 +21,13 @@ type CarePlan struct {
 	Activity       []CarePlanActivity `json:"activity,omitempty" merge:"union"`
 }
 
-// CarePlanActivity is something planned, or what came of it.
+// CarePlanActivity is a planned activity or its outcome.
 type CarePlanActivity struct {
 	Outcome   []Reference `json:"outcomeReference,omitempty"`
 	Reference *Reference  `json:"reference,omitempty"`
 }
 
-// Goal is goal.html.
+// Goal is the FHIR resource (goal.html).
 type Goal struct {
 	Header
 
@@ -60,7 +60,7 @@ type GoalTarget struct {
 	Due      string           `json:"dueDate,omitempty"`
 }
 
-// Communication is communication.html.
+// Communication is the FHIR resource (communication.html).
 type Communication struct {
 	Header
 

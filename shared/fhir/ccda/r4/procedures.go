@@ -1,6 +1,6 @@
 package r4
 
-// Procedure is procedure.html.
+// Procedure is the FHIR resource (procedure.html).
 type Procedure struct {
 	Header
 
@@ -42,7 +42,7 @@ type FocalDevice struct {
 	Manipulated *Reference       `json:"manipulated"`
 }
 
-// Immunization is immunization.html.
+// Immunization is the FHIR resource (immunization.html).
 type Immunization struct {
 	Header
 
@@ -91,13 +91,14 @@ type ImmunizationReaction struct {
 	Detail *Reference `json:"detail,omitempty"`
 }
 
-// ImmunizationProtocol is which dose of a series it was.
+// ImmunizationProtocol states the number of the dose in its series.
 type ImmunizationProtocol struct {
 	Series     string `json:"series,omitempty"`
 	DoseNumber int32  `json:"doseNumberPositiveInt,omitempty"`
 }
 
-// SupplyDelivery is supplydelivery.html: what has been handed to the patient and is no medication.
+// SupplyDelivery is the FHIR resource (supplydelivery.html): an item, other than medication, that was handed to the
+// patient.
 type SupplyDelivery struct {
 	Header
 

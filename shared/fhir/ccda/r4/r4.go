@@ -1,5 +1,5 @@
-// Package r4 owns the FHIR R4 (4.0.1) resources that package ccda makes, as structs with the members that it fills and
-// no others, in the order in which FHIR lists them. How two resources of the same id become one is in merge.go.
+// Package r4 owns the FHIR R4 (4.0.1) resources that package ccda creates, as structs with only the members that it
+// fills, in the order in which FHIR lists them. File merge.go defines how two resources with the same id are merged.
 package r4
 
 import (
@@ -10,11 +10,11 @@ import (
 
 // Resource is a pointer to one of the resources of this package.
 type Resource interface {
-	// Base is what all resources have, for reading and writing.
+	// Base returns the members common to all resources, for reading and writing.
 	Base() *Header
 }
 
-// Header begins every resource.
+// Header holds the first members of every resource.
 type Header struct {
 	ResourceType string      `json:"resourceType"`
 	ID           string      `json:"id"`
@@ -23,17 +23,17 @@ type Header struct {
 	Extension    []Extension `json:"extension,omitempty" merge:"union"`
 }
 
-// Meta has the source of a resource, and the codes of that source that have no member of their own.
+// Meta holds the source of a resource, and the source's codes that have no member of their own.
 type Meta struct {
 	Source string   `json:"source,omitempty"`
 	Tag    []Coding `json:"tag,omitempty"`
 }
 
-// Narrative is XHTML for people.
+// Narrative is XHTML for human readers.
 type Narrative struct {
 	Status string `json:"status"`
 	Div    string `json:"div"`
-	Large  *Large `json:"-"` // in place of Div
+	Large  *Large `json:"-"` // replaces Div
 }
 
 // Base implements Resource for everything that embeds a Header.
@@ -44,7 +44,7 @@ func (h *Header) Reference() *Reference {
 	return &Reference{Reference: h.ResourceType + "/" + h.ID}
 }
 
-// Tag adds codings that are not there yet to meta.tag.
+// Tag adds the codings that meta.tag does not contain yet.
 func (h *Header) Tag(codings ...Coding) {
 	if len(codings) == 0 {
 		return
@@ -55,8 +55,8 @@ func (h *Header) Tag(codings ...Coding) {
 	h.Meta.Tag = AppendNew(h.Meta.Tag, codings...)
 }
 
-// JSON writes a resource as one compact line without its end. Texts stand as they are: what is not HTML needs no
-// escapes.
+// JSON writes a resource as one compact line without a line feed. HTML characters in texts are not escaped, since the
+// output is not HTML.
 func JSON(r Resource) ([]byte, error) {
 	var line line
 	encoder := json.NewEncoder(&line)
@@ -67,7 +67,7 @@ func JSON(r Resource) ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte{'\n'}), nil
 }
 
-// line keeps what an encoder writes at once, in no more memory than it takes.
+// line stores what an encoder writes in one call, without spare capacity.
 type line []byte
 
 // Write implements io.Writer.
@@ -80,7 +80,7 @@ func (l *line) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// AppendNew appends what a list does not have yet.
+// AppendNew appends the elements that the list does not contain yet.
 func AppendNew[T comparable](list []T, more ...T) []T {
 	for _, m := range more {
 		known := false

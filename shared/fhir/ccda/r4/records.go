@@ -1,6 +1,6 @@
 package r4
 
-// FamilyMemberHistory is familymemberhistory.html.
+// FamilyMemberHistory is the FHIR resource (familymemberhistory.html).
 type FamilyMemberHistory struct {
 	Header
 
@@ -29,7 +29,7 @@ type FamilyCondition struct {
 	Note        []Annotation     `json:"note,omitempty"`
 }
 
-// Coverage is coverage.html: who pays.
+// Coverage is the FHIR resource (coverage.html): an insurance or a payer.
 type Coverage struct {
 	Header
 
@@ -54,7 +54,7 @@ type CoverageClass struct {
 	Name  string           `json:"name,omitempty"`
 }
 
-// Consent is consent.html: what the patient wants done.
+// Consent is the FHIR resource (consent.html): a decision of the patient.
 type Consent struct {
 	Header
 
@@ -84,13 +84,13 @@ type ConsentProvision struct {
 	Code   []CodeableConcept `json:"code,omitempty"`
 }
 
-// ConsentActor is somebody with a part in a Consent.
+// ConsentActor is a party with a role in a Consent.
 type ConsentActor struct {
 	Role      *CodeableConcept `json:"role"`
 	Reference *Reference       `json:"reference"`
 }
 
-// ImagingStudy is imagingstudy.html.
+// ImagingStudy is the FHIR resource (imagingstudy.html).
 type ImagingStudy struct {
 	Header
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// IsKept reports whether a reference leads to a resource.
+// IsKept reports whether a reference points to a resource.
 func IsKept(ref *Reference) bool { return ref != nil && ref.Reference != "" }
 
 // ReferenceSet is a list of references without duplicates.
@@ -14,7 +14,7 @@ type ReferenceSet struct {
 	seen map[string]bool
 }
 
-// Add adds a reference that is new and leads to a resource.
+// Add adds a reference if it is new and points to a resource.
 func (l *ReferenceSet) Add(r Reference) {
 	if !IsKept(&r) {
 		return
@@ -28,7 +28,7 @@ func (l *ReferenceSet) Add(r Reference) {
 	}
 }
 
-// AppendReference appends the references that are not in the list yet.
+// AppendReference appends the references that the list does not contain yet.
 func AppendReference(list []Reference, more ...Reference) []Reference {
 	for _, m := range more {
 		if !slices.ContainsFunc(list, func(r Reference) bool { return r.Reference == m.Reference }) {
@@ -38,7 +38,7 @@ func AppendReference(list []Reference, more ...Reference) []Reference {
 	return list
 }
 
-// OfType returns the references to resources of some types.
+// OfType returns the references to resources of the given types.
 func OfType(list []Reference, types ...string) []Reference {
 	var some []Reference
 	for _, r := range list {

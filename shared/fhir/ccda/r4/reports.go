@@ -1,6 +1,6 @@
 package r4
 
-// DiagnosticReport is diagnosticreport.html: results that belong together.
+// DiagnosticReport is the FHIR resource (diagnosticreport.html): results that belong together.
 type DiagnosticReport struct {
 	Header
 
@@ -21,7 +21,7 @@ type DiagnosticReport struct {
 	PresentedForm   []Attachment      `json:"presentedForm,omitempty" merge:"union"`
 }
 
-// Specimen is specimen.html.
+// Specimen is the FHIR resource (specimen.html).
 type Specimen struct {
 	Header
 

@@ -1,6 +1,6 @@
 package r4
 
-// ServiceRequest is servicerequest.html: a procedure, test or service that is planned.
+// ServiceRequest is the FHIR resource (servicerequest.html): a planned procedure, test or service.
 type ServiceRequest struct {
 	Header
 
@@ -31,7 +31,7 @@ type ServiceRequest struct {
 	Instruction       string            `json:"patientInstruction,omitempty"`
 }
 
-// DeviceRequest is devicerequest.html: a device or supply that is planned.
+// DeviceRequest is the FHIR resource (devicerequest.html): a planned device or supply.
 type DeviceRequest struct {
 	Header
 
@@ -50,7 +50,7 @@ type DeviceRequest struct {
 	Note             []Annotation      `json:"note,omitempty" merge:"union"`
 }
 
-// Parameter is a detail of what is requested.
+// Parameter is a detail of the requested device or supply.
 type Parameter struct {
 	Code          *CodeableConcept `json:"code,omitempty"`
 	ValueQuantity *Quantity        `json:"valueQuantity,omitempty"`

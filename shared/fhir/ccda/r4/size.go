@@ -8,15 +8,14 @@ import (
 )
 
 // Size returns an upper bound on the number of bytes that JSON writes for a resource or a part of one. It stops
-// counting once the result exceeds most, so that a small value referenced many times costs no more than what it may
-// become.
+// counting once the result exceeds most, so that measuring a value costs no more than the allowed output.
 func Size(v any, most int) int {
 	s := sizer{most: most}
 	s.value(reflect.ValueOf(v))
 	return s.size
 }
 
-// originalElement holds the JSON around an Original.
+// originalElement is the JSON around an Original.
 const originalElement = `{"extension":[{"url":"http://hl7.org/fhir/StructureDefinition/originalText","valueString":}]}`
 
 type sizer struct{ size, most int }
@@ -51,7 +50,7 @@ func (s *sizer) value(v reflect.Value) {
 	}
 }
 
-// members adds the members of an object. Those of an embedded struct stand among them.
+// members adds the members of an object, including those of an embedded struct.
 func (s *sizer) members(v reflect.Value) {
 	for field, member := range v.Fields() {
 		tag := field.Tag.Get("json")
@@ -70,7 +69,7 @@ func (s *sizer) members(v reflect.Value) {
 	}
 }
 
-// text adds a string with its quotes and escapes.
+// text adds a string, including its quotes and escapes.
 func (s *sizer) text(text string) {
 	s.size += len(`""`)
 	for _, r := range text {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// authorships collects who wrote the statements that name an author of their own, and who performed those whose
-// resource has no member for it. Statements of one author at one time share a Provenance (C-CDA on FHIR, "Mapping
+// authorships collects the authors of statements that name their own, and the performers of statements whose resource
+// has no member for them. Statements with the same author and time share a Provenance (C-CDA on FHIR, "Mapping
 // Guidance": Provenance).
 type authorships struct {
 	list  []*authorship
@@ -53,8 +53,8 @@ func (c *Context) Attribute(head *r4.Header, n, main *cda.Node) {
 	})
 }
 
-// hasNoPerformer reports whether the resource of a statement has no member for its performers. That of a
-// MedicationRequest is for the intended one: who gave a medication that is only reported has no member.
+// hasNoPerformer reports whether the resource of a statement has no member for its performers. A MedicationRequest's
+// performer is the intended one: there is no member for the person who gave a reported medication.
 func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 	switch head.ResourceType {
 	case "AllergyIntolerance", "Condition", "Goal", "CarePlan", "Consent", "FamilyMemberHistory", "DeviceUseStatement":
@@ -66,7 +66,7 @@ func hasNoPerformer(head *r4.Header, n *cda.Node) bool {
 }
 
 // AttributeSection collects the authors of a section for those of its resources whose statements name none (CDA R2,
-// context conduction: an author in an entry takes the place of the section's).
+// context conduction: an author in an entry overrides the section's).
 func (c *Context) AttributeSection(section *cda.Node, resources []r4.Reference) {
 	if section.At("author") == nil {
 		return
@@ -85,7 +85,7 @@ func (c *Context) attributeToAuthors(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// activityOf says what a statement is about by its code, else by its class.
+// activityOf returns the activity of a statement from its code, otherwise from its class.
 func activityOf(n *cda.Node) r4.Coding {
 	if code, ok := datatype.Coding(n.At("code")); ok {
 		return code
@@ -97,10 +97,10 @@ func activityOf(n *cda.Node) r4.Coding {
 
 // participation states the role of a person in a statement, and the time.
 type participation struct {
-	kind, display string // of the agent
+	kind, display string // role of the agent
 	moment        string
 	period        *r4.Period
-	activity      r4.Coding // empty for making it
+	activity      r4.Coding // empty for authorship of the resource
 }
 
 func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation) {
@@ -151,7 +151,8 @@ func (c *Context) attributeTo(head *r4.Header, p entity.Party, how participation
 	}
 }
 
-// AddAuthorships adds a Provenance for each author and time that Attribute collected, recorded when the document was.
+// AddAuthorships adds a Provenance for each author and time that Attribute collected. Its recorded time is that of the
+// document.
 func (c *Context) AddAuthorships() {
 	for _, a := range c.authorships.list {
 		p := a.provenance

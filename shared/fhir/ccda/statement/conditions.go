@@ -21,8 +21,8 @@ func IsHealthConcern(r *r4.Condition) bool {
 	return false
 }
 
-// ConsentStatus returns the status of a Consent: a directive that has been recorded (completed) is in force, until its
-// time has ended. One whose status is not known is not to be acted on (FHIR R4, Consent.status: draft).
+// ConsentStatus returns the status of a Consent: a recorded directive (completed) is in force until its time has ended.
+// One with an unknown status must not be acted on (FHIR R4, Consent.status: draft).
 func (c *Context) ConsentStatus(n *cda.Node) string {
 	status := cmp.Or(consentStates.Of(cda.StatusOf(n)), "draft")
 	if cda.HasNoStatus(n) {
@@ -47,9 +47,9 @@ func ConditionStatus(code string) *r4.CodeableConcept {
 	return r4.Concept(ConditionClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// StatusIn returns the code or the word of the status observation in a problem or an allergy (C-CDA on FHIR,
-// "Problems" and "Allergies": status observation), by its template or code. denied is true for an observation that
-// negates what it says.
+// StatusIn returns the code or the words of the status observation in a problem or an allergy (C-CDA on FHIR,
+// "Problems" and "Allergies": status observation), found by its template or code. denied is true if the observation is
+// negated.
 func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 	if status := cda.EntryOf(n, root, "33999-4"); status != nil {
 		return status.At("value"), false
@@ -65,7 +65,7 @@ func StatusIn(n *cda.Node, root string) (value *cda.Node, denied bool) {
 // End classifies effectiveTime/high of a problem or an allergy.
 type End int
 
-// The ends. C-CDA writes UNK for an end whose date is not known; any other nullFlavor says nothing of an end (C-CDA on
+// The ends. C-CDA writes UNK for an end with an unknown date; any other nullFlavor does not imply an end (C-CDA on
 // FHIR, "Problems", row effectiveTime/high).
 const (
 	NoEnd End = iota
@@ -73,7 +73,7 @@ const (
 	DatedEnd
 )
 
-// EndOf reads effectiveTime/high. A time after that of the document has not come.
+// EndOf reads effectiveTime/high. A time after that of the document is not an end yet.
 func (c *Context) EndOf(when *cda.Node) End {
 	high := when.At("high")
 	switch _, dated := cda.ReadStamp(high.Attr("value")); {
@@ -87,7 +87,7 @@ func (c *Context) EndOf(when *cda.Node) End {
 
 // ClinicalStatus returns the clinical status of a problem or an allergy without a status observation: that of the
 // concern (C-CDA on FHIR, ConceptMap CF-ConditionClinicalStatus). One that has ended is inactive ("Problems", row
-// effectiveTime/high), so that all mentions of it agree. It is "" if nothing is said.
+// effectiveTime/high), so that all its mentions agree. It returns "" if nothing is stated.
 func ClinicalStatus(concern string, end End) string {
 	if end != NoEnd {
 		return "inactive"
@@ -98,10 +98,10 @@ func ClinicalStatus(concern string, end End) string {
 // ProblemStatusRoot is the template of the status observation in a problem.
 const ProblemStatusRoot = "2.16.840.1.113883.10.20.22.4.6"
 
-// ProblemStatus returns the clinical status of a problem or a concern: of its status observation, else of the status of
-// the concern and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem Status). One
-// whose end has a date is not active (con-4); an end of which no date is known does not contradict a status
-// observation. It is nil if nothing is said.
+// ProblemStatus returns the clinical status of a problem or a concern: from its status observation, otherwise from the
+// status of the concern and the end (C-CDA on FHIR, "Problems", rows statusCode, effectiveTime/high and Problem
+// Status). A problem whose end has a date is not active (con-4); an end without a known date does not contradict a
+// status observation. It returns nil if nothing is stated.
 func (c *Context) ProblemStatus(n *cda.Node, concern string) *r4.CodeableConcept {
 	value, denied := StatusIn(n, ProblemStatusRoot)
 	code, end := ProblemStatusOf(value), c.EndOf(n.At("effectiveTime"))

@@ -7,14 +7,14 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Why a statement has no resource although a rule made one.
+// Reasons for dropping the resource that a rule created for a statement.
 const (
 	noResource = "no resource can state that it is negated"
 	noStatus   = "no resource can state that its status is unknown"
 )
 
-// limit restricts a resource to the content of its statement, whichever rule made it. A negated statement is refuted or
-// not done, and one that is null or has no name is neither confirmed nor in progress. It returns the reason if no
+// limit restricts a resource to the content of its statement, whichever rule created it. A negated statement becomes
+// refuted or not done, and a null or unnamed one becomes neither confirmed nor in progress. It returns the reason if no
 // resource of the type can state that; "" if r can.
 func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
@@ -29,7 +29,7 @@ func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	return ""
 }
 
-// isUnnamed reports whether a resource is about something that has no name.
+// isUnnamed reports whether a resource is about something without a name.
 func (c *Context) isUnnamed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
@@ -38,7 +38,7 @@ func (c *Context) isUnnamed(r r4.Resource) bool {
 		return datatype.IsUnnamed(r.Code)
 	case *r4.Procedure:
 		return datatype.IsUnnamed(r.Code)
-	case *r4.ServiceRequest: // "No smoking" is one
+	case *r4.ServiceRequest: // "No smoking" is a valid name
 		return datatype.IsUnknown(r.Code)
 	case *r4.DeviceRequest:
 		return datatype.IsUnknown(r.Code)
@@ -61,9 +61,9 @@ func (c *Context) isUnknownProduct(concept *r4.CodeableConcept, product *r4.Refe
 	return (product == nil || concept != nil) && datatype.IsUnnamed(concept)
 }
 
-// deny makes a resource state that something is not so, or was not done (FHIR R4, the status of each type). It reports
-// whether its type can. Rules have set the code or the verification of a Condition and of an AllergyIntolerance, and
-// the value of an Observation.
+// deny makes a resource state that something is absent or was not done (FHIR R4, the status of each type). It reports
+// whether its type can. Rules have already set the code or the verification of a Condition and of an
+// AllergyIntolerance, and the value of an Observation.
 func deny(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition, *r4.AllergyIntolerance, *r4.Observation:
@@ -79,7 +79,7 @@ func deny(r r4.Resource) bool {
 		r.DoNotPerform = r4.True()
 	case *r4.ServiceRequest:
 		r.DoNotPerform = r4.True()
-	case *r4.DeviceRequest: // R4 has no doNotPerform there
+	case *r4.DeviceRequest: // R4 has no doNotPerform for it
 		r.Status = "revoked"
 	case *r4.SupplyDelivery:
 		r.Status = "abandoned"
@@ -95,9 +95,8 @@ func deny(r r4.Resource) bool {
 	return true
 }
 
-// leaveOpen makes a resource state that nothing is known of its status, or that nobody has confirmed it (FHIR R4, the
-// status of each type; US Core, "Missing Data"). It reports whether its type can. A status that says that something has
-// ended or was an error stays.
+// leaveOpen makes a resource state that its status is unknown or unconfirmed (FHIR R4, the status of each type; US
+// Core, "Missing Data"). It reports whether its type can. A status of ended or entered in error is kept.
 func leaveOpen(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
@@ -159,7 +158,7 @@ func statusOf(r r4.Resource) *string {
 	return nil
 }
 
-// setOpen replaces a status that says that something is under way or done.
+// setOpen replaces a status that states that something is under way or done.
 func setOpen(status *string, open string) {
 	if cda.IsOneOf(*status, "active", "completed", "final", "in-progress", "finished", "available") {
 		*status = open

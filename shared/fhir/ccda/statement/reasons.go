@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// IsReaction reports whether a statement is a Reaction Observation of the one around it, by its relationship or
+// IsReaction reports whether a statement is a Reaction Observation of the enclosing one, by its relationship or
 // template.
 func IsReaction(r, n *cda.Node) bool {
 	if cda.IsNegated(n) {
@@ -24,7 +24,7 @@ func IsReaction(r, n *cda.Node) bool {
 	return false
 }
 
-// SeverityOf finds the Severity Observation of a reaction, or of all reactions if it is beside them.
+// SeverityOf returns the Severity Observation of a reaction, or one beside the reactions that applies to all of them.
 func SeverityOf(n *cda.Node) *cda.Node {
 	return cda.EntryOf(n, "2.16.840.1.113883.10.20.22.4.8", "SEV")
 }
@@ -34,15 +34,15 @@ func IsInstruction(s *cda.Node) bool {
 	return s.Name == "act" && cda.IsTemplate(s, InstructionRoots()...)
 }
 
-// IsReason reports whether a statement is the reason of the one around it (Indication,
+// IsReason reports whether a statement is the reason of the enclosing one (Indication,
 // 2.16.840.1.113883.10.20.22.4.19).
 func IsReason(rel, n *cda.Node) bool {
 	return n.Name == "observation" && n.At("value") != nil && !cda.IsNegated(n) && (cda.IsTemplate(n, IndicationRoot) ||
 		rel.Attr("typeCode") == "RSON" && n.At("templateId") == nil)
 }
 
-// Reason adds a reason to two lists: its code, and the Condition of the same id if the document has one before (C-CDA
-// on FHIR, "Encounters": indication).
+// Reason adds a reason to two lists: its code, and the Condition with the same id if it occurs earlier in the document
+// (C-CDA on FHIR, "Encounters": indication).
 func (c *Context) Reason(
 	n *cda.Node, codes []r4.CodeableConcept, references []r4.Reference,
 ) ([]r4.CodeableConcept, []r4.Reference) {
@@ -54,7 +54,7 @@ func (c *Context) Reason(
 	return append(codes, r4.Listed(c.Read.Concept(n.At("value")))...), references
 }
 
-// Reasons reads the reasons of a statement, and returns the statements that it covers with them.
+// Reasons reads the reasons of a statement. told lists the statements that contain them.
 func (c *Context) Reasons(n *cda.Node) (codes []r4.CodeableConcept, references []r4.Reference, told []*cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		for inner := range rel.Each("observation") {

@@ -9,7 +9,7 @@ import (
 // IsPreference reports whether an Observation is a Priority Preference, by its code.
 func IsPreference(o *r4.Observation) bool { return o.Code.Has("http://snomed.info/sct", "225773000") }
 
-// PertainsToGoal records which goal a resource is for (FHIR extension resource-pertainsToGoal).
+// PertainsToGoal records the goal that a resource serves (FHIR extension resource-pertainsToGoal).
 func PertainsToGoal(head *r4.Header, goal r4.Reference) {
 	const url = "http://hl7.org/fhir/StructureDefinition/resource-pertainsToGoal"
 	for _, e := range head.Extension {
@@ -20,8 +20,8 @@ func PertainsToGoal(head *r4.Header, goal r4.Reference) {
 	head.Extension = append(head.Extension, r4.Extension{URL: url, ValueReference: &goal})
 }
 
-// Related returns references to what a statement points to by relationships of some types (ActRelationshipType):
-// statements in it, and those that an Entry Reference names. They are complete only when every statement has its
+// Related returns references to the targets of a statement's relationships of the given types (ActRelationshipType):
+// statements in it, and those that an Entry Reference names. The list is complete only when every statement has its
 // resource (emit.Emitter.After).
 func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	var list []r4.Reference
@@ -38,7 +38,8 @@ func (c *Context) Related(n *cda.Node, kinds ...string) []r4.Reference {
 	return list
 }
 
-// Pointed returns a reference to the resource of a statement, or of another one with its id if it only names that.
+// Pointed returns a reference to the resource of a statement or, if the statement only repeats an id, of the other one
+// with that id.
 func (c *Context) Pointed(s *cda.Node) *r4.Reference {
 	if ref := c.Emit.Reference(s); ref != nil && !cda.IsTemplate(s, EntryReference) {
 		return ref

@@ -1,19 +1,20 @@
 package statement
 
-// Templates that more than one section names. The rule of each belongs to one of them, or to package notes.
+// Templates used by several sections. The rule of each belongs to one of them, or to package notes.
 const (
 	PlannedActRoot         = "2.16.840.1.113883.10.20.22.4.39"
 	PlannedMedicationRoot  = "2.16.840.1.113883.10.20.22.4.42"
 	SupplyOrderRoot        = "2.16.840.1.113883.10.20.22.4.17"
 	SpecimenCollectionRoot = "2.16.840.1.113883.10.20.22.4.415"
-	ProcedureActRoot       = "2.16.840.1.113883.10.20.22.4.12" // of acts that have been done
+	ProcedureActRoot       = "2.16.840.1.113883.10.20.22.4.12" // for acts that were performed
 	IndicationRoot         = "2.16.840.1.113883.10.20.22.4.19"
 	GoalRoot               = "2.16.840.1.113883.10.20.22.4.121"
 	PreferenceRoot         = "2.16.840.1.113883.10.20.22.4.143"
 	InstructionRoot        = "2.16.840.1.113883.10.20.22.4.20"
 	NoteActivityRoot       = "2.16.840.1.113883.10.20.22.4.202"
 	EntryReference         = "2.16.840.1.113883.10.20.22.4.122"
-	// ExternalDocumentReference is the template of the document in C-CDA; here also of an act that only refers to it.
+	// ExternalDocumentReference is C-CDA's template for an external document; here it also stands for an act that only
+	// refers to one.
 	ExternalDocumentReference = "2.16.840.1.113883.10.20.22.4.115"
 )
 

@@ -9,10 +9,11 @@ import (
 	"recordbridge/shared/fhir/ccda/r4"
 )
 
-// Add adds a resource that covers some statements, the main one first, and returns a reference to it. If there is a
-// resource of its id, Add completes that one, unless the two contradict each other. Codes of the statements that have
-// no member in the resource, such as the class of an act, are kept as tags. A resource that would state more than its
-// statement does is limited to that (docs/reference/ccda.md, "Status, negation and absence"), or left out and counted.
+// Add adds a resource that covers some statements, the main one first, and returns a reference to it. If a resource
+// with its id exists, Add completes that one, unless the two contradict each other. Codes of the statements that have
+// no member in the resource, such as the class of an act, are kept as tags. A resource that would assert more than its
+// statement is limited to the statement (docs/reference/ccda.md, "Status, negation and absence"), or dropped and
+// counted.
 func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	head := r.Base()
 	for _, n := range told {
@@ -51,7 +52,7 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	return ref
 }
 
-// TagUntold keeps the codes of a statement's code, value and interpretation that no rule has read as tags.
+// TagUntold adds the codes of a statement's code, value and interpretation that no rule has read as tags.
 func (c *Context) TagUntold(head *r4.Header, n *cda.Node) {
 	for part := range n.Each("code", "value", "interpretationCode") {
 		for cd := range part.Descendants() {
@@ -65,7 +66,7 @@ func (c *Context) TagUntold(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagHidden keeps the codes of the removed parts of a negated statement as tags, such as the device of a procedure that
+// tagHidden adds the codes of the removed parts of a negated statement as tags, such as the device of a procedure that
 // was not done.
 func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	if len(n.Hidden()) == 0 || !cda.IsNegated(n) {
@@ -81,7 +82,7 @@ func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 	}
 }
 
-// tagComments keeps the codes of the comments that are notes of the resource.
+// tagComments adds the codes of the comments that became notes of the resource as tags.
 func (c *Context) tagComments(head *r4.Header, n *cda.Node) {
 	for r := range n.Each("entryRelationship") {
 		if act := r.At("act"); act != nil && c.Emit.IsTaken(act) && cda.IsComment(act) {

@@ -17,7 +17,7 @@ nullified entered-in-error
 `
 
 // concernStatuses maps ActStatus of a concern to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ConditionClinicalStatus), with the statuses of ActStatus that it does not have.
+// CF-ConditionClinicalStatus), including statuses that the map lacks.
 const concernStatuses terms.Table = `
 active active
 completed inactive
@@ -30,7 +30,7 @@ obsolete inactive
 `
 
 // problemStatuses maps the value of a Problem Status Observation to condition-clinical (C-CDA on FHIR, ConceptMap
-// CF-ProblemStatus), with codes and words of older documents.
+// CF-ProblemStatus), including codes and words of older documents.
 const problemStatuses terms.Table = `
 55561003 active
 active active

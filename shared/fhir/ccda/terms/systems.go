@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// The URIs of code systems that rules name (FHIR R4, terminologies-systems.html).
+// The URIs of code systems used by rules (FHIR R4, terminologies-systems.html).
 const (
 	LOINC    = "http://loinc.org"
 	ICD10CM  = "http://hl7.org/fhir/sid/icd-10-cm"
 	ICD10PCS = "http://www.cms.gov/Medicare/Coding/ICD10"
 )
 
-// systems has the FHIR URI of code systems by their OID (terminology.hl7.org, terminologies-systems.html, and the
+// systems maps the OID of a code system to its FHIR URI (terminology.hl7.org, terminologies-systems.html, and the
 // identifier registry of "C-CDA on FHIR").
 const systems Table = `
 2.16.840.1.113883.6.96 http://snomed.info/sct
@@ -97,8 +97,8 @@ const systems Table = `
 2.16.840.1.113883.12.487 http://terminology.hl7.org/CodeSystem/v2-0487
 `
 
-// systemNames has the OID of code systems by how documents without one name them, in lower case and without
-// punctuation.
+// systemNames maps the names that documents without an OID use for code systems, in lower case and without punctuation,
+// to the OID.
 const systemNames Table = `
 snomedct 2.16.840.1.113883.6.96
 snomed 2.16.840.1.113883.6.96
@@ -126,7 +126,7 @@ actcode 2.16.840.1.113883.5.4
 hl7actcode 2.16.840.1.113883.5.4
 `
 
-// System returns the FHIR URI of a code system by its OID, else by its name; "" if neither identifies it.
+// System returns the FHIR URI of a code system by its OID, otherwise by its name; "" if neither identifies it.
 func System(codeSystem, name string) string {
 	if uri := URI(codeSystem); uri != "" {
 		return uri
@@ -143,8 +143,8 @@ func System(codeSystem, name string) string {
 // as a country's.
 const shortestOID = len("1.2.3")
 
-// URI writes the root of an id or a code system as a URI: an OID by the URI that FHIR has for it, else as itself. It
-// returns "" for a root of no valid form, since FHIR takes a urn:oid: or urn:uuid: only with a valid OID or UUID
+// URI formats the root of an id or a code system as a URI: the FHIR URI of an OID if there is one, otherwise a URN of
+// the root. It returns "" for an invalid root, since FHIR allows urn:oid: and urn:uuid: only with a valid OID or UUID
 // (datatypes.html#uri).
 func URI(root string) string {
 	root = strings.Trim(strings.TrimSpace(root), "{}")
@@ -163,7 +163,7 @@ func URI(root string) string {
 	return ""
 }
 
-// withoutScheme returns the OID or UUID in a URN of one (RFC 3061, RFC 9562), whose scheme is in either case.
+// withoutScheme returns the OID or UUID of a URN (RFC 3061, RFC 9562). The scheme may be in upper or lower case.
 func withoutScheme(text string) string {
 	for _, scheme := range [...]string{"urn:oid:", "urn:uuid:"} {
 		if len(text) > len(scheme) && strings.EqualFold(text[:len(scheme)], scheme) {
@@ -173,8 +173,8 @@ func withoutScheme(text string) string {
 	return text
 }
 
-// isAbsolute reports whether a text is an absolute URI by its characters and parts (RFC 3986, 4.3; RFC 8141, 2), and
-// not a urn:oid: or urn:uuid:, whose content URI checks.
+// isAbsolute reports whether the characters and parts of a text form an absolute URI (RFC 3986, 4.3; RFC 8141, 2). It
+// excludes urn:oid: and urn:uuid:, whose content URI checks.
 func isAbsolute(text string) bool {
 	const legal = "-._~:/?#[]@!$&'()*+,;=%" +
 		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -192,7 +192,7 @@ func isAbsolute(text string) bool {
 	return len(kind) > 1 && name != "" && !strings.EqualFold(kind, "oid") && !strings.EqualFold(kind, "uuid")
 }
 
-// plainName leaves the letters and digits of a name, in lower case.
+// plainName returns the letters and digits of a name, in lower case.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -242,9 +242,9 @@ func IsURI(text string) bool {
 		!strings.ContainsAny(text, " \t\n")
 }
 
-// IsICD10PCS reports whether a code that is said to be one of ICD-10-CM can only be one of ICD-10-PCS by its form:
-// seven digits and letters without I and O, beginning with a section, which do not have the letter and digit that begin
-// each code of ICD-10-CM. Senders use the OID of ICD-10-CM for both (C-CDA on FHIR, "Procedures": example).
+// IsICD10PCS reports whether a code labelled as ICD-10-CM can only be ICD-10-PCS by its form: seven digits and letters
+// without I and O, beginning with a section, which never has the letter and digit at the beginning of an ICD-10-CM
+// code. Senders use the OID of ICD-10-CM for both (C-CDA on FHIR, "Procedures": example).
 func IsICD10PCS(code string) bool {
 	const digits, sections = "0123456789", "0123456789BCDFGHX"
 	return len(code) == 7 && strings.Trim(code, "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ") == "" &&

@@ -5,16 +5,16 @@ import "strings"
 // expression is the result of parsing a unit.
 type expression struct {
 	valid    bool
-	doubtful bool // valid, but senders mean a different unit by this spelling
+	doubtful bool // valid, but senders mean a different unit by it
 }
 
-// parse reads an expression by the grammar of UCUM 2.2:
+// parse parses an expression by the grammar of UCUM 2.2:
 //
 //	main      = "/" term | term
 //	term      = component { ("." | "/") component }
 //	component = symbol [exponent] [annotation] | annotation | factor [annotation] | "(" term ")" [annotation]
 //
-// Annotations of factors and of terms in parentheses are not in the published grammar, but in UCUM's own examples.
+// The published grammar lacks annotations of factors and of terms in parentheses, but UCUM's own examples have them.
 func parse(text string) expression {
 	p := parser{rest: strings.TrimPrefix(text, "/")}
 	p.term(0)
@@ -26,13 +26,13 @@ type parser struct {
 	failed, doubtful bool
 }
 
-// maxDepth bounds how deep parentheses may be nested.
+// maxDepth bounds the nesting of parentheses.
 const maxDepth = 16
 
 func (p *parser) term(depth int) {
 	for wasFactor := false; ; {
 		isFactor := p.component(depth)
-		p.doubtful = p.doubtful || wasFactor && isFactor // 1.73 is a decimal number to whoever writes it
+		p.doubtful = p.doubtful || wasFactor && isFactor // a sender means 1.73 as a decimal number
 		if p.failed || p.rest == "" || p.rest[0] != '.' && p.rest[0] != '/' {
 			return
 		}
@@ -41,7 +41,7 @@ func (p *parser) term(depth int) {
 	}
 }
 
-// component reads one component, and reports whether it is a number.
+// component parses one component, and reports whether it is a number.
 func (p *parser) component(depth int) (isFactor bool) {
 	switch {
 	case strings.HasPrefix(p.rest, "{"):
@@ -73,7 +73,7 @@ func (p *parser) component(depth int) (isFactor bool) {
 	return isFactor
 }
 
-// annotation reads a text in braces: printable ASCII without braces and spaces (UCUM, section 6).
+// annotation parses a text in braces: printable ASCII without braces and spaces (UCUM, section 6).
 func (p *parser) annotation() {
 	end := strings.IndexByte(p.rest, '}')
 	if end < 0 {
@@ -105,7 +105,7 @@ func (p *parser) symbol(text string) {
 	p.failed = true
 }
 
-// symbolEnd returns the length of the symbol that a text begins with. Characters in square brackets are part of it.
+// symbolEnd returns the length of the symbol at the beginning of a text. Characters in square brackets are part of it.
 func symbolEnd(text string) int {
 	bracket := false
 	for i := range len(text) {
@@ -125,7 +125,7 @@ func isNumber(symbol string) bool {
 	return symbol != "" && symbol[0] != '0' && strings.Trim(symbol, "0123456789") == ""
 }
 
-// cutExponent splits an exponent, which may have a sign, from a symbol.
+// cutExponent splits an optionally signed exponent from a symbol.
 func cutExponent(symbol string) (base, exponent string) {
 	end := len(strings.TrimRight(symbol, "0123456789"))
 	if end > 0 && end < len(symbol) && (symbol[end-1] == '+' || symbol[end-1] == '-') {
@@ -134,13 +134,13 @@ func cutExponent(symbol string) (base, exponent string) {
 	return symbol[:end], symbol[end:]
 }
 
-// isDoubtful reports whether a valid symbol, in two parts, is one that senders write for a different unit: MG for mg,
-// Gm for gram, K for thousands, F for degrees.
+// isDoubtful reports whether a valid symbol, in two parts, is one that senders use for a different unit: MG for mg, Gm
+// for gram, K for thousands, F for degrees.
 func isDoubtful(prefix, atom string) bool {
 	if prefix == "" {
 		return unmeant.Of(atom) != ""
 	}
-	if atom == "u" || unmeant.Of(prefix+atom) != "" { // mu/L is mU/L, and not daltons
+	if atom == "u" || unmeant.Of(prefix+atom) != "" { // mu/L means mU/L, not daltons
 		return true
 	}
 	isLarge := strings.IndexByte("YZEPTGM", prefix[0]) >= 0

@@ -2,8 +2,8 @@ package ucum
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// unmeant lists valid symbols that clinical senders write for something else, with what they mean by them. None of
-// them becomes a code by itself.
+// unmeant maps valid symbols that clinical senders use for something else to their intended meaning. None of them
+// becomes a code by itself.
 const unmeant terms.Table = `
 A year-or-ampere
 AU arbitrary-units
@@ -32,7 +32,8 @@ st stone
 u unit
 `
 
-// small lists the symbols that no document means in millions and more: Mg and Mmol are capitals by mistake.
+// small lists the symbols that no document uses with a prefix of a million or more: Mg and Mmol are wrongly
+// capitalized.
 const small terms.Table = `
 g Mg
 l Ml
@@ -45,8 +46,8 @@ t Mt
 u Mu
 `
 
-// capitalAtoms, capitalPrefixes and capitals are from UCUM's case-insensitive symbols (column c/i of its tables). They
-// leave out those that capitals often stand for in other meanings (S, H, D, V, BQ, CI).
+// capitalAtoms, capitalPrefixes and capitals are UCUM's case-insensitive symbols (column c/i of its tables), without
+// those whose capitals often have other meanings (S, H, D, V, BQ, CI).
 const (
 	capitalAtoms terms.Table = `
 G g
@@ -85,7 +86,7 @@ CEL Cel
 `
 )
 
-// multiples are the numbers before a volume in which cells are counted, in lower case: K/uL.
+// multiples lists the numbers before a volume in which cells are counted, in lower case: K/uL.
 const multiples terms.Table = `
 k 10*3
 th 10*3
@@ -99,8 +100,8 @@ mill 10*6
 million 10*6
 `
 
-// whole has units as senders write them, in lower case and without white space. The codes on the right are those of
-// the "Table of Example UCUM Codes for Electronic Messaging" (Regenstrief Institute).
+// whole maps units as senders write them, in lower case and without white space, to codes of the "Table of Example UCUM
+// Codes for Electronic Messaging" (Regenstrief Institute).
 const whole terms.Table = `
 bpm {beats}/min
 beatsperminute {beats}/min
@@ -118,15 +119,15 @@ mu/l mU/L
 mu/ml mU/mL
 `
 
-// exact has synonyms in which the case matters.
+// exact maps case-sensitive synonyms to codes.
 const exact terms.Table = `
 mIU m[IU]
 pH [pH]
 `
 
-// words has the synonyms of units and the words for them, in lower case and without white space. Abbreviations: ISMP,
-// "List of Error-Prone Abbreviations" (mcg, cc, gtt, IU); RxNorm (MEQ, HR, ACTUAT). Words: UCUM's names of units.
-// Codes on the right: as for whole.
+// words maps synonyms of units and their names, in lower case and without white space, to codes. Abbreviations: ISMP,
+// "List of Error-Prone Abbreviations" (mcg, cc, gtt, IU); RxNorm (MEQ, HR, ACTUAT). Names: UCUM's names of units.
+// Codes: as for whole.
 const words terms.Table = `
 mg mg
 mgs mg

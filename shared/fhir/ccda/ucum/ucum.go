@@ -1,11 +1,11 @@
 // Package ucum checks units of measure against UCUM, the Unified Code for Units of Measure (ucum.org/ucum), and finds
-// the UCUM code of units that senders write in other ways.
+// the UCUM code for other spellings of units.
 package ucum
 
 import "strings"
 
-// Code returns the case-sensitive UCUM code of a unit as a sender wrote it; "" if it has none, or if its reading by
-// UCUM would be a different unit from the one that senders mean by it. docs/reference/ccda.md ("Units") has the rules.
+// Code returns the case-sensitive UCUM code of a unit as a sender wrote it; "" if it has none, or if UCUM assigns its
+// spelling to a unit different from the one that senders mean. docs/reference/ccda.md ("Units") has the rules.
 func Code(unit string) string {
 	if len(unit) > maxLength {
 		return ""
@@ -20,10 +20,10 @@ func Code(unit string) string {
 	return byParts(unit)
 }
 
-// maxLength bounds an expression in bytes; UCUM's own examples have less than 40.
+// maxLength bounds an expression in bytes; UCUM's own examples are shorter than 40.
 const maxLength = 256
 
-// byParts returns the code of a quotient each of whose parts has a code.
+// byParts returns the code of a quotient if each of its parts has a code.
 func byParts(unit string) string {
 	parts := strings.Split(unit, "/")
 	for i, part := range parts {
@@ -46,10 +46,10 @@ func byParts(unit string) string {
 	return code
 }
 
-// isVolume reports whether cells are counted in a volume, so that "K" before it means thousands.
+// isVolume reports whether cells are counted per this volume, so that "K" before it means thousands.
 func isVolume(code string) bool { return code == "uL" || code == "mm3" }
 
-// partCode returns the code of a unit that is no quotient.
+// partCode returns the code of a unit that is not a quotient.
 func partCode(part string) string {
 	part = strings.TrimSpace(part)
 	for _, spelling := range [...]string{part, strings.NewReplacer("µ", "u", "μ", "u").Replace(part)} {
@@ -79,7 +79,7 @@ func fold(unit string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(folded, "."), "(s)")
 }
 
-// powerOfTen reads a power of ten as analysers write it, such as x10e3, 10+3 and 10**3.
+// powerOfTen parses a power of ten as analysers write it, such as x10e3, 10+3 and 10**3.
 func powerOfTen(folded string) string {
 	rest, found := strings.CutPrefix(strings.TrimPrefix(folded, "x"), "10")
 	if !found {
@@ -101,8 +101,8 @@ func powerOfTen(folded string) string {
 	return ""
 }
 
-// capital reads a unit in capitals by UCUM's case-insensitive symbols, where M is milli and G is gram. It takes only
-// units of which capitals mean nothing else.
+// capital parses a unit in capitals by UCUM's case-insensitive symbols, in which M is milli and G is gram. It accepts
+// only units whose capitals have no other meaning.
 func capital(unit string) string {
 	if strings.ToUpper(unit) != unit {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"recordbridge/shared/fhir/ccda/ucum"
 )
 
-func TestCodeIsUnitWhenItIsUCUM(t *testing.T) {
+func TestCodeKeepsValidUCUM(t *testing.T) {
 	t.Parallel()
 	for unit := range strings.FieldsSeq(
 		`mg kg mL dL L l g/dL mmol/L ug/min /min 10*3/uL 10*-3 10^9/L 10*9/L mm[Hg] cm[H2O] [in_i] [lb_av]
@@ -21,7 +21,7 @@ func TestCodeIsUnitWhenItIsUCUM(t *testing.T) {
 	}
 }
 
-func TestCodeIsNotUnitWhenItIsNotUCUM(t *testing.T) {
+func TestCodeRejectsInvalidUCUM(t *testing.T) {
 	t.Parallel()
 	refused := strings.Fields(
 		`mcg cc IU tab tablet mEq mmHg MCG Kg KG 10+3/uL 10**3 x10 m^2 2m m/ m//s .m m..s m. (m m) (/m) () m{ } {a{b}} m{a}{b}
@@ -35,7 +35,7 @@ func TestCodeIsNotUnitWhenItIsNotUCUM(t *testing.T) {
 	}
 }
 
-func TestCodeMapsUnitsAsSendersWriteThem(t *testing.T) {
+func TestCodeMapsSendersSpellings(t *testing.T) {
 	t.Parallel()
 	for line := range strings.SplitSeq(strings.TrimSpace(`
 mg > mg
@@ -122,7 +122,7 @@ func TestCodeIsEmptyWhenUnitIsAmbiguous(t *testing.T) {
 	}
 }
 
-// Megagauss, megalitre, petagauss and the like are valid, and never meant in capitals.
+// Megagauss, megalitre, petagauss and similar units are valid, but never meant by capitals.
 func TestCodeNeverClaimsLargePrefixForCapitals(t *testing.T) {
 	t.Parallel()
 	for prefix := range strings.FieldsSeq("Y Z E P T G M") {

@@ -7,7 +7,7 @@ import { Badge, bytes, counted, Facts, Id, More, Table, Time } from "../parts/sh
 import { Share } from "../parts/chart.tsx";
 import { Late, useFilters } from "./deliveries.tsx";
 
-/** Reasons for missing data, by code (docs/guide/webhooks.md, "Records that are not whole"). */
+/** Reasons for missing data, by code (docs/guide/incomplete-records.md). */
 const REASONS: Record<string, string> = {
   unsupported: "The portal doesn’t support searching for it.",
   not_granted: "The patient’s authorization doesn’t cover it.",

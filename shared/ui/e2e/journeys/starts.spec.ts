@@ -1,7 +1,7 @@
 /**
- * Attempts created elsewhere, which a victim's click must not start (docs/develop/threat-model.md, "The start address
- * of an attempt"). An organisation's URLs can't point to our host; here they do, as if one had been stored anyway. All
- * else is real: the browser decides what it sends.
+ * Attempts created elsewhere, which a victim's click must not start (docs/develop/threat-model.md, "Start values"). An
+ * organisation's URLs can't point to our host; here they do, as if one had been stored anyway. All else is real: the
+ * browser decides what it sends.
  */
 import type { Locator, Page } from "@playwright/test";
 import { visit } from "../support/customer.ts";

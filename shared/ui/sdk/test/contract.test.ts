@@ -13,7 +13,7 @@ true satisfies Same<Own<Declared>, Own<SvcWidgetElement>>;
 true satisfies Same<Own<DeclaredOlder>, Own<SvcWidget>>;
 true satisfies Same<DeclaredCallback, Callback>;
 
-/** The tables of docs/guide/widget.md: attribute, type, default. First those that no version may remove or change. */
+/** The tables of docs/guide/widget-reference.md: attribute, type, default. First those that no version may remove or change. */
 const LASTING = {
   "svc-widget-element": `
     public-id string

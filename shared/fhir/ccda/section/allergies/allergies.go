@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// allergyAct makes AllergyIntolerances of the observations in a concern.
+// allergyAct creates AllergyIntolerances for the observations in a concern.
 func allergyAct(c *statement.Context, act *cda.Node) {
 	for r := range act.Each("entryRelationship") {
 		for n := range r.Each("observation") {
@@ -22,7 +22,7 @@ func allergyAct(c *statement.Context, act *cda.Node) {
 	}
 }
 
-// allergy makes an AllergyIntolerance (C-CDA on FHIR, "Allergies"). act is the concern around it, or nil.
+// allergy creates an AllergyIntolerance (C-CDA on FHIR, "Allergies"). act is the enclosing concern, or nil.
 func allergy(c *statement.Context, n, act *cda.Node) {
 	when, value := n.At("effectiveTime"), n.At("value")
 	substance := n.At("participant", "participantRole", "playingEntity")
@@ -69,7 +69,7 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 			}
 		}
 	}
-	if r.Reaction == nil && reactionSeverity(severity) != "" { // it is said of no reaction that has a name
+	if r.Reaction == nil && reactionSeverity(severity) != "" { // the severity applies to no named reaction
 		r.Reaction = []r4.AllergyReaction{
 			{Manifestation: []r4.CodeableConcept{*datatype.AbsentConcept(nil)}, Severity: reactionSeverity(severity)},
 		}
@@ -77,8 +77,8 @@ func allergy(c *statement.Context, n, act *cda.Node) {
 	c.Add(r, append(told, status, criticality, statement.SeverityOf(n), statement.SeverityOf(act))...)
 }
 
-// unnamedAllergy is the code of an allergy whose substance is not coded: a value that says that there is none, else the
-// words that the document has for it.
+// unnamedAllergy returns the code of an allergy without a coded substance: a value that states the absence of
+// allergies, otherwise the document's words for the substance.
 func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	if cda.Has(n.At("value"), "716186003", "409137002", "429625007", "428607008", "1003774007", "160244002") {
 		return c.Read.Concept(n.At("value"))
@@ -86,8 +86,8 @@ func unnamedAllergy(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	return c.Read.InWords(n, n.At("participant", "participantRole", "playingEntity", "code"))
 }
 
-// setAllergyKind sets type and category, and keeps the codes and words of the value, since they say more than both
-// (C-CDA on FHIR, "Allergies", row value).
+// setAllergyKind sets type and category, and keeps the codes and words of the value, which are more specific (C-CDA on
+// FHIR, "Allergies", row value).
 func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.Node) {
 	kind, category, _ := strings.Cut(kinds.Of(cda.CodeOf(value)), " ")
 	if kind == "allergy" || kind == "intolerance" {
@@ -96,7 +96,7 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 	if category != "" && category != "-" {
 		r.Category = []string{category}
 	}
-	if concept := c.Read.Concept(value); concept != nil { // which R4 has no member for
+	if concept := c.Read.Concept(value); concept != nil { // R4 has no member for it
 		r.Tag(concept.Coding...)
 		switch {
 		case concept.Text == "":
@@ -110,9 +110,9 @@ func setAllergyKind(c *statement.Context, r *r4.AllergyIntolerance, value *cda.N
 
 const statusRoot = "2.16.840.1.113883.10.20.22.4.28"
 
-// allergyStatus returns the clinical status: of the status observation, whatever the end says, else of the concern and
-// the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status). FHIR wants one (ait-1):
-// an allergy of which nothing is said is active, since C-CDA states an end if there is one.
+// allergyStatus returns the clinical status: that of the status observation, regardless of the end, otherwise that of
+// the concern and the end (C-CDA on FHIR, "Allergies", rows statusCode, effectiveTime/high and Allergy Status). FHIR
+// requires one (ait-1): an allergy without any status is active, since C-CDA states an end if there is one.
 func allergyStatus(c *statement.Context, n, act *cda.Node) string {
 	value, denied := statement.StatusIn(n, statusRoot)
 	code := statuses.Of(strings.ToLower(cmp.Or(cda.CodeOf(value), value.Attr("displayName"))))
@@ -129,8 +129,9 @@ func setAllergyStatus(r *r4.AllergyIntolerance, code string) {
 	r.ClinicalStatus = r4.Concept(statement.AllergyClinical, code, strings.ToUpper(code[:1])+code[1:])
 }
 
-// negateAllergy says that there is no such allergy (C-CDA on FHIR, "Allergies", rows participant). That there is none
-// of a kind is a code of its own, and of a few substances; that there is none to any other substance refutes it.
+// negateAllergy marks an allergy as negated (C-CDA on FHIR, "Allergies", rows participant). The negation of a kind of
+// allergy, or of an allergy to certain substances, has a code of its own; for any other substance the allergy is
+// refuted.
 func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 	if datatype.IsUnnamed(r.Code) || len(r.Code.Coding) == 0 {
 		words := ""
@@ -149,17 +150,17 @@ func negateAllergy(r *r4.AllergyIntolerance, value *cda.Node) {
 		}
 	}
 	r.Verification = r4.Concept(statement.AllergyVerified, "refuted", "Refuted")
-	setAllergyStatus(r, "inactive") // ait-1 wants a status, and nothing is active that is denied
+	setAllergyStatus(r, "inactive") // ait-1 requires a status, and a negated allergy can't be active
 }
 
-// noKnown returns the concept of a code and its display in SNOMED CT.
+// noKnown returns the concept of a SNOMED CT code and its display.
 func noKnown(of string) *r4.CodeableConcept {
 	code, display, _ := strings.Cut(of, " ")
 	return r4.Concept("http://snomed.info/sct", code, display)
 }
 
-// nameNone adds the code of "no known allergy" to an allergy whose words say so, as some senders write it in place of
-// a substance.
+// nameNone adds the code of "no known allergy" to an allergy whose words state that, as some senders do in place of a
+// substance.
 func nameNone(r *r4.AllergyIntolerance) {
 	of := noneInWords.Of(datatype.Normalized(r.Code.Text))
 	for _, coding := range r.Code.Coding {
@@ -173,7 +174,7 @@ func nameNone(r *r4.AllergyIntolerance) {
 	}
 }
 
-// readReaction reads one reaction. What it was treated with stands for itself.
+// readReaction reads one reaction. Its treatment becomes a separate resource.
 func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReaction {
 	manifestation := c.Read.Concept(n.At("value"))
 	if manifestation == nil {
@@ -186,7 +187,7 @@ func readReaction(c *statement.Context, n, severity *cda.Node) r4.AllergyReactio
 	}
 }
 
-// reactionSeverity maps the severity of SNOMED CT (ConceptMap of "C-CDA on FHIR" for Severity; the values between count
+// reactionSeverity maps the SNOMED CT severity (ConceptMap of "C-CDA on FHIR" for Severity; a value between two counts
 // as the higher one).
 func reactionSeverity(n *cda.Node) string {
 	value := n.At("value")

@@ -14,7 +14,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/allergies", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"48765-2"}, Name: "Allergies",
@@ -23,7 +23,7 @@ func sections() []statement.Section {
 			"2.16.840.1.113883.10.20.22.2.6", "2.16.840.1.113883.10.20.1.2", "1.3.6.1.4.1.19376.1.5.3.1.3.13",
 			"2.16.840.1.113883.3.88.11.83.102",
 		},
-		// acts of CCD and IHE around problems and allergies alike, and what they say of both
+		// acts of CCD and IHE for both problems and allergies, and observations about either
 		Shared: []string{
 			"2.16.840.1.113883.10.20.1.27", "1.3.6.1.4.1.19376.1.5.3.1.4.5.1", "2.16.840.1.113883.10.20.1.28",
 			"1.3.6.1.4.1.19376.1.5.3.1.4.5",

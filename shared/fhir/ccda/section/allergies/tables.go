@@ -2,9 +2,8 @@ package allergies
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// kinds has type and category by the value of the observation: C-CDA on FHIR, ConceptMaps CF-AllergyIntoleranceType and
-// CF-AllergyIntoleranceCategory, and the older value set 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen stands for
-// neither.
+// kinds maps the value of the observation to type and category: C-CDA on FHIR, ConceptMaps CF-AllergyIntoleranceType
+// and CF-AllergyIntoleranceCategory, and the older value set 2.16.840.1.113883.3.88.12.3221.6.2. A hyphen means none.
 const kinds terms.Table = `
 416098002 allergy medication
 414285001 allergy food
@@ -29,7 +28,7 @@ ENAINT intolerance environment
 `
 
 // statuses maps the value of an Allergy Status Observation to allergyintolerance-clinical (C-CDA on FHIR, ConceptMap
-// CF-AllergyStatus), with the words of older documents.
+// CF-AllergyStatus), including the words of older documents.
 const statuses terms.Table = `
 55561003 active
 active active
@@ -39,9 +38,9 @@ inactive inactive
 resolved resolved
 `
 
-// none has the code and the display of "no known allergy" by the kind of allergy that is negated (C-CDA on FHIR,
-// ConceptMap CF-NoKnownAllergies, and the codes of the same meaning that it leaves out or that older documents have).
-// Any other kind is no allergy at all.
+// none maps the negated kind of allergy to the code and the display of "no known allergy" (C-CDA on FHIR, ConceptMap
+// CF-NoKnownAllergies, and codes with the same meaning that it omits or that older documents use). Any other kind means
+// no allergy at all.
 const none terms.Table = `
 416098002 409137002 No known drug allergy
 419511003 409137002 No known drug allergy
@@ -56,8 +55,8 @@ FALG 429625007 No known food allergy
 EALG 428607008 No known environmental allergy
 `
 
-// noneOf has the code and the display of "no known allergy" to a substance that is negated (C-CDA on FHIR, "Allergies",
-// row participant: latex), or to a whole class of them, which older documents name in place of a nullFlavor.
+// noneOf maps a negated substance to the code and the display of "no known allergy" to it (C-CDA on FHIR, "Allergies",
+// row participant: latex). It includes classes of substances that older documents name in place of a nullFlavor.
 const noneOf terms.Table = `
 111088007 1003774007 No known latex allergy
 105590001 716186003 No known allergy
@@ -67,8 +66,8 @@ const noneOf terms.Table = `
 762766007 429625007 No known food allergy
 `
 
-// noneInWords has the code and the display of "no known allergy" by the words in place of a substance, with underscores
-// for spaces.
+// noneInWords maps the words in place of a substance, with underscores for spaces, to the code and the display of "no
+// known allergy".
 const noneInWords terms.Table = `
 no_known_allergies 716186003 No known allergy
 no_known_allergy 716186003 No known allergy

@@ -9,7 +9,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// team makes a CareTeam of an organizer with its members (US Core CareTeam), or of one member who stands alone.
+// team creates a CareTeam for an organizer with its members (US Core CareTeam), or for a single member without an
+// organizer.
 func team(c *statement.Context, n *cda.Node) {
 	t := &r4.CareTeam{
 		Header: c.Emit.Header("CareTeam", n), Identifier: datatype.Identifiers(n), Status: teamStatus(c, n),
@@ -46,7 +47,7 @@ func teamName(c *statement.Context, n *cda.Node) string {
 	return name
 }
 
-// addMembers adds those who perform the act of a member, each with their function, and a place where nobody is named.
+// addMembers adds the performers of a member's act, each with their function, and a place if no person is named.
 func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	for p := range act.Each("performer") {
 		who := c.Make.Party(p)
@@ -61,7 +62,7 @@ func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 		if member.Member == nil {
 			continue
 		}
-		if member.Role == nil { // US Core asks for one
+		if member.Role == nil { // US Core requires one
 			member.Role = []r4.CodeableConcept{*datatype.AbsentConcept(p.At("functionCode"))}
 		}
 		t.Participant = append(t.Participant, member)
@@ -69,7 +70,7 @@ func addMembers(c *statement.Context, t *r4.CareTeam, act *cda.Node) {
 	addOthers(c, t, act)
 }
 
-// addOthers adds who takes part besides: the one who leads the team (PPRF), and people who are no professionals (IND).
+// addOthers adds the other participants: the leader of the team (PPRF), and people who are not professionals (IND).
 func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	for p := range n.Each("participant") {
 		who := c.Make.Party(p).As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization")
@@ -88,7 +89,7 @@ func addOthers(c *statement.Context, t *r4.CareTeam, n *cda.Node) {
 	}
 }
 
-// teamStatus maps ActStatus to CareTeamStatus; "" if nothing is said. A team whose time has ended is not active.
+// teamStatus maps ActStatus to CareTeamStatus; "" if none is stated. A team whose time has ended is not active.
 func teamStatus(c *statement.Context, n *cda.Node) string {
 	status := statuses.Of(cda.StatusOf(n))
 	if status == "active" && c.Document.IsPast(n.At("effectiveTime", "high")) {

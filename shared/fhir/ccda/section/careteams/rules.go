@@ -15,7 +15,7 @@ const (
 	careMemberRoot = "2.16.840.1.113883.10.20.22.4.500.1"
 )
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"85847-2"}, Roots: []string{"2.16.840.1.113883.10.20.22.2.500"}, Name: "Care Teams",

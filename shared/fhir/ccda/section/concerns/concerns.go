@@ -12,9 +12,9 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// healthConcern makes Conditions of the problems that a concern is about (US Core Condition Problems and Health
-// Concerns). What supports it (SPRT) is evidence. One that is about something else, such as smoking, is a Condition of
-// that; one that only points to problems elsewhere makes them health concerns.
+// healthConcern creates Conditions for the problems of a concern (US Core Condition Problems and Health Concerns).
+// Supporting statements (SPRT) become evidence. A concern about something else, such as smoking, becomes a Condition of
+// that; one that only refers to problems elsewhere marks them as health concerns.
 func healthConcern(c *statement.Context, act *cda.Node) {
 	var made []r4.Reference
 	var about *cda.Node
@@ -37,7 +37,7 @@ func healthConcern(c *statement.Context, act *cda.Node) {
 	c.Emit.Afterwards(act, func(act *cda.Node) { relateConcern(c, act, made) })
 }
 
-// concernAbout makes a Condition of a concern that holds no problem: of the value of what it is about, or of its words.
+// concernAbout creates a Condition for a concern without a problem: from the value of its subject, or from its words.
 func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 	r := concernOf(c, act)
 	if v, ok := c.Read.Value(about.At("value")); ok && v.ValueCodeableConcept != nil {
@@ -50,7 +50,7 @@ func concernAbout(c *statement.Context, act, about *cda.Node) *r4.Reference {
 	return c.Add(r, act)
 }
 
-// concernOf begins the Condition of an act.
+// concernOf starts the Condition of an act.
 func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 	by := c.Make.Author(act)
 	clinical := c.ProblemStatus(act, cda.StatusOf(act))
@@ -67,8 +67,8 @@ func concernOf(c *statement.Context, act *cda.Node) *r4.Condition {
 	}
 }
 
-// statusByConcern returns the clinical status of a problem that has none of its own, by the concern about it; nil if
-// that says nothing.
+// statusByConcern returns the clinical status of a problem without one of its own, from its concern; nil if the concern
+// states none.
 func statusByConcern(act *cda.Node) *r4.CodeableConcept {
 	code := statement.ClinicalStatus(cda.StatusOf(act), statement.NoEnd)
 	if code == "" {
@@ -81,7 +81,7 @@ func healthConcernCategory() *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionOfUSCore, "health-concern", "Health Concern")
 }
 
-// relateConcern adds evidence and, to problems that stand elsewhere, the category.
+// relateConcern adds evidence and, to problems in other sections, the category.
 func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	followed := c.Read.Start(act.At("effectiveTime"))
 	if made == nil {
@@ -105,8 +105,8 @@ func relateConcern(c *statement.Context, act *cda.Node, made []r4.Reference) {
 	}
 }
 
-// riskConcern makes a Condition of a risk: its code is the risk and not what the patient is at risk of, which they do
-// not have. That stands beside it, as what the risk is of.
+// riskConcern creates a Condition for a risk. Its code is the risk itself, not the possible problem, which the patient
+// does not have. The problem is recorded as the risk's evidence.
 func riskConcern(c *statement.Context, act *cda.Node) {
 	r := concernOf(c, act)
 	r.Code = c.Read.Concept(act.At("code"))

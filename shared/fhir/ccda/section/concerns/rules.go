@@ -19,9 +19,9 @@ const healthConcernRoot = "2.16.840.1.113883.10.20.22.4.132"
 
 const riskConcernRoot = "2.16.840.1.113883.10.20.22.4.136"
 
-const healthConcernName = "Health Concerns" // of the section, for the category of its Conditions
+const healthConcernName = "Health Concerns" // name of the section, for the category of its Conditions
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{
 		{

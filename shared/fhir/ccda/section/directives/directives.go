@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// directives takes the directives in an organizer; the first says what the organizer does.
+// directives converts the directives in an organizer; the first one also covers the organizer.
 func directives(c *statement.Context, n *cda.Node) {
 	around := n
 	for part := range n.Each("component") {
@@ -22,9 +22,9 @@ func directives(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// directive makes a Consent of what a patient wants or not to be done (FHIR consent.html, advance care directives;
-// C-CDA Advance Directive Observation), with the document that says so. Where a value is no code, it is an answer and
-// an Observation.
+// directive creates a Consent for a treatment that a patient wants or refuses (FHIR consent.html, advance care
+// directives; C-CDA Advance Directive Observation), with its source document. A value that is not a code is an answer
+// and becomes an Observation.
 func directive(c *statement.Context, n, organizer *cda.Node) {
 	told := []*cda.Node{n}
 	if organizer != nil {
@@ -49,7 +49,7 @@ func directive(c *statement.Context, n, organizer *cda.Node) {
 			*r4.Concept("http://terminology.hl7.org/CodeSystem/consentcategorycodes", "acd", "Advance Directive"),
 		},
 		PolicyRule: &r4.CodeableConcept{Text: "As the advance directive says"},
-		Performer:  r4.Listed(by.As("Patient", "RelatedPerson")), // who else has written it down agrees to nothing
+		Performer:  r4.Listed(by.As("Patient", "RelatedPerson")), // any other author does not consent
 	}
 	r.Category = append(r.Category, r4.Listed(c.Read.Concept(n.At("code")))...)
 	provision := r4.ConsentProvision{
@@ -74,7 +74,7 @@ func directive(c *statement.Context, n, organizer *cda.Node) {
 	c.Add(r, told...)
 }
 
-// agent returns who verified a directive (VRF) or decides for the patient (CST).
+// agent returns the party that verified a directive (VRF) or decides for the patient (CST).
 func agent(c *statement.Context, p *cda.Node) *r4.Reference {
 	return c.Make.Party(p).As("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Organization")
 }
@@ -88,7 +88,7 @@ func roleIn(c *statement.Context, p *cda.Node) *r4.CodeableConcept {
 	return role
 }
 
-// sourceOf returns the document that a directive stands in.
+// sourceOf returns the document that contains a directive.
 func sourceOf(c *statement.Context, n *cda.Node) *r4.Reference {
 	for ref := range n.Each("reference") {
 		if to := docref.External(c, ref.At("externalDocument")); to != nil {

@@ -19,7 +19,7 @@ const (
 	directiveOrganizerRoot = "2.16.840.1.113883.10.20.22.4.108"
 )
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"42348-3"}, Name: "Advance Directives", Titles: []string{"advance directives"},

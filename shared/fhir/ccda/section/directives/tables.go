@@ -2,7 +2,8 @@ package directives
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// verifiers has the display of the participations in an advance directive (terminology.hl7.org, v3-ParticipationType).
+// verifiers maps the participations in an advance directive to their display (terminology.hl7.org,
+// v3-ParticipationType).
 const verifiers terms.Table = `
 VRF verifier
 CST custodian

@@ -21,15 +21,15 @@ func isNamedAgain(c *statement.Context, n *cda.Node) bool {
 	return false
 }
 
-// encounterActivity makes an Encounter, or completes the one of the same id in the header (C-CDA on FHIR,
+// encounterActivity creates an Encounter, or completes the one with the same id in the header (C-CDA on FHIR,
 // "Encounters").
 func encounterActivity(c *statement.Context, n *cda.Node) {
 	if n.At("code") == nil && n.At("effectiveTime") == nil && isNamedAgain(c, n) {
-		c.Emit.Take(n) // it only says in which encounter something else was
+		c.Emit.Take(n) // it only refers to the encounter of another statement
 		return
 	}
 	e := encounter.New(c, n)
-	if cda.IsNegated(n) { // not the one of this id
+	if cda.IsNegated(n) { // not the encounter with this id
 		e.Header, e.Status = c.Emit.Header("Encounter", n), "cancelled"
 	}
 	if e.Type == nil {
@@ -60,11 +60,12 @@ func encounterActivity(c *statement.Context, n *cda.Node) {
 	diagnoses(c, ref, n)
 }
 
-// addEncounter adds an encounter that may be known from the header, which says less: what it is sure of stays.
+// addEncounter adds an encounter that the header may already have stated in less detail. Definite facts of the header
+// are kept.
 func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.Reference {
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil &&
 		(isBefore(before.Period, e.Period) || isBefore(e.Period, before.Period)) {
-		e.ID = emit.Derive(e.ID, e.Period.Start) // an id that a sender gives to all of them
+		e.ID = emit.Derive(e.ID, e.Period.Start) // the sender uses one id for several encounters
 	}
 	if before := emit.ResourceOf[r4.Encounter](c.Emit, e.Reference()); before != nil {
 		correct(before, e, cda.StatusOf(told[0]) != "", before.Status == "finished")
@@ -85,7 +86,7 @@ func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.
 	return ref
 }
 
-// isBefore reports whether a period has ended on a day before that on which another starts.
+// isBefore reports whether a period ended on a day before the other one started.
 func isBefore(a, b *r4.Period) bool {
 	if a == nil || b == nil || a.End == "" || b.Start == "" {
 		return false
@@ -94,13 +95,13 @@ func isBefore(a, b *r4.Period) bool {
 	return a.End[:n] < b.Start[:n]
 }
 
-// correct takes what a later statement of an encounter knows better. What is over by the first one stays so.
+// correct updates an encounter with the better information of a later statement. An encounter that was over stays so.
 func correct(before, e *r4.Encounter, stated, isOver bool) {
 	if before.Class.Code == "UNK" {
 		before.Class = e.Class
 	}
 	if len(before.Type) == 1 && len(before.Type[0].Coding) == 1 && before.Type[0].Coding[0].Code == before.Class.Code {
-		before.Type = nil // the entry has it with its other codes
+		before.Type = nil // the entry has it among its other codes
 	}
 	if stated || before.Status == "unknown" || before.Status == "in-progress" && e.Status == "finished" {
 		before.Status = e.Status
@@ -114,8 +115,8 @@ func correct(before, e *r4.Encounter, stated, isOver bool) {
 	}
 }
 
-// diagnoses makes Conditions of the diagnoses of an encounter (Encounter Diagnosis, 2.16.840.1.113883.10.20.22.4.80),
-// and links both.
+// diagnoses creates Conditions for the diagnoses of an encounter (Encounter Diagnosis,
+// 2.16.840.1.113883.10.20.22.4.80), and links both.
 func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	e := emit.ResourceOf[r4.Encounter](c.Emit, ref)
 	if e == nil {
@@ -124,7 +125,7 @@ func diagnoses(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	c.Named("Encounters", func() { convertDiagnoses(c, e, n) })
 }
 
-// convertDiagnoses makes the Conditions of the encounter e.
+// convertDiagnoses creates the Conditions of the encounter e.
 func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	for rel := range n.Each("entryRelationship") {
 		var found []r4.Reference
@@ -145,7 +146,7 @@ func convertDiagnoses(c *statement.Context, e *r4.Encounter, n *cda.Node) {
 	}
 }
 
-// linkDiagnosis links an encounter and a Condition. One that is refuted was looked for, and is no diagnosis.
+// linkDiagnosis links an encounter and a Condition. A refuted Condition was only suspected and is not a diagnosis.
 func linkDiagnosis(c *statement.Context, e *r4.Encounter, condition r4.Reference) {
 	told := emit.ResourceOf[r4.Condition](c.Emit, &condition)
 	if told != nil && told.Encounter == nil {

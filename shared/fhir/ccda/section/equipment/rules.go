@@ -14,7 +14,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/equipment", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"46264-8"}, Name: "Medical Equipment",
@@ -40,7 +40,7 @@ func entries() []statement.Entry {
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.135"}, Name: "Medical Equipment Organizer",
-			Target: "Observation, and its members by themselves", Convert: observation.Generic,
+			Target: "Observation, members separately", Convert: observation.Generic,
 		},
 	}
 }

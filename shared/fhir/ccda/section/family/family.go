@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// familyMember makes a FamilyMemberHistory of a relative with what they had (FHIR familymemberhistory-mappings, CDA);
-// of one observation where no organizer holds it. What a relative is said not to have had stands for itself, as FHIR's
-// conditions cannot be denied.
+// familyMember creates a FamilyMemberHistory for a relative and their conditions (FHIR familymemberhistory-mappings,
+// CDA), or for a single observation outside an organizer. Negated conditions become separate resources, since FHIR
+// can't negate a condition of a relative.
 func familyMember(c *statement.Context, n *cda.Node) {
 	h := &r4.FamilyMemberHistory{
 		Header: c.Emit.Header("FamilyMemberHistory", n), Identifier: datatype.Identifiers(n), Status: historyStatus(n),
@@ -41,7 +41,8 @@ func familyMember(c *statement.Context, n *cda.Node) {
 	c.Add(h, told...)
 }
 
-// setRelative reads who it is (RelatedSubject). The code says how they are related to the patient, which FHIR requires.
+// setRelative reads the relative (RelatedSubject). The code states the relationship to the patient, which FHIR
+// requires.
 func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.Node) {
 	who := relative.At("subject")
 	h.Relationship = c.Read.ConceptOr(relative.At("code"))
@@ -57,8 +58,8 @@ func setRelative(c *statement.Context, h *r4.FamilyMemberHistory, relative *cda.
 	}
 }
 
-// familyCondition adds what a relative had, at which age, and whether they died of it (Family History Death
-// Observation, 2.16.840.1.113883.10.20.22.4.47; Age Observation, …4.31). It gives the statements that it took for it.
+// familyCondition adds a relative's condition, the age at its onset, and whether they died of it (Family History Death
+// Observation, 2.16.840.1.113883.10.20.22.4.47; Age Observation, …4.31). It returns the statements that it has used.
 func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	condition := r4.FamilyCondition{Code: c.Read.ConceptOr(o.At("value")), Note: c.Comments(o)}
@@ -71,7 +72,7 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 			told = append(told, age)
 		}
 	}
-	if condition.OnsetAge == nil { // FHIR has one onset; Provenance has the observation's time
+	if condition.OnsetAge == nil { // FHIR allows one onset; Provenance has the observation's time
 		condition.OnsetPeriod = c.Read.Period(o.At("effectiveTime"))
 	}
 	death := cmp.Or(cda.EntryOf(o, "2.16.840.1.113883.10.20.22.4.47"), cda.EntryOf(o, "2.16.840.1.113883.10.20.1.42"))
@@ -80,7 +81,7 @@ func familyCondition(c *statement.Context, h *r4.FamilyMemberHistory, o *cda.Nod
 	return told
 }
 
-// setDeathOf says that a relative has died, of this condition when it is the cause, and at what age.
+// setDeathOf records that a relative has died, whether this condition was the cause, and at what age.
 func setDeathOf(h *r4.FamilyMemberHistory, condition *r4.FamilyCondition, death *cda.Node) []*cda.Node {
 	if death == nil {
 		return nil
@@ -106,8 +107,7 @@ func ageObservation(n *cda.Node) *cda.Node {
 	)
 }
 
-// historyStatus maps ActStatus to FamilyHistoryStatus. What has a status that is not known may not be all that is
-// known.
+// historyStatus maps ActStatus to FamilyHistoryStatus. A history with an unknown status may be partial.
 func historyStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "completed"

@@ -22,8 +22,8 @@ func (k statusKind) category() *r4.CodeableConcept {
 	return r4.Concept(observation.USCoreCategory, string(k), "Functional Status")
 }
 
-// statusObservation makes the rule of an observation of a kind (US Core Simple Observation). Scales by which it was
-// found are its members.
+// statusObservation returns the rule for an observation of a kind (US Core Simple Observation). The scales used to
+// determine it become its members.
 func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := observation.NewIn(c, n, kind.category())
@@ -42,7 +42,7 @@ func statusObservation(kind statusKind) func(*statement.Context, *cda.Node) {
 	}
 }
 
-// statusPanel makes the rule of an organizer of a kind: a panel with its observations.
+// statusPanel returns the rule for an organizer of a kind: a panel with its observations.
 func statusPanel(kind statusKind) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := observation.Panel(c, n, &statement.Section{
@@ -60,8 +60,8 @@ func rootOf(kind statusKind) string {
 	return "2.16.840.1.113883.10.20.22.4.67"
 }
 
-// assessment makes an Observation of a scale or questionnaire (US Core Screening Assessment). Answers are components,
-// unless they have a time or an author of their own: then they are members.
+// assessment creates an Observation for a scale or questionnaire (US Core Screening Assessment). Answers become
+// components, or members if they have a time or an author of their own.
 func assessment(c *statement.Context, n *cda.Node) {
 	o := observation.NewIn(c, n, r4.Concept(observation.Category, "survey", "Survey"))
 	if c.Within == "Social History" {

@@ -15,7 +15,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/functional", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{
 		{

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// goal makes a Goal (US Core Goal). Its code is its measure, its value the target; a value of words alone is its
+// goal creates a Goal (US Core Goal). Its code is the measure, its value the target; a value of only words is the
 // description. A time after that of the document, or the center of an interval, is the due date, and any other time the
 // start.
 func goal(c *statement.Context, n *cda.Node) {
@@ -43,7 +43,7 @@ func goal(c *statement.Context, n *cda.Node) {
 	c.Emit.After(ref, n, func(n *cda.Node) { relateGoal(c, ref, n) })
 }
 
-// goalDates returns the day on which a goal begins, and the day by which it is to be reached.
+// goalDates returns the start day and the due day of a goal.
 func goalDates(c *statement.Context, when *cda.Node) (start, due string) {
 	start = c.Read.Date(when.At("low"))
 	if high := when.At("high"); high.Attr("value") != "" {
@@ -61,7 +61,7 @@ func goalDates(c *statement.Context, when *cda.Node) (start, due string) {
 	return start, due
 }
 
-// goalTarget has as a measure what the code of the goal is, which FHIR asks for beside a value (gol-1).
+// goalTarget returns a target with the goal's code as its measure, which FHIR requires with a value (gol-1).
 func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.GoalTarget {
 	t := r4.GoalTarget{
 		Measure: c.Read.ConceptOr(n.At("code")), Quantity: v.ValueQuantity, Range: v.ValueRange,
@@ -77,7 +77,7 @@ func goalTarget(c *statement.Context, n *cda.Node, v r4.Value, due string) r4.Go
 	return t
 }
 
-// describeGoal returns a goal words where its code has none or says nothing.
+// describeGoal sets the description of a goal if its code has no words or is meaningless.
 func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	code := n.At("code")
 	if g.Description.Text != "" {
@@ -97,7 +97,7 @@ func describeGoal(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	}
 }
 
-// setGoalAuthor says who has set the goal, the patient before anybody else, and when.
+// setGoalAuthor records the person who set the goal, preferring the patient, and when.
 func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	types := []string{"Patient", "Practitioner", "PractitionerRole", "RelatedPerson"}
 	g.ExpressedBy = c.Make.Author(n).As(types...)
@@ -112,13 +112,13 @@ func setGoalAuthor(c *statement.Context, g *r4.Goal, n *cda.Node) {
 	}
 }
 
-// goalStatus maps ActStatus to GoalLifecycleStatus. A goal is proposed unless the document says that anybody pursues
-// it.
+// goalStatus maps ActStatus to GoalLifecycleStatus. A goal is proposed unless the document states that it is being
+// pursued.
 func goalStatus(n *cda.Node) string {
 	return cmp.Or(statuses.Of(cda.StatusOf(n)), "proposed")
 }
 
-// relateGoal adds what the goal is for, and how important it is.
+// relateGoal adds the reasons for the goal, and its priority.
 func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	g := emit.ResourceOf[r4.Goal](c.Emit, ref)
 	if g == nil {
@@ -136,14 +136,15 @@ func relateGoal(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	for _, other := range r4.Without(r4.OfType(all, "Goal"), ref) {
 		statement.PertainsToGoal(&g.Header, other)
 	}
-	for _, to := range r4.OfType(all, "MedicationRequest") { // which Goal.addresses does not take
+	for _, to := range r4.OfType(all, "MedicationRequest") { // Goal.addresses does not allow it
 		if head := c.Emit.Head(&to); head != nil {
 			statement.PertainsToGoal(head, *ref)
 		}
 	}
 }
 
-// preference makes an Observation of how important something is to the patient or to a provider, about that.
+// preference creates an Observation of the importance of a statement to the patient or to a provider, with that
+// statement as its focus.
 func preference(c *statement.Context, n *cda.Node) {
 	o := surveyed(c, n)
 	o.Component = append(o.Component, priorityComponent(c, n)...)
@@ -163,7 +164,7 @@ func priorityComponent(c *statement.Context, n *cda.Node) []r4.Component {
 	}
 }
 
-// outcome makes an Observation of what came of an intervention, and says so in the goal that it evaluates.
+// outcome creates an Observation of an intervention's outcome, and records it in the goal that it evaluates.
 func outcome(c *statement.Context, n *cda.Node) {
 	ref := c.Add(surveyed(c, n), n)
 	c.Emit.After(ref, n, func(n *cda.Node) {
@@ -183,12 +184,12 @@ func outcome(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// progress makes an Observation of how far a goal is from being reached, where no goal has taken it.
+// progress creates an Observation of the progress toward a goal, unless a goal has already taken it.
 func progress(c *statement.Context, n *cda.Node) {
 	c.Add(surveyed(c, n), n)
 }
 
-// surveyed reads what somebody says about something else, which it is the focus of.
+// surveyed reads an opinion about the enclosing statement, which becomes its focus.
 func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.New(c, n)
 	o.Category = []r4.CodeableConcept{
@@ -200,7 +201,7 @@ func surveyed(c *statement.Context, n *cda.Node) *r4.Observation {
 	return o
 }
 
-// achievement maps the progress toward a goal to GoalAchievementStatus, beside the code of the document.
+// achievement adds the GoalAchievementStatus for the progress toward a goal to the code of the document.
 func achievement(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	concept := c.Read.Concept(n.At("value"))
 	if concept == nil {

@@ -13,7 +13,7 @@ func Rules() statement.RuleSet {
 
 const progressRoot = "2.16.840.1.113883.10.20.22.4.110"
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{
 		{

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// study makes an ImagingStudy of a study act with its series and their objects (DICOM PS3.20; FHIR
+// study creates an ImagingStudy for a study act with its series and their objects (DICOM PS3.20; FHIR
 // imagingstudy-mappings).
 func study(c *statement.Context, n *cda.Node) {
 	s := &r4.ImagingStudy{
@@ -77,8 +77,8 @@ func series(c *statement.Context, act *cda.Node) (r4.ImagingSeries, []*cda.Node)
 	return s, objects
 }
 
-// dicomUID returns the UID of a study, series or object: its id, as a whole OID. FHIR takes up to 64
-// characters, as DICOM does.
+// dicomUID returns the UID of a study, series or object: its id, if it is an OID. FHIR allows up to 64 characters, as
+// DICOM does.
 func dicomUID(n *cda.Node) string {
 	root := n.At("id").Attr("root")
 	if extension := n.At("id").Attr("extension"); extension != "" && strings.Trim(extension, ".0123456789") == "" {
@@ -90,12 +90,12 @@ func dicomUID(n *cda.Node) string {
 	return root
 }
 
-// images are the objects that the studies of a document list.
+// images holds the objects that the studies of a document list.
 type images struct {
-	byUID map[string]int32 // the numbers of their statements; nil until they are asked for
+	byUID map[string]int32 // numbers of their statements; nil until needed
 }
 
-// convert converts an object outside its series: the statement around it is derived from the object's study.
+// convert converts an object outside its series: the enclosing statement is derived from the object's study.
 func (all *images) convert(c *statement.Context, n *cda.Node) {
 	number, isListed := all.of(c.Document.Root)[dicomUID(n)]
 	if !isListed {
@@ -122,7 +122,7 @@ func (all *images) convert(c *statement.Context, n *cda.Node) {
 	})
 }
 
-// of returns the objects by their UIDs.
+// of returns the objects of a document by their UIDs.
 func (all *images) of(document *cda.Node) map[string]int32 {
 	if all.byUID != nil {
 		return all.byUID
@@ -152,7 +152,7 @@ func imagingObservation(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// imagingProcedure takes what the report says has been done.
+// imagingProcedure converts a procedure that the report states as performed.
 func imagingProcedure(c *statement.Context, n *cda.Node) {
 	c.Rules.ConvertBy(statement.ProcedureActRoot, n)
 }

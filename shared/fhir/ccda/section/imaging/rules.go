@@ -21,7 +21,7 @@ const (
 	dicomURI   = "http://dicom.nema.org/resources/ontology/DCM"
 )
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	observed := []statement.Assumption{{Element: "observation", Root: imagingTextRoot}}
 	return []statement.Section{

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// immunization makes an Immunization (C-CDA on FHIR, "Immunizations"; US Core Immunization). One that is planned is
-// asked for like a medication, since FHIR has no request of its own for it.
+// immunization creates an Immunization (C-CDA on FHIR, "Immunizations"; US Core Immunization). A planned one becomes a
+// MedicationRequest, since FHIR has no request for immunizations.
 func immunization(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		c.Rules.ConvertBy(statement.PlannedMedicationRoot, n)
@@ -30,7 +30,7 @@ func immunization(c *statement.Context, n *cda.Node) {
 	}
 	if maker := made.At("manufacturerOrganization"); !cda.IsNegated(n) {
 		im.Manufacturer = c.Make.Organization(maker)
-	} else if name := maker.At("name").Words(); name != "" { // nothing is made of what was not given
+	} else if name := maker.At("name").Words(); name != "" { // no organization is created for a vaccine that was not given
 		im.Manufacturer = &r4.Reference{Display: name}
 	}
 	if im.VaccineCode == nil {
@@ -62,9 +62,9 @@ func immunization(c *statement.Context, n *cda.Node) {
 	c.Add(im, told...)
 }
 
-// immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a status that
-// is known has been given if it has a date that has come, or no status at all; otherwise FHIR has no status for it, and
-// it is "".
+// immunizationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-ImmunizationStatus). An event without a known status
+// counts as given if its date has passed, or if it has no status at all; otherwise FHIR has no status for it, and the
+// result is "".
 func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	if cda.IsNegated(n) {
 		return "not-done"
@@ -80,7 +80,7 @@ func immunizationStatus(c *statement.Context, n *cda.Node) string {
 	return ""
 }
 
-// immunizers returns who gave it, and who entered it (v2-0443).
+// immunizers returns the people who gave it and who entered it (v2-0443).
 func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	const functions = "http://terminology.hl7.org/CodeSystem/v2-0443"
 	var list []r4.ImmunizationPerformer
@@ -98,7 +98,7 @@ func immunizers(c *statement.Context, n *cda.Node) []r4.ImmunizationPerformer {
 	return list
 }
 
-// readImmunizationPart reads a statement in an immunization and reports whether that is all that it is for.
+// readImmunizationPart reads a statement in an immunization and reports whether the statement has no further content.
 func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda.Node) bool {
 	var dose *int32
 	switch {
@@ -133,8 +133,8 @@ func readImmunizationPart(c *statement.Context, im *r4.Immunization, rel, n *cda
 	return true
 }
 
-// immunizationReaction makes an Observation of what came of an immunization, which FHIR has beside it. How severe it
-// was is a component.
+// immunizationReaction creates an Observation of the reaction to an immunization, which FHIR keeps as a separate
+// resource. Its severity is a component.
 func immunizationReaction(c *statement.Context, im *r4.Immunization, n *cda.Node) {
 	o := observation.NewIn(c, n, r4.Concept(observation.Category, "exam", "Exam"))
 	told := []*cda.Node{n}

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// medicationAct takes the medication in the act that a list of the hospital wraps it in.
+// medicationAct converts the medication in the act that wraps it in a hospital's list.
 func medicationAct(c *statement.Context, act *cda.Node) {
 	var told *r4.Header
 	for r := range act.Each("entryRelationship") {
@@ -29,8 +29,8 @@ func medicationAct(c *statement.Context, act *cda.Node) {
 	}
 }
 
-// medication makes a MedicationAdministration of an event in the Medications Administered Section, and a
-// MedicationRequest of any other medication activity (C-CDA on FHIR, "Medications", row moodCode; US Core, "Medication
+// medication creates a MedicationAdministration for an event in the Medications Administered Section, and a
+// MedicationRequest for any other medication activity (C-CDA on FHIR, "Medications", row moodCode; US Core, "Medication
 // List Guidance": MedicationRequest lists all medications of a patient).
 func medication(c *statement.Context, n *cda.Node) {
 	m := readMedication(c, n)
@@ -41,15 +41,15 @@ func medication(c *statement.Context, n *cda.Node) {
 	c.Add(medicationRequest(c, m), m.told...)
 }
 
-// isEvent reports whether a statement is about something that has happened or is happening (mood EVN).
+// isEvent reports whether a statement describes a past or current event (mood EVN).
 func isEvent(n *cda.Node) bool { return cda.IsOneOf(n.Attr("moodCode"), "", "EVN") }
 
 // activity holds the content of a medication activity, whichever resource it becomes.
 type activity struct {
 	n        *cda.Node
-	status   string // of FHIR's medication resources
+	status   string // status of FHIR's medication resources
 	concept  *r4.CodeableConcept
-	product  *r4.Reference // instead of concept, when more than a code is known
+	product  *r4.Reference // replaces concept if it has more details than a code
 	moment   string
 	period   *r4.Period
 	dosage   r4.Dosage
@@ -75,7 +75,7 @@ func readMedication(c *statement.Context, n *cda.Node) activity {
 	return m
 }
 
-// readPart reads a statement in a medication activity. What is not for it stands for itself.
+// readPart reads a statement in a medication activity. Statements of other kinds become separate resources.
 func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	switch {
 	case n.Name == "observation" && !cda.IsNegated(n) && (cda.IsTemplate(n, statement.IndicationRoot) ||
@@ -106,8 +106,8 @@ func readPart(c *statement.Context, m *activity, r, n *cda.Node) {
 	}
 }
 
-// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). Without one, or beside a negated
-// status observation, nothing is known. What is active until a time before that of the document is completed by then
+// medicationStatus maps ActStatus (C-CDA on FHIR, ConceptMap CF-MedicationStatus). Without one, or with a negated
+// status observation, the status is unknown. An active medication whose end is before the document's time is completed
 // ("Medications": medication status).
 func medicationStatus(c *statement.Context, n *cda.Node) string {
 	status := cmp.Or(statuses.Of(cda.StatusOf(n)), "unknown")
@@ -120,7 +120,7 @@ func medicationStatus(c *statement.Context, n *cda.Node) string {
 	return status
 }
 
-// medicationRequest makes a MedicationRequest. An event (EVN) is a report and not an order: it has no requester, and
+// medicationRequest creates a MedicationRequest. An event (EVN) is a report and not an order: it has no requester, and
 // names its informant. Provenance names its author.
 func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	r := &r4.MedicationRequest{
@@ -156,7 +156,7 @@ func medicationRequest(c *statement.Context, m activity) *r4.MedicationRequest {
 	return r
 }
 
-// medicationIntent maps a mood (C-CDA on FHIR, ConceptMap CF-MedActivityMood); in a plan INT is only that.
+// medicationIntent maps a mood (C-CDA on FHIR, ConceptMap CF-MedActivityMood); in a plan, INT means plan.
 func medicationIntent(n *cda.Node) string {
 	switch n.Attr("moodCode") {
 	case "", "EVN":
@@ -184,7 +184,7 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	if a.Effective == "" && a.EffectivePeriod == nil {
 		a.EffectiveAbsent = datatype.Absent(boundsOf(m.n))
 	}
-	if words := schedule(m.dosage.Timing); words != "" { // R4 has no member for how often it was given
+	if words := schedule(m.dosage.Timing); words != "" { // R4 has no member for the frequency of administration
 		a.Note = append(a.Note, r4.Annotation{Text: words})
 	}
 	for _, who := range c.Make.Performers(m.n) {
@@ -211,7 +211,7 @@ func medicationAdministration(c *statement.Context, m activity) *r4.MedicationAd
 	return a
 }
 
-// administrationStatus is the status of what has been given: what a list calls active is going on.
+// administrationStatus returns the status of a MedicationAdministration: "active" in a list means in progress.
 func administrationStatus(m activity) string {
 	switch {
 	case cda.IsNegated(m.n):

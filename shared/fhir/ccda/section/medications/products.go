@@ -11,12 +11,12 @@ import (
 )
 
 // product reads the medication of a statement (Medication Information, 2.16.840.1.113883.10.20.22.4.23): as a concept,
-// or as a Medication when its maker, package or vehicle is known as well.
+// or as a Medication if its manufacturer, package or vehicle is also known.
 func product(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	made := cmp.Or(n.At("consumable", "manufacturedProduct"), n.At("product", "manufacturedProduct"))
 	material := cmp.Or(made.At("manufacturedMaterial"), made.At("manufacturedLabeledDrug"))
 	concept := productName(c, n, material)
-	if cda.IsNegated(n) { // it has no package and no maker, since it was not given
+	if cda.IsNegated(n) { // it was not given, so it has no package or manufacturer
 		for _, part := range []*cda.Node{material.At("lotNumberText"), made.At("manufacturerOrganization")} {
 			if part != nil {
 				c.Emit.DropUnstated(part.Name, cda.PartOfDenied)
@@ -56,7 +56,7 @@ func vehicles(m *r4.Medication) string {
 	return strings.Join(list, "\x00")
 }
 
-// productName reads the code and the name of a product. If it has neither, the words of the statement name it.
+// productName reads the code and the name of a product. If it has neither, the statement's words become the name.
 func productName(c *statement.Context, n, material *cda.Node) *r4.CodeableConcept {
 	name := material.At("name").Words()
 	if name == "" && c.Read.Concept(material.At("code")) == nil {

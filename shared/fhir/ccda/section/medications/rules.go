@@ -11,7 +11,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/medications", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	assume := []statement.Assumption{
 		{Element: "substanceAdministration", Root: "2.16.840.1.113883.10.20.22.4.16"},
@@ -51,7 +51,7 @@ func sections() []statement.Section {
 	}
 }
 
-// medicationsAdministered is the section whose medication has been given, by whoever wrote the document.
+// medicationsAdministered is the section for medication that was given by the document's author.
 const medicationsAdministered = "Medications Administered"
 
 // entries returns the rules of the entry templates.

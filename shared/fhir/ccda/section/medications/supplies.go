@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// supplyOrder makes a MedicationRequest of a supply that is ordered and stands beside, and not in, what is to be taken:
-// in a medication that is only told of, or by itself.
+// supplyOrder creates a MedicationRequest for an ordered supply that is not part of a medication order: one in a
+// medication report, or without a medication.
 func supplyOrder(c *statement.Context, n *cda.Node) {
 	r := &r4.MedicationRequest{
 		Header: c.Emit.Header("MedicationRequest", n), Identifier: datatype.Identifiers(n),
@@ -40,7 +40,7 @@ func supplyIntent(n *cda.Node) string {
 	return medicationIntent(n)
 }
 
-// supplyInstruction returns the instruction for the patient that stands in a supply.
+// supplyInstruction returns the instruction for the patient in a supply.
 func supplyInstruction(c *statement.Context, n *cda.Node) (string, *cda.Node) {
 	for r := range n.Each("entryRelationship") {
 		for act := range r.Each("act") {
@@ -52,7 +52,7 @@ func supplyInstruction(c *statement.Context, n *cda.Node) (string, *cda.Node) {
 	return "", nil
 }
 
-// suppliedProduct is the product of a supply, or else that of the medication around it.
+// suppliedProduct returns the product of a supply, otherwise that of the enclosing medication.
 func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r4.Reference) {
 	if n.At("product") == nil && cda.Outer(n).At("consumable") != nil {
 		return product(c, cda.Outer(n))
@@ -60,8 +60,8 @@ func suppliedProduct(c *statement.Context, n *cda.Node) (*r4.CodeableConcept, *r
 	return product(c, n)
 }
 
-// dispenseRequest reads what a pharmacy may hand out: how much, how often and until when. The number of repeats counts
-// all dispenses in CDA, and those after the first in FHIR.
+// dispenseRequest reads what a pharmacy may dispense: the amount, the number of times and the end. In CDA, the number
+// of repeats counts all dispenses; in FHIR, those after the first.
 func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	d := &r4.DispenseRequest{
 		Quantity: datatype.Quantity(n.At("quantity")), ValidityPeriod: c.Read.Period(n.At("effectiveTime")),
@@ -80,13 +80,13 @@ func dispenseRequest(c *statement.Context, n *cda.Node) *r4.DispenseRequest {
 	return d
 }
 
-// supplyDuration reads for how long a supply lasts: the width of its time, or of the time of its use (CDA R2,
-// Supply.expectedUseTime). FHIR has no member for when that use begins.
+// supplyDuration reads how long a supply lasts: the width of its time, or of its expected use (CDA R2,
+// Supply.expectedUseTime). FHIR has no member for the start of that use.
 func supplyDuration(c *statement.Context, n *cda.Node) *r4.Quantity {
 	return cmp.Or(c.Read.Width(n.At("expectedUseTime")), c.Read.Width(n.At("effectiveTime")))
 }
 
-// dispense makes a MedicationDispense (2.16.840.1.113883.10.20.22.4.18).
+// dispense creates a MedicationDispense (2.16.840.1.113883.10.20.22.4.18).
 func dispense(c *statement.Context, n *cda.Node) {
 	d := &r4.MedicationDispense{
 		Header: c.Emit.Header("MedicationDispense", n), Identifier: datatype.Identifiers(n),

@@ -3,7 +3,7 @@ package medications
 import "recordbridge/shared/fhir/ccda/terms"
 
 // statuses maps ActStatus to the statuses of medication resources (C-CDA on FHIR, ConceptMap CF-MedicationStatus).
-// "ordered" is no ActStatus: a vendor writes it.
+// "ordered" is not an ActStatus, but one vendor writes it.
 const statuses terms.Table = `
 active active
 new draft
@@ -21,7 +21,7 @@ obsolete entered-in-error
 // listStatusRoot is the template of the medication status of CCD.
 const listStatusRoot = "2.16.840.1.113883.10.20.1.47"
 
-// listStatuses maps the medication status of CCD.
+// listStatuses maps the medication status of CCD to the statuses of medication resources.
 const listStatuses terms.Table = `
 55561003 active
 73425007 stopped

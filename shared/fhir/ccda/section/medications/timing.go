@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// boundsOf finds the effectiveTime that says from when to when and not how often.
+// boundsOf finds the effectiveTime that states the start and end rather than the frequency.
 func boundsOf(n *cda.Node) *cda.Node {
 	for _, t := range times(n) {
 		if !isPeriodic(t) && !isEventBased(t) {
@@ -21,7 +21,7 @@ func boundsOf(n *cda.Node) *cda.Node {
 	return nil
 }
 
-// times lists the times of a medication activity; a set of them (SXPR_TS) gives its parts.
+// times lists the times of a medication activity, including the parts of a set (SXPR_TS).
 func times(n *cda.Node) []*cda.Node {
 	var list []*cda.Node
 	for t := range n.Each("effectiveTime") {
@@ -36,7 +36,7 @@ func times(n *cda.Node) []*cda.Node {
 	return list
 }
 
-// isPeriodic reports whether a time is a PIVL_TS. One of that type with bounds alone is an interval.
+// isPeriodic reports whether a time is a PIVL_TS. A PIVL_TS with only bounds counts as an interval.
 func isPeriodic(t *cda.Node) bool {
 	return t.At("period") != nil || t.At("frequency") != nil ||
 		strings.HasSuffix(t.Attr("type"), "PIVL_TS") && t.At("low") == nil && t.At("high") == nil
@@ -46,7 +46,7 @@ func isEventBased(t *cda.Node) bool {
 	return strings.HasSuffix(t.Attr("type"), "EIVL_TS") || t.At("event") != nil
 }
 
-// timing reads the times of a medication activity; nil when they say nothing.
+// timing reads the times of a medication activity; nil if they state nothing.
 func timing(c *statement.Context, n *cda.Node) *r4.Timing {
 	timing := &r4.Timing{}
 	repeat := &r4.Repeat{}
@@ -69,7 +69,8 @@ func timing(c *statement.Context, n *cda.Node) *r4.Timing {
 	return timing
 }
 
-// setBounds reads when a medication is taken, and from when to when (C-CDA on FHIR, "Medications": effectiveTime[1]).
+// setBounds reads the time at which, or the period during which, a medication is taken (C-CDA on FHIR, "Medications":
+// effectiveTime[1]).
 func setBounds(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	moment, period := c.Read.Effective(t)
 	if moment != "" && t.Attr("value") != "" {
@@ -90,8 +91,8 @@ func setBounds(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cd
 	repeat.BoundsPeriod, repeat.BoundsDuration = cmp.Or(period, repeat.BoundsPeriod), nil
 }
 
-// setSchedule reads a PIVL_TS. Schedules of the same period, such as one in the morning and one in the evening, count
-// together. FHIR has no member for a schedule in other words, nor for a second one: its text remains.
+// setSchedule reads a PIVL_TS. Schedules with the same period, such as one in the morning and one in the evening, are
+// combined. FHIR has no member for a schedule in other words, nor for a second one: it is kept as text.
 func setSchedule(timing *r4.Timing, repeat *r4.Repeat, t *cda.Node) {
 	var one r4.Repeat
 	setPeriod(&one, t)
@@ -119,7 +120,7 @@ func addWords(timing *r4.Timing, words string) {
 	timing.Code.Text = datatype.Joined(timing.Code.Text, words)
 }
 
-// scheduleWords writes the period or frequency of a PIVL_TS as its sender has it.
+// scheduleWords returns the sender's text for the period or frequency of a PIVL_TS.
 func scheduleWords(t *cda.Node) string {
 	amount := func(n *cda.Node) string { return strings.TrimSpace(n.Attr("value") + " " + n.Attr("unit")) }
 	if frequency := t.At("frequency"); frequency != nil {
@@ -133,8 +134,8 @@ func scheduleWords(t *cda.Node) string {
 	return cmp.Or(amount(period), period.Words(), period.At("originalText").Words())
 }
 
-// setPeriod reads a PIVL_TS. One that the institution fits into its day ("twice a day" at 12 hours) counts times a day;
-// others count hours.
+// setPeriod reads a PIVL_TS. One that the institution adapts to its day ("twice a day" for 12 hours) becomes times per
+// day; others become hours.
 func setPeriod(repeat *r4.Repeat, t *cda.Node) {
 	if times, every := t.At("frequency", "numerator"), t.At("frequency", "denominator"); times != nil {
 		repeat.Frequency, _ = strconv.Atoi(times.Attr("value"))
@@ -166,7 +167,7 @@ func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda
 	if minutes == 0 && hasOffset(t) {
 		c.Emit.Drop("offset", "no length of time in minutes or hours")
 	}
-	if minutes < 0 && cda.IsOneOf(code, "C", "CM", "CD", "CV") { // some time before a meal is not with it
+	if minutes < 0 && cda.IsOneOf(code, "C", "CM", "CD", "CV") { // a time before a meal is not "with" the meal
 		code = "A" + code
 	}
 	switch {
@@ -187,7 +188,7 @@ func setEvent(c *statement.Context, timing *r4.Timing, repeat *r4.Repeat, t *cda
 		countOffset(c, minutes)
 	case minutes >= 0:
 		repeat.Offset = minutes
-	case code == "HS" || strings.HasPrefix(code, "AC"): // FHIR has no sign: the code says that it is before
+	case code == "HS" || strings.HasPrefix(code, "AC"): // FHIR has no sign: the code itself means before
 		repeat.Offset = -minutes
 	default:
 		countOffset(c, minutes)
@@ -209,7 +210,7 @@ func hasOffset(t *cda.Node) bool {
 	return false
 }
 
-// offsetOf returns how many whole minutes after an event a dose is, below 0 before it; 0 when that is not said.
+// offsetOf returns the offset of a dose from an event in full minutes, negative before it; 0 if not stated.
 func offsetOf(t *cda.Node) int {
 	n := cmp.Or(t.At("offset", "low"), t.At("offset", "center"), t.At("offset"))
 	value, before := strings.CutPrefix(strings.TrimSpace(n.Attr("value")), "-")

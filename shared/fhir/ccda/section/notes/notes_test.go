@@ -60,7 +60,7 @@ func TestNotes(t *testing.T) {
 	})
 }
 
-func TestSectionsOfWords(t *testing.T) {
+func TestNarrativeSections(t *testing.T) {
 	t.Parallel()
 	ccdatest.Run(t, []ccdatest.Case{
 		{

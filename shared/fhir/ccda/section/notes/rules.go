@@ -1,4 +1,4 @@
-// Package notes converts the section of notes (2.16.840.1.113883.10.20.22.2.65) and every other section of narrative to
+// Package notes converts the Notes Section (2.16.840.1.113883.10.20.22.2.65) and every other narrative section to
 // DocumentReferences.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-notes.html.
@@ -17,7 +17,7 @@ func Rules() statement.RuleSet {
 	}
 }
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	var rules []statement.Section
 	for _, list := range [][]narrativeSection{noteKinds(), historyKinds(), hospitalKinds(), operationKinds()} {
@@ -39,13 +39,13 @@ func entries() []statement.Entry {
 	}}
 }
 
-// relationEntries are statements that only point to others.
+// relationEntries returns the rules of statements that only refer to others.
 func relationEntries() []statement.Entry {
 	return []statement.Entry{
 		{
 			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
-			Target:  "a reference in the resource of the statement around it",
-			Convert: func(*statement.Context, *cda.Node) {}, // it says nothing itself; who needs it asks related
+			Target:  "reference in the enclosing statement's resource",
+			Convert: func(*statement.Context, *cda.Node) {}, // states nothing itself; related resolves it
 		},
 		{
 			Roots: []string{statement.ExternalDocumentReference}, Name: "External Document Reference",

@@ -1,6 +1,6 @@
 package notes
 
-// narrativeSection is a section that has words and seldom anything else.
+// narrativeSection is a section that usually has only narrative.
 type narrativeSection struct {
 	name   string
 	codes  []string
@@ -8,8 +8,8 @@ type narrativeSection struct {
 	titles []string
 }
 
-// noteKinds returns the codes of notes of any kind (C-CDA on FHIR, "Notes"; value set Note Types). Their words may be
-// in a Note Activity as well, which names their author.
+// noteKinds returns the codes of notes of any kind (C-CDA on FHIR, "Notes"; value set Note Types). A Note Activity,
+// which names the author, may repeat their text.
 func noteKinds() []narrativeSection {
 	return []narrativeSection{{
 		name: "Notes",

@@ -11,14 +11,14 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// authorization leaves what it says to the statements in it, unless it has a code.
+// authorization marks an authorization as covered, unless it has a code: the statements in it hold its content.
 func authorization(c *statement.Context, n *cda.Node) {
 	if cda.CodeOf(n.At("code")) == "" {
 		c.Emit.Take(n)
 	}
 }
 
-// coverageAct makes Coverages of the policies that it lists in the order in which they pay; of itself when it lists
+// coverageAct creates Coverages for the listed policies, in the order in which they pay, or for itself if it lists
 // none.
 func coverageAct(c *statement.Context, n *cda.Node) {
 	found := false
@@ -39,8 +39,8 @@ func coverageAct(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// convertPolicy makes a Coverage (US Core Coverage): the payer as payor, who is covered with their number, and who
-// holds the policy. act is the list that it is in, or nil.
+// convertPolicy creates a Coverage (US Core Coverage): the payer as payor, the covered person with their number, and
+// the policy holder. act is the list that contains it, or nil.
 func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 	r := &r4.Coverage{
 		Header: c.Emit.Header("Coverage", n), Status: coverageStatus(n), Type: c.Read.Concept(n.At("code")),
@@ -84,7 +84,7 @@ func convertPolicy(c *statement.Context, n, act *cda.Node, order int) {
 		}
 	}
 	if r.Status == "active" && isOver {
-		r.Status = "cancelled" // by its end; FHIR has no other status for it
+		r.Status = "cancelled" // it has ended; FHIR has no other status for that
 	}
 	if r.Payor == nil {
 		r.Payor = []r4.Reference{{Display: "Unknown"}}
@@ -97,7 +97,7 @@ func classOfCoverage(code, name string) *r4.CodeableConcept {
 }
 
 // addPayer adds an insurer (Payer Performer, 2.16.840.1.113883.10.20.22.4.87) or a guarantor (…4.88), who pays what the
-// insurer does not.
+// insurer does not cover.
 func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	role := p.At("assignedEntity")
 	if names := c.Read.HumanNames(role.At("assignedPerson")); names != nil {
@@ -128,7 +128,7 @@ func addPayer(c *statement.Context, r *r4.Coverage, p *cda.Node) {
 	r.Payor = append([]r4.Reference{*org}, r4.Without(r.Payor, org)...)
 }
 
-// appendIdentifiers adds those that a list does not have.
+// appendIdentifiers adds the identifiers that the list does not contain yet.
 func appendIdentifiers(list, more []r4.Identifier) []r4.Identifier {
 	for _, id := range more {
 		known := false
@@ -168,12 +168,13 @@ func setMember(c *statement.Context, r *r4.Coverage, p, role *cda.Node) {
 	}
 }
 
-// subscriberRelationship maps RoleCode (Coverage Role Type) to the relationships that FHIR has.
+// subscriberRelationship maps RoleCode (Coverage Role Type) to FHIR's relationships.
 func subscriberRelationship(n *cda.Node) string {
 	return relationships.Of(cda.CodeOf(n))
 }
 
-// holder returns who holds a policy: the patient, or a RelatedPerson with a name. It is nil for a number alone.
+// holder returns the policy holder: the patient, or a RelatedPerson with a name. It returns nil if only a number is
+// given.
 func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	names := c.Read.HumanNames(role.At("playingEntity"))
 	if c.Make.IsPatient(role) {
@@ -185,8 +186,8 @@ func holder(c *statement.Context, role *cda.Node) *r4.Reference {
 	return c.Make.RelatedPerson(role, names)
 }
 
-// coverageStatus maps ActStatus to the status of a policy: C-CDA says completed of one that is in force, since it is
-// the telling that is. One whose status is not known may be none.
+// coverageStatus maps ActStatus to the status of a policy: C-CDA uses completed for a policy in force, since the
+// statement is complete. A policy with an unknown status may not be in force.
 func coverageStatus(n *cda.Node) string {
 	if cda.HasNoStatus(n) {
 		return "active"

@@ -18,7 +18,7 @@ const (
 	policyRoot   = "2.16.840.1.113883.10.20.22.4.61"
 )
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	return []statement.Section{{
 		Codes: []string{"48768-6"}, Name: "Payers",

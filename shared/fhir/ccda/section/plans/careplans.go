@@ -12,12 +12,12 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// carePlans are the CarePlans of a document.
+// carePlans holds the CarePlans of a document.
 type carePlans struct {
-	first *r4.Reference // the goals of the document belong to it; nil as long as there is none
+	first *r4.Reference // receives the goals of the document; nil if there is none
 }
 
-// convertAssessment keeps the assessment as a note besides the plan, since a CarePlan is no place for it.
+// convertAssessment keeps the assessment as a note beside the plan, since a CarePlan has no member for it.
 func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node) {
 	docref.OfWords(c, section)
 	if section.At("entry") != nil {
@@ -25,15 +25,15 @@ func (all *carePlans) convertAssessment(c *statement.Context, section *cda.Node)
 	}
 }
 
-// convert makes a CarePlan of a section (US Core CarePlan): its words as the text, its entries as what is planned. The
-// goals and health concerns of the document belong to it, wherever they stand.
+// convert creates a CarePlan for a section (US Core CarePlan): its words become the text, its entries the planned
+// activities. It includes the goals and health concerns of the document, whichever section contains them.
 func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	text := c.Read.NarrativeOf(section.At("text"))
 	entries := c.Open.List
 	if text == nil && entries == nil {
 		return
 	}
-	if section.Attr("nullFlavor") != "" && entries == nil { // its words only say that there is no plan
+	if section.Attr("nullFlavor") != "" && entries == nil { // its words only state that there is no plan
 		docref.OfWords(c, section)
 		return
 	}
@@ -73,14 +73,14 @@ func (all *carePlans) convert(c *statement.Context, section *cda.Node) {
 	}
 	ref := c.Emit.AddEntity(p)
 	c.Open.Add(*ref)
-	if all.first == nil { // one is enough: the goals of the document are not those of each of its plans
+	if all.first == nil { // only the first: the goals do not belong to each of the document's plans
 		all.first = ref
 		c.Emit.After(ref, section, func(*cda.Node) { completeCarePlan(c, ref) })
 	}
 }
 
-// planStatus returns the status of a plan by its entries, since a section has none: it is active if anything of it is
-// yet to do, and completed if all of it is over.
+// planStatus derives the status of a plan from its entries, since a section has none: it is active if any of them is
+// still to be done, and completed if all are over.
 func planStatus(c *statement.Context, entries []r4.Reference) string {
 	status := "unknown"
 	for _, entry := range entries {
@@ -132,8 +132,8 @@ func completeCarePlan(c *statement.Context, ref *r4.Reference) {
 	p.Goal, p.Addresses, p.CareTeam = goals.List, concerns.List, teams.List
 }
 
-// intervention takes what is done for a goal: something planned, or a procedure (Intervention Act, and Planned
-// Intervention Act with another mood). What it consists of stands for itself, and refers to it.
+// intervention converts an act performed for a goal: something planned, or a procedure (Intervention Act, and Planned
+// Intervention Act with another mood). Its parts become separate resources that refer to it.
 func intervention(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		request(c, n)

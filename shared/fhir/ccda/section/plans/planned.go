@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// planActivity takes an entry of a plan from before C-CDA, which has one template for all.
+// planActivity converts an entry of a plan from before C-CDA, which has one template for all.
 func planActivity(c *statement.Context, n *cda.Node) {
 	for _, a := range planAssumptions() {
 		if a.Element == n.Name && (a.Mood == "" || a.Mood == n.Attr("moodCode")) {
@@ -21,7 +21,7 @@ func planActivity(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// plannedObservation makes a Goal of what is to be reached and calls itself planned, as some senders have it.
+// plannedObservation creates a Goal for a target that some senders label as planned.
 func plannedObservation(c *statement.Context, n *cda.Node) {
 	if n.Attr("moodCode") == "GOL" {
 		c.Rules.ConvertBy(statement.GoalRoot, n)
@@ -30,8 +30,8 @@ func plannedObservation(c *statement.Context, n *cda.Node) {
 	request(c, n)
 }
 
-// request makes a ServiceRequest of a planned statement. C-CDA on FHIR has no page for plans: it follows the mapping of
-// the C-CDA templates to the FHIR workflow pattern (workflow.html, request) and US Core ServiceRequest.
+// request creates a ServiceRequest for a planned statement. C-CDA on FHIR has no page for plans: it follows the mapping
+// of the C-CDA templates to the FHIR workflow pattern (workflow.html, request) and US Core ServiceRequest.
 func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	r := &r4.ServiceRequest{
 		Header: c.Emit.Header("ServiceRequest", n), Identifier: datatype.Identifiers(n), Status: requestStatus(n),
@@ -70,8 +70,8 @@ func request(c *statement.Context, n *cda.Node) *r4.Reference {
 	return ref
 }
 
-// readRequestParts reads where, why and how, and gives the statements that it took for it. What is not for it stands
-// for itself.
+// readRequestParts reads the place, the reason and the method, and returns the statements that it has used. Other
+// statements become separate resources.
 func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) []*cda.Node {
 	var told []*cda.Node
 	for p := range n.Each("participant") {
@@ -99,7 +99,7 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 				told = append(told, s)
 			case n.Attr("classCode") == "PCPR" && s.Name == "observation" && s.At("value") != nil &&
 				cda.CodeOf(s.At("code")) == "ASSERTION":
-				// it stands for itself, too
+				// also becomes a separate resource
 				r.OrderDetail = append(r.OrderDetail, r4.Listed(c.Read.Concept(s.At("value")))...)
 			}
 		}
@@ -107,8 +107,8 @@ func readRequestParts(c *statement.Context, r *r4.ServiceRequest, n *cda.Node) [
 	return told
 }
 
-// relateRequest adds what is known when everything has its resource: the reasons that stand elsewhere, who pays, the
-// goals that it is for, and its parts.
+// relateRequest adds references once all resources exist: the reasons in other sections, the coverage, the goals, and
+// its parts.
 func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, ref)
 	if r == nil {
@@ -123,7 +123,7 @@ func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 		}
 	}
 	r.Insurance = r4.AppendReference(r.Insurance, r4.OfType(all, "Coverage")...)
-	for around := cda.Outer(n); around != nil; around = cda.Outer(around) { // what a policy authorizes
+	for around := cda.Outer(n); around != nil; around = cda.Outer(around) { // a policy that authorizes it
 		r.Insurance = r4.AppendReference(r.Insurance, r4.OfType(r4.Listed(c.Emit.Reference(around)), "Coverage")...)
 	}
 	for _, goal := range r4.OfType(all, "Goal") {
@@ -137,7 +137,7 @@ func relateRequest(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// referral makes a ServiceRequest for care by somebody else.
+// referral creates a ServiceRequest for care by another provider.
 func referral(c *statement.Context, n *cda.Node) {
 	if r := emit.ResourceOf[r4.ServiceRequest](c.Emit, request(c, n)); r != nil && r.Category == nil {
 		r.Category = []r4.CodeableConcept{
@@ -146,7 +146,7 @@ func referral(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// instruction makes a ServiceRequest of what the patient is to be told, where it stands by itself.
+// instruction creates a ServiceRequest for an instruction to the patient that is not part of another statement.
 func instruction(c *statement.Context, n *cda.Node) {
 	words := c.Read.Text(n.At("text"))
 	r := emit.ResourceOf[r4.ServiceRequest](c.Emit, request(c, n))
@@ -161,8 +161,8 @@ func instruction(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// plannedEncounter makes an Encounter that is planned, or, while it is only asked for or proposed, a ServiceRequest
-// (mood of Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
+// plannedEncounter creates a planned Encounter or, if it is only requested or proposed, a ServiceRequest (mood of
+// Planned Encounter, 2.16.840.1.113883.10.20.22.4.40).
 func plannedEncounter(c *statement.Context, n *cda.Node) {
 	if cda.IsOneOf(n.Attr("moodCode"), "RQO", "PRP", "ARQ") ||
 		len(c.Read.Concepts(n, "code")) == 0 && n.At("effectiveTime") == nil {
@@ -194,7 +194,7 @@ func plannedEncounter(c *statement.Context, n *cda.Node) {
 	c.Add(e, told...)
 }
 
-// plannedSupply makes a MedicationRequest of a medication or vaccine that is to be handed out, and a DeviceRequest of
+// plannedSupply creates a MedicationRequest for a medication or vaccine to be dispensed, and a DeviceRequest for
 // anything else.
 func plannedSupply(c *statement.Context, n *cda.Node) {
 	if n.At("product", "manufacturedProduct") != nil {
@@ -233,7 +233,7 @@ func plannedSupply(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// handoff makes a Communication of who has been told of the patient's care.
+// handoff creates a Communication with the recipients of a handoff of the patient's care.
 func handoff(c *statement.Context, n *cda.Node) {
 	r := &r4.Communication{
 		Header: c.Emit.Header("Communication", n), Identifier: datatype.Identifiers(n), Status: communicationStatus(n),
@@ -268,7 +268,7 @@ func intent(mood string) string {
 	return cmp.Or(intents.Of(mood), "plan")
 }
 
-// priority maps ActPriority to the priorities that FHIR has for requests; "" for any other.
+// priority maps ActPriority to FHIR's request priorities; "" for any other.
 func priority(n *cda.Node) string {
 	return priorities.Of(cda.CodeOf(n))
 }

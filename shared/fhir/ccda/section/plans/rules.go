@@ -18,7 +18,7 @@ func Rules() statement.RuleSet {
 	}
 }
 
-// planAssumptions say what entries of a plan without templates are, by element and mood.
+// planAssumptions returns the assumed templates of plan entries without templates, by element and mood.
 func planAssumptions() []statement.Assumption {
 	return []statement.Assumption{
 		{Element: "act", Mood: "EVN", Root: "2.16.840.1.113883.10.20.22.4.141"},
@@ -35,7 +35,7 @@ func planAssumptions() []statement.Assumption {
 	}
 }
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	all := &carePlans{}
 	return []statement.Section{
@@ -101,7 +101,7 @@ func interventions() []statement.Entry {
 	}
 }
 
-// planned are statements of what is to be done (C-CDA R2.1, Plan of Treatment Section).
+// planned returns the rules of planned statements (C-CDA R2.1, Plan of Treatment Section).
 func planned() []statement.Entry {
 	request := func(c *statement.Context, n *cda.Node) { request(c, n) }
 	return []statement.Entry{
@@ -120,7 +120,7 @@ func planned() []statement.Entry {
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.40"}, Name: "Planned Encounter",
-			Target: "Encounter (planned), ServiceRequest (asked for)", Convert: plannedEncounter,
+			Target: "Encounter (planned), ServiceRequest (requested)", Convert: plannedEncounter,
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.43"}, Name: "Planned Supply",
@@ -129,7 +129,7 @@ func planned() []statement.Entry {
 		},
 		{
 			Roots: statement.InstructionRoots(), Name: "Instruction",
-			Target: "ServiceRequest, or part of what it is for", Convert: instruction,
+			Target: "ServiceRequest, or part of the related resource", Convert: instruction,
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.140"}, Name: "Patient Referral Act", Target: "ServiceRequest",
@@ -141,7 +141,7 @@ func planned() []statement.Entry {
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.1.25"}, Name: "Plan of Care Activity (CCD)",
-			Target: "as the planned entry of its element", Convert: planActivity,
+			Target: "as a planned entry of the same element", Convert: planActivity,
 		},
 	}
 }

@@ -2,8 +2,8 @@ package plans
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). An act that is new may not be
-// acted on yet (v3-ActStatus), which is a draft.
+// requestStatuses maps ActStatus to request-status (FHIR R4, ServiceRequest.status). A new act must not be acted on yet
+// (v3-ActStatus), so it is a draft.
 const requestStatuses terms.Table = `
 active active
 new draft
@@ -17,7 +17,7 @@ nullified entered-in-error
 obsolete entered-in-error
 `
 
-// communicationStatuses maps ActStatus, and "ordered" of a vendor, to event-status (FHIR R4, Communication.status).
+// communicationStatuses maps ActStatus, and one vendor's "ordered", to event-status (FHIR R4, Communication.status).
 const communicationStatuses terms.Table = `
 active in-progress
 new preparation

@@ -9,14 +9,14 @@ import (
 // Elsewhere converts the problems of other sections. It implements statement.Problems.
 type Elsewhere struct{ c *statement.Context }
 
-// New returns the conversion of problems in a document.
+// New returns an Elsewhere for a document.
 func New(c *statement.Context) Elsewhere { return Elsewhere{c} }
 
-// Is distinguishes a problem from a status or note beside it.
+// Is reports whether an observation is a problem rather than a status or note beside it.
 func (e Elsewhere) Is(n *cda.Node) bool { return isProblem(n) }
 
-// Convert makes a Condition of a problem. act is the concern around it, or nil.
+// Convert creates a Condition for a problem. act is the enclosing concern, or nil.
 func (e Elsewhere) Convert(n, act *cda.Node) *r4.Reference { return problem(e.c, n, act) }
 
-// ConvertAct makes Conditions of the problems in an act.
+// ConvertAct creates Conditions for the problems in an act.
 func (e Elsewhere) ConvertAct(act *cda.Node) []r4.Reference { return problemAct(e.c, act) }

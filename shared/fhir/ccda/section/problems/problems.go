@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// problemAct makes Conditions of the problems in an act, and gives references to them.
+// problemAct creates Conditions for the problems in an act, and returns references to them.
 func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	var list []r4.Reference
 	for r := range act.Each("entryRelationship") {
@@ -28,7 +28,8 @@ func problemAct(c *statement.Context, act *cda.Node) []r4.Reference {
 	return list
 }
 
-// isProblem tells a problem from a status or note beside it: by its template, or without one by its value.
+// isProblem reports whether an observation is a problem rather than a status or note beside it: by its template or,
+// without one, by its value.
 func isProblem(n *cda.Node) bool {
 	known := false
 	for t := range n.Each("templateId") {
@@ -41,13 +42,14 @@ func isProblem(n *cda.Node) bool {
 	return !known && n.At("value") != nil && !cda.IsOneOf(cda.CodeOf(n.At("code")), "33999-4", "SEV", "11323-3")
 }
 
-// isCDA reports whether a template is one of C-CDA or CCD, whose meaning is known.
+// isCDA reports whether a template is defined by C-CDA or CCD, so that its meaning is known.
 func isCDA(root string) bool {
 	return strings.HasPrefix(root, "2.16.840.1.113883.10.20.22.4.") ||
 		strings.HasPrefix(root, "2.16.840.1.113883.10.20.1.")
 }
 
-// problem makes a Condition of a problem observation (C-CDA on FHIR, "Problems"). act is the concern around it, or nil.
+// problem creates a Condition for a problem observation (C-CDA on FHIR, "Problems"). act is the enclosing concern, or
+// nil.
 func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 	when := n.At("effectiveTime")
 	value := n.At("value")
@@ -102,7 +104,7 @@ func problem(c *statement.Context, n, act *cda.Node) *r4.Reference {
 }
 
 // setStatus sets the clinical and the verification status, and returns the Problem Status Observation or nil. A status
-// that the Condition does not have is kept as a tag.
+// that the Condition can't represent is kept as a tag.
 func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Node {
 	value, high := n.At("value"), n.At("effectiveTime", "high")
 	status := cda.EntryOf(n, statement.ProblemStatusRoot, "33999-4")
@@ -124,7 +126,7 @@ func setStatus(c *statement.Context, r *r4.Condition, n, act *cda.Node) *cda.Nod
 	return status
 }
 
-// setEnd reads the end of a problem. One that has not come is a note: a Condition with an abatement is over (con-4).
+// setEnd reads the end of a problem. A future end becomes a note: a Condition with an abatement is over (con-4).
 func setEnd(c *statement.Context, r *r4.Condition, high *cda.Node) {
 	r.Abatement = c.Read.DateTime(high)
 	if r.Abatement != "" && c.Document.IsLater(high) {
@@ -133,8 +135,8 @@ func setEnd(c *statement.Context, r *r4.Condition, high *cda.Node) {
 	}
 }
 
-// diagnosisUse tells what the problems of a section were to the encounter that the document is about (FHIR,
-// diagnosis-role); nil where they need not be of that one.
+// diagnosisUse returns the role of a section's problems in the document's encounter (FHIR, diagnosis-role); nil if they
+// may belong to another encounter.
 func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/diagnosis-role"
 	switch c.Within {
@@ -150,8 +152,8 @@ func diagnosisUse(c *statement.Context) *r4.CodeableConcept {
 	return nil
 }
 
-// verification tells how sure a problem is: one whose code is qualified as suspected (SNOMED CT, finding context) is
-// not confirmed.
+// verification returns the certainty of a problem: one whose code is qualified as suspected (SNOMED CT, finding
+// context) is not confirmed.
 func verification(value *cda.Node) *r4.CodeableConcept {
 	for q := range value.Each("qualifier") {
 		if cda.Has(q.At("value"), "415684004") {
@@ -161,7 +163,7 @@ func verification(value *cda.Node) *r4.CodeableConcept {
 	return r4.Concept(statement.ConditionVerified, "confirmed", "Confirmed")
 }
 
-// problemCategories returns the category by the section, and the kind of problem as the document says it.
+// problemCategories returns the category for the section, and the document's own kind of the problem.
 func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	const system = "http://terminology.hl7.org/CodeSystem/condition-category"
 	category := r4.Concept(system, "encounter-diagnosis", "Encounter Diagnosis")
@@ -180,8 +182,9 @@ func problemCategories(c *statement.Context, n *cda.Node) []r4.CodeableConcept {
 	return list
 }
 
-// problemStatus returns the clinical status. It is nil when nothing is said: another mention of the problem may know,
-// and nobody else does. The status of an act that is no concern, such as a diagnosis, is that of the act.
+// problemStatus returns the clinical status. It returns nil if none is stated: only another mention of the problem may
+// have it. The status of an act that is not a concern, such as a diagnosis, is that of the act itself, not of the
+// problem.
 func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	concern := ""
 	if c.Within == "Problems" || cda.Has(act.At("code"), "CONC") ||
@@ -191,8 +194,8 @@ func problemStatus(c *statement.Context, n, act *cda.Node) *r4.CodeableConcept {
 	return c.ProblemStatus(n, concern)
 }
 
-// negateProblem says that a problem is not there (C-CDA on FHIR, "Problems", row negationInd). That there is none at
-// all is a code of its own. A problem that is refuted has no clinical status, unless it had an end (con-4).
+// negateProblem marks a problem as absent (C-CDA on FHIR, "Problems", row negationInd). The absence of any problem has
+// a code of its own. A refuted problem has no clinical status, unless it had an end (con-4).
 func negateProblem(r *r4.Condition, value *cda.Node) {
 	if cda.Has(value, "55607006", "64572001") {
 		r.Tag(r.Code.Coding...)

@@ -140,7 +140,7 @@ func TestProblems(t *testing.T) {
 	})
 }
 
-// TestDischargeDiagnosisBelongsToDocumentEncounter also where the same problem was one of admission.
+// TestDischargeDiagnosisBelongsToDocumentEncounter also covers a problem that was an admission diagnosis too.
 func TestDischargeDiagnosisBelongsToDocumentEncounter(t *testing.T) {
 	t.Parallel()
 	const stay = `<componentOf><encompassingEncounter><id root="2.16.840.1.113883.19.3" extension="stay"/>` +
@@ -164,8 +164,8 @@ func TestDischargeDiagnosisBelongsToDocumentEncounter(t *testing.T) {
 	}
 }
 
-// TestConcernAuthorBecomesProvenance: Condition has no place for when a concern began to be one,
-// nor for a second author.
+// TestConcernAuthorBecomesProvenance covers the start of a concern and a second author, for which Condition has no
+// member.
 func TestConcernAuthorBecomesProvenance(t *testing.T) {
 	t.Parallel()
 	author := func(id, when string) string {

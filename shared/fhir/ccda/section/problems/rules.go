@@ -1,8 +1,8 @@
-// Package problems converts the Problem Section (2.16.840.1.113883.10.20.22.2.5) and the sections of diagnoses to
+// Package problems converts the Problem Section (2.16.840.1.113883.10.20.22.2.5) and the diagnosis sections to
 // Conditions.
 //
-// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html.
-// Other sections reach it for a problem of their own through statement.Problems.
+// C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-problems.html. Other sections use it for their problems through
+// statement.Problems.
 package problems
 
 import (
@@ -15,7 +15,7 @@ func Rules() statement.RuleSet {
 	return statement.RuleSet{Folder: "section/problems", Sections: sections(), Entries: entries()}
 }
 
-// sections returns the rules of the kinds of section.
+// sections returns the rules for the section types.
 func sections() []statement.Section {
 	concern := []statement.Assumption{
 		{Element: "act", Root: "2.16.840.1.113883.10.20.22.4.3"},
@@ -113,7 +113,7 @@ func entries() []statement.Entry {
 		},
 		{
 			Roots: []string{statement.IndicationRoot}, Name: "Indication",
-			Target: "the reason of what is done for it, Condition", Convert: problemAlone,
+			Target: "reason of the indicated act, Condition", Convert: problemAlone,
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.114"}, Name: "Longitudinal Care Wound Observation",
@@ -122,14 +122,14 @@ func entries() []statement.Entry {
 	}
 }
 
-// problemRoots are the templates of Problem Observation.
+// problemRoots returns the templates of Problem Observation.
 func problemRoots() []string {
 	return []string{"2.16.840.1.113883.10.20.22.4.4", "2.16.840.1.113883.10.20.1.28", "1.3.6.1.4.1.19376.1.5.3.1.4.5"}
 }
 
 func problemBy(c *statement.Context, n *cda.Node) { problem(c, n, nil) }
 
-// problemAlone makes a Condition of a problem that no concern holds.
+// problemAlone creates a Condition for a problem outside a concern.
 func problemAlone(c *statement.Context, n *cda.Node) {
 	if n.At("value") != nil {
 		problem(c, n, nil)

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// procedure makes a Procedure of what has been done (C-CDA on FHIR, "Procedures"; US Core Procedure).
+// procedure creates a Procedure for a completed procedure (C-CDA on FHIR, "Procedures"; US Core Procedure).
 func procedure(c *statement.Context, n *cda.Node) {
 	switch mood := n.Attr("moodCode"); {
 	case n.Name == "observation":
@@ -58,7 +58,7 @@ func procedure(c *statement.Context, n *cda.Node) {
 	c.Emit.After(ref, n, func(n *cda.Node) { relateProcedure(c, ref, n) })
 }
 
-// procedureCode is the code, or else the words that a statement without one has.
+// procedureCode returns the code of a statement, otherwise its words.
 func procedureCode(c *statement.Context, n *cda.Node) *r4.CodeableConcept {
 	code := c.Read.Concept(n.At("code"))
 	if code == nil {
@@ -92,7 +92,7 @@ func procedurePerformers(c *statement.Context, n *cda.Node) []r4.ProcedurePerfor
 	return list
 }
 
-// tookSpecimens makes Specimens of what a procedure took, and says which procedure it was.
+// tookSpecimens creates Specimens for those that a procedure took, and records the procedure in them.
 func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	for _, ref := range c.Make.Specimens(n) {
 		s := emit.ResourceOf[r4.Specimen](c.Emit, ref)
@@ -115,7 +115,7 @@ func tookSpecimens(c *statement.Context, n *cda.Node, procedure *r4.Reference) {
 	}
 }
 
-// relateProcedure adds what statements in a procedure have become: complications, and the encounter that it was in.
+// relateProcedure adds the resources of a procedure's nested statements: complications, and its encounter.
 func relateProcedure(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	p := emit.ResourceOf[r4.Procedure](c.Emit, ref)
 	if p == nil {
@@ -140,7 +140,7 @@ func relateProcedure(c *statement.Context, ref *r4.Reference, n *cda.Node) {
 	}
 }
 
-// procedureObservation makes an Observation of a procedure that observes something (C-CDA on FHIR, "Procedures":
+// procedureObservation creates an Observation for a procedure that observes something (C-CDA on FHIR, "Procedures":
 // template selection).
 func procedureObservation(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {

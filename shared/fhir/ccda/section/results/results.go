@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// resultOrganizer makes a DiagnosticReport of an organizer (C-CDA on FHIR, "Results"), and a panel of one in another.
+// resultOrganizer creates a DiagnosticReport for an organizer (C-CDA on FHIR, "Results"), and a panel for a nested one.
 func resultOrganizer(c *statement.Context, n *cda.Node) {
 	if around := cda.Outer(n); around != nil && around.Name == "organizer" {
 		o := observation.Panel(c, n, resultSection(), kindOf(n).category())
@@ -51,7 +51,7 @@ func resultOrganizer(c *statement.Context, n *cda.Node) {
 	c.Add(r, n)
 }
 
-// responsible returns who performed a statement. Provenance names who wrote it (C-CDA on FHIR, "Results": author).
+// responsible returns the performers of a statement. Provenance names its author (C-CDA on FHIR, "Results": author).
 func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	var list []r4.Reference
 	for _, who := range c.Make.Performers(n) {
@@ -62,8 +62,8 @@ func responsible(c *statement.Context, n *cda.Node) []r4.Reference {
 	return list
 }
 
-// result makes an Observation of a result (C-CDA on FHIR, "Results"). A file as its value is presented with the report
-// around it, or is a document that the Observation is from.
+// result creates an Observation for a result (C-CDA on FHIR, "Results"). If its value is a file, the enclosing report
+// presents it, or it becomes a document from which the Observation is derived.
 func result(c *statement.Context, n *cda.Node) {
 	if mood := n.Attr("moodCode"); mood != "" && mood != "EVN" {
 		observation.YetToDo(c, n)
@@ -85,8 +85,8 @@ func result(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// part converts an observation in a result by its own template, and gives a reference to it. One without a template is
-// about the result, whatever that is, and not of the laboratory: it is taken as a general fact.
+// part converts an observation in a result by its own template, and returns a reference to it. One without a template
+// describes the result and is not a laboratory finding: it is converted as a generic fact.
 func part(c *statement.Context, n *cda.Node) *r4.Reference {
 	if ref := c.Rules.Member(n, nil); ref != nil && strings.HasPrefix(ref.Reference, "Observation/") {
 		return ref
@@ -111,7 +111,7 @@ func files(c *statement.Context, n *cda.Node) []r4.Attachment {
 	return list
 }
 
-// addDocument makes a DocumentReference of the files that are the value of an observation.
+// addDocument creates a DocumentReference for the files in the value of an observation.
 func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.Reference {
 	d := &r4.DocumentReference{
 		Header: c.Emit.Header("DocumentReference", n), Status: "current", Type: c.Read.ConceptOr(n.At("code")),
@@ -130,8 +130,7 @@ func addDocument(c *statement.Context, n *cda.Node, forms []r4.Attachment) *r4.R
 	return c.Emit.AddEntity(d)
 }
 
-// resultKind is the kind of test that a result is of: FHIR's category of the Observation and of the report differ by
-// it.
+// resultKind is the kind of test of a result, which determines FHIR's category of the Observation and of the report.
 type resultKind int
 
 const (
@@ -140,8 +139,8 @@ const (
 	cardiology
 )
 
-// kindOf tells laboratory results from others by the code, where its system sorts tests, and by how LOINC names images.
-// All else counts as laboratory, as most results are (C-CDA on FHIR, "Results": category).
+// kindOf distinguishes laboratory results from others by the code, if its system classifies tests, and by LOINC's names
+// for imaging. Everything else counts as laboratory, as most results are (C-CDA on FHIR, "Results": category).
 func kindOf(n *cda.Node) resultKind {
 	for code := range n.At("code").Descendants() {
 		value := code.Attr("code")
@@ -178,7 +177,7 @@ func (k resultKind) category() *r4.CodeableConcept {
 	return r4.Concept(observation.Category, "laboratory", "Laboratory")
 }
 
-// service is the category of a DiagnosticReport (US Core DiagnosticReport profiles).
+// service returns the category of a DiagnosticReport (US Core DiagnosticReport profiles).
 func (k resultKind) service() *r4.CodeableConcept {
 	switch k {
 	case imaging:

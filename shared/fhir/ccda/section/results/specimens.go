@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// collected makes a Specimen of the procedure that took it (Specimen Collection Procedure,
+// collected creates a Specimen for the procedure that took it (Specimen Collection Procedure,
 // 2.16.840.1.113883.10.20.22.4.415).
 func collected(c *statement.Context, n *cda.Node) {
 	role := cmp.Or(n.At("specimen", "specimenRole"), collectedRole(n), cda.Outer(n).At("specimen", "specimenRole"))

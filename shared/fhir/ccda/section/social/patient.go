@@ -8,14 +8,14 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// patientFact is something that C-CDA observes and FHIR has as an extension of the Patient (C-CDA on FHIR, "Social
-// History"). The Observation is kept besides, since it says who told it and when.
+// patientFact is an observation in C-CDA that FHIR represents as an extension of the Patient (C-CDA on FHIR, "Social
+// History"). The Observation is kept as well, since it states the source and the time.
 type patientFact struct {
 	root      string // template
 	name      string
-	code      string // LOINC, which finds it without a template
+	code      string // LOINC code, which identifies it without a template
 	display   string
-	extension string // of US Core
+	extension string // US Core extension
 }
 
 func patientFacts() []patientFact {
@@ -48,7 +48,7 @@ func patientEntries() []statement.Entry {
 	return rules
 }
 
-// factOf finds the fact by the code of an observation.
+// factOf finds the fact for the code of an observation.
 func factOf(code *cda.Node) (patientFact, bool) {
 	for _, about := range patientFacts() {
 		if cda.Has(code, about.code) {
@@ -58,7 +58,7 @@ func factOf(code *cda.Node) (patientFact, bool) {
 	return patientFact{}, false
 }
 
-// convertFact makes an Observation, and the extension of the Patient unless an observation before has made it.
+// convertFact creates an Observation, and the extension of the Patient unless an earlier observation has created it.
 func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	o, value := readSocial(c, n), n.At("value")
 	if cda.CodeOf(n.At("code")) == "ASSERTION" || n.At("code") == nil {
@@ -90,7 +90,7 @@ func convertFact(c *statement.Context, n *cda.Node, about patientFact) {
 	}
 }
 
-// sexCode returns the code of US Core's value set for sex; "" for a value that is in no set of it.
+// sexCode returns the code of US Core's value set for sex; "" for a value outside it.
 func sexCode(concept *r4.CodeableConcept) string {
 	if concept == nil {
 		return ""
@@ -103,7 +103,7 @@ func sexCode(concept *r4.CodeableConcept) string {
 	return ""
 }
 
-// extendPatient adds an extension to the Patient. The first that is said of a kind stays.
+// extendPatient adds an extension to the Patient. The first one of a kind is kept.
 func extendPatient(c *statement.Context, e r4.Extension) {
 	head := c.Emit.Head(c.Patient)
 	if head == nil {

@@ -10,8 +10,8 @@ import (
 	"recordbridge/shared/fhir/ccda/statement"
 )
 
-// coded makes the rule of an observation for which profiles have one code (C-CDA on FHIR, "Social History"). Older
-// documents say ASSERTION there.
+// coded returns the rule for an observation whose profiles require one code (C-CDA on FHIR, "Social History"). Older
+// documents use ASSERTION instead.
 func coded(code, display string) func(*statement.Context, *cda.Node) {
 	return func(c *statement.Context, n *cda.Node) {
 		o := readSocial(c, n)
@@ -27,8 +27,8 @@ func isTobaccoCode(n *cda.Node) bool {
 	return cda.Has(n, "72166-2", "11367-0", "81229-7", "401201003", "782516008")
 }
 
-// social makes an Observation of anything else about how the patient lives. What templates have for it is also found by
-// code.
+// social creates an Observation for any other statement about the patient's lifestyle. Statements covered by templates
+// are also recognized by code.
 func social(c *statement.Context, n *cda.Node) {
 	code := n.At("code")
 	if about, ok := factOf(code); ok {
@@ -42,11 +42,11 @@ func social(c *statement.Context, n *cda.Node) {
 	c.Add(readSocial(c, n), n)
 }
 
-// readSocial reads an observation of the social history. That somebody does not know, or does not say, is an answer as
-// well (C-CDA on FHIR, "Social History": nullFlavor UNK).
+// readSocial reads an observation of the social history. An unknown or withheld value is also an answer (C-CDA on FHIR,
+// "Social History": nullFlavor UNK).
 func readSocial(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, observation.SocialCategory())
-	if !cda.Has(n.At("code"), "72166-2") { // the smoking status is that of a day
+	if !cda.Has(n.At("code"), "72166-2") { // the smoking status applies to a single day
 		o.Effective, o.EffectivePeriod = datatype.Lasting(n.At("effectiveTime"), o.Effective, o.EffectivePeriod)
 	}
 	if isSocialRisk(n.At("code")) {
@@ -70,7 +70,7 @@ func isSocialRisk(code *cda.Node) bool {
 	)
 }
 
-// pregnancy makes the Observation of US Core Pregnancy Status; when the child is expected is a component (C-CDA on
+// pregnancy creates the Observation of US Core Pregnancy Status; the estimated delivery date is a component (C-CDA on
 // FHIR, "Social History": Pregnancy).
 func pregnancy(c *statement.Context, n *cda.Node) {
 	o := readSocial(c, n)
@@ -92,13 +92,13 @@ func pregnancy(c *statement.Context, n *cda.Node) {
 	c.Add(o, told...)
 }
 
-// unknownValue is a nullFlavor as an answer.
+// unknownValue returns a nullFlavor as an answer.
 func unknownValue(n *cda.Node) *r4.CodeableConcept {
 	code := n.Attr("nullFlavor")
 	return r4.Concept("http://terminology.hl7.org/CodeSystem/v3-NullFlavor", code, unknownValues.Of(code))
 }
 
-// disability makes an Observation of the disability status (US Core category disability-status).
+// disability creates an Observation of the disability status (US Core category disability-status).
 func disability(c *statement.Context, n *cda.Node) {
 	o := readSocial(c, n)
 	o.Category = append(o.Category, *r4.Concept(observation.USCoreCategory, "disability-status", "Disability Status"))

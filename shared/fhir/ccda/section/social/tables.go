@@ -2,7 +2,8 @@ package social
 
 import "recordbridge/shared/fhir/ccda/terms"
 
-// unknownValues has the display of null flavors that are an answer (C-CDA on FHIR, "Social History": nullFlavor).
+// unknownValues maps the null flavors that are an answer to their display (C-CDA on FHIR, "Social History":
+// nullFlavor).
 const unknownValues terms.Table = `
 UNK unknown
 ASKU asked but unknown

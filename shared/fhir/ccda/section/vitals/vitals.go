@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/fhir/ccda/terms"
 )
 
-// siblings returns the observations after one, in its organizer or its section, of the same time that nothing tells
-// yet. What belongs together stands close by: looking no further keeps long lists linear.
+// siblings returns the later observations of the same time, in the same organizer or section, that no resource covers
+// yet. Related observations are close together: a limited search keeps long lists linear.
 func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	const closeBy = 200
 	return func(yield func(*cda.Node) bool) {
@@ -33,7 +33,7 @@ func siblings(c *statement.Context, n *cda.Node) iter.Seq[*cda.Node] {
 	}
 }
 
-// sameTime reports whether two statements are of one time, as far as is known.
+// sameTime reports whether two statements have the same time, as far as is known.
 func sameTime(a, b *cda.Node) bool {
 	timeOf := func(n *cda.Node) string {
 		at := n.At("effectiveTime")
@@ -47,7 +47,7 @@ func vitalCategory() *r4.CodeableConcept {
 	return r4.Concept(observation.Category, "vital-signs", "Vital Signs")
 }
 
-// vitalPanel makes the panel of the vital signs that were taken together (C-CDA on FHIR, "Vital Signs": organizer).
+// vitalPanel creates the panel of the vital signs that were taken together (C-CDA on FHIR, "Vital Signs": organizer).
 func vitalPanel(c *statement.Context, n *cda.Node) {
 	o := observation.Panel(c, n, vitalSection(), vitalCategory())
 	observation.Recode(o, "85353-1", "Vital signs, weight, height, head circumference, oxygen saturation and BMI panel")
@@ -56,11 +56,11 @@ func vitalPanel(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// vitalSign makes an Observation of a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). A part
+// vitalSign creates an Observation of a vital sign (C-CDA on FHIR, "Vital Signs"; US Core Vital Signs Profiles). A part
 // of a blood pressure or of an oximetry becomes a component of it.
 func vitalSign(c *statement.Context, n *cda.Node) {
 	switch code := n.At("code"); {
-	case cda.IsNegated(n): // a part of nothing
+	case cda.IsNegated(n): // a negated one is not part of another
 	case isSystolic(code) || isDiastolic(code):
 		bloodPressure(c, n)
 		return
@@ -79,8 +79,8 @@ func vitalSign(c *statement.Context, n *cda.Node) {
 	c.Add(o, n)
 }
 
-// oximetry makes an Observation of a saturation and the oxygen that was inhaled meanwhile, of which one may stand
-// before it (US Core Pulse Oximetry).
+// oximetry creates an Observation of an oxygen saturation and the oxygen inhaled at the same time, one of which may
+// precede it (US Core Pulse Oximetry).
 func oximetry(c *statement.Context, n, before *cda.Node) {
 	o := vital(c, n)
 	told := []*cda.Node{n}
@@ -100,8 +100,8 @@ func oximetry(c *statement.Context, n, before *cda.Node) {
 	c.Add(o, told...)
 }
 
-// vital reads a vital sign by itself, with codes and units as profiles have them. Its value is a quantity, also where a
-// sender calls it a number or a text.
+// vital reads a single vital sign, with codes and units as profiles require. Its value is a quantity, even if the
+// sender labels it a number or a text.
 func vital(c *statement.Context, n *cda.Node) *r4.Observation {
 	o := observation.NewIn(c, n, vitalCategory())
 	observation.AddAuthors(c, o, n)
@@ -141,8 +141,8 @@ func isSaturation(code *cda.Node) bool {
 	return cda.Has(code, "59408-5", "2708-6", "2710-2", "431314004", "103228002")
 }
 
-// bloodPressure makes one Observation of a systolic and a diastolic pressure of the same time (US Core Blood Pressure).
-// The half that is missing is said to be.
+// bloodPressure creates one Observation of a systolic and a diastolic pressure of the same time (US Core Blood
+// Pressure). A missing half gets a dataAbsentReason.
 func bloodPressure(c *statement.Context, n *cda.Node) {
 	var systolic, diastolic *cda.Node
 	if isSystolic(n.At("code")) {
@@ -172,7 +172,7 @@ func bloodPressure(c *statement.Context, n *cda.Node) {
 	}
 }
 
-// first returns the first observation of a code; nil when there is none.
+// first returns the first observation with a matching code; nil if there is none.
 func first(list iter.Seq[*cda.Node], isIt func(code *cda.Node) bool) *cda.Node {
 	for n := range list {
 		if isIt(n.At("code")) {
@@ -182,7 +182,7 @@ func first(list iter.Seq[*cda.Node], isIt func(code *cda.Node) bool) *cda.Node {
 	return nil
 }
 
-// setHalf completes a half of a blood pressure.
+// setHalf completes one half of a blood pressure.
 func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	if half.Code == nil {
 		half.Code = r4.Concept(terms.LOINC, code, display)
@@ -192,7 +192,8 @@ func setHalf(half *r4.Component, n *cda.Node, code, display string) {
 	}
 }
 
-// join adds to an Observation who did another that becomes a part of it, and its ids and notes, and gives the other.
+// join adds to an Observation the performers, ids and notes of another one that becomes a part of it, and returns the
+// other.
 func join(c *statement.Context, o *r4.Observation, n *cda.Node) *r4.Observation {
 	other := vital(c, n)
 	for _, id := range other.Identifier {
@@ -223,7 +224,7 @@ func join(c *statement.Context, o *r4.Observation, n *cda.Node) *r4.Observation 
 	return other
 }
 
-// splitPressure makes components of a blood pressure that is written as "120/80".
+// splitPressure splits a blood pressure written as "120/80" into components.
 func splitPressure(o *r4.Observation) {
 	if !o.Code.Has(terms.LOINC, "85354-9") {
 		return

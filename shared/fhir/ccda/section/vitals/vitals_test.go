@@ -6,7 +6,7 @@ import (
 	"recordbridge/infra/testkit/ccdatest"
 )
 
-// vital is a vital sign of a code in LOINC, as a component of an organizer.
+// vital returns a vital sign with a LOINC code, as a component of an organizer.
 func vital(code, rest string) string {
 	return `<component><observation classCode="OBS" moodCode="EVN"><templateId root="2.16.840.1.113883.10.20.22.4.27"/>
 <code code="` + code + `" codeSystem="2.16.840.1.113883.6.1"/>
