@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-func TestThePublishedListsCouldBeSetAsTheyStand(t *testing.T) {
+func TestPublishedSourcesAreValid(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -49,7 +49,7 @@ func TestThePublishedListsCouldBeSetAsTheyStand(t *testing.T) {
 	}
 }
 
-func TestTheExampleOfAHandKeptListIsRead(t *testing.T) {
+func TestHandKeptExampleListIsRead(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("example.yaml")
 	if err != nil {
@@ -62,7 +62,7 @@ func TestTheExampleOfAHandKeptListIsRead(t *testing.T) {
 	}
 }
 
-// read reads a list of a choice, of which nothing may be wrong.
+// read reads a list of a choice and requires it to have no errors.
 func read(t *testing.T, list shipped.List) []listing.Listing {
 	t.Helper()
 	if err := list.Check(); err != nil || list.Mode != "test" {
@@ -81,7 +81,7 @@ func read(t *testing.T, list shipped.List) []listing.Listing {
 
 const sandboxAddress = "http://127.0.0.1:4566/v1/sandbox"
 
-func TestTheSandboxsInstitutionsCanBeTakenForNoOthers(t *testing.T) {
+func TestSandboxInstitutionsAreDistinguishable(t *testing.T) {
 	t.Parallel()
 	list := shipped.Sandbox.Lists(sandboxAddress)[0]
 	hospitals := 0
@@ -114,7 +114,7 @@ func TestTheSandboxsInstitutionsCanBeTakenForNoOthers(t *testing.T) {
 	}
 }
 
-func TestTheSandboxesOfVendorsAreTheirPlatforms(t *testing.T) {
+func TestVendorSandboxesBelongToVendorPlatforms(t *testing.T) {
 	t.Parallel()
 	list := shipped.Sandbox.Lists(sandboxAddress)[1]
 	all := read(t, list)
@@ -128,17 +128,17 @@ func TestTheSandboxesOfVendorsAreTheirPlatforms(t *testing.T) {
 			!strings.HasPrefix(e.Address, "https://") {
 			t.Errorf("%s, documented at %q, is at %s: %v", l.Name, l.Website, e.Address, err)
 		}
-		// the platform's other product
+		// the other product of the platform
 		if known := profile.Sandbox.FHIRBase; known != "" && known != e.Address && l.Key != "soarian" {
 			t.Errorf("%s is at %s, its platform says %s", l.Name, e.Address, known)
 		}
 	}
 }
 
-// everyNth row of the large list is composed outside of a soak, which composes all of them.
+// everyNth is the sampling interval for rows of the large list outside of a soak, which composes all of them.
 const everyNth = 5
 
-func TestShippedListsWaitForNoOperator(t *testing.T) {
+func TestShippedListsNeedNoOperatorApproval(t *testing.T) {
 	t.Parallel()
 	platforms, err := platform.NewRegistry()
 	if err != nil {
@@ -191,7 +191,7 @@ func TestShippedListsWaitForNoOperator(t *testing.T) {
 	}
 }
 
-func TestAChoiceThatThereIsNotSaysWhichThereAre(t *testing.T) {
+func TestParseChoiceErrorListsChoices(t *testing.T) {
 	t.Parallel()
 	if choice, err := shipped.ParseChoice("mars"); err == nil || !strings.Contains(err.Error(), "none sandbox us") {
 		t.Errorf("got %s, %v", choice, err)

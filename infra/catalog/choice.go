@@ -1,7 +1,7 @@
-// Package catalog owns what is shipped of institutions: which lists a fresh stack begins with (sandbox.yaml,
-// vendors.yaml, and with package us a list of the size of the United States'), and folders for operators, the published
-// lists that are known (sources.yaml), of which none is fetched before an operator has made a source of it, and an
-// example of one that is kept by hand.
+// Package catalog owns the institution data that ships with the project. It holds the lists that a fresh stack starts
+// with: sandbox.yaml, vendors.yaml and, from package us, a list of the size of the United States'. Its folders for
+// operators hold the known published lists (sources.yaml), none of which is fetched until an operator creates a source
+// from it, and an example of a manually maintained list.
 package catalog
 
 import (
@@ -25,20 +25,20 @@ var sandboxes string
 //go:embed vendors.yaml
 var vendors string
 
-// sandboxAddress stands in sandbox.yaml for the address of a stack's sandbox.
+// sandboxAddress is the placeholder in sandbox.yaml for the URL of a stack's sandbox.
 const sandboxAddress = "${sandbox}"
 
-// Choice is which lists a fresh stack begins with.
+// Choice selects the lists that a fresh stack starts with.
 type Choice string
 
 // The choices.
 const (
 	None    Choice = "none"    // nothing is published
-	Sandbox Choice = "sandbox" // the stack's own sandbox, and those of vendors
-	US      Choice = "us"      // these, and a synthetic list of the size of the United States'
+	Sandbox Choice = "sandbox" // the stack's own sandbox and the vendors' sandboxes
+	US      Choice = "us"      // Sandbox plus a synthetic list of the size of the United States'
 )
 
-// ParseChoice reads one. The error lists what there is.
+// ParseChoice parses a choice. Its error lists the valid values.
 func ParseChoice(text string) (Choice, error) {
 	if known := []Choice{None, Sandbox, US}; !slices.Contains(known, Choice(text)) {
 		return "", fmt.Errorf("there is no such catalogue, only %v", known)
@@ -53,8 +53,8 @@ type List struct {
 	Body io.Reader
 }
 
-// Lists are those of a choice, all of them for test mode. sandbox is the address of the stack's sandbox,
-// which FHIR bases begin with.
+// Lists returns the lists of a choice, all of them for test mode. sandbox is the URL of the stack's sandbox, which its
+// FHIR bases begin with.
 func (c Choice) Lists(sandbox string) []List {
 	if c != Sandbox && c != US {
 		return nil
@@ -81,7 +81,7 @@ func (c Choice) Lists(sandbox string) []List {
 //go:embed sources.yaml
 var sources []byte
 
-// Sources are the published lists that are known (sources.yaml), for an operator to make sources of.
+// Sources returns the known published lists (sources.yaml), from which an operator can create sources.
 func Sources() ([]intake.Source, error) {
 	var all []intake.Source
 	reader := yaml.NewDecoder(bytes.NewReader(sources))

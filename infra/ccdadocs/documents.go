@@ -14,16 +14,16 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// converted is a document with what became of it.
+// converted is a document with the result of its conversion.
 type converted struct {
-	name   string // of the file, without its extension
+	name   string // file name without its extension
 	roots  []string
 	report ccda.Report
 }
 
 var templateID = regexp.MustCompile(`<templateId[^>]*\broot="([^"]+)"`)
 
-// convertAll converts the documents of a folder, each by itself.
+// convertAll converts each document of a folder separately.
 func convertAll(folder string) ([]converted, error) {
 	files, err := filepath.Glob(folder + "/*.xml")
 	if err != nil {
@@ -47,7 +47,7 @@ func convertAll(folder string) ([]converted, error) {
 	return all, nil
 }
 
-// resources has a row for each type and a column for each document.
+// resources returns a table with a row for each type and a column for each document.
 func resources(documents []converted) string {
 	if len(documents) == 0 {
 		return ""
@@ -78,7 +78,7 @@ func resources(documents []converted) string {
 	return markdown(append([]string{"Type"}, names...), append(rows, all))
 }
 
-// count is a number, and nothing is nothing.
+// count formats a number; zero is empty.
 func count(n int) string {
 	if n == 0 {
 		return ""
@@ -86,7 +86,7 @@ func count(n int) string {
 	return strconv.Itoa(n)
 }
 
-// omissions has a row for each reason for which something of a document was left out.
+// omissions returns a table with a row for each reason for which part of a document was omitted.
 func omissions(documents []converted) string {
 	type omission struct{ what, reason string }
 	if len(documents) == 0 {
@@ -116,7 +116,7 @@ func omissions(documents []converted) string {
 	return markdown([]string{"Element", "Reason", "Times", "Documents"}, rows)
 }
 
-// markdown returns a table. Its cells have no padding, since most of a wide table would be white space.
+// markdown returns a table. It does not pad cells, since a wide table would be mostly white space.
 func markdown(head []string, rows [][]string) string {
 	var text strings.Builder
 	line := func(cells []string) { fmt.Fprintf(&text, "|%s|\n", strings.Join(cells, "|")) }

@@ -3,7 +3,7 @@
 //
 //	go run ./infra/ccdadocs
 //
-// It runs at the top of the repository. Tables of documents that are not here stay as they are.
+// Run it at the top of the repository. Tables of documents that are missing here stay unchanged.
 package main
 
 import (
@@ -38,7 +38,7 @@ func run(args []string) error {
 	return os.WriteFile(*file, text, 0o644) //nolint:gosec // a document, for everybody to read
 }
 
-// renew makes the tables of a document again, from what stands in the repository at root.
+// renew regenerates the tables of a document from the contents of the repository at root.
 func renew(text []byte, root string) ([]byte, error) {
 	ours, err := convertAll(root + "/" + testdata)
 	if err != nil {
@@ -51,7 +51,7 @@ func renew(text []byte, root string) ([]byte, error) {
 	return marked.Renew(text, func(name string) (string, error) { return tableOf(name, root, ours, public) })
 }
 
-// tableOf makes a table by its name; nothing when its documents are not here.
+// tableOf generates a table by its name. It returns nothing if the table's documents are not here.
 func tableOf(name, root string, ours, public []converted) (string, error) {
 	switch name {
 	case "our resources":

@@ -13,8 +13,8 @@ const (
 	end   = "<!-- end -->"
 )
 
-// TestTheDocumentHasTheTablesOfToday is what make docs is for.
-func TestTheDocumentHasTheTablesOfToday(t *testing.T) {
+// TestDocumentTablesAreCurrent checks that the tables match make docs.
+func TestDocumentTablesAreCurrent(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(repository + "/docs/reference/ccda-tables.md")
 	if err != nil {
@@ -38,7 +38,8 @@ func TestTheDocumentHasTheTablesOfToday(t *testing.T) {
 	}
 }
 
-// TestEveryTemplateIsTested: a rule that no test and no document of ours has could do anything.
+// TestEveryTemplateIsTested checks that each rule's templates occur in a test or in one of our documents, since an
+// untested rule could do anything.
 func TestEveryTemplateIsTested(t *testing.T) {
 	t.Parallel()
 	all, err := rules(repository)
@@ -52,7 +53,7 @@ func TestEveryTemplateIsTested(t *testing.T) {
 	}
 }
 
-func TestATableThatCannotBeMadeIsAnError(t *testing.T) {
+func TestRenewFailsWhenTableCannotBeGenerated(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{begin + "gone -->\n" + end, begin + "templates -->\n| a |\n", begin + "templates"} {
 		if _, err := renew([]byte(text), repository); err == nil {
@@ -61,8 +62,8 @@ func TestATableThatCannotBeMadeIsAnError(t *testing.T) {
 	}
 }
 
-// TestTablesOfDocumentsThatAreNotHereStay: not every machine has the public ones.
-func TestTablesOfDocumentsThatAreNotHereStay(t *testing.T) {
+// TestRenewKeepsTablesOfMissingDocuments checks that tables stay unchanged on machines without the public documents.
+func TestRenewKeepsTablesOfMissingDocuments(t *testing.T) {
 	t.Parallel()
 	text := "a\n" + begin + "public resources -->\n| kept |\n" + end + "\nb\n"
 	if renewed, err := renew([]byte(text), t.TempDir()); err != nil || string(renewed) != text {

@@ -18,7 +18,7 @@ const (
 	testdata  = converter + "/testdata"
 )
 
-// rule is a rule of the converter with the templates that it takes.
+// rule is a rule of the converter with the templates that it handles.
 type rule struct {
 	name, target, folder string
 	roots                []string
@@ -71,13 +71,13 @@ func rules(root string) ([]rule, error) {
 	return all, nil
 }
 
-// has tells whether a text has a template, or the one of a section whose entries are required, which is the
-// same with ".1" behind it.
+// has reports whether a text contains a template or its variant for a section with required entries, which has ".1"
+// appended.
 func has(text []byte, root string) bool {
 	return bytes.Contains(text, []byte(`"`+root+`"`)) || bytes.Contains(text, []byte(`"`+root+`.1"`))
 }
 
-// readAll reads files by their names without folders.
+// readAll reads files and keys them by their names without folders.
 func readAll(patterns ...string) (map[string][]byte, error) {
 	texts := map[string][]byte{}
 	for _, pattern := range patterns {
@@ -96,8 +96,8 @@ func readAll(patterns ...string) (map[string][]byte, error) {
 	return texts, nil
 }
 
-// without returns a table of the templates of documents that have no rule of their own, with their numbers of uses, by
-// the way in which they are read.
+// without returns a table of the documents' templates without a rule of their own, with the number of uses, grouped by
+// how they are read.
 func without(documents []converted) string {
 	if len(documents) == 0 {
 		return ""

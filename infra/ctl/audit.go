@@ -48,7 +48,7 @@ func chainFlag(flags *flag.FlagSet) func() (orgID string, err error) {
 	}
 }
 
-// auditShown is an audit row as it is printed.
+// auditShown is an audit row in its printed form.
 type auditShown struct {
 	Seq    int64     `json:"seq"`
 	At     time.Time `json:"at"`
@@ -138,7 +138,7 @@ func (s session) verified(ctx context.Context, chain func() (string, error), fil
 	return audit.VerifyExport(bytes.NewReader(text), told...)
 }
 
-// unfoundedError says that a chain is broken, and prints where.
+// unfoundedError reports that a chain is broken and prints where.
 type unfoundedError struct{ report audit.Report }
 
 func (u *unfoundedError) Error() string {
@@ -147,7 +147,7 @@ func (u *unfoundedError) Error() string {
 
 func (u *unfoundedError) shown() any { return u.report }
 
-// heads is a flag that may be given several times.
+// heads is a flag that may be repeated.
 type heads []audit.Head
 
 // String implements flag.Value.

@@ -11,9 +11,9 @@ import (
 	"recordbridge/shared/adapters/store"
 )
 
-// TestTheAuditLogIsListedExportedAndVerified: an operator looks, keeps an export, and finds that somebody has
-// tampered with the table.
-func TestTheAuditLogIsListedExportedAndVerified(t *testing.T) {
+// TestAuditListsExportsAndVerifiesLog checks that an operator can list and export the log, and detect that the
+// table has been tampered with.
+func TestAuditListsExportsAndVerifiesLog(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)

@@ -69,7 +69,7 @@ func catalogCommands() []command {
 	}...)
 }
 
-// modeFlag adds the flag that says which catalogue is meant.
+// modeFlag adds the flag that selects the catalogue.
 func modeFlag(flags *flag.FlagSet) *string {
 	return flags.String("mode", string(org.Test), "`test` or live")
 }
@@ -125,7 +125,7 @@ func rollbackCatalog(flags *flag.FlagSet) action {
 	}
 }
 
-// publicationShown is what came of publishing.
+// publicationShown returns the printed result of publishing.
 func publicationShown(out publish.Outcome) map[string]any {
 	shown := map[string]any{
 		"live": out.Live, "published": out.Published, "diff": out.Diff, "endpoint_rows": out.Rows,
@@ -168,7 +168,7 @@ func showRecord(flags *flag.FlagSet) action {
 	return func(ctx context.Context, s session) (any, error) { return s.Catalog.Show(ctx, *mode, *id) }
 }
 
-// saidShown is what is told of an override.
+// saidShown returns the printed form of an override.
 func saidShown(mode, id string, said map[string]string) map[string]any {
 	return map[string]any{"mode": mode, "brand_id": id, "said": said, "next": "catalog publish"}
 }

@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// writeList writes a Lantern-style list of invented hospitals, gzipped.
+// writeList writes a gzipped Lantern-style list of invented hospitals.
 func writeList(t *testing.T, names ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "Alder_County.ndjson.gz")
@@ -34,7 +34,7 @@ func writeList(t *testing.T, names ...string) string {
 	return path
 }
 
-// imported is what reading a list of institutions for live mode prints.
+// imported returns the output of importing a list of institutions for live mode.
 func imported(t *testing.T, outputs string, names ...string) map[string]any {
 	t.Helper()
 	return mustPrint(t, outputs, "catalog import -format lantern-ndjson -mode live -file "+writeList(t, names...))
@@ -57,7 +57,7 @@ func brandOf(t *testing.T, outputs, name string) string {
 	return id
 }
 
-func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
+func TestCatalogImportPublishAndOverride(t *testing.T) {
 	outputs := newStack(t)
 	all := []string{"Alder Hospital", "Birch Clinic", "Cedar Medical Center"}
 	if printed := imported(t, outputs, all...); printed["id"] != "alder-county" || printed["outcome"] != "accepted" {
@@ -129,7 +129,7 @@ func TestAListBecomesTheCatalogueAndAnOperatorCorrectsIt(t *testing.T) {
 	}
 }
 
-// mustPrint is what a command prints.
+// mustPrint returns the output of a command.
 func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	t.Helper()
 	printed, err := ctl(t, outputs, strings.Fields(line)...)
@@ -139,8 +139,8 @@ func mustPrint(t *testing.T, outputs, line string) map[string]any {
 	return printed
 }
 
-// A source's list that has shrunk waits, and a mode whose lists have lost too much asks: each for an answer of its own.
-func TestWhatWouldTakeTooMuchAwayWaitsForAnAnswer(t *testing.T) {
+// A source's list that has shrunk, and a mode whose lists have lost too much, each wait for a separate confirmation.
+func TestCatalogLargeRemovalWaitsForConfirmation(t *testing.T) {
 	outputs := newStack(t)
 	names := make([]string, 0, 40)
 	for i := range 40 {
@@ -163,7 +163,7 @@ func TestWhatWouldTakeTooMuchAwayWaitsForAnAnswer(t *testing.T) {
 	})
 }
 
-func TestTheShippedListOfVendorsIsImportedAsItStands(t *testing.T) {
+func TestCatalogImportsShippedVendorList(t *testing.T) {
 	play(t, newStack(t), []step{
 		{line: "catalog import -file ../catalog/vendors.yaml -format yaml -mode test", prints: "outcome:accepted"},
 		{line: "catalog publish -mode test", prints: "published:true"},

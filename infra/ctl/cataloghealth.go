@@ -19,7 +19,7 @@ func catalogHealthCommands() []command {
 	}}
 }
 
-// healthShown is how many endpoints are printed where nobody says, and mostHealthShown how many at most.
+// healthShown is the default number of endpoints to print, mostHealthShown the maximum.
 const (
 	healthShown     = 50
 	mostHealthShown = 100
@@ -82,8 +82,8 @@ func strayedShown(all []operator.Strayed, limit int) []map[string]any {
 	return rows
 }
 
-// bundlesShown are bundles, each with the first of its endpoints. Nothing is fetched from there before an operator
-// has made a source of it.
+// bundlesShown returns the printed form of bundles, each with its first endpoints. Nothing is fetched from a bundle
+// until an operator creates a source from it.
 func bundlesShown(mode string, all []operator.Bundle, limit int) []map[string]any {
 	rows := make([]map[string]any, 0, min(len(all), limit))
 	for _, b := range all[:min(len(all), limit)] {

@@ -81,7 +81,7 @@ func refuseHosts(flags *flag.FlagSet) action {
 	}
 }
 
-// hostsShown adds the hosts that wait to what is shown, those with the most servers first.
+// hostsShown adds the waiting hosts to shown, those with the most servers first.
 func hostsShown(shown map[string]any, waiting []compose.Wait, choice *operator.HostChoice, limit int) map[string]any {
 	waiting = slices.DeleteFunc(slices.Clone(waiting), func(w compose.Wait) bool { return !choice.Has(w) })
 	if len(waiting) == 0 {

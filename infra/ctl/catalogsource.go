@@ -102,7 +102,7 @@ func setSource(flags *flag.FlagSet) action {
 	}
 }
 
-// knownSource is a published list by its id; the zero Source for none.
+// knownSource returns a published list by its id, or the zero Source if there is none.
 func knownSource(id string) (intake.Source, error) {
 	if id == "" {
 		return intake.Source{}, nil
@@ -121,7 +121,7 @@ func knownSource(id string) (intake.Source, error) {
 	return intake.Source{}, misused("-known: there is no %q; known are %s", id, strings.Join(ids, ", "))
 }
 
-// named takes what the flags say in words, and leaves the rest as it is.
+// named sets the descriptive fields that the flags give and leaves the others unchanged.
 func named(flags *flag.FlagSet, source *intake.Source) {
 	if source.Name == "" {
 		source.Name = source.ID
@@ -139,7 +139,7 @@ func named(flags *flag.FlagSet, source *intake.Source) {
 	}
 }
 
-// sourceShown is what an operator sees of a source.
+// sourceShown returns an operator's view of a source.
 func sourceShown(row intake.Row) map[string]any {
 	shown := map[string]any{"source": row.Source, "state": row.State}
 	switch {
@@ -231,7 +231,7 @@ func importList(flags *flag.FlagSet) action {
 	}
 }
 
-// importShown is what came of reading a list.
+// importShown returns the printed result of reading a list.
 func importShown(row intake.Row, outcome intake.Outcome) map[string]any {
 	shown := map[string]any{"id": row.Source.ID, "outcome": outcome}
 	read := row.State.Accepted
@@ -254,7 +254,7 @@ func importShown(row intake.Row, outcome intake.Outcome) map[string]any {
 
 var noWord = regexp.MustCompile(`[^a-z0-9]+`)
 
-// sourceName makes a source's id of a file's name.
+// sourceName derives a source's id from a file name.
 func sourceName(file string) string {
 	name, _, _ := strings.Cut(strings.ToLower(filepath.Base(file)), ".")
 	return strings.Trim(noWord.ReplaceAllString(name, "-"), "-")

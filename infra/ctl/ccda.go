@@ -25,8 +25,7 @@ func ccdaCommands() []command {
 	}}
 }
 
-// convertDocuments prints the resources of documents as what belongs together, one a line, and the
-// report on standard error.
+// convertDocuments prints the resources of documents, one a line, and writes the report to standard error.
 func convertDocuments(flags *flag.FlagSet) action {
 	report := flags.String("report", "", "`file` for the report in place of standard error")
 	diff := flags.Bool("diff", false,
@@ -50,7 +49,7 @@ func convertDocuments(flags *flag.FlagSet) action {
 	}
 }
 
-// reportTo writes a report to a file, or to standard error when none is named.
+// reportTo writes a report to a file, or to standard error if file is empty.
 func (s session) reportTo(file string, report ccda.Report) error {
 	if file == "" {
 		return show(s.said, report)
@@ -65,13 +64,13 @@ func (s session) reportTo(file string, report ccda.Report) error {
 	return nil
 }
 
-// memoryGoal is the memory above which garbage is collected more often, whatever it costs: a document of 50 MB is to
-// take less than 200 MB, of which the program itself takes some.
+// memoryGoal is the memory limit above which garbage is collected more often, at any cost. A document of 50 MB must
+// take less than 200 MB, some of which the program itself needs.
 const memoryGoal = 150 << 20
 
-// convertFiles prints what can be converted; what cannot is told at the end.
+// convertFiles prints the files that can be converted and reports the others at the end.
 func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
-	debug.SetGCPercent(50) // a document of 50 MB and its resources take several times its size
+	debug.SetGCPercent(50) // a document of 50 MB and its resources need several times its size
 	debug.SetMemoryLimit(memoryGoal)
 	var set ccda.Set
 	var invalid error
@@ -93,7 +92,7 @@ func convertFiles(files []string, out io.Writer) (ccda.Report, error) {
 	return report, errors.Join(err, lines.Flush(), invalid)
 }
 
-// differentError says that two conversions do not say the same; what differs is printed.
+// differentError reports that two conversions differ and prints the differences.
 type differentError struct{ found clinical.Difference }
 
 func (d *differentError) Error() string {
@@ -119,7 +118,7 @@ func compareFiles(before, after string) (any, error) {
 	return found, nil
 }
 
-// factsIn reads a file of resources, or converts a document.
+// factsIn reads a file of resources or converts a document.
 func factsIn(file string) ([]clinical.Fact, error) {
 	content, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 const ourDocuments = "../../shared/fhir/ccda/testdata"
 
-// ctlHere runs a command that needs no stack, and returns what it printed and said.
+// ctlHere runs a command that needs no stack, and returns its output and messages.
 func ctlHere(t *testing.T, args ...string) (out, said string, err error) {
 	t.Helper()
 	var printed, told bytes.Buffer
@@ -22,7 +22,7 @@ func ctlHere(t *testing.T, args ...string) (out, said string, err error) {
 	return printed.String(), told.String(), err
 }
 
-func TestDocumentsArePrintedAsResourcesAndReportedOn(t *testing.T) {
+func TestCcdaPrintsResourcesAndReport(t *testing.T) {
 	t.Parallel()
 	alder, birch := filepath.Join(ourDocuments, "alder.xml"), filepath.Join(ourDocuments, "birch.xml")
 	out, said, err := ctlHere(t, "ccda", alder, birch)
@@ -61,7 +61,7 @@ func TestDocumentsArePrintedAsResourcesAndReportedOn(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoDocumentLeavesTheOthers(t *testing.T) {
+func TestCcdaConvertsOtherFilesWhenOneIsInvalid(t *testing.T) {
 	t.Parallel()
 	alder, no := filepath.Join(ourDocuments, "alder.xml"), filepath.Join(t.TempDir(), "no.xml")
 	if err := os.WriteFile(no, []byte("<html/>"), 0o600); err != nil {
@@ -77,7 +77,7 @@ func TestAFileThatIsNoDocumentLeavesTheOthers(t *testing.T) {
 	}
 }
 
-func TestConversionsAreComparedByFact(t *testing.T) {
+func TestCcdaDiffComparesFacts(t *testing.T) {
 	t.Parallel()
 	alder := filepath.Join(ourDocuments, "alder.xml")
 	document, err := os.ReadFile(alder)
@@ -126,7 +126,7 @@ func TestConversionsAreComparedByFact(t *testing.T) {
 	}
 }
 
-func TestFoldersAreComparedByKindOfDifference(t *testing.T) {
+func TestCcdaDiffComparesFoldersByKind(t *testing.T) {
 	t.Parallel()
 	before, after := t.TempDir(), t.TempDir()
 	write := func(folder, name, content string) {
@@ -178,7 +178,7 @@ func TestFoldersAreComparedByKindOfDifference(t *testing.T) {
 	}
 }
 
-func TestAWrongUseOfCcdaPrintsNothing(t *testing.T) {
+func TestCcdaUsageErrorPrintsNothing(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	notXML := filepath.Join(folder, "no.xml")

@@ -21,7 +21,7 @@ func (d *differentFoldersError) Error() string {
 
 func (d *differentFoldersError) shown() any { return d.found }
 
-// compare compares two files, or the files of two folders that have the same name.
+// compare compares two files, or the files of the same name in two folders.
 func compare(before, after string) (any, error) {
 	first, second := isFolder(before), isFolder(after)
 	switch {
@@ -39,7 +39,7 @@ func isFolder(path string) bool {
 	return err == nil && found.IsDir()
 }
 
-// compareFolders counts what differs between documents or resources of the same name, whichever of the two they are.
+// compareFolders counts the differences between files of the same name, whether they are documents or resources.
 func compareFolders(before, after string) (any, error) {
 	first, err := documentsIn(before)
 	if err != nil {
@@ -76,8 +76,8 @@ func compareFolders(before, after string) (any, error) {
 	return s, nil
 }
 
-// documentsIn lists the documents (*.xml) and resources (*.ndjson) of a folder by their names without the ending. It is
-// an error if there are none, or both of one name.
+// documentsIn lists the documents (*.xml) and resources (*.ndjson) of a folder by their names without the extension. It
+// returns an error if there are none, or if a name has both.
 func documentsIn(folder string) (map[string]string, error) {
 	files, err := os.ReadDir(folder)
 	if err != nil {

@@ -92,7 +92,7 @@ func showClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientShown is what an operator sees of a client. Nothing of its secret is in it.
+// clientShown returns an operator's view of a client, without its secret.
 func clientShown(c catalog.OwnedClient) map[string]any {
 	shown := ownerShown(c.Owner)
 	shown["client_auth_id"], shown["method"], shown["origins"] = c.Auth.ID, c.Auth.Method,
@@ -105,7 +105,7 @@ func clientShown(c catalog.OwnedClient) map[string]any {
 	return shown
 }
 
-// ownerShown is whose something is.
+// ownerShown returns the printed form of an owner.
 func ownerShown(owner org.Tenant) map[string]any {
 	if owner == (org.Tenant{}) {
 		return map[string]any{"of": "everybody"}
@@ -113,7 +113,7 @@ func ownerShown(owner org.Tenant) map[string]any {
 	return map[string]any{"of": owner.OrgID, "mode": owner.Mode}
 }
 
-// forClient is an action on a client of an organisation in a mode, or of everybody.
+// forClient returns an action on a client of an organisation in a mode, or on a shared one.
 func forClient(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, id string) (any,
 	error),
 ) action {
@@ -161,7 +161,7 @@ func removeClient(flags *flag.FlagSet) action {
 	})
 }
 
-// clientOwnerFlags are ownerFlags of something that has no mode when it is everybody's.
+// clientOwnerFlags adds ownerFlags for objects that have no mode if they are shared.
 func clientOwnerFlags(flags *flag.FlagSet) func() (org.Tenant, error) {
 	owned := ownerFlags(flags)
 	return func() (org.Tenant, error) {
@@ -178,11 +178,11 @@ func secretFlag(flags *flag.FlagSet) *string {
 		"of client_secret_*: the `file` that holds the client secret, - for standard input")
 }
 
-// maxSecretFile bounds what is read; what a secret may be, the operator package says.
+// maxSecretFile limits the file size. Package operator checks the secret itself.
 const maxSecretFile = 64 << 10
 
-// readSecret reads the file of a flag without the line breaks at its end. Its errors do not repeat the file's name: it
-// may be a secret that somebody took for the flag's value.
+// readSecret reads the file of a flag and trims trailing line breaks. Its errors do not repeat the file name, which may
+// be a secret that was passed as the flag's value by mistake.
 func readSecret(input io.Reader, name, file string) (secret.Text, error) {
 	if file == "" {
 		return secret.Text{}, nil

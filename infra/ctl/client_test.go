@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// stored is what the functions of the stack would read.
+// stored reads rows as the stack's functions do.
 type stored struct {
 	config  aws.Config
 	outputs map[string]string
@@ -41,7 +41,7 @@ func openStored(t *testing.T, file string) stored {
 	}
 }
 
-// client returns a client's authentication with its secret in clear.
+// client returns a client's authentication with its secret in plain text.
 func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.ClientAuth, string) {
 	t.Helper()
 	found, err := store.Clients(s.control).ClientAuthOf(t.Context(), owner, id)
@@ -59,7 +59,7 @@ func (s stored) client(t *testing.T, owner org.Tenant, id string) (catalog.Clien
 	return found, string(plain)
 }
 
-// audited lists the actions and targets in a tenant's audit rows, or with a zero tenant in everybody's, in order.
+// audited lists the actions and targets in a tenant's audit rows in order; a zero tenant selects the shared ones.
 func (s stored) audited(t *testing.T, tenant org.Tenant) []string {
 	t.Helper()
 	all, next, err := wiring.AuditLog(s.config, s.outputs).List(t.Context(), tenant.OrgID, 0, 100)
@@ -84,14 +84,14 @@ func writeFile(t *testing.T, content string) string {
 	return file
 }
 
-// shows reports whether text holds the secret, in clear or as base64 writes it at any offset.
+// shows reports whether text contains the secret, in plain text or in base64 at any offset.
 func shows(text, secret string) bool {
 	if strings.Contains(text, secret) {
 		return true
 	}
 	for offset := range 3 {
 		encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", offset) + secret))
-		// The first and last characters depend on the neighbours.
+		// The first and last characters depend on the adjacent bytes.
 		if strings.Contains(text, encoded[4:len(encoded)-4]) {
 			return true
 		}
@@ -99,7 +99,7 @@ func shows(text, secret string) bool {
 	return false
 }
 
-func TestAClientSecretIsSealedForItsOwnerAndSeenNowhere(t *testing.T) {
+func TestClientSecretIsSealedAndNeverShown(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	const first, second = "first-secret-of-Alder Hospital", "second+secret/of=Alder~Hospital"
 	var seen []string
@@ -140,7 +140,7 @@ func TestAClientSecretIsSealedForItsOwnerAndSeenNowhere(t *testing.T) {
 			t.Errorf("%v was accepted", refused)
 		}
 	}
-	// What is read back from here on is not part of the record.
+	// Anything read back from here on is not part of the record.
 	record := strings.Join(seen, "\n") + sent.all()
 	for _, secret := range []string{first, second} {
 		if shows(record, secret) {
@@ -160,7 +160,7 @@ func TestAClientSecretIsSealedForItsOwnerAndSeenNowhere(t *testing.T) {
 	}
 }
 
-func TestTheLeakCheckFindsLeaks(t *testing.T) {
+func TestLeakCheckFindsLeaks(t *testing.T) {
 	t.Parallel()
 	const secret = "first-secret-of-Alder"
 	for _, before := range []string{"", "a", "ab", "abc"} {
@@ -174,7 +174,7 @@ func TestTheLeakCheckFindsLeaks(t *testing.T) {
 	}
 }
 
-func TestAClientsKeyIsRotatedUnderItsID(t *testing.T) {
+func TestClientKeyRotationKeepsID(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("client", "create", "-method", "private_key_jwt", "-key-id", "one")["client_auth_id"].(string)
@@ -186,7 +186,7 @@ func TestAClientsKeyIsRotatedUnderItsID(t *testing.T) {
 	}
 }
 
-func TestAClientThatCannotBeIsRefusedInWordsToActOn(t *testing.T) {
+func TestClientRefusalExplainsRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	key, _ := done("client", "create", "-method", "private_key_jwt", "-algorithm", "ES384")["client_auth_id"].(string)

@@ -9,27 +9,26 @@ import (
 	"strings"
 )
 
-// command is one thing that ctl does. All that is told of it, here and in docs/operate/ctl.md, is made of this.
+// command is one command of ctl. Its help text and its entry in docs/operate/ctl.md are generated from it.
 type command struct {
-	name     string   // its two words, or three, or the one that says it all
-	flags    string   // as people write them; a line for each way to use it
-	help     string   // what it does, in one line
-	needs    []string // flags without which it cannot begin
-	offline  bool     // begins without a stack, and opens it itself if it wants one (session.open)
-	operands bool     // takes what follows its flags, such as files
+	name     string   // its words, one to three
+	flags    string   // as users write them; one line for each form
+	help     string   // one-line description
+	needs    []string // required flags
+	offline  bool     // runs without a stack, and opens it itself if needed (session.open)
+	operands bool     // accepts operands after its flags, such as files
 	declare  func(flags *flag.FlagSet) action
 }
 
-// action does what the flags say, which are parsed by then, and returns what is printed; nil
-// when it has printed itself.
+// action runs a command with parsed flags and returns the result to print, or nil if it has already printed it.
 type action func(ctx context.Context, s session) (any, error)
 
-// synopsis is how the command is written, a line for each way.
+// synopsis returns the command's syntax, one line for each form.
 func (c command) synopsis() string {
 	return strings.TrimSpace(c.name + " " + strings.ReplaceAll(c.flags, "\n", "\n"+c.name+" "))
 }
 
-// usage is all that is known of the command.
+// usage returns the command's complete help text.
 func (c command) usage() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "usage: ctl %s\n\n%s.", strings.ReplaceAll(c.synopsis(), "\n", "\n       ctl "), c.help)
@@ -43,7 +42,7 @@ func (c command) usage() string {
 	return strings.TrimRight(text.String(), "\n")
 }
 
-// registry is every command, in the order in which they are told.
+// registry holds every command in the order in which help lists them.
 type registry []command
 
 func commands() registry {
@@ -57,7 +56,7 @@ func commands() registry {
 	)
 }
 
-// find returns the command of these words; what is wrong with them is a usageError.
+// find returns the command of these words. If there is none, the error is a usageError.
 func (r registry) find(words []string) (command, error) {
 	if len(words) == 0 {
 		return command{}, misused("no command\n%s", r.overview())
@@ -85,10 +84,10 @@ func (r registry) find(words []string) (command, error) {
 		likely(words[1], group.words(1)), words[0])
 }
 
-// mostWords is how many words a command has at most.
+// mostWords is the maximum number of words of a command.
 const mostWords = 3
 
-// help is what there is to say of all commands, of those with one first word, or of one.
+// help returns the help text of all commands, of those with the same first word, or of one.
 func (r registry) help(words []string) (string, error) {
 	if len(words) == 0 {
 		return r.overview(), nil
@@ -107,12 +106,12 @@ func (r registry) group(word string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return strings.Fields(c.name)[0] != word })
 }
 
-// below are the commands of more words that begin with these.
+// below returns the longer commands that begin with these words.
 func (r registry) below(words string) registry {
 	return slices.DeleteFunc(slices.Clone(r), func(c command) bool { return !strings.HasPrefix(c.name, words+" ") })
 }
 
-// words are the first or second words of the commands.
+// words returns the distinct first or second words of the commands.
 func (r registry) words(place int) []string {
 	all := make([]string, 0, len(r))
 	for _, c := range r {
@@ -150,7 +149,7 @@ func (r registry) listing() string {
 
 func asks(word string) bool { return slices.Contains([]string{"help", "-h", "-help", "--help"}, word) }
 
-// likely asks for the word that was meant, if one is near enough.
+// likely returns a "did you mean" question if a known word is similar enough.
 func likely(word string, known []string) string {
 	nearest := slices.MinFunc(known, func(a, b string) int { return cmp.Compare(distance(word, a), distance(word, b)) })
 	if distance(word, nearest) > max(2, len(word)/3) {
@@ -159,7 +158,7 @@ func likely(word string, known []string) string {
 	return fmt.Sprintf("; did you mean %s?", nearest)
 }
 
-// distance is how many letters have to be put in, taken out or changed to make one word of the other.
+// distance returns the edit distance of two words: the number of letters to insert, delete or replace.
 func distance(one, other string) int {
 	row := make([]int, len(other)+1)
 	for j := range row {

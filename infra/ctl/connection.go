@@ -30,7 +30,7 @@ func connectionCommands() []command {
 	}
 }
 
-// pagingFlags adds the flags that turn the pages of a list. What it returns is called when they are parsed.
+// pagingFlags adds the flags that page through a list. Call the returned function after parsing.
 func pagingFlags(flags *flag.FlagSet) func() (operator.Paging, error) {
 	var p operator.Paging
 	flags.StringVar(&p.After, "after", "", "go on after this `position`: next of the page before")
@@ -105,7 +105,7 @@ func purgeConnection(flags *flag.FlagSet) action {
 	})
 }
 
-// connectionShown is what an operator sees of a connection: nothing that is sealed, and nothing of the patient.
+// connectionShown returns an operator's view of a connection, without sealed values and patient data.
 func connectionShown(c operator.Connection) map[string]any {
 	shown := map[string]any{
 		"id": c.ID, "org_id": c.Tenant.OrgID, "organisation": c.Organisation, "mode": c.Tenant.Mode, "status": c.Status,
@@ -137,14 +137,14 @@ func connectionShown(c operator.Connection) map[string]any {
 	return shown
 }
 
-// tellTime leaves out what is not known.
+// tellTime adds a time to into unless it is zero.
 func tellTime(into map[string]any, name string, at time.Time) {
 	if !at.IsZero() {
 		into[name] = at
 	}
 }
 
-// tellDamage tells which attributes of a row could not be read.
+// tellDamage adds the names of a row's unreadable attributes to into.
 func tellDamage(into map[string]any, damaged []fault.Spot) {
 	rows := make([]map[string]string, 0, len(damaged))
 	for _, at := range damaged {

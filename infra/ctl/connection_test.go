@@ -24,7 +24,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Words that stand in rows and must never be printed.
+// Words in rows that must never be printed.
 const (
 	privateToken    = "sealed-token-of-a-patient"
 	privatePatient  = "hash-of-a-patient-id"
@@ -32,7 +32,7 @@ const (
 	privateKey      = "place-of-a-file"
 )
 
-// patients has an organisation's connections and exports stored as the functions store them.
+// patients stores an organisation's connections and exports as the functions do.
 type patients struct {
 	stored
 
@@ -40,7 +40,7 @@ type patients struct {
 	endpoint string
 }
 
-// table is one that is no output of the stack, since operators have nothing to do with it.
+// table returns a table that is not among the stack's outputs, since operators do not use it.
 func (p patients) table(name string) string {
 	return strings.Replace(p.outputs["WorkTable"], "Work", name, 1)
 }
@@ -53,7 +53,7 @@ func (p patients) tables() (store.Conclusions, store.Register) {
 		store.NewRegister(p.work(), links)
 }
 
-// connect stores a connection in the state that set gives it.
+// connect stores a connection in the state that set sets.
 func (p patients) connect(t *testing.T, set func(c *connection.Connection)) string {
 	t.Helper()
 	now := time.Now()
@@ -82,8 +82,7 @@ func (p patients) connect(t *testing.T, set func(c *connection.Connection)) stri
 	return c.ID
 }
 
-// export stores a task of a connection that has ended as end makes it, with its event; end is nil
-// for one that is pending.
+// export stores an export task and its event. The task is in the final state that end sets, or pending if end is nil.
 func (p patients) export(t *testing.T, id string, end func(task export.Task) (export.Task, webhook.Event)) string {
 	t.Helper()
 	_, register := p.tables()
@@ -102,7 +101,7 @@ func (p patients) export(t *testing.T, id string, end func(task export.Task) (ex
 	return task.ID
 }
 
-// line has a pending export wait in its organisation's line.
+// line puts a pending export into its organisation's queue.
 func (p patients) line(t *testing.T, task string, since time.Time) {
 	t.Helper()
 	claimed, err := store.Tasks(p.work()).ClaimTask(t.Context(), p.tenant, task, since, since.Add(time.Minute))
@@ -110,7 +109,7 @@ func (p patients) line(t *testing.T, task string, since time.Time) {
 	expect.NoError(t, store.Tasks(p.work()).JoinLine(t.Context(), claimed, since))
 }
 
-// withPatients is a stack with an organisation and an endpoint.
+// withPatients returns a stack with an organisation and an endpoint.
 func withPatients(t *testing.T) (string, *recording, patients) {
 	t.Helper()
 	outputs, sent := newRecordedStack(t, "")
@@ -124,7 +123,7 @@ func withPatients(t *testing.T) (string, *recording, patients) {
 	}
 }
 
-// matter runs one of the commands for the organisation and returns all that was printed, which must not be private.
+// matter runs one of the commands for the organisation and returns its output, which must not contain private data.
 func (p patients) matter(t *testing.T, outputs string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -139,7 +138,7 @@ func (p patients) matter(t *testing.T, outputs string, args ...string) (string, 
 	return out.String(), err
 }
 
-// tells wants all of these in what one of the commands prints.
+// tells requires all of these texts in the output of one of the commands.
 func (p patients) tells(t *testing.T, outputs string, args []string, want ...string) {
 	t.Helper()
 	printed, err := p.matter(t, outputs, args...)
@@ -150,7 +149,7 @@ func (p patients) tells(t *testing.T, outputs string, args []string, want ...str
 	}
 }
 
-func TestAnOperatorSeesWhatIsTheMatterWithAConnection(t *testing.T) {
+func TestConnectionShowExplainsProblem(t *testing.T) {
 	outputs, sent, p := withPatients(t)
 	of := "-org " + p.tenant.OrgID + " -mode test"
 	well := p.connect(t, func(*connection.Connection) {})
@@ -210,7 +209,7 @@ func TestExportShowNamesWhoCausedFailure(t *testing.T) {
 	}
 }
 
-func TestAnOperatorSeesWhatIsTheMatterWithAnExport(t *testing.T) {
+func TestExportShowExplainsProblem(t *testing.T) {
 	outputs, sent, p := withPatients(t)
 	failed := p.export(t, p.connect(t, func(*connection.Connection) {}),
 		func(task export.Task) (export.Task, webhook.Event) {
@@ -298,7 +297,7 @@ func (p patients) damage(t *testing.T, table, pk, sk, attribute string) {
 	expect.NoError(t, err)
 }
 
-// deliver stores that an event has not reached a webhook of the organisation, and returns its id.
+// deliver stores a failed delivery of an event to a webhook of the organisation, and returns its id.
 func (p patients) deliver(t *testing.T, outputs, eventID string) string {
 	t.Helper()
 	hook, _ := doer(t, outputs)("webhook", "create", "-org", p.tenant.OrgID, "-url",

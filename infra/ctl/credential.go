@@ -73,7 +73,7 @@ func listCredentials(flags *flag.FlagSet) action {
 	})
 }
 
-// credentialShown is a credential without what proves anything.
+// credentialShown returns the printed form of a credential, without its secrets.
 func credentialShown(c org.Credential, uses map[string]time.Time) map[string]any {
 	keys := make([]map[string]any, 0, len(c.Keys))
 	for _, key := range c.Keys {
@@ -167,7 +167,7 @@ func keyCommands() []command {
 	}}
 }
 
-// showKeys prints the public keys of our client as health systems take them.
+// showKeys prints the public keys of our client in the form that health systems accept.
 func showKeys(flags *flag.FlagSet) action {
 	rsa := flags.Bool("rsa", false, "only RSA keys, for platforms that take no others")
 	return func(ctx context.Context, s session) (any, error) { return s.ClientKeys.PublicKeys(ctx, *rsa) }

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// deliveryCommands are those about what is sent to webhooks.
+// deliveryCommands returns the commands about webhook deliveries.
 func deliveryCommands() []command {
 	return []command{
 		{
@@ -65,7 +65,7 @@ func listDeliveries(flags *flag.FlagSet) action {
 	})
 }
 
-// showDelivery prints one delivery with all of its attempts: what was sent and what was answered.
+// showDelivery prints one delivery with all of its attempts, including requests and responses.
 func showDelivery(flags *flag.FlagSet) action {
 	id := flags.String("delivery", "", "what webhook log printed as `id`")
 	return forTenant(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
@@ -131,7 +131,7 @@ func testWebhook(flags *flag.FlagSet) action {
 	})
 }
 
-// timeFlag adds a flag for a time as RFC 3339 writes it.
+// timeFlag adds a flag for a time in RFC 3339 format.
 func timeFlag(flags *flag.FlagSet, name, usage string) *time.Time {
 	at := &time.Time{}
 	flags.TextVar(at, name, time.Time{}, usage)

@@ -15,7 +15,7 @@ func doctorCommands() []command {
 	}}
 }
 
-// finding is what a check has found. It is never silent on what it could not look at.
+// finding is the result of a check. A check also reports what it could not inspect.
 type finding struct {
 	Check string `json:"check"`
 	State string `json:"state"` // ok, wrong, or not_seen
@@ -31,13 +31,13 @@ func amiss(do, what string, args ...any) finding {
 	return finding{State: "wrong", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// unseen is what could not be looked at, for whatever reason.
+// unseen returns a finding for something that could not be inspected, for whatever reason.
 func unseen(do, what string, args ...any) finding {
 	return finding{State: "not_seen", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// check is one of doctor's, by its name. One that asks by the operator's rules can do so only where a stack's outputs
-// and the secret for hashing are right, which others find out.
+// check is one of doctor's named checks. A check that uses the operator's rules needs correct stack outputs and the
+// hashing secret, which other checks verify.
 type check struct {
 	name    string
 	byRules bool
@@ -87,7 +87,7 @@ func examine(*flag.FlagSet) action {
 	}
 }
 
-// sickError says that something is wrong, and prints what.
+// sickError reports that a check has failed and prints the findings.
 type sickError struct{ found any }
 
 func (*sickError) Error() string {

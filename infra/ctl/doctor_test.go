@@ -20,7 +20,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// newPublisher is a service that publishes a key, with a clock that can be set wrong by seconds, and its stack.
+// newPublisher returns a service that publishes a key, with an adjustable clock error in seconds, and the outputs of
+// its stack.
 func newPublisher(t *testing.T) (outputs string, skew *atomic.Int64, status *atomic.Int64) {
 	t.Helper()
 	skew, status = &atomic.Int64{}, &atomic.Int64{}
@@ -35,7 +36,7 @@ func newPublisher(t *testing.T) (outputs string, skew *atomic.Int64, status *ato
 	return newStackAt(t, server.URL+"/v1"), skew, status
 }
 
-// examined is what doctor prints, and whether it fails.
+// examined returns doctor's output and whether it fails.
 func examined(t *testing.T, outputs string) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -43,9 +44,9 @@ func examined(t *testing.T, outputs string) (string, int) {
 	return out.String(), exitCode(err)
 }
 
-// TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee: one trouble after the other is made, found,
-// and told with what to do.
-func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
+// TestDoctorReportsFaultsAndUncheckedParts checks that doctor finds each fault in turn and reports it with
+// its remedy.
+func TestDoctorReportsFaultsAndUncheckedParts(t *testing.T) {
 	outputs, skew, status := newPublisher(t)
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)
@@ -101,7 +102,7 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatItCouldNotSee(t *testing.T) {
 	}
 }
 
-// tamper changes who an organisation's first audit row names.
+// tamper changes the actor in an organisation's first audit row.
 func (s stored) tamper(t *testing.T, id, who string) {
 	t.Helper()
 	_, err := store.NewClient(s.config).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -119,7 +120,7 @@ func (s stored) tamper(t *testing.T, id, who string) {
 
 const deadID = "c0000000-0000-4000-8000-0000000000dd"
 
-// die puts a dead letter that points to a row into the queue for those of Export, Delivery or Refresh.
+// die puts a dead letter that refers to a row into the dead-letter queue of Export, Delivery or Refresh.
 func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	t.Helper()
 	body, err := due.Item{
@@ -135,7 +136,7 @@ func (s stored) die(t *testing.T, which string, kind due.Kind) {
 	}
 }
 
-func TestDeadLettersAreShownByTheirIDsAndSentAgain(t *testing.T) {
+func TestRedriveListsAndResendsDeadLetters(t *testing.T) {
 	outputs := newStack(t)
 	found := openStored(t, outputs)
 	for which, kind := range map[string]due.Kind{"Delivery": due.Event, "Refresh": due.Connection} {
@@ -156,14 +157,14 @@ func TestDeadLettersAreShownByTheirIDsAndSentAgain(t *testing.T) {
 			t.Errorf("%s: %v, the workers' queue has %d messages", word, err, len(out.Messages))
 		}
 	}
-	found.die(t, "Export", due.Event) // of a kind that its worker does not look after
+	found.die(t, "Export", due.Event) // of a kind that its worker does not handle
 	if shown, err := ctl(t, outputs, "redrive", "-queue", "exports"); err != nil ||
 		!strings.Contains(fmt.Sprint(shown), "outcome:left") {
 		t.Errorf("only looked at: %v, %s", err, shown)
 	}
 }
 
-func TestWhatIsSealedIsSealedAgain(t *testing.T) {
+func TestResealReencryptsSealedValues(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)

@@ -16,7 +16,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// putOutput changes an output of a stack, or takes it away.
+// putOutput changes or removes an output of a stack.
 func putOutput(t *testing.T, file, name, value string) {
 	t.Helper()
 	outputs := outputsOf(t, file)
@@ -32,8 +32,8 @@ func putOutput(t *testing.T, file, name, value string) {
 	}
 }
 
-// TestDoctorFindsEachOfItsFaults: each in a stack that is well but for it.
-func TestDoctorFindsEachOfItsFaults(t *testing.T) {
+// TestDoctorFindsEachFault checks each fault in an otherwise healthy stack.
+func TestDoctorFindsEachFault(t *testing.T) {
 	put := func(name, value string) func(*testing.T, string) {
 		return func(t *testing.T, outputs string) {
 			t.Helper()
@@ -103,8 +103,8 @@ func failForHours(t *testing.T, outputs string) {
 	}
 }
 
-// TestDoctorAsksCloudWatchAndSES: of which this machine has no alarms, and no sandbox.
-func TestDoctorAsksCloudWatchAndSES(t *testing.T) {
+// TestDoctorQueriesCloudWatchAndSES checks alarms and the SES sandbox, which do not exist on this machine.
+func TestDoctorQueriesCloudWatchAndSES(t *testing.T) {
 	newPublisher(t)
 	quota, alarms := "", `<member><AlarmName>ctl-ExportDeadLetters</AlarmName></member>`
 	behind := os.Getenv("AWS_ENDPOINT_URL")
@@ -149,7 +149,7 @@ func TestDoctorAsksCloudWatchAndSES(t *testing.T) {
 	}
 }
 
-// pass hands a request on to the embedded AWS.
+// pass forwards a request to the embedded AWS.
 func pass(w http.ResponseWriter, r *http.Request, to string, body []byte) {
 	on, err := http.NewRequestWithContext(r.Context(), r.Method, to+r.URL.RequestURI(), bytes.NewReader(body))
 	if err != nil {

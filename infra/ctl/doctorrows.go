@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failingFor is how long a webhook may fail before it is told: a receiver that is deployed anew fails for minutes.
+// failingFor is how long a webhook may fail before it is reported. Redeploying a receiver makes it fail for minutes.
 const failingFor = time.Hour
 
 func checkWebhooks(ctx context.Context, s session) []finding {
@@ -70,7 +70,7 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 	return found
 }
 
-// checkAudit verifies every chain, and tells the heads, to be kept.
+// checkAudit verifies every chain and prints the heads for safekeeping.
 func checkAudit(ctx context.Context, s session) []finding {
 	all, err := s.Organisations.List(ctx)
 	if err != nil {

@@ -43,7 +43,7 @@ func checkOutputs(_ context.Context, s session) []finding {
 	return []finding{fine("All outputs are there.")}
 }
 
-// checkKeys reads the one secret that operators may read, and seals and opens with the one key that they may use.
+// checkKeys reads the one secret that operators may read, and encrypts and decrypts with the one key that they may use.
 func checkKeys(ctx context.Context, s session) []finding {
 	found := []finding{unseen("Their functions refuse to start when they cannot read them: look for start.failed in the "+
 		"logs.",
@@ -74,10 +74,11 @@ func checkKeys(ctx context.Context, s session) []finding {
 	return append(found, fine("SecretsKey seals and opens, and the service publishes its client keys."))
 }
 
-// tolerated is how far two clocks may be apart. AWS refuses signatures from 5 minutes on, portals assertions earlier.
+// tolerated is the maximum difference between two clocks. AWS refuses signatures from 5 minutes on; portals refuse
+// assertions earlier.
 const tolerated = 30 * time.Second
 
-// checkService asks the running service, whose functions read the parameters that it needs when they start.
+// checkService calls the running service, whose functions read their parameters at startup.
 func checkService(ctx context.Context, s session) []finding {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		s.stack.Outputs["BaseUrl"]+"/.well-known/jwks.json", http.NoBody)
@@ -111,7 +112,7 @@ func checkService(ctx context.Context, s session) []finding {
 
 const maxAnswer = 20 * time.Second
 
-// checkQueues counts what waits and what is dead.
+// checkQueues counts waiting and dead messages.
 func checkQueues(ctx context.Context, s session) []finding {
 	client := sqs.NewFromConfig(s.stack.Config)
 	var found []finding
@@ -138,7 +139,7 @@ func checkQueues(ctx context.Context, s session) []finding {
 	return found
 }
 
-// checkAlarms asks CloudWatch, which there is on AWS alone (Amazon CloudWatch API Reference, DescribeAlarms).
+// checkAlarms queries CloudWatch, which exists only on AWS (Amazon CloudWatch API Reference, DescribeAlarms).
 func checkAlarms(ctx context.Context, s session) []finding {
 	const look = "Look at the alarms in CloudWatch."
 	if s.at.stack == "" {
@@ -175,7 +176,7 @@ func checkAlarms(ctx context.Context, s session) []finding {
 	return found
 }
 
-// sandboxQuota is how many mails SES sends in 24 hours for an account that is still in its sandbox.
+// sandboxQuota is the number of e-mails that SES sends in 24 hours for an account in the SES sandbox.
 const sandboxQuota = 200
 
 func checkMail(ctx context.Context, s session) []finding {
@@ -195,7 +196,7 @@ func checkMail(ctx context.Context, s session) []finding {
 		quota.Max24HourSend))
 }
 
-// summary is an error without what it wraps, which is long for one of AWS's.
+// summary returns an error without the errors it wraps, which are long for AWS errors.
 func summary(err error) string {
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
 		err = next

@@ -93,7 +93,7 @@ func createEndpoint(flags *flag.FlagSet) action {
 	}
 }
 
-// approvalFlags adds the flags that name what is right of a discovery.
+// approvalFlags adds the flags that select the approved parts of a discovery.
 func approvalFlags(flags *flag.FlagSet) func() operator.Approval {
 	var origins texts
 	flags.Var(&origins, "origin", "an `origin` that discovery names and that is the institution's; may be repeated")
@@ -102,7 +102,7 @@ func approvalFlags(flags *flag.FlagSet) func() operator.Approval {
 	return func() operator.Approval { return operator.Approval{Origins: origins, Issuer: issuer.said} }
 }
 
-// endpointShown is what an operator sees of an endpoint.
+// endpointShown returns an operator's view of an endpoint.
 func endpointShown(e catalog.Endpoint) map[string]any {
 	pins := map[string]string{}
 	for _, pin := range operator.Pinned(e.Pins) {

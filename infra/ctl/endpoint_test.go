@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAnEndpointsOverridesAreCheckedBeforeTheyAreStored(t *testing.T) {
+func TestEndpointOverridesAreValidated(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	create := []string{
@@ -39,8 +39,8 @@ func TestAnEndpointsOverridesAreCheckedBeforeTheyAreStored(t *testing.T) {
 	}
 }
 
-func TestAHospitalIsConnectedFromItsCallbackAddressToTheApprovalOfItsMove(t *testing.T) {
-	outputs := newStackAt(t, "http://127.0.0.1:4566/v1") // so that this machine's addresses may be asked
+func TestEndpointLifecycleFromCallbackToApprovedMove(t *testing.T) {
+	outputs := newStackAt(t, "http://127.0.0.1:4566/v1") // to allow requests to this machine's addresses
 	done := doer(t, outputs)
 	login := "http://127.0.0.1:1"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -21,10 +21,10 @@ func explainCommands() []command {
 	}}
 }
 
-// longestLine bounds a log line in bytes. CloudWatch takes 256 KiB.
+// longestLine is the maximum length of a log line in bytes. CloudWatch accepts 256 KiB.
 const longestLine = 1 << 20
 
-// explainLines prints as it reads: what comes in may have no end.
+// explainLines prints while it reads, since its input may have no end.
 func explainLines(flags *flag.FlagSet) action {
 	file := flags.String("line", "-", "`file` of log lines, - for standard input")
 	return func(ctx context.Context, s session) (any, error) {
@@ -64,8 +64,7 @@ func explainLines(flags *flag.FlagSet) action {
 	}
 }
 
-// reader opens the file of -line. Its errors do not repeat the file's name, since it may be a
-// line that was taken for one.
+// reader opens the file of -line. Its errors do not repeat the file name, which may be a log line passed by mistake.
 func (s session) reader(file string) (io.ReadCloser, error) {
 	if file == "-" {
 		return io.NopCloser(s.input), nil

@@ -19,7 +19,7 @@ import (
 	"recordbridge/infra/ctl/explain"
 )
 
-// failureRows are the rows of docs/operate/failures.md.
+// failureRows returns the rows of docs/operate/failures.md.
 func failureRows(t *testing.T) []explain.Failure {
 	t.Helper()
 	table, err := explain.NewTable(docs.Failures())
@@ -29,7 +29,7 @@ func failureRows(t *testing.T) []explain.Failure {
 	return table.Failures()
 }
 
-// lineOf makes a line of the fields of a row.
+// lineOf builds a line from the fields of a row.
 func lineOf(t *testing.T, row explain.Failure) string {
 	t.Helper()
 	fields := map[string]string{}
@@ -57,7 +57,7 @@ func lineOf(t *testing.T, row explain.Failure) string {
 	return string(line)
 }
 
-// explained runs explain on some input, without a stack unless the folder or the arguments lead to one.
+// explained runs explain on an input, without a stack unless the folder or the arguments select one.
 func explained(t *testing.T, input string, args ...string) (told []explain.Explanation, said string) {
 	t.Helper()
 	var out, about bytes.Buffer
@@ -78,9 +78,9 @@ func explained(t *testing.T, input string, args ...string) (told []explain.Expla
 	}
 }
 
-// TestEachFailureIsToldByItsRowWithCommandsThatThereAre: for every row of the table, what it says, where it leads, and
-// that ctl takes the commands.
-func TestEachFailureIsToldByItsRowWithCommandsThatThereAre(t *testing.T) {
+// TestExplainCoversEachFailureWithValidCommands checks, for every row of the table, the explanation, the links,
+// and that ctl accepts the commands.
+func TestExplainCoversEachFailureWithValidCommands(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)
 	var input strings.Builder
@@ -117,7 +117,7 @@ func TestEachFailureIsToldByItsRowWithCommandsThatThereAre(t *testing.T) {
 	}
 }
 
-// checkTaken wants ctl to take a command line, as far as it can be told without a stack.
+// checkTaken requires ctl to accept a command line, as far as that can be checked without a stack.
 func checkTaken(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)
@@ -139,8 +139,8 @@ func checkTaken(t *testing.T, line string) {
 	}
 }
 
-// TestAdviceLeadsToDocumentsThatThereAre: whoever reads it has a terminal and no links.
-func TestAdviceLeadsToDocumentsThatThereAre(t *testing.T) {
+// TestExplainAdviceLinksExistingDocuments checks the paths in the advice, since a terminal has no links.
+func TestExplainAdviceLinksExistingDocuments(t *testing.T) {
 	t.Parallel()
 	document, found := regexp.MustCompile(`docs/[\w/.-]+\.md`), 0
 	for _, row := range failureRows(t) {
@@ -159,9 +159,9 @@ func TestAdviceLeadsToDocumentsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestNamesAreTheStacksAndAllElseIsTheLines: many lines of all kinds, of which nothing comes out
-// but fields that are known.
-func TestNamesAreTheStacksAndAllElseIsTheLines(t *testing.T) {
+// TestExplainPrintsOnlyKnownFieldsAndStackNames explains many lines of all kinds and checks that only known fields are
+// printed.
+func TestExplainPrintsOnlyKnownFieldsAndStackNames(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
 	known := `{"msg":"http.request","result":"failed","error":"svc_unavailable","step":"discovery","class":"tls",` +
@@ -196,14 +196,14 @@ func TestNamesAreTheStacksAndAllElseIsTheLines(t *testing.T) {
 	}
 }
 
-func TestExplainingWorksWithoutAStack(t *testing.T) {
+func TestExplainNeedsNoStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	rows := failureRows(t)
 	told, said := explained(t, lineOf(t, rows[0])+"\n"+lineOf(t, rows[1]))
 	if len(told) != 2 || strings.Count(said, "ctl: names are left out: which stack? There is no local run here") != 1 {
 		t.Errorf("%d lines were explained, and said was %q", len(told), said)
 	}
-	// Who has no failure needs no stack.
+	// Lines without a failure need no stack.
 	if told, said := explained(t, "Ready.\n"); len(told) != 0 ||
 		said != "ctl: explained 0, without a failure 1, broken 0\n" {
 		t.Errorf("%v, %q", told, said)
@@ -227,8 +227,8 @@ func TestExplainingWorksWithoutAStack(t *testing.T) {
 	}
 }
 
-// TestALineIsExplainedBeforeTheNextOneComes: what make run prints has no end.
-func TestALineIsExplainedBeforeTheNextOneComes(t *testing.T) {
+// TestExplainPrintsEachLineImmediately covers make run's output, which has no end.
+func TestExplainPrintsEachLineImmediately(t *testing.T) {
 	t.Chdir(t.TempDir())
 	row := failureRows(t)[0]
 	lines, written := io.Pipe()
@@ -236,7 +236,7 @@ func TestALineIsExplainedBeforeTheNextOneComes(t *testing.T) {
 	done := make(chan error, 1)
 	go func() {
 		err := run(t.Context(), []string{"explain"}, streams{input: lines, out: out, said: io.Discard})
-		done <- errors.Join(err, lines.Close(), out.Close()) // so that nobody waits for it for ever
+		done <- errors.Join(err, lines.Close(), out.Close()) // so that no goroutine waits forever
 	}()
 	if _, err := fmt.Fprintln(written, lineOf(t, row)); err != nil {
 		t.Fatal(err)

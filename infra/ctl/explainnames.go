@@ -8,15 +8,15 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// names are what the stack calls organisations and endpoints. It is opened when the first name is wanted, since make
-// run may only be starting, and asked once for each.
+// names looks up a stack's names for organisations and endpoints. It opens the stack for the first name, since make run
+// may still be starting, and looks each name up once.
 type names struct {
 	session session
 	isTried bool
-	known   map[string]string // by id; "" for one that has none here
+	known   map[string]string // by id; "" for an id without a name here
 }
 
-// add puts names beside the ids of an explanation. Those that cannot be found out are left out, which is said.
+// add puts names beside the ids of an explanation. Names that can't be looked up are omitted, which is reported.
 func (n *names) add(ctx context.Context, told explain.Explanation) {
 	tenant, err := tenantOf(told.Whose["org_id"], told.Whose["mode"])
 	endpoint, isEndpoint := ids.ParseUUID(told.Where["endpoint_id"])
@@ -37,7 +37,7 @@ func (n *names) add(ctx context.Context, told explain.Explanation) {
 	}
 }
 
-// opens opens the stack, and tells whether there is one.
+// opens opens the stack and reports whether it is available.
 func (n *names) opens(ctx context.Context) bool {
 	if n.isTried {
 		return n.session.Operator != nil

@@ -55,7 +55,7 @@ func showExport(flags *flag.FlagSet) action {
 	})
 }
 
-// exportListed is what an operator sees of an export among others.
+// exportListed returns an operator's view of an export in a list.
 func exportListed(e operator.Export) map[string]any {
 	listed := map[string]any{"task_id": e.ID, "connection_id": e.ConnectionID, "status": e.Status}
 	if e.FailureReason != "" {
@@ -69,7 +69,7 @@ func exportListed(e operator.Export) map[string]any {
 	return listed
 }
 
-// exportShown is all that an operator sees of it: counts, never content, a link, or where a file is kept.
+// exportShown returns an operator's complete view of an export: counts, but never contents, links or file locations.
 func exportShown(e operator.Export) map[string]any {
 	shown := exportListed(e)
 	shown["org_id"], shown["mode"], shown["do"] = e.Tenant.OrgID, e.Tenant.Mode, e.Do

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// usageError says that the command line itself was wrong: nothing was tried.
+// usageError reports a mistake in the command line itself; the command was not run.
 type usageError struct{ cause error }
 
 func (u *usageError) Error() string { return u.cause.Error() }
@@ -24,9 +24,8 @@ func misused(format string, args ...any) error {
 	return &usageError{cause: fmt.Errorf(format, args...)}
 }
 
-// parse reads a command's flags, and leaves its operands to a command that takes some. What is left over
-// otherwise is not repeated in the error: it may be a secret that lost its flag. The error is flag.ErrHelp for
-// somebody who asks for help.
+// parse reads a command's flags, and leaves operands to a command that accepts them. The error does not repeat other
+// arguments, since one may be a secret whose flag is missing. If help is requested, the error is flag.ErrHelp.
 func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args); err != nil {
@@ -39,7 +38,7 @@ func parse(flags *flag.FlagSet, args []string, operands bool) error {
 	return stated(flags)
 }
 
-// stated refuses flags that were set to nothing, as happens with a variable of the shell that is not set.
+// stated refuses flags with an empty value, which an unset shell variable causes.
 func stated(flags *flag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *flag.Flag) {
@@ -50,7 +49,7 @@ func stated(flags *flag.FlagSet) error {
 	return err
 }
 
-// needed refuses a command that lacks one of its flags, by its name.
+// needed returns an error that names the missing flag if a command lacks a required one.
 func needed(flags *flag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if !given(flags, name) {
@@ -61,15 +60,15 @@ func needed(flags *flag.FlagSet, names ...string) error {
 	return nil
 }
 
-// given reports whether a flag was set, be it to its default.
+// given reports whether a flag was set, even to its default.
 func given(flags *flag.FlagSet, name string) bool {
 	found := false
 	flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found
 }
 
-// naming puts the flag in front of an error about the value that it has given. What is named by its id has a flag of
-// its own, or, where the command is about nothing else, -id.
+// naming prefixes an error about a value with the value's flag. The flag for an id has the name of its object, or is
+// -id if the command has only one kind of object.
 func naming(flags *flag.FlagSet, err error) error {
 	for _, name := range []string{fault.Of(err).Field, "id"} {
 		if fault.Of(err).Field != "" && flags.Lookup(name) != nil {
@@ -79,7 +78,7 @@ func naming(flags *flag.FlagSet, err error) error {
 	return err
 }
 
-// forTenant is an action on an organisation in a mode.
+// forTenant returns an action on an organisation in a mode.
 func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant) (any, error)) action {
 	id := flags.String("org", "", "organisation `id`")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
@@ -92,7 +91,7 @@ func forTenant(flags *flag.FlagSet, do func(ctx context.Context, s session, tena
 	}
 }
 
-// forOrganisation is an action on an organisation in both modes; the tenant is one of the two.
+// forOrganisation returns an action on an organisation in both modes; the tenant is one of the two.
 func forOrganisation(flags *flag.FlagSet,
 	do func(ctx context.Context, s session, tenant org.Tenant) (any, error),
 ) action {
@@ -106,8 +105,8 @@ func forOrganisation(flags *flag.FlagSet,
 	}
 }
 
-// ownerFlags adds the flags that say whose something is: an organisation's in a mode, or without -org everybody's, for
-// which it returns the zero tenant.
+// ownerFlags adds the flags that select an owner: an organisation in a mode or, without -org, everyone, for which it
+// returns the zero tenant.
 func ownerFlags(flags *flag.FlagSet) func() (owner org.Tenant, mode string, err error) {
 	id := flags.String("org", "", "`id` of the organisation that it belongs to (default: shared by all)")
 	mode := flags.String("mode", string(org.Test), "`test` or live")
@@ -138,7 +137,7 @@ func modeOf(text string) (org.Mode, error) {
 	return mode, nil
 }
 
-// texts is a flag that may be given several times.
+// texts is a flag that may be repeated.
 type texts []string
 
 // String implements flag.Value.
@@ -153,7 +152,7 @@ func (t *texts) Set(value string) error {
 	return nil
 }
 
-// mayBeEmpty is a flag whose empty text is a value, too: it takes something back.
+// mayBeEmpty is a flag whose empty value is also valid: it resets a setting.
 type mayBeEmpty struct {
 	said *string // nil when the flag was not given
 }
@@ -172,7 +171,7 @@ func (m *mayBeEmpty) Set(value string) error {
 	return nil
 }
 
-// optional is the value of a flag, nil when it was not given.
+// optional returns the value of a flag, or nil if it was not given.
 func optional(flags *flag.FlagSet, name string) *string {
 	if !given(flags, name) {
 		return nil

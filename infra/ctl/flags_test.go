@@ -12,10 +12,10 @@ import (
 
 const unknownID = "00000000-0000-4000-8000-000000000000"
 
-// world is one of each thing that a command can be about.
+// world holds one of each object that a command can act on.
 type world struct {
 	org, publicID, hook, endpoint, client string
-	brand, other                          string // of the catalogue
+	brand, other                          string // brands of the catalogue
 }
 
 func newWorld(t *testing.T, outputs string) world {
@@ -40,7 +40,7 @@ func newWorld(t *testing.T, outputs string) world {
 	return w
 }
 
-// right are values with which each command gets to the one that is wrong.
+// right returns valid values for each command, so that it reaches the invalid one.
 func (w world) right(command string) map[string]string {
 	tenant := map[string]string{"org": w.org, "mode": "test"}
 	with := func(base map[string]string, more ...string) map[string]string {
@@ -116,7 +116,7 @@ func (w world) right(command string) map[string]string {
 	return map[string]string{}
 }
 
-// rightOfCatalog are those values of the commands about the catalogue.
+// rightOfCatalog returns those values for the commands about the catalogue.
 func (w world) rightOfCatalog(command string) map[string]string {
 	brand := map[string]string{"mode": "live", "id": w.brand}
 	values := map[string]map[string]string{
@@ -141,7 +141,7 @@ func (w world) rightOfCatalog(command string) map[string]string {
 	return map[string]string{}
 }
 
-// wrong is a value that no flag of this name takes.
+// wrong returns a value that no flag of this name accepts.
 func wrong(t *testing.T, name string) string {
 	t.Helper()
 	if value, ok := map[string]string{
@@ -158,8 +158,8 @@ func wrong(t *testing.T, name string) string {
 	return "wrong"
 }
 
-// TestWhatIsWrongIsToldByItsFlag: for every flag of every command.
-func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
+// TestInvalidValueErrorNamesFlag covers every flag of every command.
+func TestInvalidValueErrorNamesFlag(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
 	play(t, outputs, []step{
@@ -173,7 +173,7 @@ func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
 		// nothing is found
 		"catalog diff -host", "catalog diff -source", "catalog search -text", "catalog search -state",
 		"catalog search -platform", "catalog search -zip",
-		"endpoint create -issuer", "endpoint approve -issuer", // any text, which is compared with what discovery names
+		"endpoint create -issuer", "endpoint approve -issuer", // any text, which is compared with the discovery document
 		"webhook log -id", "webhook log -delivery", "connection list -external-id", // nothing is found
 		"client list -", "registration set -client-auth x",
 		"ccda -report",                 // any file
@@ -195,7 +195,7 @@ func TestWhatIsWrongIsToldByItsFlag(t *testing.T) {
 				delete(values, "endpoint")
 			}
 			if c.name == "registration callback" && f.Name == "endpoint" {
-				values[f.Name] = "wrong" // any endpoint may come to be
+				values[f.Name] = "wrong" // any endpoint may be created later
 			}
 			args := strings.Fields(c.name)
 			for name, value := range values {
@@ -217,8 +217,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// TestAnEmptyValueIsRefusedWhereItTakesNothingBack: a variable of the shell that is not set is an empty value.
-func TestAnEmptyValueIsRefusedWhereItTakesNothingBack(t *testing.T) {
+// TestEmptyFlagValueIsRefused covers unset shell variables, which are empty values.
+func TestEmptyFlagValueIsRefused(t *testing.T) {
 	t.Parallel()
 	var taken []string
 	for _, c := range commands() {
@@ -246,8 +246,8 @@ func TestAnEmptyValueIsRefusedWhereItTakesNothingBack(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftOutChangesNothing: a command with nothing but what it is about.
-func TestWhatIsLeftOutChangesNothing(t *testing.T) {
+// TestOmittedFlagsChangeNothing runs each command with only the flags that select its object.
+func TestOmittedFlagsChangeNothing(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	w := newWorld(t, outputs)
 	writes := regexp.MustCompile(`\.(PutItem|UpdateItem|DeleteItem|TransactWriteItems) |Action=`)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestWhoeverAsksForHelpGetsItWithoutAStack: help is printed as a result, what is wrong is told as an error.
-func TestWhoeverAsksForHelpGetsItWithoutAStack(t *testing.T) {
+// TestHelpNeedsNoStack checks that help is printed as a result, and mistakes as an error.
+func TestHelpNeedsNoStack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, test := range []struct{ line, want, not string }{
 		{"-h", "registration callback  Shows the callback address", "go on even if"},
@@ -35,7 +35,7 @@ func TestWhoeverAsksForHelpGetsItWithoutAStack(t *testing.T) {
 	}
 }
 
-func TestAWrongCommandLineSaysWhatWasMeantAndTriesNothing(t *testing.T) {
+func TestUsageErrorSuggestsCommandAndRunsNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"":                  "endpoint create        Makes an institution connectable",
@@ -66,8 +66,8 @@ func TestAWrongCommandLineSaysWhatWasMeantAndTriesNothing(t *testing.T) {
 	}
 }
 
-// TestASynopsisNamesTheFlagsThatThereAre keeps the one line that people read and what is parsed together.
-func TestASynopsisNamesTheFlagsThatThereAre(t *testing.T) {
+// TestSynopsisMatchesFlags checks that the synopsis matches the parsed flags.
+func TestSynopsisMatchesFlags(t *testing.T) {
 	t.Parallel()
 	word := regexp.MustCompile(`(?:^|[\s\[(])-([a-z-]+)`)
 	for _, c := range commands() {
@@ -90,9 +90,9 @@ func TestASynopsisNamesTheFlagsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestTheDocumentListsEveryCommandAsItIs compares the code blocks under Commands in docs/operate/ctl.md, where
-// an indented line continues the one before.
-func TestTheDocumentListsEveryCommandAsItIs(t *testing.T) {
+// TestOperationsDocumentListsEveryCommand compares the commands with the code blocks under Commands in
+// docs/operate/ctl.md, where an indented line continues the previous one.
+func TestOperationsDocumentListsEveryCommand(t *testing.T) {
 	t.Parallel()
 	body, err := os.ReadFile("../../docs/operate/ctl.md")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 const privateWords = "words-of-a-patient"
 
-func TestAnOperatorAnswersAPatient(t *testing.T) {
+func TestInquiryReplyReachesPatient(t *testing.T) {
 	outputs, _, p := withPatients(t)
 	p.outputs["MailFrom"], p.outputs["SupportMail"] = "notices@recordbridge.example", "support@recordbridge.example"
 	withMail, err := json.Marshal(p.outputs)
@@ -89,7 +89,7 @@ func TestInquiryListShowsEveryOrganisationWithoutOrg(t *testing.T) {
 	}
 }
 
-func TestAnOperatorFindsConnectionsByTheExternalID(t *testing.T) {
+func TestConnectionListFiltersByExternalID(t *testing.T) {
 	outputs, _, p := withPatients(t)
 	hashing, err := awssecret.Keyring(t.Context(), p.config, time.Now, p.outputs["KeyHashingSecret"])
 	expect.NoError(t, err)

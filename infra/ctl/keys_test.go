@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// serving returns the outputs of a stack whose service answers as handler does.
+// serving returns the outputs of a stack whose service responds with handler.
 func serving(t *testing.T, outputs string, handler http.HandlerFunc) string {
 	t.Helper()
 	service := httptest.NewServer(handler)
@@ -34,7 +34,7 @@ const (
 	ecKey  = `{"kty":"EC","kid":"two","alg":"ES384","use":"sig","crv":"P-384","x":"AQAB","y":"AQAB"}`
 )
 
-func TestTheServicesPublicKeysAreShownForARegistration(t *testing.T) {
+func TestKeysShowPrintsPublicKeys(t *testing.T) {
 	outputs := serving(t, newStack(t), func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.String() {
 		case "/v1/.well-known/jwks.json":
@@ -63,7 +63,7 @@ func TestTheServicesPublicKeysAreShownForARegistration(t *testing.T) {
 	}
 }
 
-func TestKeysThatMustNotBeRegisteredAreNotShown(t *testing.T) {
+func TestKeysShowRefusesUnsafeKeys(t *testing.T) {
 	stack := newStack(t)
 	for name, test := range map[string]struct {
 		answer string
@@ -95,7 +95,7 @@ func TestKeysThatMustNotBeRegisteredAreNotShown(t *testing.T) {
 	}
 }
 
-func TestKeysComeOnlyFromTheServicesOwnAddress(t *testing.T) {
+func TestKeysShowFollowsNoRedirect(t *testing.T) {
 	stack := newStack(t)
 	asked := false
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

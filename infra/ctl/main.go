@@ -1,13 +1,12 @@
-// Command ctl is the operator's command line: organisations, credentials, webhooks, institutions and our registrations
-// there, and what a log line means. Without a flag it talks to the local run that .local/run.json tells of, with -stack
-// to a stack on AWS by its name, with -outputs to the stack whose outputs are in a file:
+// Command ctl is the operator's command line. It manages organisations, credentials, webhooks, institutions and our
+// registrations there, and explains log lines. Without a flag it uses the local run described in .local/run.json, with
+// -stack a stack on AWS by its name, and with -outputs the stack whose outputs are in a file:
 //
 //	go run ./infra/ctl organisation create -name "Alder Clinic App"
 //	go run ./infra/ctl -stack recordbridge organisation list
 //
-// It prints JSON, and on standard error which stack it talks to. Private keys and webhook secrets are
-// printed once, when they are made. It exits with 0, with 2 when the command line itself was wrong, and with
-// 1 when something else failed.
+// It prints JSON, and names the stack on standard error. Private keys and webhook secrets are printed once, when they
+// are created. The exit code is 0 for success, 2 for a wrong command line, and 1 for any other failure.
 package main
 
 import (
@@ -34,7 +33,7 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// exitCode tells what a person has to change from what failed.
+// exitCode returns the exit code of an error, which separates usage errors from other failures.
 func exitCode(err error) int {
 	if err == nil {
 		return 0
@@ -45,11 +44,11 @@ func exitCode(err error) int {
 	return 1
 }
 
-// streams are what a command reads and writes.
+// streams holds a command's input and outputs.
 type streams struct {
-	input io.Reader // secrets and log lines come in here
+	input io.Reader // secrets and log lines
 	out   io.Writer // results
-	said  io.Writer // which stack it is about, and what is left out
+	said  io.Writer // messages: the stack in use, and omissions
 }
 
 func run(ctx context.Context, args []string, s streams) error {
@@ -91,7 +90,7 @@ func run(ctx context.Context, args []string, s streams) error {
 	return chosen.run(ctx, at, words[len(strings.Fields(chosen.name)):], s)
 }
 
-// run parses the flags, opens the stack for a command that needs one, and prints what came of it.
+// run parses the flags, opens the stack if the command needs one, and prints the result.
 func (c command) run(ctx context.Context, at where, args []string, s streams) error {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	act := c.declare(flags)
@@ -124,8 +123,7 @@ func (c command) run(ctx context.Context, at where, args []string, s streams) er
 	return show(s.out, result)
 }
 
-// located says which of our rows or tables an error is about, if it tells, and what to do where that
-// has passed a moment later.
+// located adds to an error the row or table that it concerns, if known, and the remedy if the failure is temporary.
 func located(err error) error {
 	at := fault.SpotOf(err)
 	switch {
@@ -154,13 +152,13 @@ func tell(out io.Writer, text string) error {
 	return err
 }
 
-// printedError is one that has something to print all the same.
+// printedError is an error that also has a result to print.
 type printedError interface {
 	error
 	shown() any
 }
 
-// unfinishedError says that something was made, and that what had to follow, such as its audit row, has failed.
+// unfinishedError reports that an object was created but that a later step, such as its audit row, failed.
 type unfinishedError struct {
 	result any
 	cause  error
@@ -174,8 +172,8 @@ func (u *unfinishedError) Unwrap() error { return u.cause }
 
 func (u *unfinishedError) shown() any { return u.result }
 
-// showing is what a command returns that makes a secret: it can never be shown again, so once it is made it is printed,
-// whatever fails afterwards.
+// showing returns the result of a command that creates a secret. The secret can't be shown again, so it is printed once
+// created, even if a later step fails.
 func showing(result any, made secret.Text, err error) (any, error) {
 	if err == nil || made.Empty() {
 		return result, err

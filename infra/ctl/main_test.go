@@ -20,24 +20,24 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// nowhere is a FHIR base that the guard refuses without asking the network (RFC 5737).
+// nowhere is a FHIR base that the guard refuses without using the network (RFC 5737).
 const nowhere = "https://192.0.2.1/r4"
 
-// newStack serves an embedded AWS with the project's template on it and returns the file with its outputs. It sets the
-// environment as an operator would, so its tests do not run side by side.
+// newStack serves an embedded AWS with the project's template and returns the file with its outputs. It sets the
+// environment as an operator would, so its tests do not run in parallel.
 func newStack(t *testing.T) string {
 	t.Helper()
 	return newStackAt(t, "")
 }
 
-// newStackAt is newStack of a service with a base URL of its own.
+// newStackAt is newStack for a service with the given base URL.
 func newStackAt(t *testing.T, baseURL string) string {
 	t.Helper()
 	outputs, _ := newRecordedStack(t, baseURL)
 	return outputs
 }
 
-// recording keeps what was sent to AWS.
+// recording records the requests to AWS.
 type recording struct {
 	mu     sync.Mutex
 	sent   []byte
@@ -56,20 +56,20 @@ func (r *recording) note(t *testing.T, request *http.Request) {
 	r.sent = append(append(append(r.sent, request.Header.Get("X-Amz-Target")+" "...), body...), '\n')
 }
 
-// all is everything that was sent so far.
+// all returns the content of all requests so far.
 func (r *recording) all() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return string(r.sent)
 }
 
-// anyServer stands for the address of the server that a test starts, in what is deployed: on this machine, too.
+// anyServer is a placeholder in the deployed template for the URL of a test's server, also on this machine.
 const anyServer = "http://127.0.0.1:65535"
 
-// templates holds templates by their PublicBaseUrl. To parse one takes long, and tests with a stack are not parallel.
+// templates caches templates by their PublicBaseUrl. Parsing one is slow, and tests with a stack are not parallel.
 var templates = map[string]*template.Template{}
 
-// deployed returns the template of a stack with a public address.
+// deployed returns the template of a stack with a public URL.
 func deployed(t *testing.T, baseURL string) *template.Template {
 	t.Helper()
 	if found := templates[baseURL]; found != nil {
@@ -138,18 +138,18 @@ func outputsOf(t *testing.T, file string) map[string]string {
 	return outputs
 }
 
-// to has results written to out, and nothing to read.
+// to writes results to out; there is no input.
 func to(out io.Writer) streams {
 	return streams{input: strings.NewReader(""), out: out, said: io.Discard}
 }
 
-// ctl runs a command and returns what it printed.
+// ctl runs a command and returns its output.
 func ctl(t *testing.T, outputs string, args ...string) (map[string]any, error) {
 	t.Helper()
 	return ctlWith(t, outputs, "", args...)
 }
 
-// ctlWith is ctl with something to read.
+// ctlWith is ctl with an input.
 func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]any, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -167,7 +167,7 @@ func ctlWith(t *testing.T, outputs, input string, args ...string) (map[string]an
 	return printed, nil
 }
 
-// doer returns a ctl whose commands have to succeed.
+// doer returns a ctl whose commands must succeed.
 func doer(t *testing.T, outputs string) func(args ...string) map[string]any {
 	t.Helper()
 	return func(args ...string) map[string]any {
@@ -180,7 +180,7 @@ func doer(t *testing.T, outputs string) func(args ...string) map[string]any {
 	}
 }
 
-func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
+func TestOrganisationSetup(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-plan", "paid")["id"].(string)
@@ -237,7 +237,7 @@ func TestAnOperatorSetsAnOrganisationUp(t *testing.T) {
 	}
 }
 
-func TestBadInputIsRefusedAndPrintsNothing(t *testing.T) {
+func TestInvalidInputPrintsNothing(t *testing.T) {
 	outputs := newStack(t)
 	unknown := "00000000-0000-4000-8000-000000000000"
 	for _, args := range [][]string{

@@ -25,10 +25,10 @@ func listing(t *testing.T, outputs, line string) []map[string]any {
 	return rows
 }
 
-// step is a command of a story: what it prints, or what it says in refusing.
+// step is a command of a scenario with its expected output or refusal.
 type step struct{ line, prints, refused string }
 
-// play plays a story.
+// play runs a scenario.
 func play(t *testing.T, outputs string, steps []step) {
 	t.Helper()
 	for _, s := range steps {
@@ -42,7 +42,7 @@ func play(t *testing.T, outputs string, steps []step) {
 	}
 }
 
-func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
+func TestObjectsAreShownChangedStoppedAndRemoved(t *testing.T) {
 	outputs := newStack(t)
 	w := newWorld(t, outputs)
 	tenant, hook := "-org "+w.org+" -mode test", "-org "+w.org+" -mode test -id "+w.hook
@@ -125,7 +125,7 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 		{line: "endpoint remove -id " + w.endpoint, refused: "endpoint disable"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
 		{line: "endpoint disable -id " + w.endpoint, refused: "is suspended already"},
-		{line: "endpoint show -id " + w.endpoint, prints: "overrides:authorize: {aud: none}"}, // what was not named
+		{line: "endpoint show -id " + w.endpoint, prints: "overrides:authorize: {aud: none}"}, // fields that were not named
 		{line: "endpoint enable -id " + w.endpoint, prints: "status:active"},
 		{line: "endpoint disable -id " + w.endpoint, prints: "status:suspended"},
 		{line: "endpoint remove -id " + w.endpoint, refused: "registration of everybody"},
@@ -173,7 +173,7 @@ func TestWhatWasMadeIsShownChangedStoppedAndRemoved(t *testing.T) {
 	checkAudited(t, outputs, w)
 }
 
-// checkAudited: every change of the story has its row.
+// checkAudited checks that every change of the scenario has its audit row.
 func checkAudited(t *testing.T, outputs string, w world) {
 	t.Helper()
 	found := openStored(t, outputs)

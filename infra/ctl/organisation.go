@@ -95,7 +95,7 @@ func createOrganisation(flags *flag.FlagSet) action {
 	}
 }
 
-// inviteOwner shows nothing of what makes the invitation work: the e-mail alone has that.
+// inviteOwner does not print the invitation's token, which only the e-mail contains.
 func inviteOwner(flags *flag.FlagSet) action {
 	email := flags.String("email", "", "`address` of the owner, at the organisation's own domain")
 	return forOrganisation(flags, func(ctx context.Context, s session, tenant org.Tenant) (any, error) {
@@ -174,7 +174,7 @@ func keepOrganisation(flags *flag.FlagSet) action {
 	})
 }
 
-// organisationShown is what an operator sees of an organisation.
+// organisationShown returns an operator's view of an organisation.
 func organisationShown(o org.Organisation) map[string]any {
 	shown := map[string]any{
 		"id": o.ID, "name": o.Name, "plan": o.Plan, "status": o.Status, "website_uri": o.WebsiteURI,
@@ -235,7 +235,7 @@ func changeOrganisation(flags *flag.FlagSet) action {
 	})
 }
 
-// emails shows where an organisation's notices go, or changes it. What is left out changes nothing.
+// emails shows or changes where an organisation's notices are sent. Omitted flags change nothing.
 func emails(flags *flag.FlagSet) action {
 	var named texts
 	flags.Var(&named, "email", "`address` where notices go from now on, may be repeated; without it they are shown")

@@ -29,7 +29,7 @@ func listPlatforms(*flag.FlagSet) action {
 	}
 }
 
-// showPlatform prints all that is known of a platform, for whoever registers us there.
+// showPlatform prints everything known about a platform, for registering our client there.
 func showPlatform(flags *flag.FlagSet) action {
 	id := flags.String("platform", "", "EHR platform `type`")
 	return func(context.Context, session) (any, error) {

@@ -24,7 +24,8 @@ func redriveCommands() []command {
 	}}
 }
 
-// letters are the dead letters of a queue, by its word on the command line, and who gets them again.
+// letters describes the dead-letter queues by their name on the command line, with the receiver that each letter is
+// sent to again.
 func letters(client *sqs.Client, outputs map[string]string) map[string]struct {
 	dead queue.Backlog
 	send func(context.Context, due.Item, time.Duration) error
@@ -48,17 +49,17 @@ func letters(client *sqs.Client, outputs map[string]string) map[string]struct {
 	}
 }
 
-// letter is a dead letter as it is printed: ids alone, which is all that one holds.
+// letter is a dead letter in its printed form. It holds only ids.
 type letter struct {
 	MessageID string `json:"message_id"`
 	Kind      string `json:"kind,omitempty"`
 	OrgID     string `json:"org_id,omitempty"`
 	Mode      string `json:"mode,omitempty"`
 	ID        string `json:"id,omitempty"`
-	Outcome   string `json:"outcome"` // left, sent, or unreadable
+	Outcome   string `json:"outcome"` // left, sent or unreadable
 }
 
-// mostLetters bounds one run. Those that were looked at are hidden from everybody for two minutes.
+// mostLetters limits one run. Received letters are invisible to other receivers for two minutes.
 const mostLetters = 1000
 
 func redrive(flags *flag.FlagSet) action {
@@ -91,8 +92,8 @@ func redrive(flags *flag.FlagSet) action {
 	}
 }
 
-// again sends what a letter points to and then deletes it: a letter that is sent twice does no harm, one that is lost
-// would wait for the sweeper.
+// again resends the work that a letter refers to and then deletes the letter. Sending a letter twice is harmless, but a
+// lost one would wait for the sweeper.
 func again(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
 	send func(context.Context, due.Item, time.Duration) error,
 ) (letter, error) {

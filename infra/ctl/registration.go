@@ -67,7 +67,7 @@ func listRegistrations(*flag.FlagSet) action {
 		rows := make([]map[string]any, 0, len(all))
 		for _, r := range all {
 			shown := ownerShown(r.Owner)
-			delete(shown, "mode") // is the place's
+			delete(shown, "mode") // the mode is already part of the place
 			shown["place"], shown["client_id"] = placeShown(r.Registration.Place), r.Registration.ClientID
 			if r.Registration.AuthID != "" {
 				shown["client_auth_id"] = r.Registration.AuthID
@@ -78,7 +78,7 @@ func listRegistrations(*flag.FlagSet) action {
 	}
 }
 
-// showCallback prints the address that a health system wants to know before it gives out a client id.
+// showCallback prints the callback URL that a health system needs before it issues a client id.
 func showCallback(flags *flag.FlagSet) action {
 	base := flags.String("fhir-base", "", "or at an endpoint that is not made yet: its FHIR base `URL`")
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
@@ -107,13 +107,13 @@ func removeRegistration(flags *flag.FlagSet) action {
 	return forPlace(flags, func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any, error) {
 		gone, err := s.Registrations.Remove(ctx, owner, place)
 		shown := ownerShown(owner)
-		delete(shown, "mode") // is the place's
+		delete(shown, "mode") // the mode is already part of the place
 		shown["place"], shown["client_id"], shown["removed"] = placeShown(gone.Place), gone.ClientID, true
 		return shown, err
 	})
 }
 
-// forPlace is an action on the registration at a place, of an organisation or of everybody.
+// forPlace returns an action on the registration at a place, of an organisation or shared.
 func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner org.Tenant, place catalog.Place) (any,
 	error),
 ) action {
@@ -130,7 +130,7 @@ func forPlace(flags *flag.FlagSet, do func(ctx context.Context, s session, owner
 	}
 }
 
-// registrationShown is what an operator sees of a registration. Nothing of a secret is in it.
+// registrationShown returns an operator's view of a registration, without secrets.
 func registrationShown(r operator.Registered) map[string]any {
 	shown := map[string]any{
 		"place": placeShown(r.Registration.Place), "of": "everybody", "client_id": r.Registration.ClientID,

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-func TestARegistrationIsUsedWhereAndForWhomItWasMade(t *testing.T) {
+func TestRegistrationAppliesToItsPlaceAndOwner(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
@@ -76,13 +76,13 @@ func TestARegistrationIsUsedWhereAndForWhomItWasMade(t *testing.T) {
 func wantShown(t *testing.T, what string, got, want map[string]any) {
 	t.Helper()
 	got = maps.Clone(got)
-	delete(got, "callback") // TestACallbackAddressIsToldBeforeItsRegistrationExists looks at it
+	delete(got, "callback") // TestACallbackAddressIsToldBeforeItsRegistrationExists checks it
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
 
-func TestAnEndpointWithoutAClientIDNeedsARegistrationOfItsPlatform(t *testing.T) {
+func TestEndpointWithoutClientIDNeedsPlatformRegistration(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	create := []string{
@@ -114,7 +114,7 @@ func TestAnEndpointWithoutAClientIDNeedsARegistrationOfItsPlatform(t *testing.T)
 	}
 }
 
-func TestARegistrationThatCannotWorkIsRefusedInWordsToActOn(t *testing.T) {
+func TestRegistrationRefusalExplainsRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)

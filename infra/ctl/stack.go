@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// localRun is what make run writes of itself, in the repository's folder.
+	// localRun is the run file that make run writes in the repository's folder.
 	localRun = ".local/run.json"
-	// actor is who the audit rows name.
+	// actor is the actor named in audit rows.
 	actor = "operator"
 )
 
-// where says which stack is meant: one on AWS by its name, one by a file, or with neither that of make run.
+// where selects a stack: on AWS by its name, by a file, or if both are empty that of make run.
 type where struct{ stack, outputs string }
 
-// session is what a command works with: the rules, opened on a stack.
+// session holds a command's streams and the operator's rules, opened on a stack.
 type session struct {
 	*wiring.Operator // nil until the stack is open
 	streams
@@ -30,7 +30,7 @@ type session struct {
 	stack target.Stack
 }
 
-// open opens the stack that is meant, and says which one that is.
+// open opens the selected stack and prints its name.
 func (s session) open(ctx context.Context) (session, error) {
 	stack, err := s.at.find(ctx)
 	if err != nil {

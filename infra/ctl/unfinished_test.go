@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestASecretIsShownAlsoWhenWhatFollowsFails: it was stored, and can never be shown again.
-func TestASecretIsShownAlsoWhenWhatFollowsFails(t *testing.T) {
+// TestSecretIsShownWhenLaterStepFails covers a stored secret, which can never be shown again.
+func TestSecretIsShownWhenLaterStepFails(t *testing.T) {
 	outputs := newStack(t)
 	do := doer(t, outputs)
 	org := do("organisation", "create", "-name", "Alder")["id"].(string)

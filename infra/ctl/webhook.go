@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ofTenant is how the flags of an organisation in a mode are written.
+// ofTenant is the synopsis of the flags that select an organisation in a mode.
 const ofTenant = "-org ID -mode test|live"
 
 func webhookCommands() []command {
@@ -106,7 +106,7 @@ func showWebhook(flags *flag.FlagSet) action {
 	})
 }
 
-// webhookTypes shows the event types of a webhook, or changes them. What is left out changes nothing.
+// webhookTypes shows or changes the event types of a webhook. Omitted flags change nothing.
 func webhookTypes(flags *flag.FlagSet) action {
 	typed := typeFlags(flags)
 	none := flags.Bool("none", false, "only the required types")
@@ -164,7 +164,7 @@ func removeWebhook(flags *flag.FlagSet) action {
 	})
 }
 
-// forWebhook is an action on a webhook of an organisation in a mode.
+// forWebhook returns an action on a webhook of an organisation in a mode.
 func forWebhook(flags *flag.FlagSet, do func(ctx context.Context, s session, tenant org.Tenant, id string) (any,
 	error),
 ) action {
@@ -194,7 +194,7 @@ func typesOf(names []string) ([]webhook.Type, error) {
 	return types, nil
 }
 
-// readHeaders reads lines of NAME=VALUE. Its errors repeat nothing of them: the values are secrets.
+// readHeaders reads lines of NAME=VALUE. Its errors repeat none of them, since the values are secrets.
 func readHeaders(input io.Reader, file string) (map[string]string, error) {
 	content, err := readSecret(input, "header-file", file)
 	if err != nil || content.Empty() {

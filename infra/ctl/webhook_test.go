@@ -18,7 +18,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// work is the store of events, deliveries and notices.
+// work returns the store of events, deliveries and notices.
 func (s stored) work() store.Work {
 	return store.Work{DB: dynamodb.NewFromConfig(s.config), Table: s.outputs["WorkTable"]}
 }
@@ -37,7 +37,7 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 		t.Fatal(err)
 	}
 	rows := make([]map[string]types.AttributeValue, 0, len(out.Items))
-	for _, item := range out.Items { // the index holds the keys
+	for _, item := range out.Items { // the index contains the keys
 		row, err := db.GetItem(t.Context(), &dynamodb.GetItemInput{
 			TableName: new(s.outputs["WorkTable"]), Key: map[string]types.AttributeValue{"pk": item["pk"], "sk": item["sk"]},
 		})
@@ -49,7 +49,7 @@ func (s stored) listed(t *testing.T, tenant org.Tenant, list string) []map[strin
 	return rows
 }
 
-// webhooks is what webhook list prints.
+// webhooks returns the output of webhook list.
 func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 	t.Helper()
 	var out bytes.Buffer
@@ -64,7 +64,7 @@ func webhooks(t *testing.T, outputs, organisation string) []map[string]any {
 	return rows
 }
 
-func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
+func TestWebhookCreateListRotateAndTypes(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App", "-email", "ops@app.example")["id"].(string)
@@ -122,7 +122,7 @@ func TestAWebhookIsMadeListedRotatedAndNarrowed(t *testing.T) {
 	}
 }
 
-func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
+func TestOrganisationEmailsReceiveNotices(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	for _, test := range []struct{ emails, want []string }{{}, {[]string{"-email", "ops@app.example"}, []string{
@@ -161,7 +161,7 @@ func TestAnOrganisationWithAddressesIsToldOfWhatIsMade(t *testing.T) {
 	}
 }
 
-func TestAWebhookHasTheDefaultTypesUnlessItsOwnerChooses(t *testing.T) {
+func TestWebhookHasDefaultTypesUnlessChosen(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)
@@ -178,7 +178,7 @@ func TestAWebhookHasTheDefaultTypesUnlessItsOwnerChooses(t *testing.T) {
 	}
 }
 
-// deliver stores a delivery that has ended, an hour after the one before.
+// deliver stores an ended delivery, an hour after the previous one.
 func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int,
 	status webhook.DeliveryStatus,
 ) string {
@@ -201,7 +201,7 @@ func (s stored) deliver(t *testing.T, tenant org.Tenant, hook string, number int
 	return d.ID
 }
 
-func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
+func TestWebhookEnableAndReplayMissedEvents(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
@@ -223,7 +223,7 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 	if err := hooks.DisableSubscription(t.Context(), tenant, hook, webhook.ReasonGone, at); err != nil {
 		t.Fatal(err)
 	}
-	// between the first and the second, however slow the machine
+	// between the first and the second, even on a slow machine
 	since := time.Now().Add(-99*time.Hour - 30*time.Minute).Format(time.RFC3339)
 	replay := []string{"webhook", "replay", "-org", id, "-id", hook, "-failed-since", since}
 	if _, err := ctl(t, outputs, replay...); err == nil || !strings.Contains(err.Error(), "Enable it first") {
@@ -259,7 +259,7 @@ func TestADisabledWebhookIsEnabledAndWhatItMissedIsReplayed(t *testing.T) {
 	}
 }
 
-func TestTheDeliveryLogIsSearchedAndShown(t *testing.T) {
+func TestWebhookLogSearchesAndShowsDeliveries(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
@@ -304,7 +304,7 @@ func TestTheDeliveryLogIsSearchedAndShown(t *testing.T) {
 	}
 }
 
-func TestASimulatedEventGoesToOneWebhookOrToAll(t *testing.T) {
+func TestWebhookSimulateSendsToOneOrAll(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	done := doer(t, outputs)
 	found := openStored(t, outputs)
@@ -338,7 +338,7 @@ func TestASimulatedEventGoesToOneWebhookOrToAll(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDoneToAWebhookIsRefusedInWordsToActOn(t *testing.T) {
+func TestWebhookRefusalExplainsRemedy(t *testing.T) {
 	outputs := newStack(t)
 	done := doer(t, outputs)
 	id, _ := done("organisation", "create", "-name", "Alder Clinic App")["id"].(string)

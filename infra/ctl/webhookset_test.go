@@ -9,8 +9,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// TestAWebhookIsChangedAndItsSecretsAreShown: what the dashboard can do to a webhook, an operator can.
-func TestAWebhookIsChangedAndItsSecretsAreShown(t *testing.T) {
+// TestWebhookSetChangesWebhookAndShowsSecrets checks that an operator can change a webhook in the same ways as the
+// dashboard.
+func TestWebhookSetChangesWebhookAndShowsSecrets(t *testing.T) {
 	outputs, sent := newRecordedStack(t, "")
 	do := doer(t, outputs)
 	id := do("organisation", "create", "-name", "Alder")["id"].(string)

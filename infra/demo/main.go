@@ -1,7 +1,7 @@
-// Command demo performs the main job against a running stack, or, when it is asked to, against one that it starts for
-// itself: it connects a synthetic patient, asks for the export, waits for the webhook, verifies its signature with the
-// official library and downloads the file. It says which stack that was, and fails when it is not the one that was
-// named. It uses nothing but the public API and .local/run.json, as a customer's program would.
+// Command demo performs the main job against a running stack, or on request against one that it starts itself: it
+// connects a synthetic patient, requests the export, waits for the webhook, verifies its signature with the official
+// library and downloads the file. It prints which stack it used, and fails if that is not the named one. Like a
+// customer's program, it uses only the public API and .local/run.json.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// maxTime is how long the whole demo may take.
+// maxTime limits the duration of the demo.
 const maxTime = 2 * time.Minute
 
 func run(ctx context.Context, args []string, out io.Writer) error {

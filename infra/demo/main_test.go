@@ -11,8 +11,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// stackOf writes the run file of a stack that knows an organisation and nothing else, and returns the file
-// and where that stack is.
+// stackOf writes the run file of a stack that has only an organisation, and returns the file and the stack's URL.
 func stackOf(t *testing.T, name string) (file, url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -30,8 +29,9 @@ func stackOf(t *testing.T, name string) (file, url string) {
 	return file, server.URL
 }
 
-// TestTheDemoSaysWhichStackItIsAbout: what follows fails, since this stack has no sandbox.
-func TestTheDemoSaysWhichStackItIsAbout(t *testing.T) {
+// TestDemoNamesItsStack checks the printed name; the demo fails afterwards, since this stack has no
+// sandbox.
+func TestDemoNamesItsStack(t *testing.T) {
 	t.Parallel()
 	file, url := stackOf(t, "sam local")
 	for _, want := range []string{"", "sam local"} {
@@ -46,11 +46,11 @@ func TestTheDemoSaysWhichStackItIsAbout(t *testing.T) {
 	}
 }
 
-// TestTheDemoNeverPassesOnAnotherStack: a runner that it would start for itself does not exist, and is not asked for.
-func TestTheDemoNeverPassesOnAnotherStack(t *testing.T) {
+// TestDemoFailsOnOtherStack checks that the demo does not start its own runner, which does not exist here.
+func TestDemoFailsOnOtherStack(t *testing.T) {
 	t.Parallel()
 	embedded, url := stackOf(t, "embedded")
-	replaced := filepath.Join(t.TempDir(), "replaced.json") // another stack answers at the address by now
+	replaced := filepath.Join(t.TempDir(), "replaced.json") // a different stack now responds at the URL
 	if err := runfile.Write(replaced, runfile.Run{
 		BaseURL:       url,
 		Organisations: []runfile.Organisation{{PublicID: "public_test_unknown"}},
@@ -93,7 +93,7 @@ func TestTheDemoNeverPassesOnAnotherStack(t *testing.T) {
 	}
 }
 
-func TestAStackOfItsOwnIsStartedWhenAskedFor(t *testing.T) {
+func TestDemoStartsOwnStackOnRequest(t *testing.T) {
 	t.Parallel()
 	file, _ := stackOf(t, "embedded")
 	var out bytes.Buffer

@@ -16,15 +16,15 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// wanted says which stack the demo is about.
+// wanted selects the demo's stack.
 type wanted struct {
-	runFile string // of a stack that runs
-	name    string // what the stack has to call itself, "" for any
-	own     bool   // one that is started for the demo, by runner
+	runFile string // of a running stack
+	name    string // required name of the stack, "" for any
+	own     bool   // start a separate stack for the demo with runner
 	runner  string
 }
 
-// find returns the stack that is wanted and says which one it is. stop ends what was started for it.
+// find returns the selected stack and prints its name. stop ends the stack that it started, if any.
 func find(ctx context.Context, w wanted, out io.Writer) (stack runfile.Run, stop func(), err error) {
 	stop = func() {}
 	if w.own {
@@ -43,7 +43,7 @@ func find(ctx context.Context, w wanted, out io.Writer) (stack runfile.Run, stop
 	return stack, stop, nil
 }
 
-// running is the stack of a run file, if it is still there.
+// running returns the stack of a run file if it still responds.
 func running(ctx context.Context, file string) (runfile.Run, error) {
 	const advice = "start one with make run or make local-sam, or let the demo start one for itself with -own"
 	stack, err := read(file)
@@ -68,7 +68,7 @@ func read(file string) (runfile.Run, error) {
 	return stack, nil
 }
 
-// answers reports whether the stack of a run file is still there and still the same.
+// answers reports whether the stack of a run file still responds and is still the same run.
 func answers(ctx context.Context, stack runfile.Run) bool {
 	if len(stack.Organisations) == 0 {
 		return false

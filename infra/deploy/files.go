@@ -20,21 +20,21 @@ import (
 	"recordbridge/shared/adapters/blob"
 )
 
-// builtPages is where sam build leaves what goes with the web function.
+// builtPages is the folder in which sam build puts the files of the web function.
 const builtPages = ".aws-sam/build/WebFunction/ui"
 
-// sdk is the folder of the element's versions, which customers pin with an integrity.
+// sdk is the folder of the element's versions, which customers pin with an integrity attribute.
 const sdk = "sdk"
 
-// files are the widget's immutable files, on their way into the bucket that web answers from what its own build lacks
+// files uploads the widget's immutable files to the bucket from which web serves files that its own build lacks
 // (docs/adr/0035-the-widget.md).
 type files struct {
 	built fs.FS
 	out   io.Writer
 }
 
-// keepBefore puts them into the bucket of a stack that has one already, so that whichever version answers a
-// page's request has its files.
+// keepBefore uploads the files to a stack's existing bucket, so that they are available to whichever version serves a
+// page.
 func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err error) {
 	deployed, err := target.Named(ctx, stack)
 	if cloudformation.IsMissing(err) || err == nil && deployed.Outputs["WidgetBucket"] == "" {
@@ -46,8 +46,8 @@ func (f files) keepBefore(ctx context.Context, stack string) (kept bool, err err
 	return true, f.keep(ctx, deployed)
 }
 
-// keep puts into the bucket what is not there yet. Nothing is ever overwritten, and a version of the element that was
-// deployed with other bytes is an error.
+// keep uploads the files that the bucket lacks. It never overwrites a file, and returns an error if a version of the
+// element was deployed with different bytes.
 func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	if _, err := fs.Stat(f.built, "manifest.json"); errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintln(f.out, "\nThe widget's pages were not built, which needs Node 20 or later: the service will say so in "+
@@ -56,7 +56,7 @@ func (f files) keep(ctx context.Context, deployed target.Stack) error {
 	}
 	bucket := blob.Bucket{Client: s3.NewFromConfig(deployed.Config), Name: deployed.Outputs["WidgetBucket"]}
 	made := 0
-	for _, folder := range []string{sdk, "widget/assets"} { // the one that can be refused first
+	for _, folder := range []string{sdk, "widget/assets"} { // first the one that can be refused
 		err := fs.WalkDir(f.built, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
@@ -86,7 +86,7 @@ func (f files) put(ctx context.Context, bucket blob.Bucket, name string) (isNew 
 	if refused, ok := errors.AsType[smithy.APIError](err); !ok || refused.ErrorCode() != "PreconditionFailed" {
 		return err == nil, err
 	}
-	// Of compressed forms any is as good: another Node compresses otherwise.
+	// Any compressed form is valid: another version of Node compresses differently.
 	if !strings.HasPrefix(name, sdk+"/") || path.Ext(name) != ".js" {
 		return false, nil
 	}
@@ -107,9 +107,9 @@ func same(ctx context.Context, bucket blob.Bucket, name string, content []byte) 
 	return err
 }
 
-// setting is a setting of samconfig.toml for an environment's deployment: that of deploy goes before that for all
-// commands. It reads no more of TOML than tables and strings in double quotes, which is all that SAM's own examples
-// have; what it does not understand is empty.
+// setting reads a setting of an environment's deployment from samconfig.toml; the value for deploy overrides the one
+// for all commands. It supports only TOML tables and strings in double quotes, which is all that SAM's own examples
+// use. Anything else yields an empty value.
 func setting(config string, env environment, wanted string) string {
 	found := map[string]string{}
 	table := ""

@@ -20,7 +20,7 @@ const (
 	pinned = "sdk/" + built.Version + "/svc-widget.js"
 )
 
-// newWidget is a project in which the widget is built, on a stack that has its bucket or gets it.
+// newWidget returns a project with a built widget, on a stack that has its bucket or will get it.
 func newWidget(t *testing.T) (*project, *s3.Client) {
 	t.Helper()
 	p := newProject(t)
@@ -32,7 +32,7 @@ func newWidget(t *testing.T) (*project, *s3.Client) {
 	return p, bucket
 }
 
-// held is what the bucket has, by key.
+// held returns the contents of the bucket by key.
 func held(t *testing.T, bucket *s3.Client) map[string]string {
 	t.Helper()
 	listed, err := bucket.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: awssdk.String("widget")})
@@ -48,9 +48,9 @@ func held(t *testing.T, bucket *s3.Client) map[string]string {
 	return all
 }
 
-// TestTheWidgetsFilesAreThereBeforeAPageAsksForThem: while one version takes the other's place, either answers. A
-// bucket that the deployment makes is filled after it.
-func TestTheWidgetsFilesAreThereBeforeAPageAsksForThem(t *testing.T) {
+// TestDeployUploadsWidgetFilesBeforeStack covers the replacement of a version, during which either may
+// respond. A bucket that the deployment creates is filled afterwards.
+func TestDeployUploadsWidgetFilesBeforeStack(t *testing.T) {
 	for made, after := range map[string]string{"": " after 1", "bucket": " after 2", "stack": " after 2"} {
 		t.Run("made "+made, func(t *testing.T) {
 			p, bucket := newWidget(t)
@@ -79,7 +79,7 @@ func TestTheWidgetsFilesAreThereBeforeAPageAsksForThem(t *testing.T) {
 	}
 }
 
-func TestWhatAnotherReleaseHasMadeStays(t *testing.T) {
+func TestDeployKeepsFilesOfOtherReleases(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")
 	expect.NoError(t, err)
@@ -102,9 +102,9 @@ func TestWhatAnotherReleaseHasMadeStays(t *testing.T) {
 	}
 }
 
-// TestAVersionOfTheElementNeverChanges: a customer's page refuses other bytes than it has pinned, and one that has
-// pinned none expects them.
-func TestAVersionOfTheElementNeverChanges(t *testing.T) {
+// TestDeployRefusesChangedElementVersion protects customers' pages: one with an integrity attribute refuses different
+// bytes, and one without does not expect them.
+func TestDeployRefusesChangedElementVersion(t *testing.T) {
 	p, bucket := newWidget(t)
 	_, _, err := p.deploy(t, "-env", "dev")
 	expect.NoError(t, err)
@@ -129,7 +129,7 @@ func TestAVersionOfTheElementNeverChanges(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeKeptIsNotDeployed(t *testing.T) {
+func TestDeployStopsWhenUploadFails(t *testing.T) {
 	p, _ := newWidget(t)
 	p.outputs["WidgetBucket"] = "another"
 	_, calls, err := p.deploy(t, "-env", "dev")

@@ -1,11 +1,12 @@
-// Command deploy builds and deploys the stack of an environment (make deploy ENV=dev|staging|prod), by the parameters
-// that samconfig.toml has for it, and says what came of it and what comes next. AWS_ENDPOINT_URL leads it to
-// LocalStack, as it does the programs that it starts.
+// Command deploy builds and deploys the stack of an environment (make deploy ENV=dev|staging|prod) with its parameters
+// from samconfig.toml, and prints the result and the next steps. AWS_ENDPOINT_URL directs it, and the programs that it
+// starts, to LocalStack.
 //
-// Before a deployment, it puts the widget's files into the stack's bucket, from which both versions answer while one
-// takes the other's place (docs/adr/0035-the-widget.md); after the first one, which makes the bucket.
+// Before a deployment, it uploads the widget's files to the stack's bucket, from which both versions serve them while
+// one replaces the other (docs/adr/0035-the-widget.md). The first deployment creates the bucket, so it uploads them
+// afterwards.
 //
-// It refuses to deploy to production what is not committed, and protects staging and production from deletion.
+// It refuses to deploy uncommitted changes to production, and protects staging and production from deletion.
 package main
 
 import (
@@ -36,7 +37,7 @@ func main() {
 	}
 }
 
-// environment is where the service is deployed.
+// environment is a deployment target of the service.
 type environment string
 
 const (
@@ -44,7 +45,7 @@ const (
 	production environment = "prod"
 )
 
-// environments are those that samconfig.toml has parameters for.
+// environments lists the environments that have parameters in samconfig.toml.
 var environments = []environment{"dev", staging, production}
 
 func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io.Writer) error {
@@ -87,8 +88,7 @@ func run(ctx context.Context, args []string, now time.Time, in io.Reader, out io
 	return nil
 }
 
-// deliver deploys what was built, after the widget's files where the stack has their bucket already,
-// before them where it makes it.
+// deliver deploys the build. It uploads the widget's files before, or after if the deployment creates their bucket.
 func deliver(ctx context.Context, env environment, stack string, deploy func() error,
 	out io.Writer,
 ) (target.Stack, error) {
@@ -113,8 +113,8 @@ func deliver(ctx context.Context, env environment, stack string, deploy func() e
 	return deployed, err
 }
 
-// deployment is sam's command line. What is given there replaces all parameters of samconfig.toml, so those go with the
-// release, which nothing else tells apart where only a parameter's value is another
+// deployment returns the arguments of sam deploy. Parameters on the command line replace all of samconfig.toml's, so
+// those are included with the release. The release distinguishes deployments in which only a parameter's value changes
 // (docs/adr/0019-aliases-and-the-front.md).
 func deployment(config string, env environment, now time.Time) []string {
 	arguments := []string{"deploy", "--config-env", string(env), "--no-fail-on-empty-changeset", "--parameter-overrides"}
@@ -122,7 +122,7 @@ func deployment(config string, env environment, now time.Time) []string {
 	return append(arguments, fmt.Sprintf("Release=%d", now.Unix()))
 }
 
-// ready wants what a deployment needs, before anything is built.
+// ready checks the prerequisites of a deployment before anything is built.
 func ready(ctx context.Context, env environment) error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errors.New("the SAM CLI is missing: install aws-sam-cli " +
@@ -145,7 +145,7 @@ func ready(ctx context.Context, env environment) error {
 	return nil
 }
 
-// report says what was deployed, and what to do with it.
+// report prints what was deployed and the next steps.
 func report(out io.Writer, name string, deployed target.Stack) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "\nDeployed: %s\n\n", deployed.Name)

@@ -29,15 +29,14 @@ stack_name = "staging-stack"
 stack_name = "prod-stack"
 `
 
-// project is a folder with a repository, a sam that notes how it was called, and what stands in
-// for CloudFormation and S3.
+// project is a folder with a repository, a fake sam that records its calls, and fakes of CloudFormation and S3.
 type project struct {
-	calls   string            // what sam was called with
-	asked   []string          // of CloudFormation, as Action StackName
+	calls   string            // arguments of sam's calls
+	asked   []string          // requests to CloudFormation, as Action StackName
 	outputs map[string]string // of the stack
-	made    string            // by the deployment: "stack", or "bucket" in one that is there
+	made    string            // created by the deployment: "stack", or "bucket" in an existing one
 	cloud   *aws.Cloud
-	puts    []string // into the bucket, in their order, each with how often sam had been called by then
+	puts    []string // uploads to the bucket in order, each with the number of sam's calls before it
 }
 
 func newProject(t *testing.T) *project {
@@ -81,7 +80,7 @@ func newProject(t *testing.T) *project {
 	return p
 }
 
-// ServeHTTP is CloudFormation, where a deployment makes the stack, and S3.
+// ServeHTTP simulates CloudFormation, whose stack a deployment creates, and S3.
 func (p *project) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	called, _ := os.ReadFile(p.calls)
 	if p.cloud.HandlesObject(r) {
@@ -119,7 +118,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// deploy returns what was printed, and how sam was called.
+// deploy returns the output and the arguments of sam.
 func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -128,7 +127,7 @@ func (p *project) deploy(t *testing.T, args ...string) (printed, calls string, e
 	return out.String(), string(called), err
 }
 
-func TestAnEnvironmentIsBuiltDeployedProtectedAndTold(t *testing.T) {
+func TestDeployBuildsDeploysProtectsAndReports(t *testing.T) {
 	for env, want := range map[string]struct{ name, asked, parameters string }{
 		"dev": {
 			"dev-stack", "DescribeStacks dev-stack, DescribeStacks dev-stack",
@@ -163,7 +162,7 @@ func TestAnEnvironmentIsBuiltDeployedProtectedAndTold(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDeployedIsToldBeforeAnythingIsBuilt(t *testing.T) {
+func TestDeployChecksPrerequisitesBeforeBuild(t *testing.T) {
 	for name, test := range map[string]struct {
 		env       string
 		variables map[string]string
@@ -210,7 +209,7 @@ func TestWhatCannotBeDeployedIsToldBeforeAnythingIsBuilt(t *testing.T) {
 	}
 }
 
-func TestWhatSAMDoesNotDoIsNotDeployed(t *testing.T) {
+func TestDeployFailsWhenSAMFails(t *testing.T) {
 	p := newProject(t)
 	for failing, want := range map[string]string{
 		"build":  "sam build: exit status 3",
@@ -223,7 +222,7 @@ func TestWhatSAMDoesNotDoIsNotDeployed(t *testing.T) {
 			t.Errorf("%v, want %q; printed %s, CloudFormation was asked %v", err, want, printed, p.asked)
 		}
 	}
-	write(t, "new.go", "") // others than production take what is not committed
+	write(t, "new.go", "") // only production refuses uncommitted changes
 	t.Setenv("FAILING", "")
 	if _, _, err := p.deploy(t, "-env", "dev"); err != nil {
 		t.Error(err)

@@ -33,7 +33,7 @@ func TestFunctionTableNamesRoutesCodeAndPermissions(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"| GET /bridge/fhir/ehi-export/{taskId} |",         // the method of the description, not the template's ANY
+		"| GET /bridge/fhir/ehi-export/{taskId} |",         // the OpenAPI method, not the template's ANY
 		"| ExportQueue |", "| every 15m |", "| every 1m |", // other triggers
 		"[connect/flow/complete.go](../../shared/connect/flow/complete.go)",               // named by the handler
 		"[manage/disconnect/disconnect.go](../../shared/manage/disconnect/disconnect.go)", // by a part that wirings share

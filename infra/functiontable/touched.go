@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// verbs shortens actions that the table names often. Others stand by their own names.
+// verbs maps frequent actions to short names. Other actions keep their own names.
 var verbs = map[string]string{
 	"dynamodb:GetItem": "read", "dynamodb:BatchGetItem": "read", "dynamodb:Query": "query", "dynamodb:PutItem": "put",
 	"dynamodb:UpdateItem": "update", "dynamodb:DeleteItem": "delete", "dynamodb:ConditionCheckItem": "check",
@@ -16,10 +16,10 @@ var verbs = map[string]string{
 	"secretsmanager:GetSecretValue": "", "ssm:GetParameter": "", "ses:SendEmail": "send", "sqs:SendMessage": "send",
 }
 
-// ignored are services that every function may call, and what consuming a queue needs.
+// ignored lists services that every function may call, and the actions that consuming a queue needs.
 var ignored = []string{"logs:", "xray:", "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 
-// namesOf maps the ARN of each resource to its name in the template, without the ending that names its kind.
+// namesOf maps the ARN of each resource to its name in the template, without the suffix for its kind.
 func namesOf(t *template.Template) map[string]string {
 	names := map[string]string{}
 	for _, r := range t.Tables {
@@ -40,7 +40,7 @@ func namesOf(t *template.Template) map[string]string {
 	return names
 }
 
-// touched lists what a function's role allows, resource by resource in the order of the role.
+// touched lists the permissions of a function's role, resource by resource in the role's order.
 func touched(f template.Function, names map[string]string) string {
 	var order []string
 	allowed := map[string][]string{}
@@ -79,7 +79,7 @@ func verbOf(action string) (verb string, shown bool) {
 	return verb, true
 }
 
-// resource names what an ARN stands for: the resource of the template that it is or lies in, or else its last part.
+// resource names the target of an ARN: the template's resource that it is or is contained in, else the ARN's last part.
 func resource(arn string, names map[string]string) string {
 	for whole := arn; whole != ""; {
 		if name, ok := names[whole]; ok {

@@ -1,6 +1,6 @@
-// Package guest takes away from a running stack what somebody made who only checked it: by the operator's
-// rules, and where those have none, by the API as the organisation itself. What the service keeps for good it
-// names. It makes nothing.
+// Package guest removes the objects that a check created in a running stack. It uses the operator's rules and, if those
+// have no operation, the API as the organisation itself. It names what the service retains permanently. It creates
+// nothing.
 package guest
 
 import (
@@ -26,8 +26,8 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Disconnect ends a connection with its tokens and files, as the organisation of a credential. That it had
-// ended already is no error.
+// Disconnect ends a connection with its tokens and files, as the organisation of a credential. A connection that has
+// already ended is not an error.
 func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisation, connectionID string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodDelete,
 		baseURL+"/bridge/org_connection/"+url.PathEscape(connectionID), http.NoBody)
@@ -47,9 +47,9 @@ func Disconnect(ctx context.Context, d Doer, baseURL string, of runfile.Organisa
 	return nil
 }
 
-// Clear takes away everything that belongs to an organisation that has nothing but what a check made of it, and then
-// the organisation. credentials are its own, of which those in test mode end its connections. left is why it stays,
-// suspended; empty when it is gone. It goes on after an error.
+// Clear deletes the contents of an organisation that only a check has used, and then the organisation. credentials are
+// the organisation's own; those in test mode end its connections. left states why the organisation remains, suspended,
+// or is empty if it was deleted. Clear continues after an error.
 func Clear(
 	ctx context.Context, rules *wiring.Operator, d Doer, baseURL string, credentials []runfile.Organisation,
 ) (left string, err error) {
@@ -117,8 +117,7 @@ func clearCredentials(ctx context.Context, rules *wiring.Operator, of org.Tenant
 	return errors.Join(failed...)
 }
 
-// Sandbox is the id of the endpoint of the stack's own synthetic EHR; empty when it has none that
-// patients can connect to.
+// Sandbox returns the id of the endpoint of the stack's own synthetic EHR, or "" if patients can't connect to it.
 func Sandbox(ctx context.Context, rules *wiring.Operator, baseURL string) (string, error) {
 	all, err := rules.Endpoints.List(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// functionState and so on are what the tests read of the console's answers.
+// functionState and the following types hold the parts of the console's responses that the tests read.
 type functionState struct {
 	ID          string `json:"id"`
 	Schedule    string `json:"schedule"`
@@ -63,7 +63,7 @@ func (s started) console(t *testing.T, path string, answer any) {
 	}
 }
 
-// settled returns the invocations as soon as all of them are over: a function tells the test before it has ended.
+// settled returns the invocations once all of them are over: a function notifies the test before it has ended.
 func (s started) settled(t *testing.T) []invocationState {
 	t.Helper()
 	late := time.After(10 * time.Second)
@@ -82,7 +82,7 @@ func (s started) settled(t *testing.T) []invocationState {
 	}
 }
 
-func TestTheConsoleTellsHowTheStackStands(t *testing.T) {
+func TestConsoleShowsStackState(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	s := start(t, dir)
@@ -122,7 +122,7 @@ func TestTheConsoleTellsHowTheStackStands(t *testing.T) {
 	}
 }
 
-func TestTheConsoleShowsWhichAWSCallsAnInvocationMade(t *testing.T) {
+func TestConsoleShowsAWSCallsOfInvocation(t *testing.T) {
 	t.Parallel()
 	reports := make(chan string, 1)
 	report := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reports <- r.URL.Path }))
@@ -131,13 +131,14 @@ func TestTheConsoleShowsWhichAWSCallsAnInvocationMade(t *testing.T) {
 	s.do(t, "GET", "/v1/echo?secret=SENTINEL", "")
 	s.send(t, "local-WorkQueue", "a message")
 	<-reports
-	s.do(t, "POST", "/_local/api/functions/WorkerFunction/fire", "") // when it answers, the process has been there twice
+	// when it responds, the process has been invoked twice
+	s.do(t, "POST", "/_local/api/functions/WorkerFunction/fire", "")
 	<-reports
 
 	got := s.settled(t)
 	for i := range got {
 		s.console(t, "invocations/"+got[i].ID, &got[i])
-		got[i].ID, got[i].Cold = "", false // the fired one may have come while the other was still at work
+		got[i].ID, got[i].Cold = "", false // the fired one may have arrived while the other was running
 	}
 	call := []callState{{Service: "sqs", Operation: "GetQueueAttributes", Target: "local-WorkQueue"}}
 	want := []invocationState{

@@ -15,18 +15,18 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// containers are functions in containers. Their processes, and what they write, are not known one by one.
+// containers runs the functions in containers. Their individual processes and output are not visible.
 type containers struct {
 	*lambda.Remote
 
 	process  *sam.Lambda
-	template string // file that the process was given, which holds the secret of the embedded AWS
+	template string // template file that the process was given; it contains the secret of the embedded AWS
 	all      []template.Function
 	observer lambda.Observer
 	log      *slog.Logger
 }
 
-// startContainers starts what starts the containers.
+// startContainers starts the SAM CLI, which starts the containers.
 func (s *stack) startContainers(ctx context.Context, address string, output *lines) (functions, error) {
 	all := s.template.Functions
 	at := sam.Place{
@@ -61,7 +61,7 @@ func (s *stack) startContainers(ctx context.Context, address string, output *lin
 	return c, nil
 }
 
-// Invoke implements functions. Lines and AWS calls do not come by here, so none are known of the invocation.
+// Invoke implements functions. Log lines and AWS calls bypass this process, so none are recorded for the invocation.
 func (c containers) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	trace := ids.Random()
 	c.observer.Asked(trace, function, payload)
@@ -80,11 +80,11 @@ func (c containers) Status() []lambda.Status {
 	return list
 }
 
-// Kill ends nothing.
+// Kill does nothing and returns 0.
 func (containers) Kill(string) int { return 0 }
 
-// Batches implements functions: the CLI has one container for each function, and what waits for it is
-// better off in the queue.
+// Batches implements functions: the CLI has one container for each function, so waiting messages are better left in the
+// queue.
 func (containers) Batches(template.QueueTrigger) int { return 1 }
 
 // Close implements functions.

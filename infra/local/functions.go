@@ -19,25 +19,25 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// mostProcesses is how many processes a function may have, and so how many batches of a queue are worked on at once, as
-// far as the MaximumConcurrency of the template lets it: enough that some that wait for a slow receiver or portal do
-// not hold up the others, and few enough for the memory of a laptop (18 MB of each of the webhook worker). A process
-// works on one invocation at a time, as on AWS.
+// mostProcesses is the maximum number of processes of a function, and so of batches of a queue processed at once,
+// within the MaximumConcurrency of the template. It is high enough that a slow receiver or portal does not delay other
+// work, and low enough for the memory of a laptop (each webhook worker takes 18 MB). A process handles one invocation
+// at a time, as on AWS.
 const mostProcesses = 10
 
-// idleLife is how long one without work is kept; AWS keeps them for some minutes, too.
+// idleLife is how long an idle process is retained; AWS also retains them for some minutes.
 const idleLife = 5 * time.Minute
 
-// functions runs functions, in whatever way.
+// functions runs functions.
 type functions interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 	Status() []lambda.Status
 	Kill(function string) int
 	Close(ctx context.Context)
-	Batches(q template.QueueTrigger) int // of a queue that are worked on at once
+	Batches(q template.QueueTrigger) int // number of a queue's batches processed at once
 }
 
-// startFunctions makes them ready to be invoked; they reach the service at address.
+// startFunctions makes the functions ready to be invoked. They reach the service at address.
 func (s *stack) startFunctions(ctx context.Context, address string, output *lines) (functions, error) {
 	if s.where.engine == nil {
 		return processes{s.subprocesses(s.where.binaries, address, output)}, nil
@@ -63,7 +63,7 @@ func (s *stack) subprocesses(folder, address string, output *lines) *lambda.Subp
 	})
 }
 
-// processes are functions as processes of this machine.
+// processes runs functions as processes of this machine.
 type processes struct{ *lambda.Subprocesses }
 
 // Close implements functions.
@@ -77,7 +77,7 @@ func (processes) Batches(q template.QueueTrigger) int {
 	return mostProcesses
 }
 
-// newTriggers reads the queues and schedules out of the template. A queue is read with the rights of its function.
+// newTriggers reads the queues and schedules from the template. A queue is read with its function's permissions.
 func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log *slog.Logger) *triggers.Triggers {
 	o := triggers.Options{Invoker: invoker, Region: region, Account: account, NewID: ids.Random, Log: log}
 	for _, f := range t.Functions {
@@ -95,7 +95,7 @@ func newTriggers(t *template.Template, cloud *aws.Cloud, invoker functions, log 
 	return triggers.New(o)
 }
 
-// lines prints what functions write, whole lines at a time.
+// lines prints the functions' output, one complete line at a time.
 type lines struct {
 	mu sync.Mutex
 	to io.Writer
@@ -104,10 +104,10 @@ type lines struct {
 func (l *lines) print(function, line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, _ = fmt.Fprintf(l.to, "%s | %s\n", function, line) // a closed terminal stops no function
+	_, _ = fmt.Fprintf(l.to, "%s | %s\n", function, line) // a closed terminal does not stop a function
 }
 
-// concurrencyOf is how many processes a function may have.
+// concurrencyOf returns the maximum number of a function's processes.
 func concurrencyOf(f template.Function) int {
 	if f.Reserved == 0 {
 		return mostProcesses
@@ -115,14 +115,14 @@ func concurrencyOf(f template.Function) int {
 	return min(mostProcesses, f.Reserved)
 }
 
-// permitted shows those invocations that Lambda may tell X-Ray about.
+// permitted passes on only the invocations that Lambda may report to X-Ray.
 type permitted struct {
 	lambda.Observer
 
 	authority *iam.Authority
 }
 
-// Asked implements lambda.Observer. What is not announced is not shown.
+// Asked implements lambda.Observer. Invocations that it does not pass on are not shown.
 func (p permitted) Asked(trace, function string, payload []byte) {
 	if p.authority.MayTrace(function) {
 		p.Observer.Asked(trace, function, payload)

@@ -6,12 +6,12 @@ import (
 	"net/http"
 )
 
-// guard keeps web pages out of what is meant for programs and for the person at this machine. A page can send simple
-// requests to any address, so everything but the API, which is meant for browsers and proves its callers itself,
-// refuses what another origin's page wants changed: the console, the inbox, the Runtime API and the embedded AWS.
-// Programs say no origin and pass. What a page may ask for, GET, shows it nothing, since no answer allows its origin.
+// guard protects endpoints for programs and for this machine's user from web pages. A page can send simple requests to
+// any URL. Therefore the console, the inbox, the Runtime API and the embedded AWS refuse changes requested by pages of
+// other origins. The API is exempt: it is meant for browsers and authenticates its callers itself. Programs send no
+// origin and pass. GET requests from pages pass but reveal nothing, since no response allows their origin.
 //
-// Only hosts by which this machine is called, and a further one for files at their port, are answered.
+// It responds only to host names of this machine, and to the additional one for files at their port.
 func guard(isAPI func(path string) bool, isHost func(host string) bool, next http.Handler) http.Handler {
 	guarded := http.NewCrossOriginProtection().Handler(next)
 	return ourHostOnly(isHost, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -19,12 +19,12 @@ func guard(isAPI func(path string) bool, isHost func(host string) bool, next htt
 			next.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin") // a page cannot embed it either
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin") // prevents pages from embedding it
 		guarded.ServeHTTP(w, r)
 	}))
 }
 
-// ourHostOnly refuses requests that a browser sends here in the belief that this machine is somebody's web site (DNS
+// ourHostOnly refuses requests that a browser sends here because a web site's name resolves to this machine (DNS
 // rebinding): such a page would count as our own origin.
 func ourHostOnly(isHost func(host string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +34,7 @@ func ourHostOnly(isHost func(host string) bool, next http.Handler) http.Handler 
 		}
 		if !isHost(host) {
 			w.WriteHeader(http.StatusMisdirectedRequest)
-			// a client that went away needs no answer
+			// the client may have disconnected
 			_, _ = io.WriteString(w, "This server answers to loopback addresses only.\n")
 			return
 		}

@@ -17,7 +17,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// pages are how requests of a web page look, of different origins and browsers. The last looks like a program's.
+// pages returns headers of requests from web pages, of different origins and browsers. The last looks like a program's.
 func pages() map[string]http.Header {
 	return map[string]http.Header{
 		"a page of another site":          {"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}},
@@ -32,7 +32,7 @@ func pages() map[string]http.Header {
 	}
 }
 
-// sender sends what an SDK has signed as a page would.
+// sender sends requests signed by an SDK with a page's headers.
 type sender struct{ header http.Header }
 
 // Do implements the SDK's HTTPClient.
@@ -44,7 +44,7 @@ func (s sender) Do(r *http.Request) (*http.Response, error) {
 	return http.DefaultClient.Do(r)
 }
 
-// as is the configuration of a client whose requests look so and that knows a secret.
+// as returns the configuration of a client with these headers and a secret.
 func (s started) as(header http.Header, secret string) awssdk.Config {
 	return awssdk.Config{
 		Region: "us-east-1", BaseEndpoint: &s.url, HTTPClient: sender{header}, RetryMaxAttempts: 1,
@@ -52,7 +52,7 @@ func (s started) as(header http.Header, secret string) awssdk.Config {
 	}
 }
 
-// refusal is the status that a call was refused with, 0 when it was not.
+// refusal returns the status with which a call was refused, or 0 if it was not.
 func refusal(err error) int {
 	if answer, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
 		return answer.HTTPStatusCode()
@@ -76,9 +76,8 @@ func object(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-// TestAPageCannotUseTheEmbeddedAWS: neither with the secret, if it were known, nor with the one
-// that every stack had once.
-func TestAPageCannotUseTheEmbeddedAWS(t *testing.T) {
+// TestGuardRefusesPagesOnAWS covers the secret, if it were known, and the former secret that every stack shared.
+func TestGuardRefusesPagesOnAWS(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))
 	for name, header := range pages() {
@@ -101,9 +100,9 @@ func TestAPageCannotUseTheEmbeddedAWS(t *testing.T) {
 	}
 }
 
-// TestAPageCannotPostToWhatIsForPrograms: inbox, console, Runtime API and the port of files. Of
-// the API every page may ask.
-func TestAPageCannotPostToWhatIsForPrograms(t *testing.T) {
+// TestGuardRefusesPagesOnProgramEndpoints covers the inbox, the console, the Runtime API and the port of files. Every
+// page may call the API.
+func TestGuardRefusesPagesOnProgramEndpoints(t *testing.T) {
 	t.Parallel()
 	s := start(t, project(t))
 	asked, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/v1/echo", http.NoBody)
@@ -115,7 +114,7 @@ func TestAPageCannotPostToWhatIsForPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = echo.Body.Close()
-	files := echo.Header.Get("Files") // where the functions find S3
+	files := echo.Header.Get("Files") // the functions' URL of S3
 	if files == "" || files == s.url {
 		t.Fatalf("files have no port of their own: %q", files)
 	}

@@ -10,19 +10,20 @@ import (
 	"syscall"
 )
 
-// listeners holds the open ports of the service, its files and the sandbox receiver, and the addresses at which
-// containers reach these three.
+// listeners holds the open ports of the service, its files and the sandbox receiver, and the addresses of these three
+// for containers.
 type listeners struct {
 	service, objects, receiver net.Listener
-	// inside are nil unless containers reach this machine at an address of its own.
+	// The inside listeners are nil unless containers reach this machine at a separate address.
 	inside, objectsInside, receiverInside net.Listener
 }
 
-// portTries bounds how many free ports are tried: one that is free at the loopback address can be taken
-// where containers look for it.
+// portTries limits how many free ports are tried: a port that is free on the loopback address may be taken on the
+// address that containers use.
 const portTries = 10
 
-// listenAll listens at address and wherever else functions need it. On success the caller closes what it has got.
+// listenAll listens at address and at the other addresses that functions need. On success the caller closes the
+// listeners.
 func listenAll(ctx context.Context, address string, where place) (listeners, error) {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -61,7 +62,7 @@ func listenOnce(ctx context.Context, address string, where place) (listeners, er
 	return l, errors.Join(err, l.closeIf(err))
 }
 
-// close closes those that there are.
+// close closes the open listeners.
 func (l listeners) close() error {
 	var all []error
 	for _, one := range []net.Listener{l.service, l.objects, l.receiver, l.inside, l.objectsInside, l.receiverInside} {
@@ -79,8 +80,8 @@ func (l listeners) closeIf(err error) error {
 	return l.close()
 }
 
-// apart tells whether containers reach this machine at an address of one of its interfaces. Where the engine is in a
-// virtual machine, that passes on to the loopback address.
+// apart reports whether containers reach this machine at the address of one of its interfaces. If the engine runs in a
+// virtual machine, it forwards to the loopback address instead.
 func (p place) apart() (bool, error) {
 	if p.engine == nil {
 		return false, nil
@@ -110,8 +111,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// listenBeside takes the port after another listener's, or any free one where that is taken or the
-// other one was free, too.
+// listenBeside listens on the port after another listener's, or on any free one if that port is taken.
 func listenBeside(ctx context.Context, other net.Listener) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(other.Addr().String())
 	if err != nil {

@@ -1,9 +1,9 @@
-// Command local runs the whole service on this machine: it reads template.yaml, creates what it declares in the
-// embedded AWS, serves the API, runs the functions' real binaries, polls the queues, fires the schedules and
-// shows a console, all on one loopback port; only the addresses of files lead to a second one (package
-// filehost). With -sam the functions run in containers, which find the same two ports at another address of this
-// machine (docs/adr/0016-sam-local-behind-our-gateway.md). It holds no rule of the product: whatever it needs to
-// know stands in the template.
+// Command local runs the complete service on this machine. It reads template.yaml, creates its resources in the
+// embedded AWS, serves the API, runs the functions' real binaries, polls the queues, fires the schedules and shows a
+// console. All of that uses one loopback port; only the URLs of files lead to a second one (package filehost). With
+// -sam the functions run in containers, which reach the same two ports at another address of this machine
+// (docs/adr/0016-sam-local-behind-our-gateway.md). The command contains no product rules: it takes everything from the
+// template.
 //
 //	go run ./infra/local [-addr HOST:PORT] [-data DIR] [-faults SEED[:harsh]] [-run-file FILE] [-param Key=Value ...]
 //	  [-sam [-container-host IP]] [-bin DIR] [-no-build] [-seed=false]
@@ -26,8 +26,8 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// How much garbage may lie about beside the memory in use, in percent, and how much memory there may be with it before
-// it is collected sooner. At Go's usual 100, collecting it was a tenth of the runner's work in a burst of webhooks.
+// Garbage allowed relative to the memory in use, in percent, and the total memory above which it is collected sooner.
+// At Go's default of 100, collecting garbage was a tenth of the runner's work in a burst of webhooks.
 const (
 	garbage     = 400
 	garbageUpTo = 512 << 20
@@ -85,7 +85,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) erro
 		return err
 	}
 	filesAt := ""
-	if !s.filesNamed() && where.engine == nil { // with containers the API has another host, localhost
+	if !s.filesNamed() && where.engine == nil { // with containers the API has a different host, localhost
 		filesAt = s.filesURL
 	}
 	if err = banner.Print(stdout, o.runFile, started, filesAt); err != nil {

@@ -73,9 +73,9 @@ func fail(format string, arguments ...any) int {
 	return 1
 }
 
-// report looks at its queue, and sends what the function was given to the test.
+// report reads its queue, and sends the function's input to the test.
 func report(ctx context.Context, event json.RawMessage) error {
-	_ = look(ctx) // whether it may is not what is tested here
+	_ = look(ctx) // permissions are not tested here
 	response, err := http.Post(os.Getenv("REPORT_URL"), "application/json", strings.NewReader(string(event)))
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func report(ctx context.Context, event json.RawMessage) error {
 	return response.Body.Close()
 }
 
-// look looks at the queue, which only the worker may.
+// look reads the queue, which only the worker may do.
 func look(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func look(ctx context.Context) error {
 	return err
 }
 
-// project makes a folder in which the runner can be started.
+// project creates a folder in which the runner can be started.
 func project(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func project(t *testing.T) string {
 	return dir
 }
 
-// started is a runner that has said that it is ready.
+// started is a runner that has reported that it is ready.
 type started struct {
 	*exec.Cmd
 
@@ -135,7 +135,7 @@ func start(t *testing.T, dir string, arguments ...string) started {
 	command := exec.CommandContext(t.Context(), runner,
 		append([]string{"-no-build", "-seed=false", "-addr", "127.0.0.1:0"}, arguments...)...)
 	command.Dir = dir
-	if !slices.Contains(arguments, "-sam") { // which has no use for a folder of this machine
+	if !slices.Contains(arguments, "-sam") { // -sam can't use a folder of this machine
 		command.Env = append(os.Environ(), "SANDBOX_DATA_DIR=bundles")
 	}
 	command.Stderr = t.Output()
@@ -208,7 +208,7 @@ func (s started) do(t *testing.T, method, path, host string) (status int, body s
 	return response.StatusCode, string(content)
 }
 
-func TestEverythingIsServedOnOnePort(t *testing.T) {
+func TestRunnerServesEverythingOnOnePort(t *testing.T) {
 	t.Parallel()
 	reports := make(chan string, 1)
 	report := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -224,7 +224,7 @@ func TestEverythingIsServedOnOnePort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dashboard := strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/v1/dashboard" // an address has no passkeys
+	dashboard := strings.Replace(s.url, "127.0.0.1", "localhost", 1) + "/v1/dashboard" // an IP address can't have passkeys
 	want := s.url + "/v1 true " + filepath.Join(bundles, "bundles") + " " + dashboard + " 127.0.0.0/8,::1/128"
 	if status != http.StatusOK || body != want || s.dashboard != dashboard {
 		t.Errorf("the API answered %d %q, want %q; the run file has %q", status, body, want, s.dashboard)

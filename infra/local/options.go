@@ -18,22 +18,22 @@ import (
 
 var errDataDir = errors.New("SANDBOX_DATA_DIR: containers do not see folders of this machine; leave it out")
 
-// options are the runner's command line.
+// options holds the runner's command line.
 type options struct {
 	address    string
 	data       string
 	faults     *faults.Plan
 	binaries   string
-	runFile    string // where other programs find out what is running
+	runFile    string // describes the running stack to other programs
 	build      bool
 	seed       bool
-	catalog    shipped.Choice // of what is seeded
+	catalog    shipped.Choice // institutions to seed
 	sam        bool           // functions run in containers
-	host       netip.Addr     // at which containers reach this machine; invalid when it has to be found out
+	host       netip.Addr     // address of this machine for containers; invalid if it must be determined
 	parameters parameters
 }
 
-// parameters is a flag that may be given several times.
+// parameters is a flag that may be repeated.
 type parameters map[string]string
 
 // String implements flag.Value.
@@ -90,8 +90,8 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// templateParameters are the parameters that make the template's stack a local one; the command line comes last.
-// Portals, webhooks and the sandbox are on this machine, which containers see at host.
+// templateParameters returns the template parameters of a local stack; the command line overrides them. Portals,
+// webhooks and the sandbox are on this machine, which containers reach at host.
 func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 	host netip.Addr,
 ) (map[string]string, error) {
@@ -107,13 +107,13 @@ func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 		"MailFrom":             "notices@localhost.example",
 		"SupportMail":          "support@localhost.example",
 		"AllowedPrivateRanges": ranges,
-		"EndpointProbes":       "private", // a catalogue may name servers of the internet, which a laptop leaves alone
+		"EndpointProbes":       "private", // a catalogue may name internet servers, which a laptop must not call
 	}
 	if folder := os.Getenv("SANDBOX_DATA_DIR"); folder != "" {
 		if o.sam {
 			return nil, errDataDir
 		}
-		absolute, err := filepath.Abs(folder) // a function runs in a folder of its own
+		absolute, err := filepath.Abs(folder) // a function runs in its own folder
 		if err != nil {
 			return nil, fmt.Errorf("SANDBOX_DATA_DIR: %w", err)
 		}
@@ -123,7 +123,7 @@ func (o options) templateParameters(baseURL, dashboardURL, furtherURLs string,
 	return all, nil
 }
 
-// isLoopback tells whether host names this machine and nothing else, whatever DNS says.
+// isLoopback reports whether host names this machine and nothing else, regardless of DNS.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()

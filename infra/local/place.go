@@ -15,14 +15,14 @@ import (
 	"recordbridge/infra/local/sam"
 )
 
-// place is where the functions run: as processes of this machine, or, with an engine, in containers.
+// place describes where functions run: as processes of this machine or, with an engine, in containers.
 type place struct {
 	engine   *engine.Engine
 	platform build.Platform // of the functions
 	binaries string         // folder of <function>/bootstrap
 }
 
-// findPlace finds out where the functions run as o says. Its error says what is missing for it.
+// findPlace determines where the functions run according to o. Its error names what is missing.
 func findPlace(ctx context.Context, o options, progress io.Writer) (place, error) {
 	if !o.sam {
 		return place{binaries: o.binaries}, nil
@@ -42,7 +42,7 @@ func findPlace(ctx context.Context, o options, progress io.Writer) (place, error
 	return place{engine: found, platform: platform, binaries: binaries}, nil
 }
 
-// name is how the stack calls itself.
+// name returns the stack's name.
 func (p place) name() string {
 	if p.engine == nil {
 		return runfile.Embedded
@@ -50,7 +50,7 @@ func (p place) name() string {
 	return runfile.SAMLocal
 }
 
-// host is where containers reach this machine; it is invalid when there are none.
+// host returns the address of this machine for containers, which is invalid without an engine.
 func (p place) host() netip.Addr {
 	if p.engine == nil {
 		return netip.Addr{}
@@ -58,8 +58,8 @@ func (p place) host() netip.Addr {
 	return p.engine.Host
 }
 
-// public is the address at which everybody reaches what is listened for at listener, whether inside of a container or
-// not: localhost is this machine in both, and a name that http webhooks may have.
+// public returns the URL of listener for all clients, inside containers or not: localhost means this machine in both,
+// and http webhooks may use that name.
 func (p place) public(listener string) string {
 	if p.engine == nil {
 		return listener
@@ -67,8 +67,8 @@ func (p place) public(listener string) string {
 	return net.JoinHostPort("localhost", port(listener))
 }
 
-// named is a URL of this machine by the name that everybody has for it, since an address has no passkeys (WebAuthn
-// section 5.1.2). What localhost does not lead to stays as it is.
+// named replaces a loopback address in a URL by localhost, since an IP address can't have passkeys (WebAuthn section
+// 5.1.2). Other URLs are returned unchanged.
 func named(url string) string {
 	for _, address := range []string{"127.0.0.1", "[::1]"} {
 		if rest, ok := strings.CutPrefix(url, "http://"+address+":"); ok {
@@ -78,7 +78,7 @@ func named(url string) string {
 	return url
 }
 
-// inside is the address at which functions reach what is listened for at listener.
+// inside returns the address of listener for functions.
 func (p place) inside(listener string) string {
 	if p.engine == nil {
 		return listener
@@ -86,5 +86,5 @@ func (p place) inside(listener string) string {
 	return net.JoinHostPort(p.engine.Host.String(), port(listener))
 }
 
-// port is that of the address of a listener.
+// port returns the port of a listener's address.
 func port(listener string) string { return listener[strings.LastIndexByte(listener, ':')+1:] }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestWithoutItsRightsAFunctionLeavesNoLinesAndNoInvocations(t *testing.T) {
+func TestFunctionWithoutLogRightsLeavesNoLinesOrInvocations(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		without            string
@@ -28,7 +28,7 @@ func TestWithoutItsRightsAFunctionLeavesNoLinesAndNoInvocations(t *testing.T) {
 	}
 }
 
-// withoutEchos takes the echo function's statement that holds text out of a project's template.
+// withoutEchos removes the echo function's statement that contains text from a project's template.
 func withoutEchos(t *testing.T, dir, text string) {
 	t.Helper()
 	file := filepath.Join(dir, "template.yaml")
@@ -46,8 +46,8 @@ func withoutEchos(t *testing.T, dir, text string) {
 	}
 }
 
-// echosLines counts the lines of the echo function, waiting a while for as many as are wanted: a line
-// may come after the answer.
+// echosLines counts the lines of the echo function and waits for the expected number: a line may arrive after the
+// response.
 func (s started) echosLines(t *testing.T, want int) int {
 	t.Helper()
 	for late := time.After(5 * time.Second); ; {

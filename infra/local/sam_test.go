@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// elsewhere is an address that no machine has (RFC 5737), so that nobody listens there.
+// elsewhere is an unused address (RFC 5737), on which no server listens.
 const elsewhere = "192.0.2.250"
 
-// tools makes a folder of commands, each a shell script, for a PATH with nothing else in it.
+// tools creates a folder of commands, each a shell script, for a PATH with nothing else.
 func tools(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -29,7 +29,7 @@ func tools(t *testing.T, scripts map[string]string) string {
 	return folder
 }
 
-// engine is a docker client whose engine has that architecture; what is given goes before its own answers.
+// engine returns a docker client whose engine has that architecture. amiss precedes its own responses.
 func engine(architecture, amiss string) string {
 	return `case "$1" in
 		` + amiss + `
@@ -38,7 +38,7 @@ func engine(architecture, amiss string) string {
 	esac`
 }
 
-func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
+func TestContainerStartErrorExplainsRemedy(t *testing.T) {
 	t.Parallel()
 	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
 	for name, test := range map[string]struct {
@@ -117,7 +117,7 @@ func TestContainersThatCannotStartSayWhatToDo(t *testing.T) {
 	}
 }
 
-// contained makes a project whose functions run in containers.
+// contained creates a project whose functions run in containers.
 func contained(t *testing.T) string {
 	t.Helper()
 	dir := project(t)
@@ -138,8 +138,8 @@ func contained(t *testing.T) string {
 	return dir
 }
 
-// TestFunctionsInContainers: they are held to their statements as processes are, find the service,
-// and leave nothing behind.
+// TestFunctionsInContainers checks that functions in containers are limited to their statements as processes are, reach
+// the service, and leave nothing behind.
 func TestFunctionsInContainers(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RECORDBRIDGE_ENGINE") == "" {
@@ -151,7 +151,7 @@ func TestFunctionsInContainers(t *testing.T) {
 
 	_, refused := processes.do(t, http.MethodGet, "/v1/echo?look=1", "")
 	status, body := s.do(t, http.MethodGet, "/v1/echo?look=1", "")
-	without := func(body string) string { // its request id
+	without := func(body string) string { // without its request id
 		_, after, _ := strings.Cut(body, "api error ")
 		return after
 	}
@@ -173,7 +173,7 @@ func TestFunctionsInContainers(t *testing.T) {
 	ended(t, s, dir)
 }
 
-// anotherRunEnds begins and ends one in the same folder: what it removes are its own containers.
+// anotherRunEnds starts and ends another run in the same folder, which removes only its own containers.
 func anotherRunEnds(t *testing.T, dir string) {
 	t.Helper()
 	before := containersOf(t, dir)
@@ -190,7 +190,7 @@ func anotherRunEnds(t *testing.T, dir string) {
 	}
 }
 
-// containersOf are those of the functions of a project, sorted.
+// containersOf returns the containers of a project's functions, sorted.
 func containersOf(t *testing.T, dir string) []string {
 	t.Helper()
 	output, err := exec.CommandContext(t.Context(), "docker", "ps", "--all", "--quiet", "--filter",
@@ -202,13 +202,13 @@ func containersOf(t *testing.T, dir string) []string {
 	return slices.Sorted(slices.Values(strings.Fields(string(output))))
 }
 
-// asContainer is the service as containers reach it.
+// asContainer returns the service at the URL for containers.
 func (s started) asContainer(url string) started {
 	s.url = url
 	return s
 }
 
-// onlyService checks that others' containers, which are on the same network, do not get to the console.
+// onlyService checks that third-party containers on the same network can't reach the console.
 func (s started) onlyService(t *testing.T) {
 	t.Helper()
 	for path, want := range map[string]int{
@@ -224,10 +224,10 @@ func (s started) onlyService(t *testing.T) {
 	}
 }
 
-// ended asks a runner to end as Ctrl-C does, and looks for what it has left.
+// ended ends a runner as Ctrl-C does, and checks what it has left behind.
 func ended(t *testing.T, s started, dir string) {
 	t.Helper()
-	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // rand.Text's
+	if secret := s.aws.SecretAccessKey; len(secret) < 26 { // length of rand.Text
 		t.Errorf("the secret %q is no random one", secret)
 	}
 	template := filepath.Join(dir, ".local", "run.sam.json")

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Whatever a client was told is stored has to be there after a kill in the middle of other writes.
-func TestDataOutlivesAKilledRunner(t *testing.T) {
+// Acknowledged data must still exist after a kill in the middle of other writes.
+func TestDataSurvivesKilledRunner(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	first := start(t, dir, "-data", "data")
@@ -54,7 +54,7 @@ func TestDataOutlivesAKilledRunner(t *testing.T) {
 	}
 }
 
-func TestAStartThatCannotSucceedSaysWhatToDo(t *testing.T) {
+func TestStartErrorExplainsRemedy(t *testing.T) {
 	t.Parallel()
 	dir := project(t)
 	var config net.ListenConfig

@@ -9,10 +9,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// mostShown is how many mails and webhooks the console shows.
+// mostShown is the number of mails and webhooks that the console shows.
 const mostShown = 100
 
-// view is the stack as the console shows it.
+// view adapts the stack to the console.
 type view struct{ stack *stack }
 
 // Links implements console.Stack.
@@ -78,7 +78,7 @@ func (v view) Webhooks() []console.Webhook {
 	return list
 }
 
-// newest returns the last elements of all, the very last one first.
+// newest returns the last elements of all in reverse order.
 func newest[T any](all []T) []T {
 	last := slices.Clone(all[max(0, len(all)-mostShown):])
 	slices.Reverse(last)

@@ -13,17 +13,18 @@ import (
 	"recordbridge/infra/local/engine"
 )
 
-// stackName is that of the stack on LocalStack.
+// stackName is the name of the stack on LocalStack.
 const stackName = "recordbridge"
 
-// bucket is that of the functions that are deployed.
+// bucket is the bucket for the functions to deploy.
 const bucket = "recordbridge-functions"
 
-// desktopRange is where Docker Desktop has this machine, whatever address a container sees.
+// desktopRange is the range of this machine's address with Docker Desktop, regardless of the address that a container
+// sees.
 const desktopRange = "192.168.65.0/24"
 
-// build builds the functions for the engine's architecture and takes them to LocalStack, so that a deployment has
-// only the stack to change.
+// build builds the functions for the engine's architecture and uploads them to LocalStack, so that a deployment only
+// has to change the stack.
 func build(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Building")
 	err := o.do(ctx, o.source, append(samVariables(), "LAMBDA_GOARCH="+host.Architecture),
@@ -39,17 +40,17 @@ func build(ctx context.Context, o options, host *engine.Engine, progress io.Writ
 		"--s3-bucket", bucket, "--output-template-file", o.packaged())
 }
 
-// built is the folder of what this run builds, since others may build beside it. The SAM CLI keeps
-// notes in the folder above.
+// built returns the folder for this run's build, since other runs may build concurrently. The SAM CLI stores notes in
+// the parent folder.
 func (o options) built() string {
 	return filepath.Join(strings.TrimSuffix(o.runFile, ".json")+".sam", "build")
 }
 
-// packaged is the file of the template that says where the functions are in the bucket.
+// packaged returns the template file with the functions' locations in the bucket.
 func (o options) packaged() string { return o.built() + ".yaml" }
 
-// makeBucket makes the one that the functions are deployed from. The SAM CLI would make it by a stack of its own, and
-// wait for that 15 seconds.
+// makeBucket creates the bucket that the functions are deployed from. The SAM CLI would create it with a separate
+// stack, and wait 15 seconds for that.
 func makeBucket(ctx context.Context, o options) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+o.aws+"/"+bucket, http.NoBody)
 	if err != nil {
@@ -65,7 +66,7 @@ func makeBucket(ctx context.Context, o options) error {
 	return errors.Join(err, response.Body.Close())
 }
 
-// deploy deploys what was built with the template, as it would be deployed on AWS. It updates a stack that is there.
+// deploy deploys the build with the template, as on AWS. It updates an existing stack.
 func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Writer) error {
 	fmt.Fprintln(progress, "Deploying")
 	return o.do(ctx, o.source, o.toLocalStack(), "sam", "deploy", "--template-file", o.packaged(), "--stack-name",
@@ -76,14 +77,14 @@ func deploy(ctx context.Context, o options, host *engine.Engine, progress io.Wri
 
 func samVariables() []string { return []string{"SAM_CLI_TELEMETRY=0", "AWS_DEFAULT_REGION=" + region} }
 
-// toLocalStack are the variables that lead the SAM CLI there, and have it look for the end of a
-// deployment every second.
+// toLocalStack returns the variables that direct the SAM CLI to LocalStack and make it check every second whether a
+// deployment has ended.
 func (o options) toLocalStack() []string {
 	return append(samVariables(), "SAM_CLI_POLL_DELAY=1", "AWS_ENDPOINT_URL=http://"+o.aws, "AWS_ACCESS_KEY_ID="+accessKey,
 		"AWS_SECRET_ACCESS_KEY="+accessKey)
 }
 
-// parameters make the template's stack one of this machine.
+// parameters returns the template parameters for a stack on this machine.
 func (o options) parameters(host *engine.Engine) string {
 	// portals, webhooks and the sandbox are on this machine
 	ranges := []string{"127.0.0.0/8", "::1/128", host.Host.String() + "/32", desktopRange}

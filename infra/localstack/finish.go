@@ -12,17 +12,17 @@ import (
 	"strconv"
 )
 
-// alias is the one of template.yaml, by which everything calls a function.
+// alias is the alias in template.yaml under which all callers invoke a function.
 const alias = "live"
 
-// Where the operations are: https://docs.aws.amazon.com/lambda/latest/api/API_ListFunctions.html and
+// Paths of the operations: https://docs.aws.amazon.com/lambda/latest/api/API_ListFunctions.html and
 // https://docs.aws.amazon.com/apigateway/latest/api/API_GetRestApis.html.
 const (
 	lambdaAPI  = "/2015-03-31/functions/"
 	gatewayAPI = "/restapis"
 )
 
-// finishUpdate does what CloudFormation does on AWS when it updates a stack, and LocalStack's does not.
+// finishUpdate completes the update of a stack with the steps of CloudFormation on AWS that LocalStack's omits.
 func finishUpdate(ctx context.Context, o options) error {
 	if err := moveAliases(ctx, o); err != nil {
 		return err
@@ -33,8 +33,8 @@ func finishUpdate(ctx context.Context, o options) error {
 	return nil
 }
 
-// restoreStage puts the API's new deployment on its stage: LocalStack removes the old deployment, and the stage with
-// it. An update that changes nothing of the API leaves both.
+// restoreStage assigns the API's new deployment to its stage: LocalStack removes the old deployment together with the
+// stage. An update without changes to the API leaves both in place.
 func restoreStage(ctx context.Context, o options) error {
 	api, err := only(ctx, o, gatewayAPI)
 	if err != nil {
@@ -53,7 +53,7 @@ func restoreStage(ctx context.Context, o options) error {
 		map[string]string{"stageName": stage, "deploymentId": deployment}, nil)
 }
 
-// only is the id of what there is one of.
+// only returns the id of the single element at a path.
 func only(ctx context.Context, o options, path string) (string, error) {
 	found, err := listed(ctx, o, path)
 	if err != nil {
@@ -65,7 +65,7 @@ func only(ctx context.Context, o options, path string) (string, error) {
 	return found[0], nil
 }
 
-// listed are the ids of what API Gateway has at a path. Stages have none.
+// listed returns the ids of API Gateway's elements at a path. Stages have none.
 func listed(ctx context.Context, o options, path string) ([]string, error) {
 	var page struct {
 		Items []struct {
@@ -82,8 +82,8 @@ func listed(ctx context.Context, o options, path string) ([]string, error) {
 	return found, nil
 }
 
-// moveAliases points every function's alias at the version that was published last: LocalStack leaves it where it was,
-// at a version that the update has removed.
+// moveAliases points every function's alias at the latest published version: LocalStack leaves it at a version that the
+// update has removed.
 func moveAliases(ctx context.Context, o options) error {
 	names, err := functions(ctx, o)
 	if err != nil {
@@ -100,7 +100,7 @@ func moveAliases(ctx context.Context, o options) error {
 	return nil
 }
 
-// functions are the names of all.
+// functions returns the names of all functions.
 func functions(ctx context.Context, o options) ([]string, error) {
 	var names []string
 	for marker := ""; ; {
@@ -134,7 +134,7 @@ func moveAlias(ctx context.Context, o options, function string) error {
 	}
 	newest := 0
 	for _, v := range published.Versions {
-		if number, err := strconv.Atoi(v.Version); err == nil { // $LATEST is none
+		if number, err := strconv.Atoi(v.Version); err == nil { // $LATEST is not a number
 			newest = max(newest, number)
 		}
 	}
@@ -145,10 +145,10 @@ func moveAlias(ctx context.Context, o options, function string) error {
 		map[string]string{"FunctionVersion": strconv.Itoa(newest)}, nil)
 }
 
-// ask performs an operation of one of LocalStack's services. LocalStack checks no signature, and takes service and
-// region from what should be one.
+// ask performs an operation of one of LocalStack's services. LocalStack verifies no signature, and reads only service
+// and region from it.
 func ask(ctx context.Context, o options, service, method, path string, in, out any) error {
-	var body io.Reader = http.NoBody // of a GET LocalStack understands no other
+	var body io.Reader = http.NoBody // LocalStack accepts no other body for a GET
 	if in != nil {
 		text, err := json.Marshal(in)
 		if err != nil {

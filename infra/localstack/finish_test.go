@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// asStrict refuses what LocalStack does not understand.
+// asStrict refuses requests that LocalStack does not support.
 func asStrict(next http.Handler) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 && (r.Method == http.MethodGet || r.Header.Get("Content-Type") != "application/json") {
@@ -19,8 +19,9 @@ func asStrict(next http.Handler) *httptest.Server {
 	}))
 }
 
-// TestTheNewDeploymentGetsTheStage that went with the old one, and a stage that is there stays.
-func TestTheNewDeploymentGetsTheStage(t *testing.T) {
+// TestRestoreStageUsesNewDeployment covers a stage that was removed with the old deployment, and an existing one, which
+// is not changed.
+func TestRestoreStageUsesNewDeployment(t *testing.T) {
 	t.Parallel()
 	for stages, want := range map[string]string{
 		`{}`:                            `{"deploymentId":"d2","stageName":"v1"}`,
@@ -54,8 +55,8 @@ func TestTheNewDeploymentGetsTheStage(t *testing.T) {
 	}
 }
 
-// TestAliasesFollowTheNewestVersion, not the one that sorts last, through all pages.
-func TestAliasesFollowTheNewestVersion(t *testing.T) {
+// TestMoveAliasesUsesNewestVersion covers numeric order, which differs from alphabetical order, and several pages.
+func TestMoveAliasesUsesNewestVersion(t *testing.T) {
 	t.Parallel()
 	moved := map[string]string{}
 	mux := http.NewServeMux()
@@ -87,7 +88,7 @@ func TestAliasesFollowTheNewestVersion(t *testing.T) {
 	}
 }
 
-func TestAFunctionWithoutAVersionIsNamed(t *testing.T) {
+func TestMoveAliasesErrorNamesFunctionWithoutVersion(t *testing.T) {
 	t.Parallel()
 	for answer, want := range map[string]string{
 		`{"Functions":[]}`: "there is no function",

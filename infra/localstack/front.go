@@ -29,30 +29,30 @@ const (
 	returnPath = "/_local/return"
 )
 
-// front is where people and functions reach the API and the inbox, both under the name localhost: LocalStack's own
-// address of the API is known only when the stack is deployed, and is another one with every deployment. It does two
-// things that AWS's gateway does and LocalStack's does not, and no more: an unknown path gets the answer that the
-// template declares for it, and a challenge gets the name that AWS gives to its header.
+// front is the server through which people and functions reach the API and the inbox, both at localhost. LocalStack's
+// own URL of the API is known only after the deployment and changes with every one. front does only two things that
+// AWS's gateway does and LocalStack's does not: it returns the template's response for an unknown path, and it renames
+// a challenge's header as AWS does.
 type front struct {
 	inbox   *inbox.Inbox
-	nowhere http.Handler            // answers where the API has nothing
-	api     atomic.Pointer[url.URL] // of the API at LocalStack; nil until it is deployed
+	nowhere http.Handler            // handles paths that the API does not have
+	api     atomic.Pointer[url.URL] // the API's URL at LocalStack; nil until it is deployed
 	aws     string                  // LocalStack's address on this machine
-	inside  netip.Addr              // where containers reach this machine
-	watch   atomic.Pointer[watch]   // of an upgrade; nil for none
+	inside  netip.Addr              // address of this machine for containers
+	watch   atomic.Pointer[watch]   // of an upgrade; nil without one
 	server  *http.Server
-	// receiver serves the inbox and the page where patients return at a port of its own, since no customer's URL
-	// may lead to the service.
+	// receiver serves the inbox and the return page for patients on a separate port, since no customer's URL may lead to
+	// the service.
 	receiver *http.Server
 	stopped  chan error
 }
 
-// publicURL is how everybody reaches the front: a container's localhost is this machine, too.
+// publicURL returns the front's URL for all clients: localhost also means this machine inside a container.
 func (o options) publicURL() string {
 	return "http://" + net.JoinHostPort("localhost", port(o.address))
 }
 
-// receiverPort is the one after the API's.
+// receiverPort returns the port after the API's.
 func (o options) receiverPort() string {
 	number, err := strconv.Atoi(port(o.address))
 	if err != nil || number == 0 {
@@ -67,13 +67,14 @@ func (o options) receiverURL() string {
 }
 
 var (
-	// errNowhere is that of a request for which the API has nothing.
+	// errNowhere means that the API has no resource for a request.
 	errNowhere = errors.New("there is nothing at this path")
-	// errUndeployed is that of a request for which there is no API, for as long as LocalStack replaces it.
+	// errUndeployed means that there is no API for a request while LocalStack replaces it.
 	errUndeployed = errors.New("the API is not deployed")
 )
 
-// newFront listens, on the loopback address and where containers find this machine. On success the caller closes it.
+// newFront listens on the loopback address and on this machine's address for containers. On success the caller closes
+// it.
 func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error) {
 	addresses := []string{o.address}
 	if ofThisMachine(inside) && !inside.IsLoopback() {
@@ -91,7 +92,7 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	var listening net.ListenConfig
 	f.receiver = &http.Server{Handler: http.HandlerFunc(f.serveReceiver), ReadHeaderTimeout: 10 * time.Second}
 	for _, address := range addresses {
-		host, _, _ := net.SplitHostPort(address) // made by JoinHostPort, or listened at
+		host, _, _ := net.SplitHostPort(address) // created by JoinHostPort, or a listener's address
 		for at, server := range map[string]*http.Server{
 			address:                                  f.server,
 			net.JoinHostPort(host, o.receiverPort()): f.receiver,
@@ -106,8 +107,8 @@ func newFront(ctx context.Context, o options, inside netip.Addr) (*front, error)
 	return f, nil
 }
 
-// newNowhere is API Gateway without a route, as make run has it: the answer for paths that the
-// template declares none for.
+// newNowhere returns API Gateway without routes, as in make run, which responds to paths that the template does not
+// declare.
 func newNowhere(o options) (http.Handler, error) {
 	declared, err := template.Load(filepath.Join(o.source, "template.yaml"),
 		template.Options{BaseURL: o.publicURL(), StackName: stackName})
@@ -120,8 +121,8 @@ func newNowhere(o options) (http.Handler, error) {
 	}), nil
 }
 
-// ofThisMachine tells whether one of the interfaces has the address. Where the engine is in a virtual machine, none has
-// the one that containers see, and what they send there comes in at the loopback address.
+// ofThisMachine reports whether one of the interfaces has the address. If the engine is in a virtual machine, none has
+// the address that containers use, and their requests arrive at the loopback address.
 func ofThisMachine(ip netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -140,7 +141,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, _, err := net.SplitHostPort(r.Host)
 	if ip, notIP := netip.ParseAddr(host); err != nil || host != "localhost" &&
 		(notIP != nil || !ip.IsLoopback() && ip != f.inside) {
-		// no page can make itself ours by its name
+		// no page can count as our origin by its name
 		http.Error(w, "This server answers to names of this machine only.", http.StatusMisdirectedRequest)
 		return
 	}
@@ -157,7 +158,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(path, inboxPath):
 		f.inbox.ServeHTTP(w, r)
 	case path == returnPath:
-		// a client that went away needs no answer
+		// the client may have disconnected
 		_, _ = io.WriteString(w, "The application would be here. What it is given is in the address.\n")
 	case !strings.HasPrefix(path, "/"+stage+"/"):
 		http.NotFound(w, r)
@@ -172,7 +173,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveReceiver serves what is not the service's.
+// serveReceiver serves the inbox and the return page, which are not part of the service.
 func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.URL.Path, inboxPath) && r.URL.Path != returnPath {
 		http.NotFound(w, r)
@@ -181,7 +182,7 @@ func (f *front) serveReceiver(w http.ResponseWriter, r *http.Request) {
 	f.ServeHTTP(w, r)
 }
 
-// serveAPI begins to pass requests on to the API with this id.
+// serveAPI starts to forward requests to the API with this id.
 func (f *front) serveAPI(id string) {
 	f.api.Store(&url.URL{Scheme: "http", Host: f.aws, Path: "/_aws/execute-api/" + id})
 }
@@ -189,13 +190,13 @@ func (f *front) serveAPI(id string) {
 // close stops listening.
 func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.Close()) }
 
-// mend makes LocalStack's answer what AWS's would be.
+// mend changes LocalStack's response to match AWS's.
 func (f *front) mend(response *http.Response) error {
 	if response.StatusCode == http.StatusForbidden &&
 		response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
 		return errNowhere
 	}
-	// which every answer of an API has
+	// Every response of an API has this header.
 	if response.StatusCode == http.StatusNotFound && response.Header.Get("X-Amz-Apigw-Id") == "" {
 		return errUndeployed
 	}
@@ -208,29 +209,28 @@ func (f *front) mend(response *http.Response) error {
 	return nil
 }
 
-// failed answers in LocalStack's place.
+// failed responds instead of LocalStack.
 func (f *front) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, errNowhere):
 		f.nowhere.ServeHTTP(w, r)
 		return
 	case errors.Is(err, errUndeployed):
-		http.Error(w, "The stack is being deployed.", http.StatusServiceUnavailable) // a 404 would be an answer to believe
+		http.Error(w, "The stack is being deployed.", http.StatusServiceUnavailable) // clients would believe a 404
 		return
 	}
 	http.Error(w, "LocalStack does not answer.", http.StatusBadGateway)
 }
 
-// outside makes a redirect to LocalStack as containers see it one for this machine: addresses of files
-// are signed by functions.
+// outside rewrites a redirect to LocalStack's container address for this machine: functions sign the URLs of files.
 func (f *front) outside(response *http.Response) {
 	location, err := response.Location()
 	if err != nil {
-		return // it leads nowhere
+		return // no redirect
 	}
 	ip, err := netip.ParseAddr(location.Hostname())
 	if err != nil || !ip.IsPrivate() || location.Port() != port(f.aws) && location.Port() != insidePort {
-		return // a name
+		return // a host name
 	}
 	location.Host = f.aws
 	response.Header.Set("Location", location.String())

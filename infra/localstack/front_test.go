@@ -11,8 +11,8 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// fronted is a front before a LocalStack that answers with what it was asked, redirects to the address that is asked
-// for, and refuses as it is asked to.
+// fronted returns a front before a fake LocalStack that echoes the request, redirects to the requested URL, and returns
+// the requested errors.
 func fronted(t *testing.T) *front {
 	t.Helper()
 	localstack := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +59,7 @@ func asked(f *front, method, host, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// sent posts to the front as a webhook worker does, and returns the status.
+// sent sends a POST request to the front as a webhook worker does, and returns the status.
 func sent(f *front, target, body string) int {
 	request := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	request.Host = "localhost:4580"
@@ -68,7 +68,7 @@ func sent(f *front, target, body string) int {
 	return recorder.Code
 }
 
-func TestTheFrontPassesRequestsOnToTheAPIOfTheStack(t *testing.T) {
+func TestFrontForwardsRequestsToAPI(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	for name, test := range map[string]struct {
@@ -107,8 +107,9 @@ func TestTheFrontPassesRequestsOnToTheAPIOfTheStack(t *testing.T) {
 	}
 }
 
-// TestAddressesOfFilesLeadToThisMachine: a function signs them for the address at which its container sees LocalStack.
-func TestAddressesOfFilesLeadToThisMachine(t *testing.T) {
+// TestFrontRewritesFileURLsToThisMachine covers URLs that a function has signed for LocalStack's address as its
+// container sees it.
+func TestFrontRewritesFileURLsToThisMachine(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	for to, want := range map[string]string{
@@ -124,10 +125,9 @@ func TestAddressesOfFilesLeadToThisMachine(t *testing.T) {
 	}
 }
 
-// TestTheFrontAnswersAsAWSWould where LocalStack's gateway does not: with what the template declares for an
-// unknown path, and with the name that AWS gives to a challenge, and where there is no API for now. A function's
-// own refusal stays as it is.
-func TestTheFrontAnswersAsAWSWould(t *testing.T) {
+// TestFrontRespondsLikeAWS covers the differences of LocalStack's gateway: the template's response for an unknown
+// path, AWS's name of a challenge's header, and a temporarily missing API. A function's own refusal is not changed.
+func TestFrontRespondsLikeAWS(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	unknown := asked(f, "GET", "localhost:4580", "/v1/bridge/nothing?refuse=path")

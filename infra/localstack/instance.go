@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	image = "localstack/localstack:4.14.0" // the last that wants no token
+	image = "localstack/localstack:4.14.0" // the last version that requires no token
 	// insidePort is LocalStack's port in its container.
 	insidePort = "4566"
 	startTime  = 3 * time.Minute
 	pollEvery  = 200 * time.Millisecond
 )
 
-// instance is a LocalStack that runs.
+// instance is a running LocalStack.
 type instance struct {
-	name    string // of its container, and how the names of its functions' containers begin
+	name    string // of its container, and prefix of its functions' containers
 	command *exec.Cmd
 	stopIt  context.CancelFunc
-	ended   chan struct{} // closed when it has
+	ended   chan struct{} // closed when it has ended
 }
 
-// startLocalStack starts LocalStack and waits until it answers. On success the caller stops it.
+// startLocalStack starts LocalStack and waits until it responds. On success the caller stops it.
 func startLocalStack(ctx context.Context, o options, host *engine.Engine, progress io.Writer) (*instance, error) {
 	i := &instance{name: "recordbridge-localstack-" + port(o.aws), ended: make(chan struct{})}
-	if err := i.removeContainers(ctx); err != nil { // of one that was killed
+	if err := i.removeContainers(ctx); err != nil { // of a killed instance
 		return nil, err
 	}
 	log, err := o.openLog("localstack")
@@ -42,7 +42,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, err
 	}
 	settings := o.settings(i.name, host)
-	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // it ends after what uses it
+	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // it must outlive its users
 	i.stopIt = stop
 	if len(o.command) > 0 {
 		i.command = program(background, settings, o.command...)
@@ -56,7 +56,7 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 		return nil, errors.Join(fmt.Errorf("start LocalStack: %w", err), log.Close())
 	}
 	go func() {
-		_ = errors.Join(i.command.Wait(), log.Close()) // that it has ended is all there is to know
+		_ = errors.Join(i.command.Wait(), log.Close()) // only its end matters
 		close(i.ended)
 	}()
 	if err = i.await(ctx, o); err != nil {
@@ -65,24 +65,25 @@ func startLocalStack(ctx context.Context, o options, host *engine.Engine, progre
 	return i, nil
 }
 
-// settings are LocalStack's (its documentation, "Configuration").
+// settings returns LocalStack's settings (its documentation, "Configuration").
 func (o options) settings(name string, host *engine.Engine) []string {
 	return []string{
 		"GATEWAY_LISTEN=" + o.listenAt(host),
 		"MAIN_CONTAINER_NAME=" + name,
-		"LAMBDA_DOCKER_FLAGS=--add-host localhost:" + host.Host.String(), // where the API and the inbox are
+		"LAMBDA_DOCKER_FLAGS=--add-host localhost:" + host.Host.String(), // address of the API and the inbox
 		"LAMBDA_IGNORE_ARCHITECTURE=1",                                   // the functions are built for this machine
 		"LAMBDA_RUNTIME_ENVIRONMENT_TIMEOUT=60",
-		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the other one cannot update the stack
-		// looks again at once whether a function is there, not after a second
+		"PROVIDER_OVERRIDE_CLOUDFORMATION=engine-legacy", // the other engine can't update the stack
+		// checks immediately, not after a second, whether a function exists
 		"CFN_NO_WAIT_ITERATIONS=1000",
 		"EXTRA_CORS_ALLOWED_ORIGINS=" + o.publicURL(),
 		"DYNAMODB_IN_MEMORY=1",
-		"DISABLE_EVENTS=1", // no statistics for its makers
+		"DISABLE_EVENTS=1", // no usage statistics
 	}
 }
 
-// listenAt is where LocalStack listens: in its container everywhere, else where this machine and containers reach it.
+// listenAt returns LocalStack's address: all interfaces in a container, else an address that this machine and
+// containers can reach.
 func (o options) listenAt(host *engine.Engine) string {
 	if len(o.command) == 0 {
 		return "0.0.0.0:" + insidePort
@@ -93,8 +94,8 @@ func (o options) listenAt(host *engine.Engine) string {
 	return o.aws + "," + net.JoinHostPort(host.Host.String(), port(o.aws))
 }
 
-// container runs LocalStack in one. It starts those of the functions beside itself, for which it
-// has the engine's socket.
+// container runs LocalStack in a container. LocalStack starts the functions' containers beside it, for which it has the
+// engine's socket.
 func (o options) container(name string, settings []string) []string {
 	command := []string{
 		"docker", "run", "--rm", "--name", name, "--publish", o.aws + ":" + insidePort,
@@ -106,7 +107,7 @@ func (o options) container(name string, settings []string) []string {
 	return append(command, image)
 }
 
-// await waits until LocalStack answers.
+// await waits until LocalStack responds.
 func (i *instance) await(ctx context.Context, o options) error {
 	limited, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -130,8 +131,9 @@ func (i *instance) await(ctx context.Context, o options) error {
 	}
 }
 
-// stop ends LocalStack and the containers of its functions: these first, which LocalStack would give five seconds each,
-// and those again that it has started meanwhile. It is the same when ctx has ended.
+// stop ends LocalStack and the containers of its functions. It removes the latter first, since LocalStack would take
+// five seconds for each, and again afterwards, since LocalStack may have started more. It works the same after ctx has
+// ended.
 func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	fmt.Fprintln(progress, "Stopping LocalStack")
 	i.stopIt()
@@ -142,7 +144,7 @@ func (i *instance) stop(ctx context.Context, progress io.Writer) error {
 	return errors.Join(err, i.removeContainers(ctx))
 }
 
-// removeContainers removes those of LocalStack and its functions.
+// removeContainers removes the containers of LocalStack and its functions.
 func (i *instance) removeContainers(ctx context.Context) error {
 	list, err := engine.Run(ctx, "ps", "--all", "--quiet", "--filter", "name=^/?"+i.name+"(-lambda-.*)?$")
 	if err != nil {

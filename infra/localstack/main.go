@@ -1,8 +1,8 @@
-// Command localstack runs the whole service on LocalStack 4.14: it starts LocalStack in a container (or what -command
-// says), builds the template and deploys it with the SAM CLI as it is, seeds the stack by the rules of an operator, and
-// serves the API and an inbox for webhooks under addresses that are the same inside of containers and outside. It
-// prints and writes what make run does. With -upgrade-from it deploys another folder first, and upgrades that stack
-// while an export runs and a delivery is pending.
+// Command localstack runs the complete service on LocalStack 4.14. It starts LocalStack in a container (or with
+// -command), builds the unchanged template and deploys it with the SAM CLI, seeds the stack by an operator's rules, and
+// serves the API and an inbox for webhooks at URLs that are the same inside and outside of containers. Its output is
+// the same as make run's. With -upgrade-from it deploys another folder first, and upgrades that stack while an export
+// runs and a delivery is pending.
 //
 //	go run ./infra/localstack [-addr HOST:PORT] [-aws HOST:PORT] [-source DIR] [-upgrade-from DIR] [-run-file FILE]
 //	  [-container-host IP] [-command "PROGRAM ARGUMENT ..."]
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// run runs the service until ctx ends, and leaves nothing behind but the run file and the logs.
+// run runs the service until ctx ends, and leaves only the run file and the logs.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(arguments, stderr)
 	if err != nil {
@@ -80,7 +80,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 	return nil
 }
 
-// raise deploys the stack and gives it what a person needs.
+// raise deploys and seeds the stack.
 func raise(ctx context.Context, o options, host *engine.Engine, f *front,
 	progress io.Writer,
 ) (deployed, runfile.Run, error) {
@@ -98,7 +98,7 @@ func raise(ctx context.Context, o options, host *engine.Engine, f *front,
 	return d, run, err
 }
 
-// unlessStopped is no error where the person has ended what was under way.
+// unlessStopped returns nil if the user has stopped the program.
 func unlessStopped(ctx context.Context, err error) error {
 	select {
 	case <-ctx.Done():

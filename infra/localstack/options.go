@@ -10,18 +10,19 @@ import (
 	"strings"
 )
 
-// options are the command line.
+// options holds the command line.
 type options struct {
 	address string // of the API and the inbox
 	aws     string // of LocalStack
-	// names what is deployed, so that an update makes a new version of every function; empty for the only one
+	// release names the deployed release, so that an update creates a new version of every function; it is empty if there
+	// is only one.
 	release string
-	source  string // folder of what is deployed
-	// previous is the folder of the release that is deployed first, for trying the upgrade; empty for none.
+	source  string // folder to deploy
+	// previous is the folder of the release to deploy first, for testing the upgrade; it is empty without an upgrade.
 	previous string
-	runFile  string     // where other programs find out what is running
-	host     netip.Addr // where containers reach this machine
-	command  []string   // runs LocalStack on this machine, in place of a container
+	runFile  string     // describes the running stack to other programs
+	host     netip.Addr // address of this machine for containers
+	command  []string   // runs LocalStack on this machine instead of in a container
 }
 
 func parse(arguments []string, stderr io.Writer) (options, error) {
@@ -45,7 +46,7 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 		return options{}, fmt.Errorf("command line: %q is no flag", flags.Arg(0))
 	}
 	var err error
-	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // what it names is seen from other folders, too
+	if o.runFile, err = filepath.Abs(o.runFile); err != nil { // other folders also use it
 		return options{}, fmt.Errorf("-run-file: %w", err)
 	}
 	o.command = strings.Fields(*command)
@@ -58,5 +59,5 @@ func parse(arguments []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// port is that of an address that parse has accepted.
+// port returns the port of an address that parse has accepted.
 func port(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }

@@ -26,7 +26,7 @@ type deployed struct {
 	outputs map[string]string
 }
 
-// open opens the deployed stack for an operator, and its API for everybody.
+// open opens the deployed stack for an operator, and its API for all clients.
 func open(ctx context.Context, o options, f *front) (deployed, error) {
 	endpoint := "http://" + o.aws
 	d := deployed{config: aws.Config{
@@ -47,7 +47,7 @@ func open(ctx context.Context, o options, f *front) (deployed, error) {
 	return d, err
 }
 
-// plant gives the stack what a person needs for trying things out, through the rules of an operator.
+// plant seeds the stack with objects for trying it out, by an operator's rules.
 func plant(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
 	run, err := seed.Apply(ctx, d.Operator, seed.Options{
 		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.receiverURL() + returnPath, InboxURL: o.receiverURL() + inboxPath,

@@ -15,15 +15,15 @@ import (
 
 const (
 	region = "us-east-1"
-	// accessKey is that of LocalStack's one account; whoever reaches LocalStack may do everything.
+	// accessKey is the access key of LocalStack's only account; every client of LocalStack has all permissions.
 	accessKey = "test"
-	// killAfter is how long a program may take to end when it is asked to.
+	// killAfter is how long a program may take to end after the request to.
 	killAfter = 30 * time.Second
-	// shownLines of a log are what an error shows.
+	// shownLines is the number of a log's lines that an error shows.
 	shownLines = 15
 )
 
-// findPrograms says what has to be installed.
+// findPrograms reports which programs must be installed.
 func findPrograms(o options) error {
 	var missing []error
 	for program, advice := range map[string]string{
@@ -42,12 +42,12 @@ func findPrograms(o options) error {
 	return errors.Join(missing...)
 }
 
-// log is where the output of a program goes.
+// log returns the file for a program's output.
 func (o options) log(program string) string {
 	return strings.TrimSuffix(o.runFile, ".json") + "." + program + ".log"
 }
 
-// openLog empties the log of a program.
+// openLog truncates and opens the log of a program.
 func (o options) openLog(program string) (*os.File, error) {
 	name := o.log(program)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -61,7 +61,8 @@ func (o options) openLog(program string) (*os.File, error) {
 	return file, nil
 }
 
-// program is a command in a process group of its own: a Ctrl-C of the terminal is for us, who end things in order.
+// program returns a command in a separate process group: Ctrl-C in the terminal reaches only this process, which ends
+// the others in order.
 func program(ctx context.Context, variables []string, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // ours, or the person's own
 	command.Env = append(withoutAWS(os.Environ()), variables...)
@@ -71,7 +72,7 @@ func program(ctx context.Context, variables []string, arguments ...string) *exec
 	return command
 }
 
-// withoutAWS leaves out whatever would lead a program to AWS: no credentials of the person's get there.
+// withoutAWS removes variables that would direct a program to AWS, so that it gets none of the user's credentials.
 func withoutAWS(all []string) []string {
 	kept := []string{
 		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
@@ -85,7 +86,7 @@ func withoutAWS(all []string) []string {
 	return kept
 }
 
-// do runs a program to its end; the error shows the end of its log.
+// do runs a program to completion; its error shows the end of its log.
 func (o options) do(ctx context.Context, folder string, variables []string, arguments ...string) error {
 	name := filepath.Base(arguments[0]) + "-" + arguments[1]
 	log, err := o.openLog(name)
@@ -100,7 +101,7 @@ func (o options) do(ctx context.Context, folder string, variables []string, argu
 	return nil
 }
 
-// lastLines are those of a log, for an error.
+// lastLines returns the last lines of a log, for an error.
 func lastLines(file string) string {
 	text, err := os.ReadFile(file) //nolint:gosec // a log of our own
 	if err != nil {

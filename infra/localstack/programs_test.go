@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/engine"
 )
 
-func TestTheCommandLineIsCheckedBeforeAnythingStarts(t *testing.T) {
+func TestCommandLineIsValidatedBeforeStart(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"-addr 0.0.0.0:80":     "-addr 0.0.0.0:80: want a loopback address",
@@ -28,8 +28,8 @@ func TestTheCommandLineIsCheckedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-// TestNothingLeadsToAWS: whoever has credentials of AWS in the environment deploys to LocalStack all the same.
-func TestNothingLeadsToAWS(t *testing.T) {
+// TestProgramsGetNoAWSCredentials covers a user with AWS credentials in the environment, who deploys to LocalStack.
+func TestProgramsGetNoAWSCredentials(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "production")
 	t.Setenv("AWS_SESSION_TOKEN", "SENTINEL")
 	log := filepath.Join(t.TempDir(), "run.json")
@@ -57,7 +57,7 @@ func TestNothingLeadsToAWS(t *testing.T) {
 	}
 }
 
-func TestAProgramThatFailsIsShown(t *testing.T) {
+func TestFailedProgramErrorShowsLog(t *testing.T) {
 	t.Parallel()
 	o := options{runFile: filepath.Join(t.TempDir(), "run.json")}
 	err := o.do(t.Context(), t.TempDir(), nil, "sh", "-c", "seq 100; exit 3")
@@ -67,8 +67,8 @@ func TestAProgramThatFailsIsShown(t *testing.T) {
 	}
 }
 
-// TestLocalStackIsReachedByThisMachineAndItsContainersOnly: whoever reaches it may do everything.
-func TestLocalStackIsReachedByThisMachineAndItsContainersOnly(t *testing.T) {
+// TestLocalStackListensOnlyForMachineAndContainers protects LocalStack, whose clients have all permissions.
+func TestLocalStackListensOnlyForMachineAndContainers(t *testing.T) {
 	t.Parallel()
 	here, virtual := &engine.Engine{Host: netip.MustParseAddr("127.0.0.1")},
 		&engine.Engine{Host: netip.MustParseAddr("192.0.2.1")}

@@ -22,34 +22,34 @@ import (
 )
 
 const (
-	// oneByOne asks a portal one thing at a time, and slow is the portal of which each answer is held back, held at most,
-	// as long as the upgrade is not over: so an export of it is still under way when the functions are replaced. A client
-	// waits 30 s for an answer.
+	// oneByOne limits the requests to a portal to one at a time. slow is the portal that delays each response, by at most
+	// held, until the upgrade is over, so that its export is still running when the functions are replaced. A client waits
+	// 30 s for a response.
 	oneByOne = "fhir: {rate: {in_flight: 1}}"
 	slow     = "/sandbox/with/slow:1s"
 	held     = 25 * time.Second
-	// refusals are the attempts of the pending delivery before the upgrade. The third is due five minutes after the
-	// second, or when the receiver asks for it, within ten (docs/guide/webhooks.md).
+	// refusals is the number of attempts of the pending delivery before the upgrade. The third is due five minutes after
+	// the second or, if the receiver requests it, within ten (docs/guide/webhooks.md).
 	refusals            = 2
 	leastTime, mostTime = 5 * time.Minute, 10 * time.Minute
-	// workTime bounds what is waited for before the upgrade, and after it: that third attempt, and what an export loses
-	// when its worker is replaced.
+	// workTime limits the waits before and after the upgrade: for that third attempt, and for the time that an export
+	// loses when its worker is replaced.
 	workTime = 10 * time.Minute
 	exported = "patient.ehi_export_success"
 )
 
-// watch sees what passes the front during an upgrade.
+// watch controls requests through the front during an upgrade.
 type watch struct {
 	receiver string        // path of the inbox that refuses its first deliveries
-	lasts    time.Duration // after which they are to be tried again
-	refused  atomic.Int32  // how many of them
-	holds    atomic.Bool   // whether the slow portal is slow yet: for the export, and not for the connection before it
-	asked    atomic.Int32  // requests to its records since then
+	lasts    time.Duration // time after which to retry them
+	refused  atomic.Int32  // number of refused deliveries
+	holds    atomic.Bool   // reports whether the portal is slow yet: during the export but not the connection
+	asked    atomic.Int32  // requests to its records since it is slow
 	over     chan struct{} // closed when the upgrade is over
 }
 
-// newWatch watches an upgrade on a machine that took so long to deploy the release before. An
-// upgrade takes twice as long.
+// newWatch returns a watch for a machine on which the deployment of the previous release took this long. An upgrade
+// takes twice as long.
 func newWatch(took time.Duration) *watch {
 	return &watch{
 		receiver: inboxPath + "/birch", lasts: min(max(5*took/2, leastTime), mostTime),
@@ -57,7 +57,7 @@ func newWatch(took time.Duration) *watch {
 	}
 }
 
-// hold keeps a request to the slow portal's records waiting.
+// hold delays a request to the slow portal's records.
 func (w *watch) hold(r *http.Request) {
 	if !w.holds.Load() || !strings.Contains(r.URL.Path, slow+"/fhir/") {
 		return
@@ -72,10 +72,10 @@ func (w *watch) hold(r *http.Request) {
 	}
 }
 
-// retryAfter is what the receiver answers with when it refuses.
+// retryAfter returns the Retry-After of the receiver's refusals.
 func (w *watch) retryAfter() string { return strconv.Itoa(int(w.lasts.Seconds())) }
 
-// refuses tells whether a request is one of those deliveries, which are of an export's event.
+// refuses reports whether to refuse a request, which is one of the first deliveries of an export's event.
 func (w *watch) refuses(r *http.Request) bool {
 	if r.Method != http.MethodPost || r.URL.Path != w.receiver {
 		return false
@@ -85,8 +85,8 @@ func (w *watch) refuses(r *http.Request) bool {
 	return err == nil && bytes.Contains(body, []byte(exported)) && w.refused.Add(1) <= refusals
 }
 
-// upgrade deploys the previous release, starts a delivery that its receiver refuses and an export that runs long,
-// upgrades the stack, and returns nil when both have ended well, each told by one event.
+// upgrade deploys the previous release, starts a delivery that its receiver refuses and a long export, and upgrades the
+// stack. It returns nil if both have completed, each with one event.
 func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, progress io.Writer) error {
 	before := o
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
@@ -147,7 +147,7 @@ func beginPending(ctx context.Context, run runfile.Run, w *watch) (task string, 
 	return task, until(ctx, "the event is refused", func() bool { return w.refused.Load() >= refusals })
 }
 
-// beginRunning starts an export of the first organisation at the slow portal, and waits until it is under way.
+// beginRunning starts an export of the first organisation at the slow portal, and waits until it is running.
 func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (task string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -167,7 +167,7 @@ func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (t
 	return task, until(ctx, "the export begins", func() bool { return w.asked.Load() > 0 })
 }
 
-// await waits until each has come, and wants each to have come once.
+// await waits until each event has arrived and returns an error unless each arrived exactly once.
 func await(ctx context.Context, from *inbox.Inbox, work []told, progress io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
@@ -189,7 +189,7 @@ func await(ctx context.Context, from *inbox.Inbox, work []told, progress io.Writ
 	return nil
 }
 
-// connect connects the first organisation with a patient.
+// connect connects a patient to the first organisation.
 func connect(ctx context.Context, run runfile.Run) (j *job.Job, connection string, err error) {
 	if j, err = job.New(run, "", io.Discard); err != nil {
 		return nil, "", err
@@ -198,13 +198,13 @@ func connect(ctx context.Context, run runfile.Run) (j *job.Job, connection strin
 	return j, connection, err
 }
 
-// told is the event of a success that is waited for.
+// told is an expected success event.
 type told struct {
-	name string // for a person
+	name string // name for display
 	task string
 }
 
-// among counts how often it has come, and how often genuinely.
+// among counts the event's deliveries, and those with a valid signature.
 func (t told) among(all []inbox.Delivery) (came, genuine int) {
 	for _, d := range all {
 		var event struct {
@@ -224,7 +224,7 @@ func (t told) among(all []inbox.Delivery) (came, genuine int) {
 	return came, genuine
 }
 
-// until waits for what is to happen.
+// until waits until a condition holds.
 func until(ctx context.Context, what string, happened func() bool) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()

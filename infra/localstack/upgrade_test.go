@@ -17,9 +17,9 @@ import (
 	"recordbridge/infra/local/inbox"
 )
 
-// TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent: other events, other receivers and the
-// third attempt come through.
-func TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent(t *testing.T) {
+// TestReceiverRefusesFirstAttemptsOfExportEvent checks that other events, other receivers and the third
+// attempt pass.
+func TestReceiverRefusesFirstAttemptsOfExportEvent(t *testing.T) {
 	t.Parallel()
 	f := fronted(t)
 	f.watch.Store(newWatch(0))
@@ -45,8 +45,9 @@ func TestTheReceiverRefusesTheFirstAttemptsOfAnExportsEvent(t *testing.T) {
 	}
 }
 
-// TestADeliveryWaitsForAnUpgradeOfAMachineThatIsSlow: and for no other longer than the schedule wants.
-func TestADeliveryWaitsForAnUpgradeOfAMachineThatIsSlow(t *testing.T) {
+// TestRetryAfterCoversSlowUpgrade also checks that otherwise no delivery waits longer than the
+// schedule requires.
+func TestRetryAfterCoversSlowUpgrade(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		took time.Duration
@@ -60,8 +61,9 @@ func TestADeliveryWaitsForAnUpgradeOfAMachineThatIsSlow(t *testing.T) {
 	}
 }
 
-// TestTheSlowPortalIsHeldBackUntilTheUpgradeIsOver: each request for so long, and none of another portal.
-func TestTheSlowPortalIsHeldBackUntilTheUpgradeIsOver(t *testing.T) {
+// TestSlowPortalIsDelayedUntilUpgradeEnds checks that each of its requests is delayed, and none to other
+// portals.
+func TestSlowPortalIsDelayedUntilUpgradeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWatch(0)
@@ -92,8 +94,8 @@ func TestTheSlowPortalIsHeldBackUntilTheUpgradeIsOver(t *testing.T) {
 	})
 }
 
-// TestEachEventHasToComeOnceAndGenuinely, and no other one counts for it.
-func TestEachEventHasToComeOnceAndGenuinely(t *testing.T) {
+// TestAwaitRequiresEachSignedEventOnce also checks that no other event counts.
+func TestAwaitRequiresEachSignedEventOnce(t *testing.T) {
 	t.Parallel()
 	const success = `{"type":"patient.ehi_export_success","data":{"task_id":"t-1"}}`
 	for name, test := range map[string]struct {
@@ -137,7 +139,7 @@ func TestEachEventHasToComeOnceAndGenuinely(t *testing.T) {
 	}
 }
 
-// signed delivers a body as the service does.
+// signed delivers a body with a signature as the service does.
 func signed(t *testing.T, to *inbox.Inbox, secret, body string) {
 	t.Helper()
 	signer, err := standardwebhooks.NewWebhook(secret)
@@ -155,7 +157,7 @@ func signed(t *testing.T, to *inbox.Inbox, secret, body string) {
 	to.ServeHTTP(httptest.NewRecorder(), request)
 }
 
-func TestWhatDoesNotHappenIsNamed(t *testing.T) {
+func TestUntilErrorNamesMissingCondition(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

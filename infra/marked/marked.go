@@ -1,5 +1,5 @@
-// Package marked renews the generated tables of a Markdown document. A table stands between two lines,
-// "<!-- table NAME -->" and "<!-- end -->".
+// Package marked regenerates the generated tables of a Markdown document. A table is between two lines, "<!-- table
+// NAME -->" and "<!-- end -->".
 package marked
 
 import (
@@ -13,8 +13,8 @@ const (
 	end   = "<!-- end -->"
 )
 
-// Renew replaces each table of a document with what tableOf returns for its name, lines included. A table for which
-// tableOf returns nothing stays as it is.
+// Renew replaces each table of a document by the result of tableOf for its name, including the line breaks. A table for
+// which tableOf returns nothing stays unchanged.
 func Renew(document []byte, tableOf func(name string) (string, error)) ([]byte, error) {
 	var out bytes.Buffer
 	for {

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// endpoint holds the requested endpoint under the names that the templates use.
+// endpoint holds the requested endpoint's names as the templates use them.
 type endpoint struct {
-	Folder  string // getsomething: its folder below functions/, its name in documents and alarms
-	Logical string // GetSomething: the beginning of its logical ids
+	Folder  string // getsomething: its folder below functions/, and its name in documents and alarms
+	Logical string // GetSomething: the prefix of its logical ids
 	Path    string // /bridge/something
 }
 
-// Operation returns the id of the operation in the API's description: getSomething.
+// Operation returns the operation's id in the OpenAPI description: getSomething.
 func (e endpoint) Operation() string { return strings.ToLower(e.Logical[:1]) + e.Logical[1:] }
 
 var (
@@ -22,7 +22,7 @@ var (
 	validPath = regexp.MustCompile(`^(/[a-z0-9][a-z0-9._-]*)+$`)
 )
 
-// newEndpoint reads the command line.
+// newEndpoint parses the command line.
 func newEndpoint(name, method, path, access string) (endpoint, error) {
 	switch {
 	case !validName.MatchString(name):
@@ -39,7 +39,8 @@ func newEndpoint(name, method, path, access string) (endpoint, error) {
 	return endpoint{Folder: strings.ToLower(name), Logical: logical(name), Path: path}, nil
 }
 
-// logical returns a name in the form of the template's logical ids: getsomething and GetSomething are GetSomething.
+// logical converts a name to the form of the template's logical ids: both getsomething and GetSomething become
+// GetSomething.
 func logical(name string) string {
 	if name != strings.ToLower(name) {
 		return strings.ToUpper(name[:1]) + name[1:]
@@ -54,5 +55,5 @@ func logical(name string) string {
 
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-// errTaken is why nothing is written.
+// errTaken is returned when the endpoint already exists. Nothing is written then.
 var errTaken = errors.New("it exists")

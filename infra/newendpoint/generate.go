@@ -13,7 +13,7 @@ import (
 //go:embed parts
 var parts embed.FS
 
-// generate returns the files that an endpoint adds or changes, by their paths in the repository.
+// generate returns the files that an endpoint adds or changes, by path in the repository.
 func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	t, err := template.ParseFS(parts, "parts/*.tmpl")
 	if err != nil {
@@ -34,7 +34,7 @@ func generate(repository fs.FS, e endpoint) (map[string][]byte, error) {
 	return w.files, w.err
 }
 
-// writer collects files. The first failure is kept, so that its steps read one after the other.
+// writer collects files. It stores the first error, so that its steps can be written in sequence.
 type writer struct {
 	repository fs.FS
 	parts      *template.Template
@@ -49,7 +49,7 @@ func (w *writer) failf(layout string, args ...any) {
 	}
 }
 
-// part renders one of the parts.
+// part renders one of the template's parts.
 func (w *writer) part(name string) string {
 	var text bytes.Buffer
 	if err := w.parts.ExecuteTemplate(&text, name, w.endpoint); err != nil {
@@ -61,7 +61,7 @@ func (w *writer) part(name string) string {
 // add adds a Go file.
 func (w *writer) add(file, part string) { w.put(file, w.part(part)) }
 
-// put keeps the text of a file; Go is formatted, so that imports and columns find their place.
+// put stores the text of a file. It formats Go code, which sorts imports and aligns columns.
 func (w *writer) put(file, text string) {
 	if !strings.HasSuffix(file, ".go") {
 		w.files[file] = []byte(text)
@@ -74,7 +74,7 @@ func (w *writer) put(file, text string) {
 	w.files[file] = formatted
 }
 
-// read returns a file as it is or as it has been changed.
+// read returns a file in its current or changed form.
 func (w *writer) read(file string) string {
 	if text, ok := w.files[file]; ok {
 		return string(text)
@@ -86,13 +86,13 @@ func (w *writer) read(file string) string {
 	return string(text)
 }
 
-// before inserts a text before the only place of a file that begins with anchor, and after it.
+// before inserts a text before the only line of a file that begins with anchor; after inserts it behind.
 func (w *writer) before(file, anchor, text string) { w.replace(file, anchor, text+anchor) }
 
 func (w *writer) after(file, anchor, text string) { w.replace(file, anchor, anchor+text) }
 
-// replace replaces a text that a file has once. If it does not, the file has changed its form and this program has
-// to follow.
+// replace replaces a text that must occur once in a file. If it does not, the file's form has changed and this program
+// must be updated.
 func (w *writer) replace(file, old, text string) {
 	all := w.read(file)
 	if n := strings.Count(all, old); n != 1 && w.err == nil {

@@ -19,7 +19,7 @@ import (
 
 const root = "../.."
 
-// layered is the repository with the files that were written on top.
+// layered is the repository overlaid with the written files.
 type layered struct {
 	fs.FS
 
@@ -33,7 +33,7 @@ func (l layered) Open(name string) (fs.File, error) {
 	return l.FS.Open(name)
 }
 
-// endpoints writes endpoints one after the other, and returns all files that they add or change.
+// endpoints generates endpoints in sequence, and returns all files that they add or change.
 func endpoints(t *testing.T, names ...string) map[string][]byte {
 	t.Helper()
 	repository := layered{os.DirFS(root), fstest.MapFS{}}
@@ -51,7 +51,7 @@ func endpoints(t *testing.T, names ...string) map[string][]byte {
 	return all
 }
 
-// TestGenerateWritesCodeThatPassesItsTests lets Go see the files in their places, without writing them there.
+// TestGenerateWritesCodeThatPassesItsTests overlays the files for Go, without writing them to the repository.
 func TestGenerateWritesCodeThatPassesItsTests(t *testing.T) {
 	t.Parallel()
 	const name = "readsomething"
@@ -73,8 +73,8 @@ func TestGenerateWritesCodeThatPassesItsTests(t *testing.T) {
 	expect.NoError(t, os.WriteFile(file, overlay, 0o600))
 	main, tests, function := filepath.Join(folder, "main"), filepath.Join(folder, "tests"), "./functions/"+name
 	execute(t, root, "go", "build", "-overlay", file, "-o", main, function+"/bootstrap")
-	execute(t, root, "go", "list", "-overlay", file, "-test", "-export", "./infra/test/e2e") // compiles, without linking
-	// go vet and go test want to be in a folder that is there.
+	execute(t, root, "go", "list", "-overlay", file, "-test", "-export", "./infra/test/e2e") // compiles without linking
+	// go vet and go test need an existing folder.
 	execute(t, root, "go", "test", "-overlay", file, "-vet=off", "-c", "-o", tests, function)
 	execute(t, folder, tests)
 }
@@ -88,7 +88,7 @@ func execute(t *testing.T, folder, name string, arguments ...string) {
 	}
 }
 
-// TestGenerateKeepsHouseRules writes two endpoints, the second of which finds the alarms of the first full.
+// TestGenerateKeepsHouseRules writes two endpoints. The alarms are full after the first.
 func TestGenerateKeepsHouseRules(t *testing.T) {
 	t.Parallel()
 	files := endpoints(t, "ReadSomething", "listthings")
@@ -127,7 +127,7 @@ func TestWatchAddsAlarmsIfOthersAreFull(t *testing.T) {
 	}
 }
 
-func TestGenerateRefusesWhatExists(t *testing.T) {
+func TestGenerateRefusesExistingEndpoint(t *testing.T) {
 	t.Parallel()
 	for _, e := range []endpoint{
 		{Folder: "getorg", Logical: "GetOrg", Path: "/bridge/something"},
@@ -152,7 +152,7 @@ func TestNewEndpointReadsNames(t *testing.T) {
 	}
 }
 
-func TestNewEndpointRefusesWhatItDoesNotWrite(t *testing.T) {
+func TestNewEndpointRefusesUnsupportedInput(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, method, path, access, want string }{
 		{"", "GET", "/bridge/x", "key", "the name"},

@@ -13,7 +13,7 @@ const (
 	callsFile    = "infra/capacity/journey/calls.csv"
 )
 
-// template adds the function, its role and log group, its path, and what watches it.
+// template adds the function, its role and log group, its path, and its monitoring.
 func (w *writer) template() {
 	if strings.Contains(w.read(stackFile), "\n          "+w.endpoint.Path+":") {
 		w.failf("%s in %s: %w", w.endpoint.Path, stackFile, errTaken)
@@ -25,14 +25,14 @@ func (w *writer) template() {
 	w.watch()
 }
 
-// documents adds the description of the API and the line of the changelog. make endpoint renews
+// documents adds the endpoint to the OpenAPI description and a line to the changelog. make endpoint regenerates
 // docs/develop/architecture.md.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
 	w.changelog()
 }
 
-// changelog adds a line to the area API of the unreleased additions, and the headings that are missing.
+// changelog adds a line to the area API of the unreleased additions, and any missing headings.
 func (w *writer) changelog() {
 	const (
 		file    = "CHANGELOG.md"
@@ -51,13 +51,13 @@ func (w *writer) changelog() {
 	}
 }
 
-// tests adds the function to the tests that start every function, and to those that list who may use what.
+// tests adds the function to the tests that start every function, and to those that list permissions.
 func (w *writer) tests() {
 	name := w.endpoint.Folder
 	w.before(functionFile, "\tgetconnectionwiring ", "\t"+name+`wiring "recordbridge/functions/`+name+`/wiring"`+"\n")
 	w.before(functionFile, "\t\t\"getconnection\": ", "\t\t\""+name+`": answering(`+name+"wiring.Build),\n")
 	const users = "\t\t\"KeyHashingSecret\": {\n"
-	if strings.Contains(w.read(policyFile), users) { // a list by hand, as long as it is one
+	if strings.Contains(w.read(policyFile), users) { // only while the list is maintained by hand
 		w.after(policyFile, users, "\t\t\t\""+w.endpoint.Logical+"Function\",\n")
 	}
 	w.coldStart()

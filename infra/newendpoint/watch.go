@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// mostMetrics is CloudWatch's limit of metrics in an alarm's expression.
+// mostMetrics is CloudWatch's maximum number of metrics in an alarm's expression.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Create-alarm-on-metric-math-expression.html
 const mostMetrics = 10
 
@@ -17,8 +17,8 @@ var (
 	comparison = regexp.MustCompile(`(?m)^      ComparisonOperator:`)
 )
 
-// watch adds the function to the alarms on errors, refusals and durations of functions that organisations call. If
-// the last of them are full, it adds three.
+// watch adds the function to the alarms on errors, refusals and durations of functions that organisations call. If the
+// last alarms are full, it adds three.
 func (w *writer) watch() {
 	all := alarms.FindAllStringSubmatch(w.read(stackFile), -1)
 	if len(all) == 0 {
@@ -44,7 +44,7 @@ func (w *writer) watch() {
 		metric("Duration", "Maximum"))
 }
 
-// extend adds a metric to an alarm: to its expression, and behind the other metrics.
+// extend adds a metric to an alarm: to its expression, and after the other metrics.
 func (w *writer) extend(alarm string, expression *regexp.Regexp, replacement, metric string) {
 	old := block(w.read(stackFile), alarm)
 	if len(expression.FindAllString(old, -1)) != 1 || len(comparison.FindAllString(old, -1)) != 1 {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Groups of sentences. Each has its own readers.
+// Groups of sentences. Each has different readers.
 const (
 	Comment   = "comment"
 	Test      = "test"
@@ -34,8 +34,8 @@ type Sentence struct {
 	First, Last       int // lines of its passage
 }
 
-// Of returns the sentences of a file at a path of the repository. It returns none for test data and for kinds of files
-// that it doesn't read.
+// Of returns the sentences of a file at a path of the repository. It returns none for test data and for unsupported
+// kinds of files.
 func Of(file, content string) []Sentence {
 	switch {
 	case strings.Contains(file, "testdata/"):
@@ -53,7 +53,7 @@ func Of(file, content string) []Sentence {
 	}
 }
 
-// wordsOfSentence is how many words a passage needs to be judged as a sentence.
+// wordsOfSentence is the minimum number of words for a passage to count as a sentence.
 const wordsOfSentence = 4
 
 var sentenceEnd = regexp.MustCompile(`([.!?][")'”]?)\s+([A-Z¿¡\x60*\[])`)
@@ -74,7 +74,7 @@ var (
 	startsNew = regexp.MustCompile(`^\s*([-*]|\d+\.|\||#+|>)\s`)
 )
 
-// ofMarkdown reads prose, list items and cells of tables; not code.
+// ofMarkdown reads prose, list items and table cells, but not code.
 func ofMarkdown(group, file, content string) []Sentence {
 	var all []Sentence
 	var passage []string
@@ -117,7 +117,7 @@ var (
 	aDirective = regexp.MustCompile(`^//(go:|nolint|lint:)`)
 )
 
-// ofGo reads comments, names of tests, and strings of several words; strings of tests are mostly data.
+// ofGo reads comments, test names, and strings of several words, except in tests, where strings are mostly data.
 func ofGo(file, content string) []Sentence {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, file, content, parser.ParseComments)
@@ -159,7 +159,7 @@ var (
 	quoted      = regexp.MustCompile("\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`|>([^<>{}\\n]+)<")
 )
 
-// ofTypeScript reads comments, titles of tests, and quoted strings and text between tags, each on a line of its own.
+// ofTypeScript reads comments, test titles, and quoted strings and text between tags that are each on one line.
 func ofTypeScript(file, content string) []Sentence {
 	group := String
 	switch {

@@ -71,7 +71,7 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// touches reports whether the sentence's passage has one of the lines.
+// touches reports whether the sentence's passage includes one of the lines.
 func touches(s prose.Sentence, added lines) bool {
 	for n := s.First; n <= s.Last; n++ {
 		if added[n] {
@@ -84,10 +84,11 @@ func touches(s prose.Sentence, added lines) bool {
 // lines is a set of line numbers.
 type lines map[int]bool
 
-// emptyTree is Git's object of a tree without files, which every repository knows.
+// emptyTree is the id of Git's empty tree, which every repository has.
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
-// changed returns the lines added since base by file, in the working tree's numbers. Untracked files are not read.
+// changed returns the lines added since base by file, in the working tree's line numbers. It does not read untracked
+// files.
 func changed(root, base string) (map[string]lines, error) {
 	if base == "" {
 		base = emptyTree
@@ -121,7 +122,7 @@ func parseDiff(diff string) map[string]lines {
 		first, _ := strconv.Atoi(m[1])
 		count, err := strconv.Atoi(m[2])
 		if err != nil {
-			count = 1 // Git writes no count of one
+			count = 1 // Git omits a count of one
 		}
 		for i := range count {
 			added[path][first+i] = true

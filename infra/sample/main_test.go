@@ -34,7 +34,7 @@ diff --git a/gone.go b/gone.go
 	}
 }
 
-// repository makes a repository with a commit, and a document that changes after it.
+// repository creates a repository with a commit and a later change to a document.
 func repository(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-func TestAuthorizeNeverRedirectsToAnUnregisteredAddress(t *testing.T) {
+func TestAuthorizeNeverRedirectsToUnregisteredURI(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, pairs := range map[string][]string{
@@ -40,7 +40,7 @@ func TestAuthorizeNeverRedirectsToAnUnregisteredAddress(t *testing.T) {
 	}
 }
 
-func TestAuthorizeReturnsOtherErrorsToTheClient(t *testing.T) {
+func TestAuthorizeReturnsOtherErrorsToClient(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, c := range map[string]struct {
@@ -79,7 +79,7 @@ func TestAuthorizeReturnsOtherErrorsToTheClient(t *testing.T) {
 	}
 }
 
-func TestAuthorizeRefusesAParameterThatIsSentTwice(t *testing.T) {
+func TestAuthorizeRefusesDuplicateParameter(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	query := p.authorizeQuery("persona", "alder-maple", "decision", "approve")
@@ -95,7 +95,7 @@ func TestAuthorizeRefusesAParameterThatIsSentTwice(t *testing.T) {
 	}
 }
 
-func TestAuthorizeKeepsTheQueryOfTheRedirectURIAndTakesAudWithASlash(t *testing.T) {
+func TestAuthorizeKeepsRedirectQueryAndAcceptsAudWithSlash(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	a := p.authorize("redirect_uri", redirectURI+"?tenant=1", "aud", p.fhir+"/", "persona", "alder-maple",
@@ -106,7 +106,7 @@ func TestAuthorizeKeepsTheQueryOfTheRedirectURIAndTakesAudWithASlash(t *testing.
 	}
 }
 
-func TestAPersonSignsInAndConsentsByFollowingLinks(t *testing.T) {
+func TestPersonSignsInAndConsentsByLinks(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	start := p.base + "/oauth/authorize?" + p.authorizeQuery().Encode()
@@ -130,7 +130,7 @@ func TestAPersonSignsInAndConsentsByFollowingLinks(t *testing.T) {
 	}
 }
 
-func TestTheConsentPageNamesOnlyWhatIsAskedFor(t *testing.T) {
+func TestConsentPageNamesOnlyRequestedData(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.page(p.authorize("persona", "alder-maple", "scope", "patient/Immunization.read"))
@@ -139,7 +139,7 @@ func TestTheConsentPageNamesOnlyWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestAnUnknownPersonOrDecisionIsShownOnAPage(t *testing.T) {
+func TestUnknownPersonOrDecisionIsShownOnPage(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for _, pairs := range [][]string{
@@ -185,7 +185,7 @@ func TestPagesAreNotBrokenByHostileParameters(t *testing.T) {
 	}
 }
 
-func TestPageAssetsAreServedWithTheirTypes(t *testing.T) {
+func TestPageAssetsHaveContentTypes(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, want := range map[string]string{

@@ -10,10 +10,10 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// maxBatch is the largest batch in bytes.
+// maxBatch is the maximum size of a batch in bytes.
 const maxBatch = 1 << 20
 
-// A batch and its answer (https://hl7.org/fhir/R4/http.html#transaction), as far as searches need them.
+// A batch and its response (https://hl7.org/fhir/R4/http.html#transaction), as far as searches need them.
 type (
 	batch struct {
 		ResourceType string       `json:"resourceType"`
@@ -34,7 +34,7 @@ type (
 	}
 )
 
-// batch answers every request of a batch as if it had come alone.
+// batch processes every request of a batch as if it had been sent alone.
 func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	var asked batch
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxBatch))
@@ -64,8 +64,8 @@ func (s site) batch(w http.ResponseWriter, r *http.Request) {
 	answerFault(w, http.StatusOK, fhirType, string(encoded))
 }
 
-// batched answers the request of one entry. What stands in a batch is asked at once, so that no
-// switch delays or counts it.
+// batched serves the request of one entry. A batch's requests are processed immediately, so switches neither delay nor
+// count them.
 func (s site) batched(r *http.Request, one batchEntry, at int) batchEntry {
 	refused := func(status int, code, text string) batchEntry {
 		return batchEntry{

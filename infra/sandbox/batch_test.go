@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// batchAnswer is a Bundle of the type batch-response, whose entries are searchsets.
+// batchAnswer is a Bundle of the type batch-response with searchsets as its entries.
 type batchAnswer struct {
 	Type  string
 	Entry []struct {
@@ -20,7 +20,7 @@ type batchAnswer struct {
 	}
 }
 
-// askBatch posts a batch of searches.
+// askBatch sends a batch of searches.
 func (p *portal) askBatch(access string, searches ...string) (answer, batchAnswer) {
 	p.t.Helper()
 	entries := make([]map[string]any, 0, len(searches))
@@ -45,7 +45,7 @@ func (p *portal) askBatch(access string, searches ...string) (answer, batchAnswe
 	return got, read
 }
 
-func TestBatchAnswersEverySearchAsIfAlone(t *testing.T) {
+func TestBatchServesEverySearchAsIfAlone(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "all-types,batch:whole")
 	access := p.connect("alder-maple").Access
@@ -99,7 +99,7 @@ func TestStatementListsEveryTypeWithSwitchAllTypes(t *testing.T) {
 	}
 }
 
-func TestStatementOmitsTypesThatServerAnswers(t *testing.T) {
+func TestStatementOmitsTypesThatServerSupports(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "unlisted:Condition+Claim")
 	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`"type":"Condition"`)) ||
@@ -112,7 +112,7 @@ func TestStatementOmitsTypesThatServerAnswers(t *testing.T) {
 	}
 }
 
-func TestStatementOmitsIncludesThatServerTakes(t *testing.T) {
+func TestStatementOmitsIncludesThatServerSupports(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "unlisted-includes")
 	if statement := p.get(p.fhir + "/metadata").body; bytes.Contains(statement, []byte(`Include"`)) {

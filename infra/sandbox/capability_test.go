@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// capability is what a client reads of a CapabilityStatement.
+// capability holds the parts of a CapabilityStatement that clients read.
 type capability struct {
 	ResourceType string   `json:"resourceType"`
 	FHIRVersion  string   `json:"fhirVersion"`
@@ -59,7 +59,7 @@ func (p *portal) capability() capability {
 	return got
 }
 
-func TestTheCapabilityStatementListsWhatIsServed(t *testing.T) {
+func TestCapabilityStatementMatchesServer(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.capability()
@@ -108,7 +108,7 @@ func TestTheCapabilityStatementListsWhatIsServed(t *testing.T) {
 	}
 }
 
-func TestTypesThatAreNotListedAreNotThere(t *testing.T) {
+func TestUnlistedTypesAreNotFound(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("cedar-brook").Access
@@ -129,7 +129,7 @@ func TestTypesThatAreNotListedAreNotThere(t *testing.T) {
 	}
 }
 
-func TestTheCapabilityStatementCarriesTheOAuthURLs(t *testing.T) {
+func TestCapabilityStatementContainsOAuthURLs(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	extensions := p.capability().Rest[0].Security.Extension

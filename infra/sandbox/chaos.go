@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// chaosTries is how often the same request may fail: a client that tries again gets through.
+	// chaosTries is how often the same request may fail, so that a client that retries succeeds.
 	chaosTries = 3
-	// maxChaosBody is more than any form of a client.
+	// maxChaosBody is larger than any form that a client sends.
 	maxChaosBody = 64 << 10
 )
 
-// mishap is what chaos does to one request. The zero value is nothing.
+// mishap is the fault that chaos injects into one request. The zero value means none.
 type mishap struct {
-	status int // answered in the place of the operation
+	status int // sent instead of the operation's response
 	late   time.Duration
-	broken bool // the body breaks off
+	broken bool // the body is truncated
 }
 
-// chaos draws the mishap of a request. It depends on the seed, on what is asked and on how often the same client has
-// asked the same before; so concurrent requests meet the same mishaps in whatever order they come.
+// chaos draws the mishap of a request. It depends on the seed, the request, and how often the same client has already
+// sent it, so concurrent requests get the same mishaps in any order.
 func (s site) chaos(r *http.Request) (mishap, error) {
 	seed := s.with.Number(switches.Chaos)
 	if seed == 0 {
@@ -49,7 +49,7 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 		return mishap{}, err
 	}
 	_, asked, _ := strings.Cut(r.URL.RequestURI(), "/with/")
-	_, asked, _ = strings.Cut(asked, "/") // the same fate under every label and mount point
+	_, asked, _ = strings.Cut(asked, "/") // the same mishap under every label and mount point
 	sum := sha256.Sum256([]byte(strconv.FormatInt(seed, 10) + "\n" + r.Method + " " + asked + "\n" +
 		strconv.FormatInt(nth, 10)))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
@@ -69,8 +69,8 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 	}
 }
 
-// before waits or answers in the place of the operation; it returns true when it has answered. What a POST would have
-// changed stays unchanged then, so that no token is lost to chaos.
+// before delays the operation or responds in its place, and returns true if it has responded. In that case a POST
+// changes nothing, so that chaos loses no token.
 func (m mishap) before(answer *captured, r *http.Request) bool {
 	wait(r, m.late)
 	if m.status == 0 {
@@ -81,7 +81,7 @@ func (m mishap) before(answer *captured, r *http.Request) bool {
 	return true
 }
 
-// after breaks the answer off.
+// after truncates the response.
 func (m mishap) after(answer *captured) {
 	if m.broken {
 		answer.body.Truncate(answer.body.Len() / 2)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tryConnect is connect where any step may fail; it returns no access token then.
+// tryConnect is connect for a portal at which any step may fail. It then returns no access token.
 func (p *oauthClient) tryConnect(personaID string) string {
 	p.t.Helper()
 	location, err := url.Parse(p.authorize("persona", personaID, "decision", "approve").header.Get("Location"))
@@ -27,13 +27,13 @@ func (p *oauthClient) tryConnect(personaID string) string {
 	return got.Access
 }
 
-// fates is how many searches of a run went, each as "status valid seconds", under a seed.
+// fates returns the results of a run's searches with a seed, each as "status valid seconds".
 func fates(t *testing.T, seed string) (seen []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "chaos:"+seed)
 		access := ""
-		for access == "" { // connecting meets chaos too
+		for access == "" { // chaos also affects connecting
 			access = there.tryConnect("juniper-vale")
 		}
 		for i := range 40 {
@@ -55,7 +55,7 @@ func fates(t *testing.T, seed string) (seen []string) {
 	return seen
 }
 
-func TestChaosIsDecidedByItsSeed(t *testing.T) {
+func TestChaosIsDeterministicBySeed(t *testing.T) {
 	t.Parallel()
 	first, again, other := fates(t, "42"), fates(t, "42"), fates(t, "43")
 	if diff := cmp.Diff(first, again); diff != "" {

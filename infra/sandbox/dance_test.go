@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-func TestAPatientConnectsAndTheirRecordCanBeRead(t *testing.T) {
+func TestConnectedPatientRecordIsReadable(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for _, person := range persona.Builtin() {
@@ -48,7 +48,7 @@ func TestAPatientConnectsAndTheirRecordCanBeRead(t *testing.T) {
 	}
 }
 
-func TestTheHandlerAnswersUnderTheMountWithAndWithoutTheStage(t *testing.T) {
+func TestHandlerAcceptsPathsWithAndWithoutStage(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	host := strings.TrimSuffix(p.base, "/v1/sandbox")
@@ -67,7 +67,7 @@ func TestTheHandlerAnswersUnderTheMountWithAndWithoutTheStage(t *testing.T) {
 	}
 }
 
-func TestEveryOperationTakesOneMethod(t *testing.T) {
+func TestEveryOperationHasOneMethod(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for path, allow := range map[string]string{
@@ -81,7 +81,7 @@ func TestEveryOperationTakesOneMethod(t *testing.T) {
 	}
 }
 
-func TestDiscoveryNamesTheEndpointsThatAnswer(t *testing.T) {
+func TestDiscoveryNamesWorkingEndpoints(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.get(p.fhir + "/.well-known/smart-configuration").json(t)
@@ -119,7 +119,7 @@ func TestDiscoveryNamesTheEndpointsThatAnswer(t *testing.T) {
 	}
 }
 
-func TestAnAccessTokenEndsWithItsLifetime(t *testing.T) {
+func TestAccessTokenExpires(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("juniper-vale")

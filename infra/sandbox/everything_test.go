@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestEverythingIsTheWholeRecordInPages(t *testing.T) {
+func TestEverythingReturnsCompleteRecordInPages(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "everything")
@@ -41,7 +41,7 @@ func TestEverythingIsTheWholeRecordInPages(t *testing.T) {
 	}
 }
 
-// operations are those of Patient in the CapabilityStatement.
+// operations returns Patient's operations in the CapabilityStatement.
 func (p *portal) operations() (names []string) {
 	p.t.Helper()
 	for _, r := range p.capability().Rest[0].Resource {
@@ -55,7 +55,7 @@ func (p *portal) operations() (names []string) {
 	return names
 }
 
-func TestEverythingStaysWithinTheScopesAndSince(t *testing.T) {
+func TestEverythingRespectsScopesAndSince(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "everything")
@@ -77,7 +77,7 @@ func TestEverythingStaysWithinTheScopesAndSince(t *testing.T) {
 	wantOutcome(t, there.read(withoutPatient.Access, path), http.StatusForbidden, "forbidden")
 }
 
-func TestEverythingIsNotThereWithoutItsSwitch(t *testing.T) {
+func TestEverythingIsNotFoundWithoutSwitch(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")
@@ -87,7 +87,7 @@ func TestEverythingIsNotThereWithoutItsSwitch(t *testing.T) {
 	}
 }
 
-func TestSwitchesSpoilEverythingToo(t *testing.T) {
+func TestSwitchesAffectEverything(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "everything,next-relative,outcome-entry")
@@ -101,7 +101,7 @@ func TestSwitchesSpoilEverythingToo(t *testing.T) {
 	}
 }
 
-func TestABinaryIsFHIRUnlessItsOwnTypeIsAskedFor(t *testing.T) {
+func TestBinaryIsFHIRUnlessOwnTypeIsAccepted(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("linden-moss").Access

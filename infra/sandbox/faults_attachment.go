@@ -8,16 +8,16 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// mebibyte is the unit of the sizes in switches.
+// mebibyte is the unit of sizes in switches.
 const mebibyte = 1 << 20
 
-// servesAttachments says whether the portal has attachments at addresses of their own.
+// servesAttachments reports whether the portal serves attachments at separate URLs.
 func servesAttachments(with switches.Set) bool {
 	return with.Has(switches.AttachmentURLs) || with.Has(switches.AttachmentMissing) ||
 		with.Has(switches.AttachmentLarge) || with.Has(switches.AttachmentDrops)
 }
 
-// rewriteAttachments gives the Binary behind a document another address.
+// rewriteAttachments changes the URLs of documents' Binaries.
 func (q fhirRequest) rewriteAttachments(node any) {
 	var base string
 	switch {
@@ -44,7 +44,7 @@ func (q fhirRequest) rewriteAttachments(node any) {
 	}
 }
 
-// resourcesIn are the resource of an answer and, when it is a Bundle, those of its entries.
+// resourcesIn returns the resource of a response and, if it is a Bundle, those of its entries.
 func resourcesIn(node any) []map[string]any {
 	body, _ := node.(map[string]any)
 	found := []map[string]any{body}
@@ -59,7 +59,7 @@ func resourcesIn(node any) []map[string]any {
 	return found
 }
 
-// spoilAttachment spoils the content of an attachment.
+// spoilAttachment changes the content of an attachment as the switches request.
 func (q fhirRequest) spoilAttachment(answer *captured) {
 	size := q.with.Number(switches.AttachmentLarge)
 	switch {
@@ -72,8 +72,8 @@ func (q fhirRequest) spoilAttachment(answer *captured) {
 	}
 }
 
-// writeText writes so many MiB of text that may stand in a JSON string, and holds no more than a small part of it. It
-// stops early when the client has gone away.
+// writeText writes the given number of MiB of text that is valid in a JSON string, and buffers only a small part of it.
+// It stops early if the client has disconnected.
 func writeText(w io.Writer, mebibytes int64) {
 	const line = "generated text of the sandbox 0123456789 abcdefghijklmnopqrstuv " // 64 bytes
 	block := strings.Repeat(line, 1024)                                             // 64 KiB

@@ -13,13 +13,13 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// The rate limit that the headers tell of, as in athenahealth's sandbox.
+// Rate limit in the headers, as in athenahealth's sandbox.
 const (
 	rateLimit  = 500
 	retryAfter = 2 * time.Second
 )
 
-// fhirRequest is a read or a search at a portal with switches.
+// fhirRequest is a read or a search on a portal with switches.
 type fhirRequest struct {
 	site
 
@@ -28,12 +28,12 @@ type fhirRequest struct {
 	resourceType string
 	query        url.Values
 	bearer       string
-	// continued is a page after the first: the portal's own links are never refused for what they ask. lost is one
-	// whose search session is not open (any more).
+	// continued reports whether this is a page after the first: the portal never refuses the parameters of its own links.
+	// lost reports whether the page's search session is not open or no longer so.
 	continued, lost bool
 }
 
-// spoiledFHIR is a read or a search, with what the switches make of it.
+// spoiledFHIR serves a read or a search, modified by the switches.
 func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation, args []string) error {
 	ctx := original.Context()
 	r := original.Clone(ctx)
@@ -74,7 +74,7 @@ func (s site) spoiledFHIR(answer *captured, original *http.Request, op operation
 	return nil
 }
 
-// misreadIDs leaves out of a search for several ids what the server makes nothing of.
+// misreadIDs removes the ids that the server can't parse from a search for several.
 func (q fhirRequest) misreadIDs(r *http.Request) {
 	query := r.URL.Query()
 	ids := strings.Split(query.Get("_id"), ",")
@@ -89,10 +89,10 @@ func (q fhirRequest) misreadIDs(r *http.Request) {
 	r.URL.RawQuery = query.Encode()
 }
 
-// asksPage says whether a good answer is a page of resources.
+// asksPage reports whether a successful response is a page of resources.
 func (q fhirRequest) asksPage() bool { return q.op == opSearch || q.op == opEverything }
 
-// overloaded is the answer of a server that has too much to do, nil when it has not.
+// overloaded returns the response of an overloaded server, or nil if it is not overloaded.
 func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if q.inBatch {
 		return nil, nil
@@ -127,7 +127,8 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	}, nil
 }
 
-// leftAlone is for how long the portal wants to be left alone, from now on.
+// leftAlone returns the period, from now on, in which the portal demands no requests, or 0 if there is none. A request
+// within the period restarts it.
 func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
 	demanded := q.with.Duration(switches.LeaveAlone, 0)
 	if demanded == 0 {
@@ -152,7 +153,7 @@ func (s site) rateHeaders(answer *captured) {
 	}
 }
 
-// breaksOff says whether the answer ends in the middle.
+// breaksOff reports whether the response is truncated.
 func (q fhirRequest) breaksOff() bool {
 	if q.resourceType == "Patient" && q.op != opEverything && q.with.Has(switches.PatientBroken) {
 		return true
@@ -161,13 +162,13 @@ func (q fhirRequest) breaksOff() bool {
 	return q.asksPage() && (q.with.Has(switches.TruncatedJSON) || q.with.Covers(switches.BrokenJSON, q.resourceType))
 }
 
-// outcome is an OperationOutcome with one issue.
+// outcome returns an OperationOutcome with one issue.
 func outcome(code, diagnostics string) string {
 	return `{"resourceType":"OperationOutcome","issue":[{"severity":"error","code":` +
 		strconv.Quote(code) + `,"diagnostics":` + strconv.Quote(diagnostics) + `}]}`
 }
 
-// rewrite spoils an answer that would have been good.
+// rewrite changes a successful response as the switches request.
 func (q fhirRequest) rewrite(ctx context.Context, answer *captured) error {
 	if answer.status != http.StatusOK {
 		return nil

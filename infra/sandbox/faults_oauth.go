@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// spoiledOAuth is an operation of the authorization server, with what the switches make of it.
+// spoiledOAuth serves an operation of the authorization server, modified by the switches.
 func (s site) spoiledOAuth(answer *captured, r *http.Request, op operation) error {
 	if op == opToken && s.with.Has(switches.TokenMoves) && !s.tokenMoved {
 		if _, err := s.notes.count(r.Context(), tokenUses); err != nil {
@@ -32,14 +32,14 @@ func (s site) spoiledOAuth(answer *captured, r *http.Request, op operation) erro
 	return nil
 }
 
-// refreshes says whether the request is a refresh at the URL where the token endpoint is.
+// refreshes reports whether the request is a refresh at the current URL of the token endpoint.
 func (s site) refreshes(r *http.Request, op operation) bool {
 	isToken := op == opToken && !s.tokenMoved || op == opMovedToken && s.tokenMoved
 
 	return isToken && r.PostFormValue("grant_type") == "refresh_token"
 }
 
-// failuresOver says whether this refresh token has failed as often as it should.
+// failuresOver reports whether this refresh token has failed as often as the switch requires.
 func (s site) failuresOver(r *http.Request) (bool, error) {
 	most := s.with.Number(switches.FailsFirst)
 	if most == 0 {
@@ -50,7 +50,7 @@ func (s site) failuresOver(r *http.Request) (bool, error) {
 	return tries > most, err
 }
 
-// refusedOAuth is the refusal that a switch puts in the place of an answer of the authorization server.
+// refusedOAuth returns the refusal with which a switch replaces a response of the authorization server.
 func (s site) refusedOAuth(op operation) (refusal, bool) {
 	switch {
 	case op == opDiscovery && s.with.Has(switches.DiscoveryMissing):
@@ -66,7 +66,7 @@ func (s site) refusedOAuth(op operation) (refusal, bool) {
 	}
 }
 
-// failedEndpoint is the answer of a revocation or introspection endpoint that fails in the given way.
+// failedEndpoint returns the response of a revocation or introspection endpoint that fails in the given way.
 func failedEndpoint(how string) refusal {
 	if how == "html" {
 		return htmlRefusal(http.StatusOK)
@@ -83,7 +83,7 @@ func failedEndpoint(how string) refusal {
 	return refusal{status: status, contentType: jsonType, body: `{"error":"` + code + `"}`}
 }
 
-// failedRefresh is the answer to a refresh that fails in the given way.
+// failedRefresh returns the response to a refresh that fails in the given way.
 func failedRefresh(how string) refusal {
 	problem := func(status int, code string) refusal {
 		return refusal{

@@ -12,24 +12,24 @@ import (
 )
 
 const (
-	// largePageCount is the most entries that a page may be asked for without growing large.
+	// largePageCount is the maximum _count for which a page remains small.
 	largePageCount = 25
-	// defaultPageCount is what a search without _count asks for.
+	// defaultPageCount is the _count of a search without one.
 	defaultPageCount = 50
-	// deepLevels is how deep an entry of deep-json is nested.
+	// deepLevels is the nesting depth of an entry of deep-json.
 	deepLevels = 100_000
-	// bombMembers is how many MiB a gzip bomb unpacks to.
+	// bombMembers is the uncompressed size of a gzip bomb in MiB.
 	bombMembers = 1024
 )
 
-// Marks stand in an encoded page where something comes that package json would not write.
+// Placeholders in an encoded page for content that package json would not write.
 const (
 	markNarrative = "mark of a large narrative"
 	markDeep      = "mark of a deep value"
 	markBytes     = "mark of bytes that are not UTF-8"
 )
 
-// addEntries puts entries on a page that a client must drop, or must not meet twice.
+// addEntries adds entries to a page that a client must discard, or must not process twice.
 func (q fhirRequest) addEntries(bundle map[string]any) {
 	entries, _ := bundle["entry"].([]any)
 	if q.with.Has(switches.DuplicateEntries) {
@@ -73,7 +73,7 @@ func (q fhirRequest) addEntries(bundle map[string]any) {
 	}
 }
 
-// addNarrative makes the first resource of a page large when the page was asked for with too many entries.
+// addNarrative enlarges the first resource of a page if the page was requested with too many entries.
 func (q fhirRequest) addNarrative(bundle map[string]any) {
 	count := defaultPageCount
 	if asked, err := strconv.Atoi(q.query.Get("_count")); err == nil {
@@ -89,8 +89,8 @@ func (q fhirRequest) addNarrative(bundle map[string]any) {
 	}
 }
 
-// sendPage puts what package json would not write in the place of the marks. What is large is written while it is
-// sent, so that it is never held.
+// sendPage replaces the placeholders by content that package json would not write. It writes large content directly to
+// the response, so that it is never buffered.
 func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	if q.with.Has(switches.GzipBomb) {
 		answer.header.Set("Content-Encoding", "gzip")
@@ -111,8 +111,8 @@ func (q fhirRequest) sendPage(answer *captured, raw []byte) {
 	}
 }
 
-// writeBomb writes a Bundle with a string of 1 GiB, packed to about a megabyte. It is made of gzip members, which
-// unpack to what they unpack to one after another (RFC 1952 section 2.2): one of 1 MiB is packed once and repeated.
+// writeBomb writes a Bundle with a string of 1 GiB, compressed to about a megabyte. It consists of gzip members, whose
+// contents are concatenated (RFC 1952 section 2.2): one member of 1 MiB is compressed once and repeated.
 func writeBomb(w io.Writer) {
 	head, err := packed([]byte(`{"resourceType":"Bundle","type":"searchset","language":"`))
 	if err != nil {
@@ -135,7 +135,7 @@ func writeBomb(w io.Writer) {
 	_, _ = w.Write(tail)
 }
 
-// packed is a whole gzip member.
+// packed returns a complete gzip member.
 func packed(plain []byte) ([]byte, error) {
 	var out bytes.Buffer
 	writer := gzip.NewWriter(&out)

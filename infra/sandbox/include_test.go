@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// includeBundle is a patient whose resources refer to one another in every way that includes follow.
+// includeBundle is a patient whose resources contain every kind of reference that includes follow.
 const includeBundle = `{"resourceType":"Bundle","entry":[
  {"resource":{"resourceType":"Patient","id":"p"}},
  {"resource":{"resourceType":"Medication","id":"m1"}},
@@ -60,7 +60,7 @@ func (p *portal) entriesOf(page searchset) []string {
 	return found
 }
 
-func TestIncludesBringOtherResourcesAlong(t *testing.T) {
+func TestIncludesAddRelatedResources(t *testing.T) {
 	t.Parallel()
 	p := newIncludePortal(t)
 	for search, c := range map[string]struct {
@@ -127,7 +127,7 @@ func TestIncludesDoNotCountAsMatches(t *testing.T) {
 	}
 }
 
-func TestUnknownIncludesAreRefusedWhenHandlingIsStrict(t *testing.T) {
+func TestUnknownIncludesAreRefusedWithStrictHandling(t *testing.T) {
 	t.Parallel()
 	p := newIncludePortal(t)
 	access := p.connect("p").Access
@@ -139,7 +139,7 @@ func TestUnknownIncludesAreRefusedWhenHandlingIsStrict(t *testing.T) {
 	}
 }
 
-func TestTheCapabilityStatementListsTheIncludes(t *testing.T) {
+func TestCapabilityStatementListsIncludes(t *testing.T) {
 	t.Parallel()
 	p := newIncludePortal(t)
 	include := map[string][]string{}
@@ -160,7 +160,7 @@ func TestTheCapabilityStatementListsTheIncludes(t *testing.T) {
 	}
 }
 
-func TestSearchesSelectByLastUpdated(t *testing.T) {
+func TestSearchFiltersByLastUpdated(t *testing.T) {
 	t.Parallel()
 	p := newIncludePortal(t)
 	access := p.connect("p").Access

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-func TestAPatientsTokenOpensNothingOfAnotherPatient(t *testing.T) {
+func TestTokenIsLimitedToItsPatient(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	attacker := p.connect("rowan-birch")
@@ -23,7 +23,7 @@ func TestAPatientsTokenOpensNothingOfAnotherPatient(t *testing.T) {
 	for resourceType, ids := range recordOf(t, "alder-maple") {
 		for _, id := range ids {
 			if own[resourceType+"/"+id] {
-				continue // clinics, clinicians and drugs that both records hold
+				continue // clinics, clinicians and drugs in both records
 			}
 			tried++
 			wantOutcome(t, p.read(attacker.Access, resourceType+"/"+id), http.StatusNotFound, "not-found")
@@ -45,7 +45,7 @@ func TestAPatientsTokenOpensNothingOfAnotherPatient(t *testing.T) {
 	}
 }
 
-func TestACursorOpensNothingOfAnotherPatient(t *testing.T) {
+func TestCursorGrantsNoAccessToOtherPatient(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	victim, attacker := p.connect("cedar-brook"), p.connect("willow-ash")
@@ -63,7 +63,7 @@ func TestACursorOpensNothingOfAnotherPatient(t *testing.T) {
 	wantOutcome(t, p.get(withPatient, "Authorization", "Bearer "+attacker.Access), http.StatusForbidden, "forbidden")
 }
 
-func TestFHIRNeedsABearerToken(t *testing.T) {
+func TestFHIRRequiresBearerToken(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")
@@ -117,7 +117,7 @@ func TestScopesLimitTypesAndInteractions(t *testing.T) {
 	}
 }
 
-func TestATokenOfARemovedPersonaOpensNothing(t *testing.T) {
+func TestTokenOfRemovedPersonaIsRefused(t *testing.T) {
 	t.Parallel()
 	var deps sandbox.Deps
 	p := newPortal(t, func(d *sandbox.Deps) { deps = *d })

@@ -24,7 +24,7 @@ func (p *oauthClient) introspect(token, client string) map[string]any {
 	return a.json(p.t)
 }
 
-func TestRevokingEitherTokenEndsTheGrant(t *testing.T) {
+func TestRevokingEitherTokenEndsGrant(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, pick := range map[string]func(tokens) string{
@@ -46,7 +46,7 @@ func TestRevokingEitherTokenEndsTheGrant(t *testing.T) {
 	}
 }
 
-func TestRevocationTouchesNobodyElsesTokens(t *testing.T) {
+func TestRevocationKeepsOtherClientsTokens(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got, other := p.connect("alder-maple"), p.connect("alder-maple")
@@ -64,7 +64,7 @@ func TestRevocationTouchesNobodyElsesTokens(t *testing.T) {
 	wantError(t, p.revoke("", clientID), 400, "invalid_request")
 }
 
-func TestIntrospectionTellsAClientAboutItsOwnTokens(t *testing.T) {
+func TestIntrospectionIsLimitedToOwnTokens(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")

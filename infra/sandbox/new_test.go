@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-func TestNewRefusesWhatCannotWork(t *testing.T) {
+func TestNewRefusesInvalidDeps(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*sandbox.Deps){
 		"relative base":         func(d *sandbox.Deps) { d.BaseURL = "/sandbox" },
@@ -52,7 +52,7 @@ func TestNewRefusesWhatCannotWork(t *testing.T) {
 	}
 }
 
-// brokenStore fails every call.
+// brokenStore returns an error from every call.
 type brokenStore struct{}
 
 var errBroken = errors.New("table-is-gone")
@@ -65,7 +65,7 @@ func (brokenStore) Swap(context.Context, string, []byte, []byte, time.Time) (boo
 	return false, errBroken
 }
 
-func TestAStoreThatFailsIsLoggedAndNotShown(t *testing.T) {
+func TestStoreErrorIsLoggedAndNotShown(t *testing.T) {
 	t.Parallel()
 	var lines bytes.Buffer
 	p := newPortal(t, func(d *sandbox.Deps) {
@@ -105,7 +105,7 @@ func TestTokensAreStoredHashed(t *testing.T) {
 	}
 }
 
-// recordingStore keeps what is written to it.
+// recordingStore records everything written to it.
 type recordingStore struct {
 	*memstore.Store
 

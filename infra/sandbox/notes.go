@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// notesLast is how long a counter or a search session is kept.
+// notesLast is how long a counter or a search session is stored.
 const notesLast = 24 * time.Hour
 
 var (
@@ -22,13 +22,13 @@ var (
 	errNoRandom = errors.New("no session id could be made")
 )
 
-// notes is what a misbehaving portal remembers in the sandbox's store: how often something happened, and which search
-// sessions are open. It is in the store because the requests of one client reach many processes.
+// notes holds the state of a misbehaving portal in the sandbox's store: counters, and open search sessions. It is in
+// the store because a client's requests reach many processes.
 type notes struct {
 	store  oauth.Store
 	now    func() time.Time
 	random io.Reader
-	site   string // keeps the notes of portals apart
+	site   string // separates the notes of portals
 }
 
 func (n notes) key(kind string, parts []string) string {
@@ -37,7 +37,7 @@ func (n notes) key(kind string, parts []string) string {
 	return kind + hex.EncodeToString(sum[:])
 }
 
-// count adds one to a counter and returns its new value.
+// count increments a counter and returns its new value.
 func (n notes) count(ctx context.Context, parts ...string) (int64, error) {
 	key := n.key("COUNT#", parts)
 	for range 100 {
@@ -65,7 +65,7 @@ func (n notes) count(ctx context.Context, parts ...string) (int64, error) {
 	return 0, errBusy
 }
 
-// counted is the value of a counter.
+// counted returns the value of a counter.
 func (n notes) counted(ctx context.Context, parts ...string) (int64, error) {
 	raw, found, err := n.store.Get(ctx, n.key("COUNT#", parts))
 	if err != nil || !found {
@@ -76,7 +76,7 @@ func (n notes) counted(ctx context.Context, parts ...string) (int64, error) {
 	return value, errCounter("decode", err)
 }
 
-// moment is a time that was noted.
+// moment returns a stored time.
 func (n notes) moment(ctx context.Context, parts ...string) (at time.Time, isSet bool, err error) {
 	raw, isSet, err := n.store.Get(ctx, n.key("MOMENT#", parts))
 	if err != nil || !isSet {
@@ -87,14 +87,14 @@ func (n notes) moment(ctx context.Context, parts ...string) (at time.Time, isSet
 	return at, true, errCounter("decode", err)
 }
 
-// setMoment notes a time.
+// setMoment stores a time.
 func (n notes) setMoment(ctx context.Context, at time.Time, parts ...string) error {
 	raw := []byte(at.UTC().Format(time.RFC3339Nano))
 
 	return errCounter("put", n.store.Put(ctx, n.key("MOMENT#", parts), raw, n.now().Add(notesLast)))
 }
 
-// errCounter says what failed, nil when nothing did.
+// errCounter names the operation that failed, or returns nil if err is nil.
 func errCounter(what string, err error) error {
 	if err == nil {
 		return nil
@@ -103,7 +103,7 @@ func errCounter(what string, err error) error {
 	return fmt.Errorf("%s counter: %w", what, err)
 }
 
-// every says whether this is the n-th, 2n-th… of its kind; n = 0 is never, and counts nothing.
+// every reports whether this is the n-th, 2n-th… event of its kind; n = 0 means never, and counts nothing.
 func (n notes) every(ctx context.Context, period int64, parts ...string) (bool, error) {
 	if period <= 0 {
 		return false, nil
@@ -113,7 +113,7 @@ func (n notes) every(ctx context.Context, period int64, parts ...string) (bool, 
 	return err == nil && counted%period == 0, err
 }
 
-// openSession keeps the query of a next page and returns the id under which it can be fetched once.
+// openSession stores the query of a next page and returns the id with which it can be fetched once.
 func (n notes) openSession(ctx context.Context, query string) (string, error) {
 	raw := make([]byte, 16)
 	if _, err := io.ReadFull(n.random, raw); err != nil {
@@ -127,7 +127,7 @@ func (n notes) openSession(ctx context.Context, query string) (string, error) {
 	return id, nil
 }
 
-// session returns the query of a session and leaves it open, or false when there is none.
+// session returns the query of a session and leaves it open, or false if there is none.
 func (n notes) session(ctx context.Context, id string) (string, bool, error) {
 	query, found, err := n.store.Get(ctx, n.key("SESSION#", []string{id}))
 	if err != nil {
@@ -137,7 +137,7 @@ func (n notes) session(ctx context.Context, id string) (string, bool, error) {
 	return string(query), found, nil
 }
 
-// takeSession returns the query of a session and closes it, or false when there is none.
+// takeSession returns the query of a session and closes it, or false if there is none.
 func (n notes) takeSession(ctx context.Context, id string) (string, bool, error) {
 	key := n.key("SESSION#", []string{id})
 	query, found, err := n.store.Get(ctx, key)
@@ -155,5 +155,5 @@ func (n notes) takeSession(ctx context.Context, id string) (string, bool, error)
 	return string(query), swapped, nil
 }
 
-// usedSession stands in the place of the query of a session that was taken.
+// usedSession replaces the query of a session once it is closed.
 const usedSession = "used"

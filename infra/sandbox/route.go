@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// operation is what a request asks for.
+// operation is the operation that a request names.
 type operation int
 
 const (
@@ -23,7 +23,7 @@ const (
 	opRead
 	opSearch
 	opEverything
-	opPage  // a later page of a search or of a whole record, at the base
+	opPage  // a later page of a search or of a complete record, at the base
 	opBatch // posted to the base
 	opAttachment
 	opAuthorize
@@ -34,18 +34,18 @@ const (
 	opKeys
 	opUserinfo
 	opMovedToken
-	opNetwork // of the UDAP side
+	opNetwork // of the UDAP server
 )
 
-// handler finds the portal that a path belongs to: the one at the mount point, or one with switches in its path. The
-// identity provider is of no portal, and has no switches but those on its page.
+// handler finds the portal for a path: the one at the mount point, or one with switches in its path. The identity
+// provider does not belong to a portal; its only switches are those on its page.
 type handler struct {
 	mount    string // path of the BaseURL
 	provider *identity.Server
 	site     site
 }
 
-// ServeHTTP hands the request to its portal.
+// ServeHTTP passes the request to its portal.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := h.relative(r.URL.Path)
 	if below, ok := strings.CutPrefix(path, strings.TrimPrefix(people.Issuer, "/")+"/"); ok {
@@ -71,13 +71,13 @@ type site struct {
 	notes   notes
 	log     *slog.Logger
 	network *udap.Server
-	// tokenMoved says that the token endpoint is at the second of its URLs.
+	// tokenMoved reports whether the token endpoint is at the second of its URLs.
 	tokenMoved bool
-	// inBatch says that a request stands in a batch, which the server has admitted as a whole.
+	// inBatch reports whether a request is part of a batch, which the server has admitted as a whole.
 	inBatch bool
 }
 
-// serve finds the operation, lets the switches spoil it, and calls it.
+// serve finds the operation, applies the switches, and calls it.
 func (s site) serve(w http.ResponseWriter, r *http.Request, path string) {
 	op, args := route(path)
 	if op == opPage && r.Method == http.MethodPost && s.with.Has(switches.Batch) {
@@ -143,8 +143,8 @@ func (s site) call(w http.ResponseWriter, r *http.Request, op operation, args []
 	}
 }
 
-// relative cuts the mount point off. API Gateway shows the path without the stage and a custom domain may map
-// another one, so every tail of the mount's path is accepted: /v1/sandbox, /sandbox.
+// relative removes the mount point from the path. API Gateway passes the path without the stage and a custom domain may
+// map a different one, so every suffix of the mount's path is accepted: /v1/sandbox, /sandbox.
 func (h *handler) relative(path string) string {
 	for mount := h.mount; mount != ""; {
 		if rest, ok := strings.CutPrefix(path, mount+"/"); ok {
@@ -160,7 +160,7 @@ func (h *handler) relative(path string) string {
 	return strings.TrimPrefix(path, "/")
 }
 
-// route names the operation of a path below the mount point, with the resource type and id for FHIR.
+// route returns the operation of a path below the mount point, with the resource type and id for FHIR.
 func route(path string) (op operation, args []string) {
 	switch path {
 	case "fhir/.well-known/smart-configuration":
@@ -207,7 +207,7 @@ func route(path string) (op operation, args []string) {
 	}
 }
 
-// method is the only one that the operation takes.
+// method returns the only method that the operation supports.
 func (op operation) method() string {
 	switch op {
 	case opToken, opMovedToken, opRevoke, opIntrospect, opBatch:

@@ -1,14 +1,14 @@
-// Package sandbox is a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. The Lambda
-// ANY /sandbox/{proxy+} (functions/sandboxehr) serves it in test mode only; make run and tests use it too.
+// Package sandbox is a synthetic patient portal (SMART on FHIR, FHIR R4) with invented personas. The Lambda ANY
+// /sandbox/{proxy+} (functions/sandboxehr) serves it in test mode only; make run and tests also use it.
 //
-// Auth: its own, as a portal has it: OAuth with PKCE in package oauth, bearer tokens in package fhirserver. It never
-// answers with the service's error envelope, because it plays somebody else's server. Callers: the patient's browser
+// Auth: its own, as in a portal: OAuth with PKCE in package oauth, bearer tokens in package fhirserver. It never
+// responds with the service's error envelope, because it simulates an external server. Callers: the patient's browser
 // (authorize), callback (token), exportworker and refreshworker (FHIR, refresh), deleteconnection (revoke).
 //
-// This package finds the operation behind a path and applies the faults that show on the wire. A FHIR base URL with
-// switches in its path, /sandbox/with/outcome-entry,access:5s/fhir, is a portal of its own that misbehaves so; package
-// switches lists them, and GET /sandbox/with shows the list. What the records say is in package persona. Beside the
-// portal stands the simulated identity provider of TEFCA mode, package identity.
+// This package finds the operation for a path and applies the wire-level faults. A FHIR base URL with switches in its
+// path, /sandbox/with/outcome-entry,access:5s/fhir, is a separate portal that misbehaves accordingly; package switches
+// lists them, and GET /sandbox/with shows the list. Package persona owns the records. The simulated identity provider
+// of TEFCA mode, package identity, runs beside the portal.
 package sandbox
 
 import (
@@ -31,7 +31,7 @@ import (
 	"recordbridge/shared/tefca/people"
 )
 
-// DefaultClientID is the public client under which the service itself is registered with the sandbox.
+// DefaultClientID is the public client as which the service itself is registered with the sandbox.
 const DefaultClientID = "recordbridge-sandbox"
 
 var (
@@ -42,7 +42,7 @@ var (
 	errPersona  = errors.New("personas need ids of their own")
 )
 
-// Deps is what the sandbox is made of. Every field is required but Identities.
+// Deps holds the sandbox's dependencies. Every field except Identities is required.
 type Deps struct {
 	// BaseURL is the public URL of the mount point, such as http://127.0.0.1:4566/v1/sandbox. The FHIR base is
 	// BaseURL + "/fhir", and every absolute link starts with it.
@@ -51,16 +51,16 @@ type Deps struct {
 	Clients  []oauth.Client
 	Store    oauth.Store
 	Now      func() time.Time
-	// Random yields codes and tokens; it must be safe for concurrent use, as crypto/rand.Reader is.
+	// Random is the source of codes and tokens; it must be safe for concurrent use, like crypto/rand.Reader.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
-	// Identities are the identity providers whose word the portal takes for who a person is (package udap); without them
-	// it is the simulated one beside it.
+	// Identities holds the identity providers that the portal trusts (package udap). The default is the simulated one
+	// beside it.
 	Identities udap.Issuers
 }
 
-// New returns the handler. It sees paths with or without the stage in front: with the BaseURL above both
+// New returns the handler. It accepts paths with or without the stage: with the BaseURL above both
 // /v1/sandbox/fhir/metadata and /sandbox/fhir/metadata are the CapabilityStatement.
 func New(d Deps) (http.Handler, error) {
 	base, err := d.check()
@@ -98,8 +98,8 @@ func New(d Deps) (http.Handler, error) {
 	}}, nil
 }
 
-// unlisted are the patients of TEFCA mode, whom the portal knows as a facility of a network; they have
-// no sign-in of their own.
+// unlisted returns the patients of TEFCA mode, whom the portal knows as a facility of a network; they can't sign in
+// themselves.
 func unlisted() []persona.Persona {
 	all := people.All()
 	known := make([]persona.Persona, 0, len(all))
@@ -111,7 +111,7 @@ func unlisted() []persona.Persona {
 	return known
 }
 
-// authorizer lets package fhirserver ask the portal about bearer tokens.
+// authorizer returns the portal's lookup of bearer tokens for package fhirserver.
 func authorizer(portal *oauth.Server) fhirserver.Authorizer {
 	return func(ctx context.Context, token string) (fhirserver.Access, error) {
 		access, err := portal.Access(ctx, token)

@@ -67,7 +67,7 @@ func (p *portal) pages(token, search string) []searchset {
 	return all
 }
 
-// recordOf is what the generator says, as id lists per type.
+// recordOf returns the generator's lists of ids by type.
 func recordOf(t *testing.T, personaID string) map[string][]string {
 	t.Helper()
 	ids := map[string][]string{}
@@ -87,7 +87,7 @@ func recordOf(t *testing.T, personaID string) map[string][]string {
 	return ids
 }
 
-func TestPagesReturnEveryResourceOnce(t *testing.T) {
+func TestPagesReturnEachResourceOnce(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("cedar-brook")
@@ -115,7 +115,7 @@ func TestPagesReturnEveryResourceOnce(t *testing.T) {
 	}
 }
 
-func TestTheSelfLinkRepeatsItsPage(t *testing.T) {
+func TestSelfLinkReturnsSamePage(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("willow-ash")
@@ -126,7 +126,7 @@ func TestTheSelfLinkRepeatsItsPage(t *testing.T) {
 	}
 }
 
-func TestCountZeroAsksForTheTotal(t *testing.T) {
+func TestCountZeroReturnsTotal(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")
@@ -136,7 +136,7 @@ func TestCountZeroAsksForTheTotal(t *testing.T) {
 	}
 }
 
-func TestAPageStaysBelowTheLimitOfALambda(t *testing.T) {
+func TestPageStaysBelowLambdaLimit(t *testing.T) {
 	t.Parallel()
 	const (
 		size      = 700 << 10
@@ -171,7 +171,7 @@ func TestAPageStaysBelowTheLimitOfALambda(t *testing.T) {
 	}
 }
 
-func TestSearchesSelectByParameter(t *testing.T) {
+func TestSearchFiltersByParameter(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("willow-ash")
@@ -212,7 +212,7 @@ func TestSearchesSelectByParameter(t *testing.T) {
 	}
 }
 
-func TestBadSearchesAreRefused(t *testing.T) {
+func TestInvalidSearchesAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	got := p.connect("alder-maple")
@@ -235,7 +235,7 @@ func TestBadSearchesAreRefused(t *testing.T) {
 	}
 }
 
-func TestEachNthSearchFailsWhenToldSo(t *testing.T) {
+func TestNthSearchFailsWithSwitch(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "search-503:3")
 	token := p.connect("alder-maple").Access

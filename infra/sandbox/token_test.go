@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestTheTokenEndpointRefusesBadExchanges(t *testing.T) {
+func TestTokenEndpointRefusesInvalidExchanges(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, c := range map[string]struct {
@@ -46,7 +46,7 @@ func TestTheTokenEndpointRefusesBadExchanges(t *testing.T) {
 	}
 }
 
-func TestTheTokenEndpointReadsFormsOnly(t *testing.T) {
+func TestTokenEndpointAcceptsOnlyForms(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	form := exchangeForm(p.code("alder-maple"))
@@ -58,7 +58,7 @@ func TestTheTokenEndpointReadsFormsOnly(t *testing.T) {
 	wantError(t, p.post("/oauth/token", huge), 400, "invalid_request")
 }
 
-func TestACodeExpires(t *testing.T) {
+func TestCodeExpires(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	code := p.code("alder-maple")
@@ -66,7 +66,7 @@ func TestACodeExpires(t *testing.T) {
 	wantError(t, p.post("/oauth/token", exchangeForm(code)), 400, "invalid_grant")
 }
 
-func TestReplayingACodeRevokesItsGrant(t *testing.T) {
+func TestCodeReplayRevokesGrant(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	code := p.code("alder-maple")
@@ -80,7 +80,7 @@ func TestReplayingACodeRevokesItsGrant(t *testing.T) {
 	wantError(t, p.refresh(first.Refresh), 400, "invalid_grant")
 }
 
-func TestALateReplayOfACodeRevokesItsGrantToo(t *testing.T) {
+func TestLateCodeReplayRevokesGrant(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	code := p.code("alder-maple")
@@ -90,7 +90,7 @@ func TestALateReplayOfACodeRevokesItsGrantToo(t *testing.T) {
 	wantOutcome(t, p.read(first.Access, "Condition"), http.StatusUnauthorized, "login")
 }
 
-func TestOfConcurrentExchangesAtMostOneWins(t *testing.T) {
+func TestConcurrentExchangesHaveAtMostOneWinner(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	code := p.code("alder-maple")
@@ -100,7 +100,7 @@ func TestOfConcurrentExchangesAtMostOneWins(t *testing.T) {
 	}
 }
 
-func TestARefreshTokenRotatesAndItsReuseRevokesTheFamily(t *testing.T) {
+func TestRefreshTokenRotatesAndReuseRevokesFamily(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	first := p.connect("alder-maple")
@@ -119,7 +119,7 @@ func TestARefreshTokenRotatesAndItsReuseRevokesTheFamily(t *testing.T) {
 	wantOutcome(t, p.read(third.Access, "Condition"), http.StatusUnauthorized, "login")
 }
 
-func TestOfConcurrentRefreshesAtMostOneWins(t *testing.T) {
+func TestConcurrentRefreshesHaveAtMostOneWinner(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("alder-maple").Refresh
@@ -129,7 +129,7 @@ func TestOfConcurrentRefreshesAtMostOneWins(t *testing.T) {
 	}
 }
 
-func TestRefreshIsBoundToItsClientAndScope(t *testing.T) {
+func TestRefreshIsBoundToClientAndScope(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("alder-maple").Refresh
@@ -145,7 +145,7 @@ func TestRefreshIsBoundToItsClientAndScope(t *testing.T) {
 	}
 }
 
-func TestARefreshTokenEndsWithTheConsent(t *testing.T) {
+func TestRefreshTokenExpiresWithConsent(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	token := p.connect("alder-maple").Refresh
@@ -155,7 +155,7 @@ func TestARefreshTokenEndsWithTheConsent(t *testing.T) {
 	wantError(t, p.refresh(token), 400, "invalid_grant")
 }
 
-func TestWithoutOfflineAccessThereIsNoRefreshToken(t *testing.T) {
+func TestNoRefreshTokenWithoutOfflineAccess(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	if got := p.connect("alder-maple", "scope", "launch/patient patient/*.read").Refresh; got != "" {
@@ -163,7 +163,7 @@ func TestWithoutOfflineAccessThereIsNoRefreshToken(t *testing.T) {
 	}
 }
 
-func TestAConfidentialClientAuthenticatesByBasicOrForm(t *testing.T) {
+func TestConfidentialClientAuthenticatesByBasicOrForm(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	basic := "Basic " + base64.StdEncoding.EncodeToString(
@@ -193,7 +193,7 @@ func TestAConfidentialClientAuthenticatesByBasicOrForm(t *testing.T) {
 	}
 }
 
-func TestRefuseRefreshIsASwitch(t *testing.T) {
+func TestRefuseRefreshSwitch(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t).with(t, "refresh-fails:invalid_grant")
 	got := p.connect("alder-maple")
@@ -203,7 +203,7 @@ func TestRefuseRefreshIsASwitch(t *testing.T) {
 	}
 }
 
-// race does the same thing eight times at once and counts the successes.
+// race makes the same attempt eight times concurrently and counts the successes.
 func race(attempt func() answer) int {
 	var group sync.WaitGroup
 	statuses := make(chan int, 8)

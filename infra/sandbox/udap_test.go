@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox"
 )
 
-func TestAPersonWhomAProviderHasVerifiedOpensTheirRecordByUDAP(t *testing.T) {
+func TestUDAPVerifiedPersonReadsOwnRecord(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
 	client := m.registered("1")
@@ -40,7 +40,7 @@ func TestAPersonWhomAProviderHasVerifiedOpensTheirRecordByUDAP(t *testing.T) {
 	m.tokens(m.ask(m.signed(m.assertion(client, "4", map[string]any{"extensions": m.extensions(nested)}))))
 }
 
-func TestATrustCommunityIsKeptInTheStoreAndIsOfOneStackOnly(t *testing.T) {
+func TestUDAPTrustCommunityIsStoredPerStack(t *testing.T) {
 	t.Parallel()
 	first := newPortal(t, withIdentities)
 	var shared sandbox.Deps
@@ -56,7 +56,7 @@ func TestATrustCommunityIsKeptInTheStoreAndIsOfOneStackOnly(t *testing.T) {
 	}
 }
 
-func TestASoftwareStatementThatIsNotTheMembersOwnIsRefused(t *testing.T) {
+func TestUDAPRefusesForeignSoftwareStatement(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
 	stranger := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI) // of another community
@@ -94,10 +94,10 @@ func TestASoftwareStatementThatIsNotTheMembersOwnIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnAssertionThatProvesNothingOpensNothing(t *testing.T) {
+func TestUDAPRefusesInvalidAssertion(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
-	other := m.join(rsaKeys()[0], "https://other.example") // a member, too
+	other := m.join(rsaKeys()[0], "https://other.example") // also a member
 	client := m.registered("1")
 	m.tokens(m.ask(m.signed(m.assertion(client, "used", nil))))
 	leaf, err := base64.StdEncoding.DecodeString(m.chain[0])
@@ -136,12 +136,12 @@ func TestAnAssertionThatProvesNothingOpensNothing(t *testing.T) {
 	}
 }
 
-// asMember is a member at the same portal for a subtest.
+// asMember returns a member at the same portal for a subtest.
 func (p *portal) asMember(m *communityMember) *communityMember {
 	return &communityMember{portal: p, key: m.key, chain: m.chain}
 }
 
-func TestAPersonWhomNobodyHasVerifiedIsNobody(t *testing.T) {
+func TestUDAPRefusesUnverifiedPerson(t *testing.T) {
 	t.Parallel()
 	m := newPortal(t, withIdentities).join(rsaKeys()[1], memberURI)
 	client := m.registered("1")
@@ -181,7 +181,7 @@ func TestAPersonWhomNobodyHasVerifiedIsNobody(t *testing.T) {
 	}
 }
 
-func TestTheUDAPSideMisbehavesAsItsSwitchSays(t *testing.T) {
+func TestUDAPMisbehavesAsSwitchSays(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t, withIdentities)
 	signed := func(how string) (claims map[string]any) {

@@ -11,10 +11,10 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// tokenUses counts the requests to a token URL that will move.
+// tokenUses counts the requests to a token URL before it moves.
 const tokenUses = "token uses"
 
-// switchList is what GET /sandbox/with answers, and with an unknown switch the 404.
+// switchList is the response of GET /sandbox/with, and the 404 for an unknown switch.
 type switchList struct {
 	Error    string            `json:"error,omitempty"`
 	Usage    string            `json:"usage"`
@@ -22,7 +22,7 @@ type switchList struct {
 	Known    []switches.Switch `json:"switches"`
 }
 
-// serveWith serves what is below /with/: the list of switches, or the portal that the first segment describes.
+// serveWith serves the paths below /with/: the list of switches, or the portal that the first segment describes.
 func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string) {
 	spec, path, isPortal := strings.Cut(below, "/")
 	list := switchList{
@@ -56,7 +56,8 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 	there.serve(w, r, path)
 }
 
-// at is the portal with the switches of the spec. It costs a few small copies, and no state unless its token URL moves.
+// at returns the portal with the switches of the spec. It needs only a few small copies, and no state unless its token
+// URL moves.
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site
 	there.notes.site = spec

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-func TestSwitchesDecideOnAudAndNonce(t *testing.T) {
+func TestSwitchesControlAudAndNonce(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for _, c := range []struct{ spec, parameter, value, want string }{
@@ -35,7 +35,7 @@ func TestSwitchesDecideOnAudAndNonce(t *testing.T) {
 	}
 }
 
-func TestSwitchesChangeTheAuthorizationAnswer(t *testing.T) {
+func TestSwitchesChangeAuthorizationResponse(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "fragment")
@@ -63,7 +63,7 @@ func TestSwitchesChangeTheAuthorizationAnswer(t *testing.T) {
 	}
 }
 
-func TestEveryAuthorizationErrorCanBeHad(t *testing.T) {
+func TestSwitchProducesEveryAuthorizationError(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	table := switches.Table()
@@ -73,7 +73,7 @@ func TestEveryAuthorizationErrorCanBeHad(t *testing.T) {
 	}
 }
 
-func TestRedirectURIsMayHaveToBeHTTPS(t *testing.T) {
+func TestSwitchRequiresHTTPSRedirectURI(t *testing.T) {
 	t.Parallel()
 	const plain = "http://127.0.0.1:4566/v1/bridge/callback"
 	p := newPortal(t, func(d *sandbox.Deps) {
@@ -126,7 +126,7 @@ func TestSwitchesNarrowScopes(t *testing.T) {
 	}
 }
 
-func TestDiscoveryTellsWhichScopesAreKnown(t *testing.T) {
+func TestDiscoveryListsSupportedScopes(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, c := range map[string]struct{ capability, scope string }{

@@ -80,7 +80,7 @@ func keySet(t *testing.T, public any) []byte {
 	return toJSON(t, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: public, KeyID: "k1"}}})
 }
 
-// assertion signs the claims; nil changes leave those of a good assertion for the token URL.
+// assertion signs the claims; nil changes leave those of a valid assertion for the token URL.
 func (s signer) assertion(t *testing.T, p *portal, client string, header, change map[string]any) string {
 	t.Helper()
 	head := map[string]any{"alg": s.algorithm, "kid": "k1", "typ": "JWT"}
@@ -107,7 +107,7 @@ func withAssertion(form url.Values, assertion string) url.Values {
 	return form
 }
 
-func TestAClientProvesItselfWithItsKey(t *testing.T) {
+func TestClientAuthenticatesWithKey(t *testing.T) {
 	t.Parallel()
 	for _, key := range []signer{newECSigner(t), newRSASigner(t)} {
 		keys, err := sandboxjose.ParseKeySet(key.keys)
@@ -133,7 +133,7 @@ func TestAClientProvesItselfWithItsKey(t *testing.T) {
 	}
 }
 
-func TestBadAssertionsAreRefused(t *testing.T) {
+func TestInvalidAssertionsAreRefused(t *testing.T) {
 	t.Parallel()
 	p, key := newPortal(t), newECSigner(t)
 	there := p.with(t, "client-auth:private_key_jwt,jwks:"+b64(key.keys))
@@ -171,7 +171,7 @@ func TestBadAssertionsAreRefused(t *testing.T) {
 	wantError(t, there.post("/oauth/token", form), 400, "invalid_request")
 }
 
-func TestASwitchDemandsAWayToAuthenticate(t *testing.T) {
+func TestSwitchRequiresAuthenticationMethod(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":hush"))
@@ -202,7 +202,7 @@ func TestASwitchDemandsAWayToAuthenticate(t *testing.T) {
 	}
 }
 
-func TestABasicSecretIsDecodedUnlessToldToTakeItAsItIs(t *testing.T) {
+func TestBasicSecretIsDecodedUnlessRawSwitch(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, sent := range map[string]string{
@@ -211,7 +211,7 @@ func TestABasicSecretIsDecodedUnlessToldToTakeItAsItIs(t *testing.T) {
 	} {
 		there := p.with(t, spec)
 		for _, secret := range []string{"hush%3Dx", "hush=x"} {
-			// Decoding leaves an equals sign as it is, so the raw form works at both.
+			// Decoding does not change an equals sign, so the raw form works in both cases.
 			basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(clientID+":"+secret))
 			a := there.post("/oauth/token", exchangeForm(there.code("alder-maple"), "client_id", ""), "Authorization", basic)
 			if accepted := a.status == http.StatusOK; accepted != (secret == sent || secret == "hush=x") {
@@ -221,7 +221,7 @@ func TestABasicSecretIsDecodedUnlessToldToTakeItAsItIs(t *testing.T) {
 	}
 }
 
-func TestIDTokensAreSignedOrFlawedAsToldTo(t *testing.T) {
+func TestIDTokensAreSignedOrFlawedBySwitch(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for flaw, bad := range map[string]string{
@@ -272,7 +272,7 @@ func (p *oauthClient) idToken(token string) (claims map[string]any, signed bool)
 	return claims, err == nil
 }
 
-func TestThePatientIsNamedElsewhere(t *testing.T) {
+func TestSwitchMovesPatientOfTokenResponse(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, got := p.tokenAnswer(t, "patient-fhiruser")

@@ -13,7 +13,7 @@ func (p *oauthClient) discovery() map[string]any {
 	return p.get(p.fhir + "/.well-known/smart-configuration").json(p.t)
 }
 
-func TestDiscoveryMayNameRelativeURLs(t *testing.T) {
+func TestSwitchMakesDiscoveryURLsRelative(t *testing.T) {
 	t.Parallel()
 	there := newPortal(t).with(t, "discovery-relative,id-token:signed")
 	base, err := url.Parse(there.fhir)
@@ -36,7 +36,7 @@ func TestDiscoveryMayNameRelativeURLs(t *testing.T) {
 	}
 }
 
-func TestDiscoveryMayBeMissingOrHTML(t *testing.T) {
+func TestSwitchMakesDiscoveryMissingOrHTML(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, want := range map[string]int{"discovery-missing": http.StatusNotFound, "discovery-html": http.StatusOK} {
@@ -53,7 +53,7 @@ func TestDiscoveryMayBeMissingOrHTML(t *testing.T) {
 	}
 }
 
-func TestDiscoveryMayLeaveThingsOut(t *testing.T) {
+func TestSwitchOmitsDiscoveryFields(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, field := range map[string]string{
@@ -67,7 +67,7 @@ func TestDiscoveryMayLeaveThingsOut(t *testing.T) {
 	}
 }
 
-func TestDiscoveryMayBeThatOfAnAttacker(t *testing.T) {
+func TestSwitchMakesDiscoveryHostile(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for kind, field := range map[string]string{
@@ -82,7 +82,7 @@ func TestDiscoveryMayBeThatOfAnAttacker(t *testing.T) {
 	}
 }
 
-func TestATokenURLMoves(t *testing.T) {
+func TestSwitchMovesTokenURL(t *testing.T) {
 	t.Parallel()
 	there := newPortal(t).with(t, "token-moves:2")
 	before := there.discovery()["token_endpoint"]

@@ -17,7 +17,7 @@ func TestSwitchesRefuseAsPlatformsDo(t *testing.T) {
 		spec, path, scope string
 		status            int
 		contentType, body string
-		fine              string // a request that the same portal answers with 200
+		fine              string // a request to which the same portal responds with 200
 	}{
 		{"require-category", "Observation", "", 400, fhir, "business-rule", "Observation?category=laboratory"},
 		{"require-category", "CarePlan", "", 400, fhir, "business-rule", "Condition"},
@@ -87,7 +87,7 @@ func cmpOr(value, otherwise string) string {
 	return value
 }
 
-// firstPage is the first page of a person's observations at a portal with the switches.
+// firstPage returns the first page of a person's observations at a portal with the switches.
 func (p *portal) firstPage(spec, search string) (there *portal, access string, a answer, bundle map[string]any) {
 	p.t.Helper()
 	there = p.with(p.t, spec)
@@ -117,7 +117,7 @@ func nextLink(bundle map[string]any) string {
 	return ""
 }
 
-func TestSwitchesSpoilBundles(t *testing.T) {
+func TestSwitchesCorruptBundles(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	_, _, _, bundle := p.firstPage("outcome-entry", "Goal")
@@ -173,7 +173,7 @@ func TestSwitchesSpoilBundles(t *testing.T) {
 	}
 }
 
-func TestSpoiledNumbersKeepTheirDigits(t *testing.T) {
+func TestRewrittenNumbersKeepDigits(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	_, _, plain, _ := p.firstPage("label:a", "Observation?_count=200")
@@ -185,7 +185,7 @@ func TestSpoiledNumbersKeepTheirDigits(t *testing.T) {
 	}
 }
 
-func TestANextLinkOfASessionWorksOnce(t *testing.T) {
+func TestSessionNextLinkWorksOnce(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, _, bundle := p.firstPage("session-next,require-category", "Observation?_count=3&category=vital-signs")
@@ -209,7 +209,7 @@ func TestANextLinkOfASessionWorksOnce(t *testing.T) {
 	}
 }
 
-func TestANextLinkCanStandAtTheBase(t *testing.T) {
+func TestNextLinkAtBaseWorksRepeatedly(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, _, bundle := p.firstPage("get-pages", "Observation?_count=3")
@@ -218,7 +218,7 @@ func TestANextLinkCanStandAtTheBase(t *testing.T) {
 		t.Fatalf("next = %q", next)
 	}
 	ids := map[string]bool{}
-	for range 2 { // it works as often as it is asked for
+	for range 2 { // it works repeatedly
 		second := there.searchset(there.get(next, "Authorization", "Bearer "+access))
 		if len(second.Entry) != 3 || !strings.HasPrefix(second.link("next"), there.fhir+"?") {
 			t.Errorf("second page: %d entries, next %q", len(second.Entry), second.link("next"))
@@ -235,7 +235,7 @@ func TestANextLinkCanStandAtTheBase(t *testing.T) {
 		http.StatusNotFound, "not-found")
 }
 
-func TestThePatientCanBreakOff(t *testing.T) {
+func TestSwitchTruncatesPatient(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "patient-broken")
@@ -250,7 +250,7 @@ func TestThePatientCanBreakOff(t *testing.T) {
 	}
 }
 
-func TestRequestsAreLimitedByCount(t *testing.T) {
+func TestSwitchLimitsRequestsByCount(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for spec, retry := range map[string]string{
@@ -269,7 +269,7 @@ func TestRequestsAreLimitedByCount(t *testing.T) {
 	}
 }
 
-func TestServerRefusesRequestsUntilItWasLeftAlone(t *testing.T) {
+func TestServerRefusesRequestsUntilLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "leave-alone:20m")
@@ -285,7 +285,7 @@ func TestServerRefusesRequestsUntilItWasLeftAlone(t *testing.T) {
 		check("Patient/"+got.Patient, false)
 		check("Goal", true)
 		<-time.After(20*time.Minute - time.Second)
-		check("Patient/"+got.Patient, true) // too early: the time begins again
+		check("Patient/"+got.Patient, true) // too early: the period starts again
 		<-time.After(20*time.Minute - time.Second)
 		check("Goal", true)
 		<-time.After(20 * time.Minute)
@@ -294,7 +294,7 @@ func TestServerRefusesRequestsUntilItWasLeftAlone(t *testing.T) {
 	})
 }
 
-func TestABinaryCanBeAnsweredRaw(t *testing.T) {
+func TestSwitchReturnsRawBinary(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, _, bundle := p.firstPage("binary-not-json", "DocumentReference?_count=1")
@@ -310,7 +310,7 @@ func TestABinaryCanBeAnsweredRaw(t *testing.T) {
 	}
 }
 
-func TestAnswersCanBeSlow(t *testing.T) {
+func TestSwitchDelaysResponses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		there := newInProcess(t).with(t, "slow:7s")

@@ -16,8 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// attachmentURL is where the first document of a record, read by itself and found by a search,
-// says that its content is.
+// attachmentURL returns the content URL of a record's first document, which must be the same in a read and in a search.
 func (p *portal) attachmentURL(access string) string {
 	p.t.Helper()
 	type document struct {
@@ -35,7 +34,7 @@ func (p *portal) attachmentURL(access string) string {
 	return read.Content[0].Attachment.URL
 }
 
-func TestAttachmentsHaveAddressesOfTheirOwn(t *testing.T) {
+func TestSwitchServesAttachmentsAtSeparateURLs(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	plain := p.connect("alder-maple").Access
@@ -60,7 +59,7 @@ func TestAttachmentsHaveAddressesOfTheirOwn(t *testing.T) {
 	wantOutcome(t, p.read(plain, "attachments/"+id), http.StatusNotFound, "not-supported")
 }
 
-func TestAttachmentsCanBeElsewhereMissingOrBrokenOff(t *testing.T) {
+func TestSwitchMovesDropsOrTruncatesAttachments(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	foreign := p.with(t, "attachment-foreign")
@@ -89,12 +88,12 @@ func TestAttachmentsCanBeElsewhereMissingOrBrokenOff(t *testing.T) {
 	}
 }
 
-// sink is a client that counts what it gets and keeps nothing.
+// sink is a client that counts the received bytes and discards them.
 type sink struct {
 	header  http.Header
 	status  int
 	bytes   int64
-	largest int // of what was written at once
+	largest int // of a single write
 }
 
 func (s *sink) Header() http.Header    { return s.header }
@@ -106,7 +105,7 @@ func (s *sink) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// count reads something below the FHIR base of a portal in process without keeping the answer.
+// count reads a path below the FHIR base of a portal in process and discards the response.
 func (p *portal) count(access, path string) *sink {
 	p.t.Helper()
 	request := p.request(http.MethodGet, p.fhir+"/"+path, nil)
@@ -118,14 +117,14 @@ func (p *portal) count(access, path string) *sink {
 	return got
 }
 
-func TestLargeAnswersAreGeneratedWhileTheyAreSent(t *testing.T) {
+func TestLargeResponsesAreStreamed(t *testing.T) {
 	t.Parallel()
 	const mebibyte, most = 1 << 20, 1 << 20
 	p := newInProcess(t)
 	binary := recordOf(t, "alder-maple")["Binary"][0]
 	for spec, c := range map[string]struct {
 		path     string
-		at, size int64 // the fewest and the most bytes
+		at, size int64 // minimum and maximum in bytes
 	}{
 		"attachment-large:64": {"attachments/" + binary, 64 * mebibyte, 64 * mebibyte},
 		"page-large:64":       {"Observation?_count=26", 64 * mebibyte, 66 * mebibyte},
@@ -143,7 +142,7 @@ func TestLargeAnswersAreGeneratedWhileTheyAreSent(t *testing.T) {
 	}
 }
 
-func TestAPageIsLargeOnlyWhenTooMuchIsAsked(t *testing.T) {
+func TestPageIsLargeOnlyForLargeCount(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "page-large:2")
@@ -159,7 +158,7 @@ func TestAPageIsLargeOnlyWhenTooMuchIsAsked(t *testing.T) {
 	}
 }
 
-func TestAGzipBombUnpacksToABundle(t *testing.T) {
+func TestGzipBombDecompressesToBundle(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "gzip-bomb")
@@ -175,7 +174,7 @@ func TestAGzipBombUnpacksToABundle(t *testing.T) {
 	if err != nil || response.Header.Get("Content-Encoding") != "gzip" {
 		t.Fatalf("%v, Content-Encoding %q", err, response.Header.Get("Content-Encoding"))
 	}
-	// All members but the first and the last are the same bytes: one of them is unpacked for all.
+	// All members except the first and the last have the same bytes, so only one of them is uncompressed.
 	head, rest := member(t, raw)
 	middle, behind := member(t, rest)
 	packed := rest[:len(rest)-len(behind)]
@@ -194,7 +193,7 @@ func TestAGzipBombUnpacksToABundle(t *testing.T) {
 	}
 }
 
-// member unpacks the first of several gzip members.
+// member uncompresses the first of several gzip members.
 func member(t *testing.T, raw []byte) (plain, behind []byte) {
 	t.Helper()
 	source := bytes.NewReader(raw)
@@ -210,7 +209,7 @@ func member(t *testing.T, raw []byte) (plain, behind []byte) {
 	return plain, raw[len(raw)-source.Len():]
 }
 
-func TestTheNextLinkCanLeadToItsPage(t *testing.T) {
+func TestSwitchLoopsNextLink(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, _, bundle := p.firstPage("next-loop", "Observation?_count=3")
@@ -224,7 +223,7 @@ func TestTheNextLinkCanLeadToItsPage(t *testing.T) {
 	}
 }
 
-func TestEntriesCanBeThereTwice(t *testing.T) {
+func TestSwitchDuplicatesEntries(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, _, a, _ := p.firstPage("duplicate-entries", "Observation?_count=3")
@@ -235,7 +234,7 @@ func TestEntriesCanBeThereTwice(t *testing.T) {
 	}
 }
 
-func TestAPageCanHoldAnEntryThatIsNoUse(t *testing.T) {
+func TestSwitchAddsUselessEntry(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there, access, a, _ := p.firstPage("invalid-entry", "Observation?_count=3")
@@ -267,7 +266,7 @@ func TestAPageCanHoldAnEntryThatIsNoUse(t *testing.T) {
 	}
 }
 
-func TestTheServerCanSpeakAnOlderVersion(t *testing.T) {
+func TestSwitchSetsOlderFHIRVersion(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for version, want := range map[string][3]string{
@@ -310,7 +309,7 @@ func TestTheServerCanSpeakAnOlderVersion(t *testing.T) {
 	wantOutcome(t, old.read(old.connect("willow-ash").Access, "MedicationRequest"), http.StatusNotFound, "not-supported")
 }
 
-func TestTheCapabilityStatementDoesNotTellOfFaults(t *testing.T) {
+func TestCapabilityStatementHidesFaults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newInProcess(t)
@@ -324,7 +323,7 @@ func TestTheCapabilityStatementDoesNotTellOfFaults(t *testing.T) {
 	})
 }
 
-func TestAListOfIdsIsMisread(t *testing.T) {
+func TestSwitchMisreadsIDList(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	page := p.searchset(p.read(p.connect("alder-maple").Access, "Practitioner"))

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// with is the portal with the switches in its address.
+// with returns the portal with the switches in its URL.
 func (p *portal) with(t *testing.T, spec string) *portal {
 	t.Helper()
 	there := p.in(t)
@@ -20,7 +20,7 @@ func (p *portal) with(t *testing.T, spec string) *portal {
 	return there
 }
 
-func TestTheListOfSwitchesIsServed(t *testing.T) {
+func TestSwitchListIsServed(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for _, path := range []string{"/with", "/with/", "/with/deny:*", "/with/deny:*/"} {
@@ -35,7 +35,7 @@ func TestTheListOfSwitchesIsServed(t *testing.T) {
 	}
 }
 
-func TestAnAddressWithABadSwitchDoesNotExist(t *testing.T) {
+func TestURLWithInvalidSwitchIsNotFound(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestAnAddressWithABadSwitchDoesNotExist(t *testing.T) {
 	}
 }
 
-func TestAPortalWithSwitchesIsWholeAndItsOwn(t *testing.T) {
+func TestPortalWithSwitchesIsCompleteAndSeparate(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "label:one")
@@ -89,7 +89,7 @@ func TestAPortalWithSwitchesIsWholeAndItsOwn(t *testing.T) {
 	there.tokens(there.refresh(got.Refresh))
 }
 
-// authorizeError is the error with which an authorization request comes back, as an answer for wantError.
+// authorizeError returns the error of an authorization request, in the form for wantError.
 func (p *oauthClient) authorizeError(pairs ...string) answer {
 	p.t.Helper()
 	landing := p.landing(p.authorize(append([]string{"persona", "alder-maple", "decision", "approve"}, pairs...)...))

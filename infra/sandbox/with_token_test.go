@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tokenAnswer connects at the portal with the switches and returns the token answer.
+// tokenAnswer connects at the portal with the switches and returns the token response.
 func (p *portal) tokenAnswer(t *testing.T, spec string, pairs ...string) (*portal, map[string]any) {
 	t.Helper()
 	there := p.with(t, spec)
@@ -22,13 +22,13 @@ func (p *portal) tokenAnswer(t *testing.T, spec string, pairs ...string) (*porta
 	return there, a.json(t)
 }
 
-func TestSwitchesChangeTheTokenAnswer(t *testing.T) {
+func TestSwitchesChangeTokenResponse(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	const year = 365 * 24 * 3600.0
 	for _, c := range []struct {
 		spec string
-		want map[string]any // nil is a field that is not there
+		want map[string]any // nil means that the field is absent
 	}{
 		{"no-patient", map[string]any{"patient": nil, "id_token": nil}},
 		{"patient-unnamed", map[string]any{"patient": nil, "id_token": nil}},
@@ -52,7 +52,7 @@ func TestSwitchesChangeTheTokenAnswer(t *testing.T) {
 	}
 }
 
-func TestLifetimesAreSwitchedToSeconds(t *testing.T) {
+func TestSwitchesShortenLifetimes(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "access:5s,refresh:60s")
@@ -69,7 +69,7 @@ func TestLifetimesAreSwitchedToSeconds(t *testing.T) {
 	wantError(t, there.refresh(next.Refresh), 400, "invalid_grant")
 }
 
-func TestRefreshTokensRotateAsToldTo(t *testing.T) {
+func TestSwitchControlsRefreshTokenRotation(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "rotation:one-time")
@@ -97,7 +97,7 @@ func TestRefreshTokensRotateAsToldTo(t *testing.T) {
 	}
 }
 
-func TestRefreshesFailAsToldTo(t *testing.T) {
+func TestSwitchFailsRefresh(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for how, want := range map[string]struct {
@@ -129,7 +129,7 @@ func TestRefreshesFailAsToldTo(t *testing.T) {
 	}
 }
 
-func TestARefreshMayNeedItsScope(t *testing.T) {
+func TestSwitchRequiresScopeOnRefresh(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "refresh-needs-scope")
@@ -138,7 +138,7 @@ func TestARefreshMayNeedItsScope(t *testing.T) {
 	there.tokens(there.refresh(got.Refresh, "scope", got.Scope))
 }
 
-func TestRevocationAndIntrospectionFailAsToldTo(t *testing.T) {
+func TestSwitchesFailRevocationAndIntrospection(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for how, status := range map[string]int{"500": 500, "503": 503, "404": 404, "401": 401, "html": 200} {
@@ -157,7 +157,7 @@ func TestRevocationAndIntrospectionFailAsToldTo(t *testing.T) {
 	}
 }
 
-func TestIntrospectionMayTakeABearerToken(t *testing.T) {
+func TestSwitchRequiresBearerTokenForIntrospection(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	there := p.with(t, "introspect-bearer")
@@ -170,7 +170,7 @@ func TestIntrospectionMayTakeABearerToken(t *testing.T) {
 	}
 }
 
-func TestAFailingRefreshMayRecover(t *testing.T) {
+func TestSwitchedRefreshFailureRecovers(t *testing.T) {
 	t.Parallel()
 	there := newPortal(t).with(t, "refresh-fails:500,fails-first:2")
 	got := there.connect("alder-maple")
@@ -181,7 +181,7 @@ func TestAFailingRefreshMayRecover(t *testing.T) {
 	wantError(t, there.refresh(next.Refresh), 500, "server_error")
 }
 
-func TestRefusalsOfCodesAndClientsAreSwitched(t *testing.T) {
+func TestSwitchesRefuseCodesAndClients(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	unknown := p.with(t, "unknown-code-500")

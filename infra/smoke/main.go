@@ -1,12 +1,12 @@
-// Command smoke looks at a running stack from outside, safely on one that serves patients (package check):
+// Command smoke checks a running stack from outside, safely even on one that serves patients (package check):
 //
-//	smoke -base-url https://api.example.org/v1 -stack recordbridge   # makes an organisation, and removes it
+//	smoke -base-url https://api.example.org/v1 -stack recordbridge   # creates an organisation, and deletes it
 //	smoke -base-url https://api.example.org/v1                       # as the organisation of SMOKE_PUBLIC_ID
-//	smoke                                                            # what make run has started
+//	smoke                                                            # the stack that make run has started
 //
 // A credential comes from SMOKE_PUBLIC_ID, SMOKE_PRIVATE_KEY and SMOKE_REDIRECT_URI, and its webhook's secret from
-// SMOKE_WEBHOOK_SECRET; secrets are no flags, which others on the machine could see. It exits with 0, with 1 when a
-// step has failed, and with 2 when nothing was tried.
+// SMOKE_WEBHOOK_SECRET; secrets are not flags, which other users of the machine could see. The exit code is 0 for
+// success, 1 if a step has failed, and 2 if nothing was tried.
 package main
 
 import (
@@ -39,7 +39,7 @@ func main() {
 	os.Exit(exitCode(err))
 }
 
-// unusableError says that nothing was tried.
+// unusableError means that nothing was tried.
 type unusableError struct{ cause error }
 
 func (u *unusableError) Error() string { return u.cause.Error() }
@@ -56,10 +56,10 @@ func exitCode(err error) int {
 	return 1
 }
 
-// requestTimeout bounds one request: a cold start of a container, or of what it asks in turn.
+// requestTimeout limits one request, including a cold start of a container and of one that it calls in turn.
 const requestTimeout = 40 * time.Second
 
-// wanted is what the command line and the environment say.
+// wanted holds the command line and the environment.
 type wanted struct {
 	baseURL, stack, outputs, inbox, endpoint string
 	credential                               runfile.Organisation
@@ -94,10 +94,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	return check.Run(ctx, o)
 }
 
-// localRun is what make run writes of itself.
+// localRun is the run file that make run writes.
 const localRun = ".local/run.json"
 
-// options are what is to be looked at, and which stack it is.
+// options returns the options of the check and the name of the stack.
 func (w wanted) options(ctx context.Context) (check.Options, string, error) {
 	o := check.Options{
 		BaseURL: strings.TrimRight(w.baseURL, "/"), Credential: w.credential, EndpointID: w.endpoint,
@@ -138,7 +138,7 @@ func checkAddress(baseURL string) error {
 	return nil
 }
 
-// running is the stack of make run, if it is the one that is meant.
+// running returns the stack of make run, if it is the selected one.
 func (w wanted) running(ctx context.Context) (target.Stack, error) {
 	const advice = "name the stack (-stack, make smoke STACK=…), or give a credential of test mode (SMOKE_PUBLIC_ID, " +
 		"SMOKE_PRIVATE_KEY, SMOKE_REDIRECT_URI)"

@@ -15,15 +15,15 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// testID is a public id that nobody has.
+// testID is an unused public id.
 const testID = "public_test_2615ba2b-db36-4f2d-b7bb-e5c2e0997b5a"
 
-// environment is what the variables say.
+// environment holds the environment variables.
 type environment map[string]string
 
 func (e environment) get(name string) string { return e[name] }
 
-// credential is a whole one with a public id.
+// credential returns a complete credential with a public id.
 func credential(publicID string) environment {
 	return environment{
 		"SMOKE_PUBLIC_ID": publicID, "SMOKE_PRIVATE_KEY": "secret-of-the-test",
@@ -31,7 +31,7 @@ func credential(publicID string) environment {
 	}
 }
 
-func TestWhatCannotBeTriedIsToldWithAnExitCodeOfItsOwn(t *testing.T) {
+func TestSmokeUsageErrorHasOwnExitCode(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(file, baseURL, endpoint string) {
 		if err := runfile.Write(file, runfile.Run{BaseURL: baseURL, AWS: runfile.AWS{EndpointURL: endpoint}}); err != nil {
@@ -41,7 +41,7 @@ func TestWhatCannotBeTriedIsToldWithAnExitCodeOfItsOwn(t *testing.T) {
 	listening := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(listening.Close)
 	for name, test := range map[string]struct {
-		local string // the address in the local run's file; "" for no file
+		local string // base URL in the local run's file; "" for no file
 		args  []string
 		env   environment
 		want  string
@@ -90,7 +90,7 @@ func TestWhatCannotBeTriedIsToldWithAnExitCodeOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAStackThatIsNotThereIsAFailure(t *testing.T) {
+func TestSmokeFailsOnUnreachableStack(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	err := run(t.Context(), []string{"-base-url", "http://127.0.0.1:1/v1/"}, credential(testID).get, &out)
@@ -100,8 +100,8 @@ func TestAStackThatIsNotThereIsAFailure(t *testing.T) {
 	}
 }
 
-// TestWhatAServerSaysOfAKeyIsNotPrinted: not even by one that repeats what it got where an error is shown.
-func TestWhatAServerSaysOfAKeyIsNotPrinted(t *testing.T) {
+// TestSmokeDoesNotPrintEchoedKey covers a server that echoes the key in a text that would be shown as an error.
+func TestSmokeDoesNotPrintEchoedKey(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, key, _ := r.BasicAuth()
@@ -119,7 +119,7 @@ func TestWhatAServerSaysOfAKeyIsNotPrinted(t *testing.T) {
 	}
 }
 
-func TestAskingForHelpIsNoFailure(t *testing.T) {
+func TestSmokeHelpIsNotFailure(t *testing.T) {
 	t.Parallel()
 	if got := exitCode(run(t.Context(), []string{"-h"}, environment{}.get, io.Discard)); got != 0 {
 		t.Errorf("got %d", got)

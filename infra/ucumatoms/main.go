@@ -38,7 +38,7 @@ func run(args []string, out io.Writer) error {
 	return err
 }
 
-// essence is the part of the table that says which symbols there are.
+// essence is the part of the table that lists the symbols.
 type essence struct {
 	Version  string   `xml:"version,attr"`
 	Date     string   `xml:"revision-date,attr"`
@@ -56,7 +56,7 @@ type symbol struct {
 func atoms(content []byte) ([]byte, error) {
 	var table essence
 	decoder := xml.NewDecoder(bytes.NewReader(content)) //nolint:gosec // a published table
-	// the table declares ASCII, which is UTF-8
+	// the table declares ASCII, which is a subset of UTF-8
 	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	if err := decoder.Decode(&table); err != nil {
 		return nil, fmt.Errorf("parse the table: %w", err)

@@ -1,6 +1,6 @@
-// Package journey owns the table of what the product's journeys cost: the calls to AWS that each function makes in one
-// of them, the units of DynamoDB that these use, and what is sent and waited for. Its figures are counted, not guessed:
-// infra/test/e2e performs the journeys, and fails when the table says something else.
+// Package journey owns the cost table of the product's journeys: each function's calls to AWS, the DynamoDB units that
+// they consume, and the bytes and waiting time involved. The figures are counted, not estimated: infra/test/e2e
+// performs the journeys and fails if the table disagrees.
 package journey
 
 import (
@@ -14,34 +14,35 @@ import (
 //go:embed calls.csv
 var calls []byte
 
-// The services of Cost that are none of AWS's own names.
+// Services of Cost that are not AWS names.
 const (
 	// Lambda rows count invocations.
 	Lambda = "lambda"
-	// Logs rows have the bytes of log lines.
+	// Logs rows hold the bytes of log lines.
 	Logs = "logs"
-	// Outside rows count requests to servers that are not AWS's: health systems and webhooks.
+	// Outside rows count requests to servers outside AWS: health systems and webhooks.
 	Outside = "outside"
 )
 
-// Cost is one row: what one journey needs of one operation.
+// Cost is one row: one operation's share of a journey's cost.
 type Cost struct {
 	Journey   string
 	Function  string // its folder; empty in rows of Outside and Logs
-	Service   string // as wire.Call has it, or one of the constants
+	Service   string // as in wire.Call, or one of the constants
 	Operation string
-	// On is what the operation is for: the kind of a table's rows ("Work EVENT"), an index of it ("Work byDue"), a queue.
+	// On is the operation's target: the kind of a table's rows ("Work EVENT"), one of its indexes ("Work byDue"), or a
+	// queue.
 	On     string
 	Calls  int
-	Reads  float64 // read units of DynamoDB
-	Writes float64 // write units of DynamoDB
-	Bytes  int     // that were sent to S3, logged, or came from outside
-	// Waits of Lambda is the time of the invocation, in seconds, when each server outside takes a second to answer and AWS
-	// none: how many answers are waited for one after the other.
+	Reads  float64 // DynamoDB read units
+	Writes float64 // DynamoDB write units
+	Bytes  int     // sent to S3, logged, or received from outside
+	// Waits of a Lambda row is the invocation time in seconds if each outside server takes one second to respond and AWS
+	// none. It counts the responses awaited in sequence.
 	Waits float64
 }
 
-// Table is the table, in the order of its file.
+// Table returns the table in the order of its file.
 func Table() ([]Cost, error) {
 	rows, err := csv.NewReader(bytes.NewReader(calls)).ReadAll()
 	if err != nil {

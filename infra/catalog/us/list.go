@@ -1,8 +1,8 @@
-// Package us invents a list of institutions that is as large as all that vendors of the United States publish, and as
-// untidy: the same shares of rows per vendor and per server, of rows that say the same twice, of names in capitals,
-// with a legal form, a degree, or a state in front, of rows with a ZIP code. Nothing in it exists: proper names are
-// made of syllables, towns and customers' numbers, too, servers are below us.example (RFC 2606), and only the words of
-// the trade and the first three digits of ZIP codes are real. It is the same list every time.
+// Package us generates a list of institutions as large and as untidy as all lists that vendors publish in the United
+// States. It has the same shares of rows per vendor and per server, of duplicate rows, of names in capitals or with a
+// legal form, degree or state, and of rows with a ZIP code. All data is invented: proper names, towns and customer
+// numbers are built from syllables and servers are below us.example (RFC 2606). Only the vocabulary of health care and
+// the first three digits of ZIP codes are real. The list is the same on every run.
 package us
 
 import (
@@ -16,24 +16,24 @@ import (
 	"recordbridge/shared/catalog/geo"
 )
 
-// What the list is called as a source of the catalogue.
+// Name and id of the list as a source of the catalogue.
 const (
 	Source  = "us-synthetic"
 	Name    = "Synthetic: an invented list of the size of the United States"
 	License = "Synthetic: no institution, person or address in it exists. Apache-2.0, as all of this repository"
 )
 
-// List is the list in the format lantern-ndjson. It is made while it is read.
+// List is the list in the format lantern-ndjson. It is generated while it is read.
 type List struct {
 	random  *rand.Rand
 	invent  inventor
 	vendors []vendor
-	made    int           // rows of vendors[0]
-	copied  []institution // what the collector finds at other vendors
+	made    int           // rows generated of vendors[0]
+	copied  []institution // rows that the collector copies from other vendors
 	unread  bytes.Buffer
 }
 
-// NewList begins the list.
+// NewList returns a list that is at its first row.
 func NewList() *List {
 	random := rand.New(rand.NewPCG(2026, 47_650)) //nolint:gosec // G404: chance that can be had again, and no secret
 	return &List{random: random, invent: newInventor(random), vendors: vendors()}
@@ -62,12 +62,12 @@ func (l *List) Read(into []byte) (int, error) {
 	return l.unread.Read(into)
 }
 
-// institution is what several vendors may know of one.
+// institution holds the data of one institution that several vendors may list.
 type institution struct {
 	name, town, state, zip, number, host string
 }
 
-// row is one of the list, as shared/catalog/listing reads it.
+// row is a row of the list as shared/catalog/listing reads it.
 type row struct {
 	List string `json:"list"`
 	Name string `json:"name"`
@@ -76,7 +76,7 @@ type row struct {
 	ZIP  string `json:"zip"`
 }
 
-// next is the institution of the vendor's next row: a new one, or for the collector one of the others'.
+// next returns the institution of the vendor's next row: a new one, or for the collector one that another vendor lists.
 func (l *List) next(v vendor) institution {
 	if v.copies > 0 && len(l.copied) > 0 && l.chance(v.copies) {
 		at, last := l.random.IntN(len(l.copied)), len(l.copied)-1
@@ -100,7 +100,7 @@ func (l *List) next(v vendor) institution {
 	return i
 }
 
-// rows are those that a vendor has of an institution: one for each of its addresses.
+// rows returns a vendor's rows for an institution: one for each of its addresses.
 func (l *List) rows(v vendor, i institution) []row {
 	r := row{List: v.label, Name: i.name}
 	switch {
@@ -115,7 +115,7 @@ func (l *List) rows(v vendor, i institution) []row {
 		r.ZIP = i.zip
 	}
 	if l.chance(v.npi) {
-		r.NPI = fmt.Sprintf("%010d", l.random.IntN(1_000_000_000)) // real ones do not begin with 0
+		r.NPI = fmt.Sprintf("%010d", l.random.IntN(1_000_000_000)) // real NPIs do not begin with 0
 	}
 	rows := make([]row, len(v.bases))
 	for at, base := range v.bases {
@@ -125,7 +125,7 @@ func (l *List) rows(v vendor, i institution) []row {
 	return rows
 }
 
-// place is a state with a ZIP code of it.
+// place returns a state with one of its ZIP codes.
 func (l *List) place() (state, zip string) {
 	for state == "" {
 		zip = fmt.Sprintf("%05d", l.random.IntN(100_000))
@@ -134,7 +134,7 @@ func (l *List) place() (state, zip string) {
 	return state, zip
 }
 
-// number is what a vendor calls a customer.
+// number returns a vendor's number for a customer.
 func (l *List) number() string {
 	const digits = "ABCDEFGHJKLMNPQRSTUVWXYZ0123456789"
 	text := make([]byte, 14)

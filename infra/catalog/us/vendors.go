@@ -6,17 +6,17 @@ import "slices"
 type vendor struct {
 	label string
 	rows  int
-	// of an institution's servers: "#" is its number, "@" a host of its own; one without either is everybody's
+	// URLs of an institution's servers: "#" is its number, "@" its own host; a base without either is shared
 	bases []string
 
 	// Shares of rows.
 	zip, npi, capitals, legal, stateFirst, townLast, noise float64
 
-	isCopied bool    // the collector has some of its rows, too
-	copies   float64 // of a collector: the share of rows that others have, too
+	isCopied bool    // the collector also lists some of its rows
+	copies   float64 // for a collector: the share of rows copied from other vendors
 }
 
-// vendors returns all, the collector last.
+// vendors returns all vendors, the collector last.
 func vendors() []vendor {
 	return append(slices.Concat(largeVendors(), smallVendors(), synthetic()), vendor{
 		label: "Allfound", rows: 6808, bases: []string{"fhir.hallow.us.example/FHIRServer/fhir/#"}, zip: 0.82, capitals: 0.02,
@@ -24,7 +24,7 @@ func vendors() []vendor {
 	})
 }
 
-// largeVendors returns the publishers of more than a thousand rows, with their further lists.
+// largeVendors returns the publishers of more than a thousand rows, with their additional lists.
 func largeVendors() []vendor {
 	return []vendor{
 		{label: "Onehall_Clinicals", rows: 17019, bases: []string{onehall}, capitals: 0.16, legal: 0.31, stateFirst: 0.72},
@@ -117,5 +117,5 @@ func synthetic() []vendor {
 	return all
 }
 
-// onehall is the server of two lists, and by far the largest.
+// onehall is the server that two lists share. It is by far the largest.
 const onehall = "api.platform.onehall.us.example/fhir/r4"

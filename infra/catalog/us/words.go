@@ -1,7 +1,7 @@
 package us
 
-// tables are what names are made of, by kind: texts with, behind "=", how often each is chosen. Words of patterns that
-// are kinds stand for one of theirs.
+// tables holds the parts of names by kind, each with its relative frequency behind "=". A word of a pattern that is
+// itself a kind is replaced by a text of that kind.
 var tables = map[string]string{
 	"names": "First I Surname, Degree=90|First I Surname Degree=30|First Surname, Degree=60|Surname, First Degree=20|Dr " +
 		"First Surname=18|First Surname=42|" +

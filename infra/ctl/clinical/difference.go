@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// Difference is what has to be done to one set of facts to make the other of it.
+// Difference holds the changes that turn one set of facts into another.
 type Difference struct {
 	Added   []Fact   `json:"added"`
 	Removed []Fact   `json:"removed"`
 	Changed []Change `json:"changed"`
 }
 
-// Change is a fact of which both say something, and not the same.
+// Change is a fact that both sets state differently.
 type Change struct {
-	Fact // as it was
+	Fact // before the change
 
-	Parts map[string]Sides `json:"parts"` // by the names that lead to what differs
+	Parts map[string]Sides `json:"parts"` // by the path of the differing element
 }
 
-// Sides are the values of one part.
+// Sides holds the values of one part before and after.
 type Sides struct {
 	Before []string `json:"before,omitempty"`
 	After  []string `json:"after,omitempty"`
 }
 
-// Equal tells that there is no difference.
+// Equal reports whether there is no difference.
 func (d Difference) Equal() bool { return len(d.Added)+len(d.Removed)+len(d.Changed) == 0 }
 
-// Compare pairs facts that are the same, then those that are alike in type, code and time, then those alike in type and
-// code; what is left was added or removed.
+// Compare pairs identical facts, then facts with the same type, code and time, then those with the same type and code.
+// The remaining facts were added or removed.
 func Compare(before, after []Fact) Difference {
 	d := Difference{Added: []Fact{}, Removed: []Fact{}, Changed: []Change{}}
 	removed, added := slices.Clone(before), slices.Clone(after)
@@ -54,10 +54,10 @@ func Compare(before, after []Fact) Difference {
 	return d
 }
 
-// named tells whether two facts are about the same.
+// named reports whether two facts are about the same subject.
 func (f Fact) named(other Fact) bool { return f.Type == other.Type && f.Code == other.Code }
 
-// parts lists what differs.
+// parts lists the differing parts.
 func parts(before, after Fact) map[string]Sides {
 	differ := map[string]Sides{}
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(before.parts)), slices.Collect(maps.Keys(after.parts))) {

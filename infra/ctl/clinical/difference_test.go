@@ -19,7 +19,7 @@ const (
 		"\n" + `{"resourceType":"Medication","id":"x","code":{"text":"syrup"}}`
 )
 
-func TestFactsAreComparedAndNotTheirForm(t *testing.T) {
+func TestCompareIgnoresForm(t *testing.T) {
 	t.Parallel()
 	before := patient + practitioner + fever + order
 	for name, test := range map[string]struct{ after, want string }{

@@ -1,6 +1,5 @@
-// Package clinical compares what two sets of FHIR resources say of a patient, fact by fact: what kind, which code,
-// when, which value and status. Ids, narratives and the order are no facts, so that two conversions of the same
-// document are equal however they were made.
+// Package clinical compares two sets of FHIR resources of a patient fact by fact: type, code, time, value and status.
+// It ignores ids, narratives and order, so two conversions of the same document are equal regardless of the converter.
 package clinical
 
 import (
@@ -15,17 +14,16 @@ import (
 	"strings"
 )
 
-// Fact is what one resource says.
+// Fact is the content of one resource.
 type Fact struct {
 	Type string `json:"type"`           // resourceType
-	Code string `json:"code,omitempty"` // of what it is about: system|code, or a text where there is none
-	Time string `json:"time,omitempty"` // when it was so or was done
+	Code string `json:"code,omitempty"` // code of the subject: system|code, or a text if it has no code
+	Time string `json:"time,omitempty"` // when it applied or was done
 
-	parts map[string][]string // everything else, by the names that lead to it
+	parts map[string][]string // all other elements by path
 }
 
-// asides are types that are no facts themselves: facts that refer to them say who and where, and
-// what they were made from.
+// asides lists types that are not facts themselves. Facts refer to them for persons, locations and provenance.
 var asides = []string{
 	"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner",
 	"PractitionerRole", "Provenance",
@@ -36,7 +34,7 @@ func Read(resources []byte) ([]Fact, error) {
 	var all []map[string]any
 	known := map[string]map[string]any{}
 	decoder := json.NewDecoder(bytes.NewReader(resources))
-	decoder.UseNumber() // decimals are compared as they are written
+	decoder.UseNumber() // compare decimals as written
 	for {
 		var resource map[string]any
 		err := decoder.Decode(&resource)
@@ -72,7 +70,7 @@ func Read(resources []byte) ([]Fact, error) {
 	return facts, nil
 }
 
-// flatten takes in a value under the names that lead to it. A reference is what it leads to, since ids are no facts.
+// flatten adds a value under its path. A reference is replaced by a label of its target, since ids are not facts.
 func flatten(parts map[string][]string, path string, value any, known map[string]map[string]any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -92,7 +90,7 @@ func flatten(parts map[string][]string, path string, value any, known map[string
 	}
 }
 
-// label names what a reference leads to: by its type with its code, its number or its name.
+// label returns a name for the target of a reference: its type with its code, number or name.
 func label(reference string, known map[string]map[string]any) string {
 	resource, ok := known[reference]
 	if !ok {
@@ -116,7 +114,7 @@ func number(resource map[string]any) string {
 	return ""
 }
 
-// subject is what a resource is about, as the first of its elements says that there is.
+// subject returns what a resource is about, from the first of its elements that is present.
 func subject(resource map[string]any, known map[string]map[string]any) string {
 	if medication, ok := resource["medicationReference"].(map[string]any); ok {
 		if product, ok := known[text(medication, "reference")]; ok {
@@ -134,7 +132,7 @@ func subject(resource map[string]any, known map[string]map[string]any) string {
 	return text(resource, "name")
 }
 
-// concept is a CodeableConcept, or the first of several, in one word.
+// concept returns a CodeableConcept, or the first of several, as one string.
 func concept(value any) string {
 	if list, ok := value.([]any); ok && len(list) > 0 {
 		value = list[0]
@@ -152,7 +150,7 @@ func concept(value any) string {
 	return text(object, "text")
 }
 
-// moment is the time of a resource, as the first of its elements says that there is.
+// moment returns the time of a resource, from the first of its elements that is present.
 func moment(resource map[string]any) string {
 	for _, name := range []string{
 		"effectiveDateTime", "effectivePeriod", "onsetDateTime", "onsetPeriod", "performedDateTime", "performedPeriod",

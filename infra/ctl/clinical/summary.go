@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The kinds of difference between two conversions of a document.
+// Kinds of differences between two conversions of a document.
 const (
 	FactAdded    = "fact added"
 	FactRemoved  = "fact removed"
@@ -19,19 +19,19 @@ const (
 type Kind struct {
 	Difference string `json:"difference"`
 	Type       string `json:"type"`
-	Path       string `json:"path,omitempty"` // of a value, below the resource
+	Path       string `json:"path,omitempty"` // of an element, below the resource
 	Count      int    `json:"count"`
-	Documents  int    `json:"documents"` // in how many documents
+	Documents  int    `json:"documents"` // number of documents
 	Example    string `json:"example"`   // document, fact and values
 }
 
-// Summary counts the differences between many conversions by their kind.
+// Summary counts the differences between many conversions by kind.
 type Summary struct {
 	Documents  int      `json:"documents"`
 	Different  int      `json:"different"` // documents with a difference
 	OnlyBefore []string `json:"only_before"`
 	OnlyAfter  []string `json:"only_after"`
-	Kinds      []*Kind  `json:"kinds"` // the most frequent first
+	Kinds      []*Kind  `json:"kinds"` // most frequent first
 }
 
 // Equal reports whether the same documents state the same facts.
@@ -82,7 +82,7 @@ func (s *Summary) Add(document string, d Difference) {
 	})
 }
 
-// kind returns the count of a kind, which it begins at the first difference.
+// kind returns the counter of a kind and creates it at the first difference.
 func (s *Summary) kind(difference, kind, path string) *Kind {
 	at := slices.IndexFunc(s.Kinds, func(k *Kind) bool {
 		return k.Difference == difference && k.Type == kind && k.Path == path

@@ -1,5 +1,6 @@
-// Package cloudformation reads of a deployed stack what an operator's programs need, and protects it. The SDK's client
-// of CloudFormation is 3.7 MB of sources, and wants another core than the functions are built with.
+// Package cloudformation reads a deployed stack's outputs and resources for operators' programs and protects the stack
+// from deletion. It replaces the SDK's CloudFormation client, which has 3.7 MB of sources and requires a different core
+// version from the functions'.
 package cloudformation
 
 import (
@@ -16,10 +17,10 @@ import (
 	"recordbridge/shared/platform/config/awscall"
 )
 
-// version is that of the API, as every request names it.
+// version is the API version that every request states.
 const version = "2010-05-15"
 
-// Outputs are those of a stack, by its name or ARN (AWS CloudFormation API Reference, DescribeStacks).
+// Outputs returns the outputs of a stack, by its name or ARN (AWS CloudFormation API Reference, DescribeStacks).
 func Outputs(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) (map[string]string, error) {
 	var described struct {
 		Outputs []struct {
@@ -37,13 +38,13 @@ func Outputs(ctx context.Context, cfg aws.Config, now func() time.Time, stack st
 	return outputs, nil
 }
 
-// IsMissing tells whether CloudFormation knows no stack of the name that it was asked about.
+// IsMissing reports whether err means that the requested stack does not exist.
 func IsMissing(err error) bool {
 	refused, ok := errors.AsType[*awscall.RefusedError](err)
 	return ok && refused.Code == "ValidationError" && strings.HasSuffix(refused.Message, " does not exist")
 }
 
-// PhysicalID is what CloudFormation has made of a resource of the template (DescribeStackResource).
+// PhysicalID returns the physical id of one of the template's resources (DescribeStackResource).
 func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack, logicalID string) (string, error) {
 	var described struct {
 		ID string `xml:"DescribeStackResourceResult>StackResourceDetail>PhysicalResourceId"`
@@ -55,7 +56,8 @@ func PhysicalID(ctx context.Context, cfg aws.Config, now func() time.Time, stack
 	return described.ID, err
 }
 
-// Protect has a stack refused to be deleted until the protection is taken back (UpdateTerminationProtection).
+// Protect enables termination protection: the stack can't be deleted until it is disabled
+// (UpdateTerminationProtection).
 func Protect(ctx context.Context, cfg aws.Config, now func() time.Time, stack string) error {
 	var protected struct{}
 	return ask(ctx, cfg, now, url.Values{

@@ -9,7 +9,7 @@ import (
 
 const portalMoved = "portal_moved"
 
-// commands are those that show more of what a line is about, or put it right, the ids filled in.
+// commands returns the commands that show more about a line's subject or repair it, with the ids filled in.
 func (l Line) commands() []string {
 	var all []string
 	endpoint, mode, owner := l.id("endpoint_id"), l.mode(), l.id("org_id")
@@ -28,8 +28,8 @@ func (l Line) commands() []string {
 	return all
 }
 
-// atEndpoint are commands about a server of others and our client there, unless it was a patient who decided, or the
-// failure is in a row of ours.
+// atEndpoint returns commands about an external server and our client there, unless the patient caused the outcome or
+// the failure is in one of our rows.
 func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	class, step := l.Fields["class"], l.Fields["step"]
 	isPatients := slices.Contains([]string{"declined", "invalid_grant", "not_granted"}, class)
@@ -60,7 +60,7 @@ func (l Line) atEndpoint(endpoint, mode, owner string) []string {
 	return append(all, test)
 }
 
-// ofTenant are commands about what belongs to an organisation in a mode.
+// ofTenant returns commands about the objects of an organisation in a mode.
 func (l Line) ofTenant(tenant string) []string {
 	var all []string
 	if id := l.id("subscription_id"); id != "" {
@@ -82,7 +82,7 @@ func (l Line) ofTenant(tenant string) []string {
 	return all
 }
 
-// mode is the mode that the line names, "" when it is none.
+// mode returns the mode in the line, or "" if it is not a valid one.
 func (l Line) mode() string {
 	mode, ok := org.ParseMode(l.Fields["mode"])
 	if !ok {
@@ -91,7 +91,7 @@ func (l Line) mode() string {
 	return string(mode)
 }
 
-// id is an id that the line names. Anything else is left out: commands go into a shell.
+// id returns a field of the line if it is an id, else "", since commands are pasted into a shell.
 func (l Line) id(name string) string {
 	value := l.Fields[name]
 	isForeign := func(r rune) bool { return !strings.ContainsRune("0123456789abcdef-", r) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Explanation is what there is to say of a line. Its maps hold fields of the line by their own names, and what a stack
-// calls them, which the caller adds.
+// Explanation explains a line. Its maps hold fields of the line by name, and the stack's names for their ids, which the
+// caller adds.
 type Explanation struct {
 	What     string            `json:"what"` // the name of the failure in docs/operate/failures.md
 	Means    string            `json:"means,omitempty"`
@@ -14,10 +14,10 @@ type Explanation struct {
 	Where    map[string]string `json:"where"`
 	Why      map[string]string `json:"why"`
 	Do       string            `json:"do"`
-	Commands []string          `json:"commands,omitempty"` // of ctl
+	Commands []string          `json:"commands,omitempty"` // ctl commands
 }
 
-// Explain says what a line of a failure is about.
+// Explain returns the explanation of a failure's line.
 func (t Table) Explain(line Line) Explanation {
 	told := Explanation{
 		Means: t.inWords(line),
@@ -49,7 +49,7 @@ func (t Table) Explain(line Line) Explanation {
 	return told
 }
 
-// some are those of the fields that the line has.
+// some returns those of the named fields that the line has.
 func (l Line) some(names ...string) map[string]string {
 	found := map[string]string{}
 	for _, name := range names {
@@ -60,7 +60,7 @@ func (l Line) some(names ...string) map[string]string {
 	return found
 }
 
-// summary tells a line by its name, what came of it, and where.
+// summary describes a line by its name, outcome and location.
 func (l Line) summary() string {
 	words := []string{l.Fields["msg"]}
 	for _, name := range []string{"result", "outcome", "step", "table", "row", "unsent_to"} {
@@ -71,7 +71,7 @@ func (l Line) summary() string {
 	return strings.Join(words, ", ")
 }
 
-// inWords tells what the codes of the line mean, as far as the table has them.
+// inWords returns the meaning of the line's codes, as far as the table has them.
 func (t Table) inWords(line Line) string {
 	var words []string
 	for _, name := range []string{"class", "unsent_class", "reason", "ended", "disabled"} {
@@ -82,7 +82,7 @@ func (t Table) inWords(line Line) string {
 	return strings.Join(words, "; ")
 }
 
-// find returns the row that a line is best told by. Of rows that do equally well it is the first.
+// find returns the row that matches a line best, the first if several score the same.
 func (t Table) find(line Line) (Failure, bool) {
 	var best Failure
 	var most int
@@ -95,10 +95,10 @@ func (t Table) find(line Line) (Failure, bool) {
 	return best, isFound
 }
 
-// score counts the fields of the row that the line has as they are written. A line does not fit where it contradicts
-// what makes the row the failure that it is.
+// score counts the row's fields that the line has with the same values. A line that contradicts an identifying field of
+// the row does not fit.
 func (f Failure) score(line Line) (score int, fits bool) {
-	// These are on the lines of some failures only: one without is another failure.
+	// Only some failures log these: a line without one is a different failure.
 	for _, sign := range []string{"step", "event", "disabled"} {
 		if _, documented := f.Fields[sign]; documented != (line.Fields[sign] != "") {
 			return 0, false

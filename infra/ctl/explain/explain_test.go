@@ -33,7 +33,7 @@ func fieldsOf(name, result string, more ...string) map[string]string {
 	return all
 }
 
-func TestALineIsToldByTheRowThatFitsBestAndByNoneThatItContradicts(t *testing.T) {
+func TestExplainChoosesBestRowWithoutContradiction(t *testing.T) {
 	t.Parallel()
 	const none = "a failure that has no row in docs/operate/failures.md: "
 	attempt := func(result string, more ...string) map[string]string {
@@ -91,9 +91,9 @@ func TestALineIsToldByTheRowThatFitsBestAndByNoneThatItContradicts(t *testing.T)
 	}
 }
 
-// TestOfRowsThatFitEquallyWellTheFirstOneTells: what they say else, as other tests do of the real
-// document, decides before.
-func TestOfRowsThatFitEquallyWellTheFirstOneTells(t *testing.T) {
+// TestExplainChoosesFirstOfEqualRows covers rows without any other difference; tests with the real document
+// cover the rest.
+func TestExplainChoosesFirstOfEqualRows(t *testing.T) {
 	t.Parallel()
 	table, err := explain.NewTable("| Failure | Line | Fields | What to do |\n|---|---|---|---|\n" +
 		"| least | `x` | `step=token` `setbacks=9` | a |\n| first | `x` | `step=token` `setbacks=2` | b |\n| second | `x` " +
@@ -110,7 +110,7 @@ func TestOfRowsThatFitEquallyWellTheFirstOneTells(t *testing.T) {
 	}
 }
 
-func TestALineIsReadAsItComes(t *testing.T) {
+func TestReadLineAcceptsAllFormats(t *testing.T) {
 	t.Parallel()
 	const line = `{"level":"INFO","msg":"http.request","result":"failed","upstream_status":503,` +
 		`"limiter_failed":false,"host":"","cause":"[redacted]","answer":{"class":"x"},"list":["x"],"nothing":null}`
@@ -141,7 +141,7 @@ func TestALineIsReadAsItComes(t *testing.T) {
 	}
 }
 
-func TestWhatTellsAFailure(t *testing.T) {
+func TestFailedRecognisesFailures(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		`{"msg":"x","result":"failed"}`: true, `{"msg":"x","result":"partial"}`: true, `{"msg":"x","result":"put_off"}`: true,
@@ -157,7 +157,7 @@ func TestWhatTellsAFailure(t *testing.T) {
 	}
 }
 
-func TestCommandsAreAboutWhatTheLineIsAbout(t *testing.T) {
+func TestExplainCommandsMatchLineSubject(t *testing.T) {
 	t.Parallel()
 	const tenant = " -org " + ownerID + " -mode live"
 	atEndpoint := func(result string, more ...string) map[string]string {
@@ -222,7 +222,7 @@ func TestCommandsAreAboutWhatTheLineIsAbout(t *testing.T) {
 	}
 }
 
-func TestADocumentWithoutItsTablesIsRefused(t *testing.T) {
+func TestNewTableRefusesDocumentWithoutTables(t *testing.T) {
 	t.Parallel()
 	words := strings.Index(docs.Failures(), "| Word |")
 	for _, document := range []string{"", docs.Failures()[:words], docs.Failures()[words:]} {

@@ -10,18 +10,18 @@ import (
 
 // Line is one log line.
 type Line struct {
-	Function string            // that wrote it, where the text in front of it says so
-	Fields   map[string]string // none for a text that is no line of a function
+	Function string            // function that wrote it, if the text in front names it
+	Fields   map[string]string // empty for text that is not a function's line
 }
 
-// errBroken does not repeat the text: nobody knows what is in it.
+// errBroken does not repeat the text, since its content is unknown.
 var errBroken = errors.New("a line that looks like JSON is none")
 
-// announced is what make run prints in front of a function's line.
+// announced matches the prefix that make run prints in front of a function's line.
 var announced = regexp.MustCompile(`^([0-9A-Za-z]+) \| $`)
 
 // ReadLine reads a line as a function writes it, as make run prints it, or as CloudWatch shows it, with text in front.
-// A text without JSON, as Lambda itself writes, has no fields. What is empty or redacted counts as not there.
+// Text without JSON, as Lambda itself writes, has no fields. Empty and redacted values count as absent.
 func ReadLine(text string) (Line, error) {
 	line := Line{Fields: map[string]string{}}
 	begin := strings.IndexByte(text, '{')
@@ -43,7 +43,7 @@ func ReadLine(text string) (Line, error) {
 	return line, nil
 }
 
-// scalar is a string, number or truth value as text, and "" for all else.
+// scalar returns a string, number or boolean as text, and "" for any other value.
 func scalar(value json.RawMessage) string {
 	var text string
 	switch {
@@ -55,7 +55,7 @@ func scalar(value json.RawMessage) string {
 	return string(value)
 }
 
-// Failed tells whether a line is about a failure, be it one that mends itself.
+// Failed reports whether a line is about a failure, even one that resolves itself.
 func (l Line) Failed() bool {
 	f := l.Fields
 	return f["msg"] != "" && (slices.Contains([]string{"failed", "partial", "put_off"}, f["result"]) ||
@@ -63,7 +63,7 @@ func (l Line) Failed() bool {
 		f["limiter_failed"] == "true" || f["level"] == "ERROR")
 }
 
-// Agrees tells whether a field of the line is as a row of the table has it.
+// Agrees reports whether a field of the line matches the value in a row of the table.
 func (l Line) Agrees(name, documented string) bool {
 	value := l.Fields[name]
 	inner := strings.Trim(documented, "…")

@@ -1,7 +1,6 @@
-// Package explain owns what a log line of a failure means: what has failed, whose it is, where, why, what to do, and by
-// which commands of ctl. It reads lines as functions write them, and knows no more of failures than
-// docs/operate/failures.md, which people read, too. It asks no stack and prints nothing of a line but fields that it
-// knows.
+// Package explain explains a failure's log line: the failure, its owner, location and cause, the remedy, and the ctl
+// commands for it. It reads lines as functions write them and takes its knowledge of failures only from
+// docs/operate/failures.md, which people also read. It queries no stack and prints only known fields of a line.
 package explain
 
 import (
@@ -14,16 +13,16 @@ import (
 // Failure is a row of the table of failures.
 type Failure struct {
 	Name string
-	// Fields are those that its line has, msg among them: "" stands for any value, "-" for none, and what stands between
-	// … is a part of the value.
+	// Fields holds the fields of its line, including msg: "" stands for any value, "-" for none, and text between … for a
+	// part of the value.
 	Fields map[string]string
 	Advice string // what to do
 }
 
-// Table is what docs/operate/failures.md says.
+// Table is the content of docs/operate/failures.md.
 type Table struct {
 	failures []Failure
-	words    map[string]string // what class, reason and the like mean
+	words    map[string]string // meanings of class, reason and similar codes
 }
 
 const (
@@ -46,10 +45,10 @@ func NewTable(document string) (Table, error) {
 	return t, nil
 }
 
-// Failures are the rows in their order.
+// Failures returns the rows in their order.
 func (t Table) Failures() []Failure { return t.failures }
 
-// rows are the cells of the table with this head.
+// rows returns the cells of the table with this head.
 func rows(document, head string, width int) [][]string {
 	_, table, _ := strings.Cut(document, head)
 	var all [][]string
@@ -68,7 +67,7 @@ var (
 	link   = regexp.MustCompile(`\[[^\]]+\]\(([^)]+)\)`)
 )
 
-// fields reads the fields of a row, and adds those that every line has unless the row says otherwise.
+// fields reads the fields of a row and adds those that every line has unless the row overrides them.
 func fields(message, cell string) map[string]string {
 	all := map[string]string{"msg": strings.Trim(message, "`"), "result": "failed", "org_id": "", "mode": ""}
 	for _, field := range marked.FindAllStringSubmatch(cell, -1) {
@@ -78,7 +77,7 @@ func fields(message, cell string) map[string]string {
 	return all
 }
 
-// advice has the paths of documents in place of links, since whoever reads it has no page to click on.
+// advice replaces links by the paths of documents, since a terminal has no links to click.
 func advice(cell string) string {
 	return link.ReplaceAllStringFunc(cell,
 		func(l string) string { return path.Join("docs/operate", link.FindStringSubmatch(l)[1]) })

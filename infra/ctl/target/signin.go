@@ -13,11 +13,11 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// signInTimeout bounds the search for credentials, which may ask a network that is not there.
+// signInTimeout limits the search for credentials, which may query an unreachable network.
 const signInTimeout = 15 * time.Second
 
-// signedIn finds region and credentials as AWS's own programs do: variables, profiles, single sign-on. What is missing
-// is said here, since what the SDK says of the last place where it has looked explains nothing.
+// signedIn finds the region and credentials as AWS's own programs do: variables, profiles, single sign-on. It reports
+// missing ones itself, since the SDK's error about the last source it tried is not helpful.
 func signedIn(ctx context.Context) (aws.Config, error) {
 	cfg, err := awsconfig.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 		missing := "no AWS credentials were found: set AWS_PROFILE to a profile that is signed in, or both " +
 			"AWS_ACCESS_KEY_ID and " +
 			"AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where they are temporary (" + variables() + ")"
-		// The last place is the metadata service of a virtual machine, which this need not be.
+		// The last source is the metadata service of a virtual machine, which this machine may not be.
 		if failed, ok := errors.AsType[*smithy.OperationError](err); ok && failed.ServiceID == "ec2imds" {
 			return aws.Config{}, errors.New(missing)
 		}
@@ -42,13 +42,14 @@ func signedIn(ctx context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// Reachable says what is missing to speak to AWS as somebody, before anything is tried.
+// Reachable returns an error that names what is missing to call AWS with credentials. Call it before any other
+// operation.
 func Reachable(ctx context.Context) error {
 	_, err := signedIn(ctx)
 	return err
 }
 
-// variables tells which of those that decide are set, and no value.
+// variables reports which of the relevant environment variables are set, without their values.
 func variables() string {
 	var set []string
 	for _, name := range []string{

@@ -1,5 +1,5 @@
-// Package target finds a stack that runs somewhere, and the way in: on AWS by its name, or by a file with its outputs,
-// which .local/run.json is, too. It owns what is said when neither leads to one. The operator's command line and the
+// Package target finds a running stack and the way to access it: on AWS by its name, or by a file with its outputs,
+// such as .local/run.json. It owns the errors for a stack that can't be found. The operator's command line and the
 // checks of running stacks use it; no Lambda links it.
 package target
 
@@ -23,15 +23,16 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// Stack is one that was found.
+// Stack is a stack that was found.
 type Stack struct {
-	Name    string // which one it is, for a person
+	Name    string // its name for display
 	Config  aws.Config
 	Outputs map[string]string
-	Run     runfile.Run // what the file says besides, when it is a run file
+	Run     runfile.Run // further content of the file if it is a run file
 }
 
-// Options are what an operator at this machine takes from its surroundings. Actor is who the audit rows name.
+// Options returns the options that an operator on this machine takes from the environment. actor is named in audit
+// rows.
 func (s Stack) Options(actor string) wiring.Options {
 	return wiring.Options{
 		Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: actor,
@@ -44,7 +45,7 @@ func (s Stack) Open(ctx context.Context, actor string) (*wiring.Operator, error)
 	return wiring.Open(ctx, s.Config, s.Outputs, s.Options(actor))
 }
 
-// Named is a stack on AWS, by its name or ARN, or on what AWS_ENDPOINT_URL stands in for it.
+// Named finds a stack on AWS, or on the AWS_ENDPOINT_URL that replaces it, by its name or ARN.
 func Named(ctx context.Context, name string) (Stack, error) {
 	cfg, err := signedIn(ctx)
 	if err != nil {
@@ -57,7 +58,7 @@ func Named(ctx context.Context, name string) (Stack, error) {
 	return Stack{Name: "stack " + name + " in " + cfg.Region, Config: cfg, Outputs: outputs}, nil
 }
 
-// Protect has CloudFormation refuse to delete a stack until the protection is taken back by hand.
+// Protect makes CloudFormation refuse to delete a stack until the protection is removed manually.
 func Protect(ctx context.Context, name string) error {
 	cfg, err := signedIn(ctx)
 	if err != nil {
@@ -69,7 +70,8 @@ func Protect(ctx context.Context, name string) error {
 	return nil
 }
 
-// Filed is the stack of a file: what make run writes holds outputs and a way in, which goes before the environment's.
+// Filed finds the stack of a file. A file of make run holds outputs and credentials, which take precedence over the
+// environment's.
 func Filed(ctx context.Context, file string) (Stack, error) {
 	body, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -96,10 +98,10 @@ func Filed(ctx context.Context, file string) (Stack, error) {
 	return Stack{Name: "stack of " + file + " in " + cfg.Region, Config: cfg, Outputs: outputs}, err
 }
 
-// answerTimeout bounds how long a local run may take to be there.
+// answerTimeout limits how long a local run may take to respond.
 const answerTimeout = 2 * time.Second
 
-// answers wants the local run that a file tells of to be there still.
+// answers checks that the local run of a file still responds.
 func answers(ctx context.Context, file, address string) error {
 	at, err := url.Parse(address)
 	if err != nil {
@@ -114,7 +116,7 @@ func answers(ctx context.Context, file, address string) error {
 	return connection.Close()
 }
 
-// readOutputs reads the outputs of a stack as CloudFormation lists them, or as one JSON object.
+// readOutputs reads the outputs of a stack as CloudFormation lists them or as one JSON object.
 func readOutputs(body []byte) (map[string]string, error) {
 	outputs := map[string]string{}
 	if json.Unmarshal(body, &outputs) == nil {

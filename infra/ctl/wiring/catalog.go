@@ -17,7 +17,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// catalogue holds the adapters that the catalogue is kept and made with.
+// catalogue holds the adapters that store and build the catalogue.
 type catalogue struct {
 	rows      store.Catalog
 	health    store.CatalogHealth
@@ -25,7 +25,7 @@ type catalogue struct {
 	publisher publish.Publisher
 }
 
-// catalogParts returns the adapters of the catalogue of the stack with these outputs, the same as in catalogsync.
+// catalogParts returns the catalogue's adapters for the stack with these outputs, the same as in catalogsync.
 func catalogParts(cfg aws.Config, outputs map[string]string, o Options, own weburl.Own) (catalogue, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

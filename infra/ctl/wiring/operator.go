@@ -32,7 +32,7 @@ import (
 	"recordbridge/shared/words/weburl"
 )
 
-// Operator holds every noun of package operator, opened on one stack. Open makes it whole. It is safe for concurrent
+// Operator holds every noun of package operator, opened on one stack. Create it with Open. It is safe for concurrent
 // use.
 type Operator struct {
 	Organisations    operator.Organisations
@@ -61,7 +61,7 @@ type Operator struct {
 	CatalogOverrides operator.CatalogOverrides
 }
 
-// adapters reach the stack for several nouns.
+// adapters holds the adapters that several nouns share.
 type adapters struct {
 	cfg     aws.Config
 	outputs map[string]string
@@ -74,7 +74,7 @@ type adapters struct {
 	notices     notice.Outbox
 	log         deliverylog.Details
 	editor      webhook.Editor
-	clients     *kms.Sealer // of client secrets
+	clients     *kms.Sealer // seals client secrets
 	hashing     secret.Keyring
 	own         weburl.Own
 	servers     operator.Servers
@@ -111,7 +111,7 @@ func newAdapters(
 	}
 }
 
-// Rows of the table Control that one noun needs together.
+// Groups of Control rows that one noun uses together.
 type (
 	// owned is everything that an organisation may own.
 	owned struct {
@@ -171,8 +171,8 @@ func newOperator(a adapters, parts catalogue) *Operator {
 	}
 }
 
-// Restore makes what token sets are restored with, from a table of which DynamoDB has restored the stack's tokens. It
-// needs permissions on both tables that an operator does not have from day to day (docs/operate/incidents.md,
+// Restore returns the restorer of token sets, which copies them from a table into which DynamoDB has restored the
+// stack's tokens. It needs permissions on both tables that operators do not normally have (docs/operate/incidents.md,
 // "Break-glass").
 func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, from string) (operator.TokenRows, error) {
 	switch outputs["TokensTable"] {
@@ -189,13 +189,13 @@ func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, fro
 		From:        store.Tokens{DB: db, Table: from},
 	}
 	if _, err := rows.Restored(ctx, org.Tenant{}, ids.Random()); err != nil && !errors.Is(err, fault.NotFound) {
-		return nil, fmt.Errorf("read the restored table: %w", err) // before anything is put back
+		return nil, fmt.Errorf("read the restored table: %w", err) // before anything is restored
 	}
 	return rows, nil
 }
 
-// NewProbe makes what tests endpoints of the stack with these outputs, by the rules that were opened on it. Our client
-// proves who it is as the functions let it (shared/wiring/portal), with the operator's own permissions.
+// NewProbe returns the tester of endpoints for the stack with these outputs, using the rules that were opened on it.
+// Our client authenticates as in the functions (shared/wiring/portal), with the operator's own permissions.
 func NewProbe(cfg aws.Config, outputs map[string]string, o Options, rules *Operator) (probe.Probe, error) {
 	platforms, err := platform.NewRegistry()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package wiring opens the operator's rules (shared/manage/operator) on a stack that runs somewhere: a laptop,
-// LocalStack or AWS. It chooses their adapters, as the wiring of a function does, by the outputs of template.yaml. The
-// command line, the runner that seeds a fresh stack, and tests use it; no Lambda links it.
+// Package wiring opens the operator's rules (shared/manage/operator) on a running stack: a laptop, LocalStack or AWS.
+// It selects their adapters by the outputs of template.yaml, as a function's wiring does. The command line, the runner
+// that seeds a fresh stack, and tests use it; no Lambda links it.
 package wiring
 
 import (
@@ -28,23 +28,24 @@ import (
 )
 
 const (
-	// getTimeout bounds a request to the service.
+	// getTimeout limits a request to the service.
 	getTimeout = 20 * time.Second
-	// maxDocument bounds its answer in bytes. A set of four RSA keys is below 2 KiB.
+	// maxDocument limits its response in bytes. A set of four RSA keys is below 2 KiB.
 	maxDocument = 64 << 10
 )
 
-// Options hold an operator's clock, sources of randomness, name and network.
+// Options holds an operator's clock, sources of randomness, name and network.
 type Options struct {
 	Now    func() time.Time
 	NewID  ids.Source
 	Random io.Reader
-	Actor  string // who the audit rows name
-	// HTTP reaches health systems, with the guard that the functions have; nil for an operator who asks none.
+	Actor  string // the actor named in audit rows
+	// HTTP sends requests to health systems, with the same guard as in the functions. It is nil for an operator that sends
+	// none.
 	HTTP smart.Doer
 }
 
-// Open makes the operator of the stack with these outputs (see Outputs in template.yaml).
+// Open returns the operator of the stack with these outputs (see Outputs in template.yaml).
 func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Options) (*Operator, error) {
 	for _, name := range []string{
 		"ControlTable", "WorkTable", "AuditTable", "ConnectionTable", "CatalogTable", "CatalogBucket", "KeyHashingSecret",
@@ -54,7 +55,7 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 			return nil, fmt.Errorf("the stack has no output %s", name)
 		}
 	}
-	// Signed by the time of this machine, as every other call, whatever time the rules are asked at.
+	// Signed with this machine's time, as every other call, regardless of the clock that the rules use.
 	hashing, err := awssecret.Keyring(ctx, cfg, time.Now, outputs["KeyHashingSecret"])
 	if err != nil {
 		return nil, fmt.Errorf("open stack: %w", err)
@@ -73,8 +74,8 @@ func Open(ctx context.Context, cfg aws.Config, outputs map[string]string, o Opti
 // OwnURLs returns the hosts of the stack with these outputs.
 func OwnURLs(outputs map[string]string) (weburl.Own, error) { return weburl.NewOwn(outputs["OwnUrls"]) }
 
-// Members changes members of the stack with these outputs. Without an address that e-mails come
-// from nobody can be invited.
+// Members returns the administration of members for the stack with these outputs. Without a sender address for e-mails,
+// nobody can be invited.
 func Members(cfg aws.Config, outputs map[string]string, o Options) members.Service {
 	made := members.Service{
 		Rows: store.Accounts{DB: store.NewClient(cfg), Table: outputs["ControlTable"]}, Audit: AuditLog(cfg, outputs),
@@ -87,7 +88,8 @@ func Members(cfg aws.Config, outputs map[string]string, o Options) members.Servi
 	return made
 }
 
-// inbox answers inquiries to the stack with these outputs. Without an address that e-mails come from it answers none.
+// inbox returns the service that replies to inquiries to the stack with these outputs. Without a sender address for
+// e-mails, it can't reply.
 func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	made := inquiry.Inbox{
 		Rows: store.Inquiries{DB: store.NewClient(cfg), Table: outputs["WorkTable"]}, Support: outputs["SupportMail"],
@@ -99,13 +101,13 @@ func inbox(cfg aws.Config, outputs map[string]string, o Options) inquiry.Inbox {
 	return made
 }
 
-// AuditLog reads who has changed what in the stack with these outputs.
+// AuditLog returns the reader of the audit log of the stack with these outputs.
 func AuditLog(cfg aws.Config, outputs map[string]string) audit.Log {
 	return audit.Log{Rows: store.Audit{DB: store.NewClient(cfg), Table: outputs["AuditTable"]}}
 }
 
-// PrivateRanges are the addresses outside the public internet that health systems and webhooks of the stack with these
-// outputs may have: those of this machine for a stack that runs on it (AllowedPrivateRanges of make run), else none.
+// PrivateRanges returns the addresses outside the public internet that health systems and webhooks of the stack with
+// these outputs may have: this machine's for a stack that runs on it (AllowedPrivateRanges of make run), else none.
 func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	base, err := url.Parse(outputs["BaseUrl"])
 	if err != nil || base.Scheme != "http" {
@@ -117,7 +119,7 @@ func PrivateRanges(outputs map[string]string) []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// get follows no redirect: what is registered at health systems comes from the address that they would ask themselves.
+// get follows no redirect: the registered keys must come from the URL that health systems request themselves.
 func get(ctx context.Context, address string) ([]byte, error) {
 	client := http.Client{
 		Timeout:       getTimeout,

@@ -8,7 +8,7 @@ import (
 	"net/url"
 )
 
-// ask reads the export's own page, which tells once it has ended what the event tells; the event is empty until then.
+// ask reads the export, which contains the same result as the event once it has ended. Until then the event is empty.
 func (j *Job) ask(ctx context.Context, taskID string) (event, error) {
 	at := j.stack.BaseURL + "/bridge/fhir/ehi-export/" + url.PathEscape(taskID) + "?include=result"
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, http.NoBody)

@@ -1,5 +1,5 @@
-// Package job performs the main job against a running stack, as an application, its patient and its receiver would:
-// connect, ask for the export, receive the webhook, download.
+// Package job performs the main job against a running stack, in the roles of an application, its patient and its
+// webhook receiver: connect, request the export, receive the webhook, download.
 package job
 
 import (
@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Job is one run of the main job by the first organisation that the stack was seeded with.
+// Job is one run of the main job for the stack's first seeded organisation.
 type Job struct {
 	stack   runfile.Run
 	org     runfile.Organisation
@@ -32,8 +32,8 @@ type Job struct {
 	cookies map[string]*http.Cookie
 }
 
-// New makes the job of a persona's record, or of the sandbox's third without one. What it does is told to out. The
-// error says what the stack lacks.
+// New returns a job for the record of a persona, by default the sandbox's third. It writes its progress to out. The
+// error names what the stack lacks.
 func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	if len(stack.Organisations) == 0 || len(stack.Sandbox.Personas) < 3 {
 		return nil, errors.New("the stack was started without its seed")
@@ -53,10 +53,10 @@ func New(stack runfile.Run, persona string, out io.Writer) (*Job, error) {
 	return j, nil
 }
 
-// Through has the job's requests sent by a client, which follows no redirects.
+// Through makes the job send its requests through client, which follows no redirects.
 func (j *Job) Through(client *http.Client) { j.client = client }
 
-// Perform is the main job, step by step.
+// Perform runs the main job step by step.
 func (j *Job) Perform(ctx context.Context) error {
 	j.sayf("\n1. Patient %s signs in at the sandbox and consents", j.persona.ID)
 	connectionID, err := j.Connect(ctx)
@@ -75,8 +75,8 @@ func (j *Job) Perform(ctx context.Context) error {
 	return j.Finish(ctx, taskID)
 }
 
-// Finish waits for the event of an export's end and downloads the file that it tells of. Where the organisation has no
-// webhook, it asks the API for the same.
+// Finish waits for the event that ends an export and downloads the file it refers to. If the organisation has no
+// webhook, it polls the API instead.
 func (j *Job) Finish(ctx context.Context, taskID string) error {
 	j.sayf("3. Waiting for the webhook")
 	hook, err := j.await(ctx, taskID)
@@ -95,7 +95,7 @@ func (j *Job) Finish(ctx context.Context, taskID string) error {
 	return j.download(ctx, hook.Data.Links[0].URL, hook.Data.Stats.Total)
 }
 
-// Connect goes where a patient's browser would go, consents, and returns the connection's id.
+// Connect follows the flow of a patient's browser, consents, and returns the connection's id.
 func (j *Job) Connect(ctx context.Context) (string, error) {
 	address := j.stack.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {j.org.PublicID}, "endpoint_id": {j.stack.Sandbox.EndpointID}, "redirect_uri": {j.org.RedirectURI},
@@ -128,7 +128,7 @@ func (j *Job) Connect(ctx context.Context) (string, error) {
 	return "", errors.New("too many redirects")
 }
 
-// Request asks for the export of a connection and returns the task's id.
+// Request requests the export of a connection and returns the task's id.
 func (j *Job) Request(ctx context.Context, connectionID string) (string, error) {
 	body, err := json.Marshal(map[string]string{"org_connection_id": connectionID})
 	if err != nil {
@@ -182,7 +182,7 @@ func (j *Job) get(ctx context.Context, address string) (*http.Response, error) {
 	return response, nil
 }
 
-// succeeded is the type of the event of an export that has its files.
+// succeeded is the event type of a successful export.
 const succeeded = "patient.ehi_export_success"
 
 // event is a webhook's body.
@@ -192,7 +192,7 @@ type event struct {
 	Data result `json:"data"`
 }
 
-// result is how an export has ended.
+// result is the outcome of an export.
 type result struct {
 	TaskID        string `json:"task_id"`
 	FailureReason string `json:"failure_reason"`
@@ -207,11 +207,11 @@ type result struct {
 }
 
 const (
-	pollEvery = 5 * time.Millisecond // how often the inbox is looked at
-	askEvery  = time.Second          // how often the API is asked, which limits how often
+	pollEvery = 5 * time.Millisecond // interval of reading the inbox
+	askEvery  = time.Second          // interval of polling the API, which is rate-limited
 )
 
-// await polls the inbox, as the webhook itself goes there, and verifies what came for the task.
+// await polls the inbox, which receives the webhook, and verifies the messages for the task.
 func (j *Job) await(ctx context.Context, taskID string) (event, error) {
 	look, every := j.ask, askEvery
 	if j.org.WebhookURL != "" {
@@ -265,7 +265,7 @@ func (j *Job) look(ctx context.Context, taskID string, verifier *standardwebhook
 	return event{}, nil
 }
 
-// shownLines and shownWidth are how much of the file is printed.
+// shownLines and shownWidth limit how much of the file is printed.
 const (
 	shownLines = 5
 	shownWidth = 110

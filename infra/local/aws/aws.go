@@ -1,9 +1,9 @@
-// Package aws owns the embedded AWS as one piece: it joins the services on one HTTP handler, finds out which call a
-// request is, has its signature verified, runs the middleware around it, and keeps the journal. It emulates nothing
-// itself; each service is a package beside this one, and package wire is what they share.
+// Package aws assembles the embedded AWS: it joins the services on one HTTP handler, identifies the call in a request,
+// has its signature verified, runs the middleware around it, and writes the journal. It emulates no service itself;
+// each service is a package beside this one, and they share package wire.
 //
-// The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). The second way
-// opens no socket, so it works under the virtual clock of testing/synctest.
+// The same Cloud serves a loopback port (ServeHTTP) and SDK clients in the same process (Do, Config). The latter opens
+// no socket, so it works under the virtual clock of testing/synctest.
 package aws
 
 import (
@@ -31,32 +31,32 @@ import (
 )
 
 const (
-	// An IP address and no name: for it the SDKs put S3 buckets into the path by themselves.
+	// An IP address rather than a name makes the SDKs put S3 buckets into the path.
 	defaultURL    = "http://127.0.0.1:4566"
 	region        = "us-east-1"
 	defaultSecret = "local"
 )
 
-// Options configure New. The zero value is an empty AWS in memory.
+// Options configures New. The zero value is an empty AWS in memory.
 type Options struct {
-	URL string // under which the cloud is reached; queue URLs start with it; "" is http://127.0.0.1:4566
-	Dir string // folder of the journal and of S3's objects; "" keeps everything in memory
-	// SecretKey belongs to every access key: whoever holds it may call itself what it likes. "" is local, for tests: what
-	// listens at an address needs one that nobody knows.
+	URL string // URL of the cloud, with which queue URLs start; "" is http://127.0.0.1:4566
+	Dir string // folder of the journal and S3's objects; "" stores everything in memory
+	// SecretKey belongs to every access key, so its holder may use any access key id. "" means "local", for tests; a cloud
+	// that listens on a port needs a secret one.
 	SecretKey  string
 	Middleware []wire.Middleware // around every call; the first is outermost
-	// Skew is how far the cloud's clock, that of signatures and of the Date header, is ahead of that of a caller who
-	// signs; nil is not at all.
+	// Skew returns how far the cloud's clock, used for signatures and the Date header, is ahead of the clock of the caller
+	// who signs. If Skew is nil, the clocks agree.
 	Skew func(caller string) time.Duration
 }
 
-// Cloud is one AWS account in one region, us-east-1. Its methods may be called from many goroutines.
+// Cloud is one AWS account in one region, us-east-1. It is safe for concurrent use.
 type Cloud struct {
 	url        string
 	secretKey  string
 	skew       func(caller string) time.Duration
 	signatures *sigv4.Verifier
-	journal    *journal.Log // nil in memory
+	journal    *journal.Log // nil if in memory
 	services   map[string]wire.Service
 	handlers   map[string]wire.Handler // the services behind the middleware
 
@@ -66,8 +66,8 @@ type Cloud struct {
 	sqs      *sqs.Server
 }
 
-// New builds the services and, when o.Dir is set, brings back what an earlier Cloud stored there. A directory that is
-// damaged, or that another process uses, is an error that says what to do. Close the Cloud after use.
+// New builds the services and, if o.Dir is set, restores the state that an earlier Cloud stored there. If the directory
+// is damaged or another process uses it, New returns an error with the remedy. Close the Cloud after use.
 func New(o Options) (*Cloud, error) {
 	c, err := build(o)
 	if err != nil || c.journal == nil {
@@ -79,7 +79,7 @@ func New(o Options) (*Cloud, error) {
 	return c, nil
 }
 
-// build makes a Cloud that has not looked at its journal yet.
+// build returns a Cloud that has not read its journal yet.
 func build(o Options) (*Cloud, error) {
 	c := &Cloud{
 		url: cmp.Or(o.URL, defaultURL), secretKey: cmp.Or(o.SecretKey, defaultSecret), skew: o.Skew,
@@ -113,7 +113,7 @@ func build(o Options) (*Cloud, error) {
 	return c, nil
 }
 
-// Close closes the journal. Calls that change something fail from now on, if the Cloud has a directory.
+// Close closes the journal. If the Cloud has a directory, calls that change state fail from now on.
 func (c *Cloud) Close() error {
 	if c.journal == nil {
 		return nil
@@ -121,17 +121,17 @@ func (c *Cloud) Close() error {
 	return c.journal.Close()
 }
 
-// DynamoDB returns the tables, for the console and for whoever decides when expired rows go.
+// DynamoDB returns the tables, for the console and for the caller that removes expired rows.
 func (c *Cloud) DynamoDB() *ddb.Server { return c.dynamodb }
 
-// SES returns the mail.
+// SES returns the mail service.
 func (c *Cloud) SES() *ses.Server { return c.ses }
 
-// SQS returns the queues.
+// SQS returns the queue service.
 func (c *Cloud) SQS() *sqs.Server { return c.sqs }
 
-// Config is an SDK configuration whose clients reach this cloud without a socket. The caller is their access key, and
-// so the Call.Caller that middleware sees. Its other settings are those of config.LoadDefaultConfig.
+// Config returns an SDK configuration whose clients reach this cloud without a socket. caller is their access key,
+// which middleware sees as Call.Caller. The other settings are those of config.LoadDefaultConfig.
 func (c *Cloud) Config(caller string) awssdk.Config {
 	return awssdk.Config{
 		Region:                     region,
@@ -151,7 +151,7 @@ func (c *Cloud) replay(name string, record json.RawMessage) error {
 	return service.Replay(record)
 }
 
-// dump emits all that the services hold, for a start. The order of their names makes two dumps of one state equal.
+// dump emits the complete state of the services, for a start. Sorting them by name makes two dumps of one state equal.
 func (c *Cloud) dump(emit func(service string, record any) error) error {
 	for _, name := range slices.Sorted(maps.Keys(c.services)) {
 		if err := c.services[name].Dump(func(record any) error { return emit(name, record) }); err != nil {
@@ -163,6 +163,6 @@ func (c *Cloud) dump(emit func(service string, record any) error) error {
 
 // abandon closes what New opened and returns err.
 func (c *Cloud) abandon(err error) error {
-	_ = c.Close() // err is what the caller has to know
+	_ = c.Close() // the caller needs the first error
 	return err
 }

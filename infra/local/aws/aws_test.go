@@ -25,7 +25,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// probe is one service as these tests use it: fill stores something under fixed names, check finds it again.
+// probe is one service in these tests: fill stores data under fixed names, check finds it again.
 type probe struct {
 	service string
 	fill    func(ctx context.Context, cfg awssdk.Config) error
@@ -137,7 +137,7 @@ func fillKey(ctx context.Context, cfg awssdk.Config) error {
 	if err != nil {
 		return err
 	}
-	// Both forms lie in the description of a second key, so that the check needs no memory of its own.
+	// Both forms are stored in the description of a second key, so that the check needs no state of its own.
 	note := base64.StdEncoding.EncodeToString(sealed.CiphertextBlob) + " " +
 		base64.StdEncoding.EncodeToString(sealed.Plaintext)
 	described, err := client.CreateKey(ctx, &kms.CreateKeyInput{Description: &note})

@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// counter is a middleware that remembers every call and refuses those of one operation.
+// counter is a middleware that records every call and refuses those of one operation.
 type counter struct {
 	refused string
 
@@ -80,7 +80,7 @@ func TestMiddlewareSeesServiceOperationAndCaller(t *testing.T) {
 	}
 }
 
-func TestMiddlewareCanRefuseACall(t *testing.T) {
+func TestMiddlewareRefusesCall(t *testing.T) {
 	t.Parallel()
 	outer, inner := counter{refused: "SendMessage"}, counter{}
 	cloud := newCloud(t, aws.Options{Middleware: []wire.Middleware{outer.middleware, inner.middleware}})
@@ -98,7 +98,7 @@ func TestMiddlewareCanRefuseACall(t *testing.T) {
 	}
 }
 
-func TestEveryServiceAnswersOverAPort(t *testing.T) {
+func TestEveryServiceRespondsOverPort(t *testing.T) {
 	t.Parallel()
 	for _, p := range probes() {
 		t.Run(p.service, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestEveryServiceAnswersOverAPort(t *testing.T) {
 	}
 }
 
-func TestAPresignedURLNeedsNoHeader(t *testing.T) {
+func TestPresignedURLNeedsNoHeader(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	cfg := overPort(t, cloud)
@@ -145,7 +145,7 @@ func TestAPresignedURLNeedsNoHeader(t *testing.T) {
 	}
 }
 
-func TestHandlesTellsAWSFromOtherRoutes(t *testing.T) {
+func TestHandlesDistinguishesAWSFromOtherRoutes(t *testing.T) {
 	t.Parallel()
 	signed := "AWS4-HMAC-SHA256 Credential=Web/20261121/us-east-1/%s/aws4_request, SignedHeaders=host, Signature=0"
 	tests := map[string]struct {
@@ -196,7 +196,7 @@ func TestHandlesTellsAWSFromOtherRoutes(t *testing.T) {
 	}
 }
 
-func TestAnEndedContextSendsNothing(t *testing.T) {
+func TestEndedContextSendsNothing(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -209,7 +209,7 @@ func TestAnEndedContextSendsNothing(t *testing.T) {
 	}
 }
 
-func TestTheInProcessClientMatchesAPort(t *testing.T) {
+func TestInProcessClientMatchesPort(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	ports := map[string]awssdk.Config{"in process": cloud.Config("test"), "over a port": overPort(t, cloud)}
@@ -237,7 +237,7 @@ func TestTheInProcessClientMatchesAPort(t *testing.T) {
 	}
 }
 
-func TestManyClientsWaitOnOneQueueUnderTheVirtualClock(t *testing.T) {
+func TestManyClientsWaitOnOneQueueWithVirtualClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		cloud := newCloud(t, aws.Options{})

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// identity is what a request says about itself before any of it is proven.
+// identity is a request's unverified claim about its caller and service.
 type identity struct {
-	service string // as in wire.Call; a name that the embedded AWS does not know is possible
-	caller  string // access key id, "" when the request is not signed
+	service string // as in wire.Call; may be a service that the embedded AWS does not have
+	caller  string // access key id, "" if the request is not signed
 }
 
-// identify returns false when r is no call to AWS.
+// identify returns false if r is not a call to AWS.
 func identify(r *http.Request) (identity, bool) {
 	caller, scope, signed := credential(r)
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
@@ -36,8 +36,8 @@ func serviceOfTarget(prefix string) string {
 	}
 }
 
-// credential reads the access key and the service out of the credential scope, which is
-// <access key>/<date>/<region>/<service>/aws4_request, in the Authorization header or in a presigned URL
+// credential reads the access key and the service from the credential scope, <access
+// key>/<date>/<region>/<service>/aws4_request, in the Authorization header or in a presigned URL
 // (https://docs.aws.amazon.com/IAM/latest/UserGuide/create-signed-request.html).
 func credential(r *http.Request) (caller, service string, ok bool) {
 	scope := ""

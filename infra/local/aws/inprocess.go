@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// Do implements the SDK's HTTPClient: it serves r in the caller's goroutine and returns the buffered answer. A call
-// that waits, such as a long poll, ends with the request's context, whose error Do then returns.
+// Do implements the SDK's HTTPClient: it serves r in the caller's goroutine and returns the buffered response. A call
+// that waits, such as a long poll, ends with the request's context, and Do returns the context's error.
 func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	incoming := serverSide(r)
-	defer incoming.Body.Close() // as an http client does, whatever becomes of the call
+	defer incoming.Body.Close() // as an HTTP client does, whatever the outcome
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -29,20 +29,20 @@ func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	return out.response(r), nil
 }
 
-// serve reports whether the handler broke the connection off, which handlers do with http.ErrAbortHandler.
+// serve reports whether the handler aborted the connection with http.ErrAbortHandler.
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (broken bool) {
 	defer func() {
 		if reason := recover(); reason == http.ErrAbortHandler { //nolint:errorlint // what was thrown, not what it wraps
 			broken = true
 		} else if reason != nil {
-			panic(reason) // not ours to swallow
+			panic(reason) // any other panic is not handled here
 		}
 	}()
 	c.ServeHTTP(w, r)
 	return false
 }
 
-// serverSide returns r as net/http's server would hand it over after its way through a socket.
+// serverSide returns r in the form that net/http's server produces from a socket.
 func serverSide(r *http.Request) *http.Request {
 	in := r.Clone(r.Context())
 	in.URL = &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
@@ -62,13 +62,13 @@ func serverSide(r *http.Request) *http.Request {
 	return in
 }
 
-// maxReserved bounds the memory that is set aside for an answer because of what its header says.
+// maxReserved limits the memory that is reserved for a response based on its header.
 const maxReserved = 64 << 20
 
-// answer is a ResponseWriter that keeps everything in memory.
+// answer is a ResponseWriter that buffers the response in memory.
 type answer struct {
 	header http.Header
-	sent   http.Header // the headers as they were when the status went out
+	sent   http.Header // the headers at the time the status was sent
 	status int
 	body   bytes.Buffer
 }
@@ -81,7 +81,7 @@ func (a *answer) Header() http.Header {
 	return a.header
 }
 
-// WriteHeader implements http.ResponseWriter. Informational answers such as 100 Continue go nowhere.
+// WriteHeader implements http.ResponseWriter. Informational responses such as 100 Continue are discarded.
 func (a *answer) WriteHeader(status int) {
 	if a.status != 0 || status < http.StatusOK {
 		return
@@ -102,7 +102,7 @@ func (a *answer) response(r *http.Request) *http.Response {
 	a.WriteHeader(http.StatusOK)
 	body := a.body.Bytes()
 	if r.Method == http.MethodHead || a.status == http.StatusNoContent || a.status == http.StatusNotModified {
-		body = nil // net/http sends none for these, whatever a handler writes
+		body = nil // net/http sends no body for these statuses
 	} else if a.sent.Get("Content-Length") == "" {
 		a.sent.Set("Content-Length", strconv.Itoa(len(body)))
 	}

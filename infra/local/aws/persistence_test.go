@@ -16,7 +16,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-func TestEveryServiceSurvivesARestart(t *testing.T) {
+func TestEveryServiceSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	for _, p := range probes() {
 		t.Run(p.service, func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestEveryServiceSurvivesARestart(t *testing.T) {
 	})
 }
 
-// TestWhatHasExpiredLeavesTheData: with the next start, which writes what is there.
-func TestWhatHasExpiredLeavesTheData(t *testing.T) {
+// TestRestartDropsExpiredRows checks that the next start, which rewrites the data, removes expired rows.
+func TestRestartDropsExpiredRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := newCloud(t, aws.Options{Dir: dir})
@@ -101,8 +101,8 @@ func TestWhatHasExpiredLeavesTheData(t *testing.T) {
 	}
 }
 
-// A second start reads what the first has made of the same state, which must not lose anything.
-func TestTheSnapshotOfASnapshotIsTheSame(t *testing.T) {
+// A second start reads the first one's output for the same state, and must not lose anything.
+func TestSnapshotOfSnapshotIsEqual(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cloud := newCloud(t, aws.Options{Dir: dir})
@@ -129,7 +129,7 @@ func TestTheSnapshotOfASnapshotIsTheSame(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeReadIsRefused(t *testing.T) {
+func TestNewRefusesUnreadableFolder(t *testing.T) {
 	t.Parallel()
 	header := `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 	tests := map[string]struct{ line, want string }{
@@ -157,7 +157,7 @@ func TestAFolderThatCannotBeReadIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnObjectWithoutItsFileIsRefused(t *testing.T) {
+func TestNewRefusesObjectWithoutFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cloud := newCloud(t, aws.Options{Dir: dir})
@@ -174,7 +174,7 @@ func TestAnObjectWithoutItsFileIsRefused(t *testing.T) {
 	}
 }
 
-func TestAClosedCloudRefusesChanges(t *testing.T) {
+func TestClosedCloudRefusesChanges(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{Dir: t.TempDir()})
 	if err := cloud.Close(); err != nil {
@@ -190,7 +190,7 @@ func TestAClosedCloudRefusesChanges(t *testing.T) {
 	}
 }
 
-// afterKill copies a data directory as the process that uses it would leave it if it were killed now.
+// afterKill copies a data directory in the state in which killing its process now would leave it.
 func afterKill(t *testing.T, dir string) string {
 	t.Helper()
 	copied := t.TempDir()

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	// maxBody is above every request limit but S3's, which streams (DynamoDB's 16 MB BatchWriteItem is the largest).
+	// maxBody is above every request limit except S3's, which streams (DynamoDB's 16 MB BatchWriteItem is the largest).
 	maxBody = 17 << 20
-	// maxAccessKey is the longest access key id, of [A-Za-z0-9_] on AWS; template names may hold a hyphen as well.
+	// maxAccessKey is the maximum length of an access key id, which has the characters [A-Za-z0-9_] on AWS; template names
+	// may also contain a hyphen.
 	maxAccessKey = 128
 )
 
@@ -30,11 +31,11 @@ func (c *Cloud) HandlesObject(r *http.Request) bool {
 	return ok && id.service == c.s3.Name()
 }
 
-// ServeHTTP identifies the call, verifies its signature and lets its service answer, inside the middleware.
+// ServeHTTP identifies the call, verifies its signature and passes it to its service, inside the middleware.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, ok := identify(r)
 	now := c.clock(id.caller)
-	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // from which the SDKs learn how wrong their clock is
+	w.Header().Set("Date", now.UTC().Format(http.TimeFormat)) // the SDKs measure their clock's error by it
 	w.Header().Set("X-Amzn-Requestid", rand.Text())
 	service, handle := c.services[id.service], c.handlers[id.service]
 	switch {
@@ -45,7 +46,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case handle == nil:
 		c.refuse(w, r, id, "UnknownOperationException", "service "+id.service+" is not part of the embedded AWS")
 		return
-	case service != c.s3: // S3 takes objects of any size and streams them
+	case service != c.s3: // S3 accepts objects of any size and streams them
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	}
 	caller, err := c.signatures.Verify(r, id.service, now)
@@ -58,7 +59,7 @@ func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// clock is the cloud's, as a caller sees it.
+// clock returns the cloud's time as a caller sees it.
 func (c *Cloud) clock(caller string) time.Time {
 	if c.skew == nil {
 		return time.Now()
@@ -66,7 +67,7 @@ func (c *Cloud) clock(caller string) time.Time {
 	return time.Now().Add(c.skew(caller))
 }
 
-// secretOf knows every access key that could be one.
+// secretOf returns the secret of every well-formed access key.
 func (c *Cloud) secretOf(accessKey string) (string, bool) {
 	strange := strings.ContainsFunc(accessKey, func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'

@@ -27,7 +27,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// caller makes a client of one service and returns a call through it that an empty cloud grants again and again.
+// caller creates a client of one service and returns a call through it that an empty cloud accepts repeatedly.
 type caller func(cfg awssdk.Config) func(ctx context.Context) error
 
 func callers() map[string]caller {
@@ -85,7 +85,7 @@ func callers() map[string]caller {
 	}
 }
 
-// between stands between a client and the cloud: it may change what was signed, and it counts the answers by status.
+// between is a proxy between a client and the cloud: it may change signed requests, and counts the responses by status.
 type between struct {
 	cloud   *aws.Cloud
 	change  func(*http.Request)
@@ -103,7 +103,7 @@ func (b *between) Do(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// filled is a cloud that holds what callers ask for, with the options o.
+// filled returns a cloud with the objects that the callers need, with the options o.
 func filled(t *testing.T, o aws.Options) *aws.Cloud {
 	t.Helper()
 	cloud := newCloud(t, o)
@@ -116,7 +116,7 @@ func filled(t *testing.T, o aws.Options) *aws.Cloud {
 	return cloud
 }
 
-func TestAClientWhoseClockIsWrongIsRefusedOnceAndCorrectsItself(t *testing.T) {
+func TestClientCorrectsClockAfterOneRefusal(t *testing.T) {
 	t.Parallel()
 	refusals := map[string]int{"sqs": 403, "s3": 403, "ses": 403}
 	for name, newClient := range callers() {
@@ -139,7 +139,7 @@ func TestAClientWhoseClockIsWrongIsRefusedOnceAndCorrectsItself(t *testing.T) {
 						refused = status
 					}
 					want := []int{refused, 200}
-					if name != "ses" { // whose call makes a client of its own each time
+					if name != "ses" { // whose call creates a new client each time
 						if err := call(t.Context()); err != nil {
 							t.Fatal(err)
 						}
@@ -154,9 +154,9 @@ func TestAClientWhoseClockIsWrongIsRefusedOnceAndCorrectsItself(t *testing.T) {
 	}
 }
 
-// The name of the caller alone is not among what a signature in the header protects: on AWS every caller has a secret
-// of its own, here all have the same.
-func TestWhatWasNotSignedAsItArrivesIsRefusedByEveryService(t *testing.T) {
+// A signature in the header protects everything except the caller's name: on AWS every caller has a separate secret,
+// here all share one.
+func TestEveryServiceRefusesTamperedRequest(t *testing.T) {
 	t.Parallel()
 	setBody := func(r *http.Request) {
 		content, _ := io.ReadAll(r.Body)
@@ -167,10 +167,10 @@ func TestWhatWasNotSignedAsItArrivesIsRefusedByEveryService(t *testing.T) {
 	const json, query, sha = "InvalidSignatureException", "SignatureDoesNotMatch", "XAmzContentSHA256Mismatch"
 	changes := map[string]struct {
 		change  func(*http.Request)
-		json    string // the code of DynamoDB and KMS
+		json    string // code of DynamoDB and KMS
 		query   string // of SES and SQS
 		s3      string
-		noneFor string // the service that has no such thing
+		noneFor string // service without such a part
 	}{
 		"another body": {setBody, json, query, sha, ""},
 		"another header": {
@@ -232,7 +232,7 @@ func TestWhatWasNotSignedAsItArrivesIsRefusedByEveryService(t *testing.T) {
 	}
 }
 
-func TestAWrongSecretAndAWrongRegionAreRefused(t *testing.T) {
+func TestWrongSecretAndRegionAreRefused(t *testing.T) {
 	t.Parallel()
 	changes := map[string]func(*awssdk.Config){
 		"secret": func(cfg *awssdk.Config) {
@@ -262,7 +262,7 @@ func TestAWrongSecretAndAWrongRegionAreRefused(t *testing.T) {
 	}
 }
 
-func TestACallWithoutSignatureIsRefused(t *testing.T) {
+func TestUnsignedCallIsRefused(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"dynamodb": "MissingAuthenticationTokenException",
@@ -280,7 +280,7 @@ func TestACallWithoutSignatureIsRefused(t *testing.T) {
 	}
 }
 
-func TestABodyBeyondEveryLimitIsRefusedUnread(t *testing.T) {
+func TestOversizedBodyIsRefusedUnread(t *testing.T) {
 	t.Parallel()
 	cloud := newCloud(t, aws.Options{})
 	cfg := cloud.Config("ExportWorker")
@@ -290,12 +290,12 @@ func TestABodyBeyondEveryLimitIsRefusedUnread(t *testing.T) {
 	wantCode(t, callers()["kms"](cfg)(t.Context()), "RequestEntityTooLarge")
 }
 
-// endless never ends.
+// endless is a body that never ends.
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-// inAuthorization replaces a piece of the header that carries the signature.
+// inAuthorization replaces a part of the header with the signature.
 func inAuthorization(old, replacement string) func(*http.Request) {
 	return func(r *http.Request) {
 		r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), old, replacement, 1))

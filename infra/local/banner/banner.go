@@ -1,5 +1,5 @@
-// Package banner is what a stack on this machine prints when it is ready: where it is, its keys, and the main job as
-// commands for a shell. It knows neither how the stack runs nor how it was made, only its run file.
+// Package banner prints the message of a stack on this machine when it is ready: its URLs, its keys, and the main job
+// as shell commands. It needs only the stack's run file, regardless of how the stack was created or runs.
 package banner
 
 import (
@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/runfile"
 )
 
-// Print says that everything is ready, where it is, and what to do with it. filesAt is where files are when they
+// Print reports that everything is ready, with the stack's URLs and the next steps. filesAt is the URL of files if they
 // have no host of their own.
 func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error {
 	var text strings.Builder
@@ -49,7 +49,7 @@ func Print(out io.Writer, runFile string, run runfile.Run, filesAt string) error
 	return err
 }
 
-// withoutLive returns the organisations that have credentials of test mode alone.
+// withoutLive returns the organisations that have only test mode credentials.
 func withoutLive(all []runfile.Organisation) []runfile.Organisation {
 	return slices.DeleteFunc(slices.Clone(all), func(o runfile.Organisation) bool {
 		return slices.ContainsFunc(all, func(other runfile.Organisation) bool {
@@ -59,7 +59,7 @@ func withoutLive(all []runfile.Organisation) []runfile.Organisation {
 	})
 }
 
-// mainJob prints the whole job as commands for a shell, in the order in which they work.
+// mainJob prints the complete job as shell commands, in the order in which to run them.
 func mainJob(text *strings.Builder, run runfile.Run, o runfile.Organisation) {
 	connect := run.BaseURL + "/bridge/connect?" + url.Values{
 		"public_id": {o.PublicID}, "endpoint_id": {run.Sandbox.EndpointID}, "redirect_uri": {o.RedirectURI},

@@ -1,6 +1,5 @@
-// Package build makes the bootstrap binaries of the functions for this machine, and only those whose inputs have
-// changed since. It owns nothing about deployment: `sam build` makes the arm64 binaries from the Makefile, with the
-// same flags.
+// Package build builds the functions' bootstrap binaries for this machine, but only those whose inputs have changed. It
+// is not involved in deployment: `sam build` builds the arm64 binaries from the Makefile, with the same flags.
 package build
 
 import (
@@ -23,26 +22,27 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// flags must equal the Makefile's: other ones compile the SDK a second time (docs/develop/architecture.md, "Builds").
+// flags must equal the Makefile's, since different ones compile the SDK a second time (docs/develop/architecture.md,
+// "Builds").
 func flags() []string {
 	return []string{"-trimpath", "-gcflags", "all=-dwarf=false", "-ldflags", "-s -w", "-tags", "lambda.norpc,grpcnotrace"}
 }
 
-// Options of Functions.
+// Options configures Functions.
 type Options struct {
-	Root     string    // folder of go.mod, which holds functions/<folder>/bootstrap
-	Out      string    // gets <folder>/bootstrap
-	Progress io.Writer // is told what is done, in lines for a person
-	Platform Platform  // that the binaries are for; this machine's when it is empty
+	Root     string    // folder of go.mod, which contains functions/<folder>/bootstrap
+	Out      string    // receives <folder>/bootstrap
+	Progress io.Writer // receives progress messages for people
+	Platform Platform  // target of the binaries; this machine if empty
 }
 
-// Platform is what a binary runs on, as Go names it.
+// Platform is the target of a binary, in Go's names.
 type Platform struct{ OS, Architecture string }
 
-// here is the platform of this machine.
+// here returns the platform of this machine.
 func here() Platform { return Platform{runtime.GOOS, runtime.GOARCH} }
 
-// Folder is where below out the binaries of the platform are: those of this machine have no folder of their own.
+// Folder returns the folder below out for the platform's binaries. Those of this machine have no folder of their own.
 func (p Platform) Folder(out string) string {
 	if p == here() {
 		return out
@@ -50,9 +50,9 @@ func (p Platform) Folder(out string) string {
 	return filepath.Join(out, p.Architecture)
 }
 
-// Functions builds every function whose binary is missing or not made from the present sources. All are compiled by one
-// go command; only what has changed is linked, since a go command for each of 20 functions takes seconds to find that
-// out.
+// Functions builds every function whose binary is missing or out of date. One go command compiles all of them; only
+// changed ones are linked, since a separate go command for each of 20 functions takes seconds to detect that nothing
+// changed.
 func Functions(ctx context.Context, o Options) error {
 	wanted, err := fingerprints(ctx, o)
 	if err != nil {
@@ -79,7 +79,7 @@ func Functions(ctx context.Context, o Options) error {
 	return links.Wait()
 }
 
-// progress counts what is done, for a person.
+// progress prints how many functions have been built.
 type progress struct {
 	total int
 	out   io.Writer
@@ -92,7 +92,7 @@ func (p *progress) built(folder string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
-	// a closed terminal stops no build
+	// a closed terminal does not stop the build
 	_, _ = fmt.Fprintf(p.out, "  built %d of %d functions: %s\n", p.done, p.total, folder)
 }
 
@@ -101,7 +101,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	if err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
 	}
-	// What the repository looks like is asked by git, which is not needed here.
+	// The state of the repository would require git, which is not needed here.
 	arguments := slices.Concat([]string{"build", "-buildvcs=false"}, flags(), []string{"-o", out, mainPackage(folder)})
 	if _, err = o.goTool(ctx, arguments...); err != nil {
 		return fmt.Errorf("build %s: %w", folder, err)
@@ -109,7 +109,7 @@ func link(ctx context.Context, o Options, folder string) error {
 	return nil
 }
 
-// goTool runs the go command for the platform, without cgo, and returns what it printed.
+// goTool runs the go command for the platform, without cgo, and returns its output.
 func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error) {
 	platform := cmp.Or(o.Platform, here())
 	command := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // our own arguments
@@ -125,15 +125,15 @@ func (o Options) goTool(ctx context.Context, arguments ...string) ([]byte, error
 
 func binary(out, folder string) string { return filepath.Join(out, folder, "bootstrap") }
 
-// Pages puts what make ui has built, below root, beside the function that serves it, below out, as a deployment does.
-// Where nothing was built, the line that says so is all: everything else works.
+// Pages copies the output of make ui, below root, beside the function that serves it, below out, as a deployment does.
+// If nothing was built, it only reports that, since everything else works.
 func Pages(root, out string, progress io.Writer) error {
 	from, to := filepath.Join(root, "build", "ui"), filepath.Join(out, "web", "ui")
 	if err := os.RemoveAll(to); err != nil {
 		return fmt.Errorf("pages: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(from, "manifest.json")); errors.Is(err, fs.ErrNotExist) {
-		// a closed terminal stops no build
+		// a closed terminal does not stop the build
 		_, _ = fmt.Fprintln(progress, "No pages: the widget, its hosted page and the playground need Node 20 or later. "+
 			"Everything else runs.")
 		return nil

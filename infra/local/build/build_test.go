@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/build"
 )
 
-// project is a module with the functions greet and part, of which greet uses shared/words.
+// project returns a module with the functions greet and part. greet uses shared/words.
 func project(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -42,7 +42,7 @@ func write(t *testing.T, root, name, content string) {
 	}
 }
 
-// made builds the project and returns which binaries were written.
+// made builds the project and returns the names of the written binaries.
 func made(t *testing.T, root string) []string {
 	t.Helper()
 	out := filepath.Join(root, "build")
@@ -66,7 +66,7 @@ func made(t *testing.T, root string) []string {
 	return changed
 }
 
-func TestOnlyWhatHasChangedIsBuiltAgain(t *testing.T) {
+func TestFunctionsBuildsOnlyChangedBinaries(t *testing.T) {
 	t.Parallel()
 	root := project(t)
 	steps := []struct {
@@ -106,9 +106,9 @@ func TestOnlyWhatHasChangedIsBuiltAgain(t *testing.T) {
 	}
 }
 
-// TestAnotherPlatformHasAFolderOfItsOwn: the binaries for containers on a Mac, or for another processor, replace none
-// for this machine.
-func TestAnotherPlatformHasAFolderOfItsOwn(t *testing.T) {
+// TestFunctionsSeparatesPlatforms checks that binaries for containers on a Mac, or for a different processor, do
+// not replace this machine's.
+func TestFunctionsSeparatesPlatforms(t *testing.T) {
 	t.Parallel()
 	other, machine := build.Platform{OS: "linux", Architecture: "arm64"}, elf.EM_AARCH64
 	if runtime.GOARCH == "arm64" {
@@ -132,7 +132,7 @@ func TestAnotherPlatformHasAFolderOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestACompileErrorIsShownAsTheCompilerPutsIt(t *testing.T) {
+func TestFunctionsReturnsCompilerError(t *testing.T) {
 	t.Parallel()
 	root := project(t)
 	write(t, root, "functions/part/bootstrap/main.go", "package main\n\nfunc main() { nonsense() }\n")

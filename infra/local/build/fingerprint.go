@@ -15,16 +15,16 @@ import (
 	"strings"
 )
 
-// listed is what `go list -export` tells of a package.
+// listed is the output of `go list -export` for a package.
 type listed struct {
 	ImportPath string
-	// of the compiled package: Go's own hash of what it was made from, the toolchain included, and of what it became
+	// BuildID identifies the compiled package: Go's own hash of its inputs, including the toolchain, and of its output.
 	BuildID string
 	Deps    []string
 }
 
-// fingerprints compiles the functions and returns, by folder of the function, a hash of all that its binary is linked
-// from.
+// fingerprints compiles the functions and returns, by folder of the function, a hash of everything that its binary is
+// linked from.
 func fingerprints(ctx context.Context, o Options) (map[string]string, error) {
 	mains, err := filepath.Glob(filepath.Join(o.Root, "functions", "*", "bootstrap"))
 	if err != nil {
@@ -68,10 +68,10 @@ func list(ctx context.Context, o Options, arguments []string) (map[string]*liste
 	}
 }
 
-// combine hashes the flags, and the package of the function with all that it depends on.
+// combine hashes the flags, and the package of the function with all its dependencies.
 func combine(packages map[string]*listed, folder string) string {
 	sum := sha256.New()
-	_, _ = fmt.Fprintf(sum, "%q\n", flags()) // a hash takes everything
+	_, _ = fmt.Fprintf(sum, "%q\n", flags()) // writing to a hash never fails
 	for path, p := range packages {
 		if !strings.HasSuffix(path, "/functions/"+folder+"/bootstrap") {
 			continue
@@ -83,7 +83,7 @@ func combine(packages map[string]*listed, folder string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// stamp notes beside the binary of folder what it was made from.
+// stamp records the fingerprint of folder's binary beside it.
 func stamp(out, folder, fingerprint string) error {
 	identity, err := identify(binary(out, folder))
 	if err != nil {
@@ -95,7 +95,8 @@ func stamp(out, folder, fingerprint string) error {
 	return nil
 }
 
-// stamped returns what the binary of folder was made from; "" when there is none, or when somebody else has made it.
+// stamped returns the recorded fingerprint of folder's binary, or "" if there is none or the binary was built by
+// another program.
 func stamped(out, folder string) string {
 	content, err := os.ReadFile(stampFile(out, folder))
 	if err != nil {
@@ -108,7 +109,7 @@ func stamped(out, folder string) string {
 	return fingerprint
 }
 
-// identify tells a file from its successor without reading it.
+// identify returns a text that distinguishes a file from its successor without reading it.
 func identify(file string) (string, error) {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/ui/pages"
 )
 
-func TestPagesLieBesideTheirFunction(t *testing.T) {
+func TestPagesAreCopiedBesideFunction(t *testing.T) {
 	t.Parallel()
 	root, out := t.TempDir(), t.TempDir()
 	var said strings.Builder
@@ -28,7 +28,7 @@ func TestPagesLieBesideTheirFunction(t *testing.T) {
 	}
 }
 
-func TestWithoutPagesOneLineSaysWhatIsMissing(t *testing.T) {
+func TestPagesReportsMissingBuild(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
 	var said strings.Builder

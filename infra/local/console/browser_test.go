@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestABrowserShowsHostileDataAsText looks at every part of the page that shows what others wrote, as a browser has
-// understood it. What TestTheScriptsParseNothingAsHTML forbids is the reason why it holds.
-func TestABrowserShowsHostileDataAsText(t *testing.T) {
+// TestBrowserShowsHostileDataAsText inspects every part of the page that shows foreign data, as a browser has parsed
+// it. It holds because of what TestScriptsParseNothingAsHTML forbids.
+func TestBrowserShowsHostileDataAsText(t *testing.T) {
 	t.Parallel()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil || testing.Short() {
@@ -32,7 +32,7 @@ func TestABrowserShowsHostileDataAsText(t *testing.T) {
 		"queues":  {"queue": {"work-dead"}},
 		"objects": {"bucket": {"files"}, "prefix": {"a/"}, "key": {"a/" + evil}}, "inbox": nil, "mail": nil,
 	} {
-		// Each start of a browser is expensive; they go one after the other on purpose.
+		// Starting a browser is expensive, so they deliberately run in sequence.
 		command := exec.CommandContext(t.Context(), chromium, "--headless", "--no-sandbox", "--disable-gpu",
 			"--user-data-dir="+t.TempDir(),
 			"--virtual-time-budget=3000", "--dump-dom", server.URL+"/_local#/"+part+"?"+query.Encode())

@@ -1,27 +1,27 @@
-// Package console is the runner's page for people at /_local. It shows what the stack on this machine holds and does:
-// functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received webhooks; and
-// it lets a person fire a schedule, kill a function's processes, redrive or purge a queue, spoil a row and switch
-// faults on. It also holds the page to which the seeded test credential sends a browser back. It owns no state and
-// decides nothing: each subject has an interface below, which the owner of the subject implements.
+// Package console is the runner's page for people at /_local. It shows the state and activity of the stack on this
+// machine: functions, their invocations with log lines and AWS calls, tables, queues, objects, mail and received
+// webhooks. A person can fire a schedule, kill a function's processes, redrive or purge a queue, corrupt a row and
+// enable faults. The package also holds the page to which the seeded test credential redirects a browser. It owns no
+// state and makes no decisions: each subject has an interface below, which the owner of the subject implements.
 //
 // Any user of this machine can open it, so it shows no keys: no environment, no Secrets Manager, no KMS, no binary
-// values, and nothing that is called or looks like a key, secret, token or hash (hide.go). What a page needs comes from
+// values, and nothing that is named or looks like a key, secret, token or hash (hide.go). The page gets its data from
 // these endpoints, as JSON with names in snake_case, times in RFC 3339 and {"error": "…"} with a status of 4xx or 5xx:
 //
-//	GET  /_local/api/state                                            links, functions, how much there is of everything
-//	POST /_local/api/functions/{function}/fire                        run its schedule now; answers when it is done
+//	GET  /_local/api/state                                            links, functions, totals
+//	POST /_local/api/functions/{function}/fire                        run its schedule now; responds when it is done
 //	POST /_local/api/functions/{function}/kill                        end its processes
 //	GET  /_local/api/invocations?function=&without=&failed=1&limit=   newest first
 //	GET  /_local/api/invocations/{id}                                 one, with its lines and calls
 //	GET  /_local/api/tables                                           with keys, indexes and numbers of rows
 //	GET  /_local/api/tables/{table}/items?index=&prefix=&from=&limit= rows by key, in pages
 //	GET  /_local/api/tables/{table}/item?index=&id=                   one row
-//	POST /_local/api/tables/{table}/damage?id=&attribute=             spoil a row
-//	GET  /_local/api/faults                                           that are switched on
-//	POST /_local/api/faults                                           {"faults":[{"name":…,"kind":…}]} and no others
-//	GET  /_local/api/queues                                           with their numbers
+//	POST /_local/api/tables/{table}/damage?id=&attribute=             corrupt a row
+//	GET  /_local/api/faults                                           that are enabled
+//	POST /_local/api/faults                                           {"faults":[{"name":…,"kind":…}]} replaces all
+//	GET  /_local/api/queues                                           with their message counts
 //	GET  /_local/api/queues/{queue}/messages                          the oldest messages, without receiving them
-//	POST /_local/api/queues/{queue}/redrive                           dead letters back to where they came from
+//	POST /_local/api/queues/{queue}/redrive                           move dead letters back to their source queues
 //	POST /_local/api/queues/{queue}/purge                             delete all messages
 //	GET  /_local/api/buckets
 //	GET  /_local/api/buckets/{bucket}/objects?prefix=&from=           one level of keys, in pages
@@ -41,13 +41,13 @@ import (
 	"strings"
 )
 
-// Root is the path under which the console has to be served.
+// Root is the path at which the console must be served.
 const Root = "/_local"
 
 //go:embed page
 var files embed.FS
 
-// Options are what the console shows and acts on; all of them have to be set.
+// Options holds the subjects that the console shows and acts on. All fields are required.
 type Options struct {
 	Stack       Stack
 	Invocations Invocations
@@ -64,7 +64,8 @@ type console struct {
 	returnPage *template.Template
 }
 
-// New serves the console of a stack. What changes something is refused to pages of other origins.
+// New returns the console of a stack. It refuses requests that change something if they come from pages of other
+// origins.
 func New(o Options) (http.Handler, error) {
 	page, err := fs.Sub(files, "page")
 	if err != nil {
@@ -131,7 +132,7 @@ func servePage(mux *http.ServeMux, page fs.FS) error {
 	return nil
 }
 
-// withHeaders makes sure that nothing a function wrote or a redirect brought can act on the page.
+// withHeaders sets headers that keep content from functions or redirects from acting on the page.
 func withHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -145,7 +146,7 @@ func withHeaders(next http.Handler) http.Handler {
 	})
 }
 
-// limit reads how much a request wants: the usual number unless it names one, and never more than most.
+// limit returns the limit that a request sets, usual if it sets none, and at most most.
 func limit(r *http.Request, usual, most int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	if err != nil || n < 1 {
@@ -161,7 +162,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // a client that went away needs no answer
+	_, _ = w.Write(append(body, '\n')) // the client may have disconnected
 }
 
 func writeError(w http.ResponseWriter, status int, message string) {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestThePageIsStaticAndMayRunNothingButItsOwnScripts(t *testing.T) {
+func TestPageRunsOnlyOwnScripts(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	for path, want := range map[string]string{
@@ -36,9 +36,9 @@ func TestThePageIsStaticAndMayRunNothingButItsOwnScripts(t *testing.T) {
 	}
 }
 
-// The policy forbids inline code and what comes from elsewhere; and nothing may ever be parsed as HTML, since rows,
-// messages and mail hold what others wrote.
-func TestTheScriptsParseNothingAsHTML(t *testing.T) {
+// The policy forbids inline code and external content. Nothing may ever be parsed as HTML, since rows, messages and
+// mail contain foreign data.
+func TestScriptsParseNothingAsHTML(t *testing.T) {
 	t.Parallel()
 	page := os.DirFS("page")
 	scripts, err := fs.Glob(page, "*.js")
@@ -63,7 +63,7 @@ func TestTheScriptsParseNothingAsHTML(t *testing.T) {
 	}
 }
 
-func TestWhatChangesSomethingIsDoneByPOSTOnly(t *testing.T) {
+func TestChangesRequirePOST(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		method, target string
@@ -95,7 +95,7 @@ func TestWhatChangesSomethingIsDoneByPOSTOnly(t *testing.T) {
 	}
 }
 
-func TestAPageElsewhereCannotDoAnything(t *testing.T) {
+func TestForeignPageCannotChangeAnything(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name    string
@@ -127,7 +127,7 @@ func TestAPageElsewhereCannotDoAnything(t *testing.T) {
 	}
 }
 
-func TestTheReturnPageShowsWhatTheRedirectBrought(t *testing.T) {
+func TestReturnPageShowsRedirectParameters(t *testing.T) {
 	t.Parallel()
 	const target = "/_local/return?org_connection_id=c-1&endpoint_id=e-1&" +
 		"external_state=%3Cscript%3Ealert(1)%3C/script%3E&external_state=2"

@@ -10,7 +10,7 @@ import (
 // maxFaults bounds the list of faults in bytes.
 const maxFaults = 64 << 10
 
-// Faults are those that a person switches on.
+// Faults holds the faults that a person enables.
 type Faults interface {
 	Faults() []faults.Fault
 	Set(all []faults.Fault) error
@@ -20,8 +20,8 @@ func (c *console) serveFaults(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"faults": c.Faults.Faults()})
 }
 
-// serveSetFaults switches on what the body lists, and all others off. A name that nothing has would be
-// a fault that never comes.
+// serveSetFaults enables the listed faults and disables all others. It refuses unknown names, since such a fault would
+// never occur.
 func (c *console) serveSetFaults(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Faults []faults.Fault `json:"faults"`

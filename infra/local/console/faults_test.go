@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestFaultsAreSwitchedOnAndOff(t *testing.T) {
+func TestFaultsAreEnabledAndDisabled(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -27,7 +27,7 @@ func TestFaultsAreSwitchedOnAndOff(t *testing.T) {
 		},
 		{`{"faults":[{"kind":"slow"}]}`, 400, `{"error":"there is no fault of the kind \"slow\""}`},
 		{`{"faults":[{"table":"local-Work","kind":"throttled"}]}`, 400, `{"error":"json: unknown field \"table\""}`},
-		{"", 200, `{"faults":[{"name":"local-Work","kind":"throttled"}]}`}, // what was refused has changed nothing
+		{"", 200, `{"faults":[{"name":"local-Work","kind":"throttled"}]}`}, // the refused request has changed nothing
 		{`{"faults":[]}`, 200, `{"faults":[]}`},
 	} {
 		method := http.MethodPost
@@ -43,7 +43,7 @@ func TestFaultsAreSwitchedOnAndOff(t *testing.T) {
 	}
 }
 
-func TestARowIsDamagedInOneAttribute(t *testing.T) {
+func TestDamageCorruptsOneAttribute(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)

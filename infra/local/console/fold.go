@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// attribute is an attribute value as it is on DynamoDB's wire: one of these.
+// attribute is an attribute value on DynamoDB's wire, with exactly one field set.
 type attribute struct {
 	S, N       *string
 	B          []byte
@@ -19,8 +19,8 @@ type attribute struct {
 	BS         [][]byte
 }
 
-// folded turns a row into plain JSON: types fold into what they hold, a text that is JSON itself is opened, binary
-// values and secrets show their length only.
+// folded turns a row into plain JSON. It replaces typed values by their content, expands text that is itself JSON, and
+// shows only the length of binary values and secrets.
 func folded(item map[string]json.RawMessage) map[string]any {
 	plain := make(map[string]any, len(item))
 	for name, value := range item {
@@ -70,7 +70,7 @@ func foldAll[T any](all []T, one func(T) any) []any {
 	return plain
 }
 
-// foldText opens a text that is a JSON object or array, as the service keeps lists in.
+// foldText expands text that is a JSON object or array, the form in which the service stores lists.
 func foldText(text string, secret bool) any {
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
@@ -83,7 +83,7 @@ func foldText(text string, secret bool) any {
 	return shown(text, secret)
 }
 
-// cleaned hides the secrets of decoded JSON.
+// cleaned hides secrets in decoded JSON.
 func cleaned(value any, secret bool) any {
 	switch value := value.(type) {
 	case string:

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	usualInvocations = 100 // of one answer
+	usualInvocations = 100 // default number in a response
 	mostInvocations  = 500
 )
 
-// Invocations are what the functions did lately.
+// Invocations lists the recent invocations of functions.
 type Invocations interface {
 	List(f timeline.Filter) []timeline.Invocation
 	Get(id string) (invocation timeline.Invocation, ok bool)
 }
 
-// shownInvocation has its unit-of-work lines as objects.
+// shownInvocation is an invocation with its unit-of-work lines as objects.
 type shownInvocation struct {
 	timeline.Invocation
 

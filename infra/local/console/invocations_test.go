@@ -13,7 +13,7 @@ type invocation struct {
 	Lines                               []string
 }
 
-func TestInvocationsAreListedAndShownWithoutKeys(t *testing.T) {
+func TestInvocationsAreShownWithoutKeys(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	f.timeline.Asked("1-a", "Worker", []byte(`{"Records":[{"messageId":"m-1","eventSourceARN":"q"}]}`))

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// withObjects makes a bucket with these objects.
+// withObjects creates a bucket with these objects.
 func withObjects(t *testing.T, f fixture, objects map[string]string) {
 	t.Helper()
 	client := s3.NewFromConfig(f.cloud.Config("test"))
@@ -45,7 +45,7 @@ type object struct {
 	Binary, Truncated bool
 }
 
-func TestObjectsAreFoundFolderByFolder(t *testing.T) {
+func TestObjectsAreListedByFolder(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withObjects(t, f, map[string]string{
@@ -76,7 +76,7 @@ func TestObjectsAreFoundFolderByFolder(t *testing.T) {
 	f.get(t, 404, &refused, "buckets/nothing/objects")
 }
 
-func TestManyObjectsComeInPages(t *testing.T) {
+func TestObjectsAreListedInPages(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	objects := map[string]string{}
@@ -92,7 +92,7 @@ func TestManyObjectsComeInPages(t *testing.T) {
 	}
 }
 
-func TestTheBeginningOfAnObjectIsShownAsText(t *testing.T) {
+func TestObjectShowsBeginningOfText(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withObjects(t, f, map[string]string{
@@ -119,10 +119,10 @@ func TestTheBeginningOfAnObjectIsShownAsText(t *testing.T) {
 	}
 }
 
-func TestADownloadIsNeverShownByTheBrowser(t *testing.T) {
+func TestDownloadIsAttachment(t *testing.T) {
 	t.Parallel()
 	f := build(t)
-	large := strings.Repeat("0123456789abcdef", 17<<16) // 17 MB, so several parts
+	large := strings.Repeat("0123456789abcdef", 17<<16) // 17 MB, so it takes several parts
 	withObjects(t, f, map[string]string{`a/<b> "c".html`: evil, "large": large})
 	got := f.serve(t, "GET", "/_local/api/buckets/files/download?key=a/%3Cb%3E+%22c%22.html", nil)
 	header := got.Header()

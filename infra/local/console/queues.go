@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-const mostPeeked = 50 // messages of a queue
+const mostPeeked = 50 // messages shown of a queue
 
 // Queues are the queues of the embedded SQS.
 type Queues interface {
@@ -20,7 +20,7 @@ type Queues interface {
 	Peek(queue string, limit int) (messages []sqs.Peeked, ok bool)
 }
 
-// QueueClient is the part of the SQS client that acts on queues.
+// QueueClient is the part of the SQS client that changes queues.
 type QueueClient interface {
 	GetQueueUrl(context.Context, *awssqs.GetQueueUrlInput, ...func(*awssqs.Options)) (*awssqs.GetQueueUrlOutput, error)
 	PurgeQueue(context.Context, *awssqs.PurgeQueueInput, ...func(*awssqs.Options)) (*awssqs.PurgeQueueOutput, error)
@@ -34,11 +34,11 @@ type shownQueue struct {
 	Visible     int       `json:"visible"`
 	InFlight    int       `json:"in_flight"`
 	Delayed     int       `json:"delayed"`
-	DeadLetter  bool      `json:"dead_letter"` // it is one for dead letters
+	DeadLetter  bool      `json:"dead_letter"` // is a dead-letter queue
 	Oldest      time.Time `json:"oldest,omitzero"`
-	DeadLetters string    `json:"dead_letters,omitempty"` // name of the queue that takes what fails here
+	DeadLetters string    `json:"dead_letters,omitempty"` // name of the queue's dead-letter queue
 	MaxReceives int       `json:"max_receives,omitempty"`
-	Serves      []string  `json:"serves,omitempty"` // names of the queues whose dead letters these are
+	Serves      []string  `json:"serves,omitempty"` // names of the queues whose dead letters it holds
 }
 
 func (c *console) serveQueues(w http.ResponseWriter, _ *http.Request) {
@@ -103,7 +103,7 @@ func (c *console) queue(name string) (sqs.QueueInfo, bool) {
 	return sqs.QueueInfo{}, false
 }
 
-// refuseAWS passes on what an AWS client said.
+// refuseAWS passes on the error of an AWS client.
 func refuseAWS(w http.ResponseWriter, err error) {
 	failure, ok := errors.AsType[smithy.APIError](err)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// withQueues makes a queue with one message in flight, and its dead letter queue with two, of which one was sent there
+// withQueues creates a queue with one message in flight, and its dead-letter queue with two, one of them sent there
 // directly.
 func withQueues(t *testing.T, f fixture) {
 	t.Helper()
@@ -45,7 +45,7 @@ func withQueues(t *testing.T, f fixture) {
 	})
 	send(short, `{"failed":1}`)
 	receive(short, 0)
-	receive(short, 0) // now it is buried
+	receive(short, 0) // this moves it to the dead-letter queue
 	send(dead, "direct "+evil+" whsec_SENTINEL")
 	send(work, `{"id":1}`)
 	receive(work, 30)
@@ -63,7 +63,7 @@ type queue struct {
 	Serves      []string
 }
 
-func TestQueuesTellWhatTheyHoldAndWhereTheirDeadLettersGo(t *testing.T) {
+func TestQueuesShowCountsAndDeadLetterQueues(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withQueues(t, f)
@@ -89,7 +89,7 @@ type messages struct {
 	}
 }
 
-func TestMessagesAreLookedAtWithoutReceivingThem(t *testing.T) {
+func TestMessagesAreShownWithoutReceive(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withQueues(t, f)
@@ -113,7 +113,7 @@ func TestMessagesAreLookedAtWithoutReceivingThem(t *testing.T) {
 	f.get(t, 404, &refused, "queues/nothing/messages")
 }
 
-func TestDeadLettersGoBackToWhereTheyCameFrom(t *testing.T) {
+func TestRedriveReturnsDeadLettersToSource(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withQueues(t, f)
@@ -137,7 +137,7 @@ func TestDeadLettersGoBackToWhereTheyCameFrom(t *testing.T) {
 	}
 }
 
-func TestAQueueIsPurged(t *testing.T) {
+func TestPurgeDeletesMessages(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withQueues(t, f)

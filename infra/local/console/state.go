@@ -13,31 +13,31 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-// Stack is the runner itself. Lists are ordered as they are to be shown.
+// Stack is the runner itself. Its lists are in display order.
 type Stack interface {
 	Links() Links
 	Functions() []Function
 	Mails() []Mail
 	Webhooks() []Webhook
-	// Fire runs the schedule of a function now. An error is told to the person who asked.
+	// Fire runs the schedule of a function now. Its error is shown to the user.
 	Fire(ctx context.Context, function string) error
-	// Kill ends the processes of a function and returns how many there were.
+	// Kill ends the processes of a function and returns their number.
 	Kill(function string) int
 }
 
-// Links say where things are.
+// Links holds the URLs of the stack's parts.
 type Links struct {
-	Stack    string `json:"stack"` // what it calls itself
+	Stack    string `json:"stack"` // name of the stack
 	BaseURL  string `json:"base_url"`
 	InboxURL string `json:"inbox_url"`
-	RunFile  string `json:"run_file"` // where the keys are
+	RunFile  string `json:"run_file"` // path of the file with the keys
 }
 
 // Function is one function of the stack.
 type Function struct {
 	ID          string   `json:"id"`
 	Schedule    string   `json:"schedule,omitempty"` // such as "every 1m0s"
-	MemoryMB    int      `json:"memory_mb"`          // which AWS gives it; nothing enforces it here
+	MemoryMB    int      `json:"memory_mb"`          // as on AWS; not enforced here
 	Timeout     string   `json:"timeout"`            // such as "30s"
 	Processes   int      `json:"processes"`
 	Busy        int      `json:"busy"`
@@ -54,7 +54,7 @@ type Mail struct {
 	To      []string  `json:"to"`
 	Subject string    `json:"subject"`
 	Text    string    `json:"text"`
-	HTML    string    `json:"-"` // a document of its own, at /mail/{id}
+	HTML    string    `json:"-"` // a separate document at /mail/{id}
 	HasHTML bool      `json:"has_html,omitempty"`
 }
 
@@ -69,7 +69,7 @@ type Webhook struct {
 	Body       string            `json:"body"`
 }
 
-// state is what every part of the page shows, and what the first part is made of.
+// state is the data that every part of the page shows, and the content of the first part.
 type state struct {
 	Links
 
@@ -77,13 +77,13 @@ type state struct {
 	Totals    totals     `json:"totals"`
 }
 
-// totals is how much there is to see.
+// totals counts the objects to show.
 type totals struct {
-	Invocations int `json:"invocations"` // that are remembered
-	Failed      int `json:"failed"`      // of these
+	Invocations int `json:"invocations"` // that are stored
+	Failed      int `json:"failed"`      // failed invocations
 	Rows        int `json:"rows"`
-	Messages    int `json:"messages"`     // in queues that are not for dead letters
-	DeadLetters int `json:"dead_letters"` // messages
+	Messages    int `json:"messages"`     // in queues other than dead-letter queues
+	DeadLetters int `json:"dead_letters"` // messages in dead-letter queues
 	Mails       int `json:"mails"`
 	Webhooks    int `json:"webhooks"`
 	Unverified  int `json:"unverified"` // webhooks with a wrong signature
@@ -126,17 +126,17 @@ func (c *console) serveMail(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"mails": c.Stack.Mails()})
 }
 
-// mailPolicy lets a mail look as in a mailbox, and do nothing else: no script, no request, no form,
-// and an origin of its own.
+// mailPolicy allows a mail's own styling as in a mailbox, but no scripts, requests or forms, and gives it a separate
+// origin.
 const mailPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
-// serveMailHTML serves the HTML of a mail, which the page frames.
+// serveMailHTML serves the HTML of a mail, which the page shows in a frame.
 func (c *console) serveMailHTML(w http.ResponseWriter, r *http.Request) {
 	for _, m := range c.Stack.Mails() {
 		if m.ID == r.PathValue("id") && m.HTML != "" {
 			w.Header().Set("Content-Security-Policy", mailPolicy)
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			_, _ = io.WriteString(w, m.HTML) // a client that went away needs no answer
+			_, _ = io.WriteString(w, m.HTML) // the client may have disconnected
 			return
 		}
 	}
@@ -163,8 +163,8 @@ func (c *console) serveKill(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]int{"killed": c.Stack.Kill(r.PathValue("function"))})
 }
 
-// serveReturn shows what a redirect brought back: to a person as a page, to a program, which asks for JSON, as an
-// object of the first value of every parameter.
+// serveReturn shows the parameters of a redirect: to a person as a page, and to a program that requests JSON as an
+// object with the first value of every parameter.
 func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
 	type parameter struct{ Name, Value string }
 	rows, object := []parameter{}, map[string]string{}
@@ -180,6 +180,6 @@ func (c *console) serveReturn(w http.ResponseWriter, r *http.Request) {
 	}
 	slices.SortStableFunc(rows, func(a, b parameter) int { return strings.Compare(a.Name, b.Name) })
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	// fails only when the browser is gone
+	// fails only if the browser has disconnected
 	_ = c.returnPage.Execute(w, map[string]any{"Parameters": rows, "Failed": r.URL.Query().Has("error")})
 }

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/console"
 )
 
-func TestTheStateCountsEverything(t *testing.T) {
+func TestStateCountsEverything(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -37,8 +37,8 @@ func TestTheStateCountsEverything(t *testing.T) {
 	}
 }
 
-// A mail's HTML is somebody else's: it is framed, and cannot act on the console.
-func TestTheHTMLOfAMailIsADocumentOfItsOwnThatDoesNothing(t *testing.T) {
+// A mail's HTML is foreign data: it is framed, and can't act on the console.
+func TestMailHTMLIsInertSeparateDocument(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	got := f.serve(t, "GET", "/_local/api/mail/1", nil)
@@ -58,7 +58,7 @@ func TestMailAndWebhooksAreListed(t *testing.T) {
 	var mail struct{ Mails []console.Mail }
 	f.get(t, 200, &mail, "mail")
 	shown := f.stack.Mails()
-	shown[0].HTML = "" // is a document of its own
+	shown[0].HTML = "" // it is a separate document
 	if diff := cmp.Diff(shown, mail.Mails); diff != "" {
 		t.Errorf("mail (-want +got):\n%s", diff)
 	}

@@ -14,7 +14,7 @@ import (
 const (
 	rowsOfPage    = 50
 	mostRows      = 500
-	previewLength = 160 // characters
+	previewLength = 160 // in characters
 )
 
 // Tables are the tables of the embedded DynamoDB.
@@ -29,7 +29,7 @@ type Tables interface {
 type listedRow struct {
 	ID      string         `json:"id"`
 	Keys    map[string]any `json:"keys"`
-	Preview string         `json:"preview"` // the beginning of the rest
+	Preview string         `json:"preview"` // the beginning of the other attributes
 	Size    int            `json:"size"`    // bytes, as DynamoDB counts them
 }
 
@@ -92,7 +92,7 @@ func listed(row ddb.Row) listedRow {
 	}
 	var preview strings.Builder
 	encoder := json.NewEncoder(&preview)
-	encoder.SetEscapeHTML(false) // it is read by a person
+	encoder.SetEscapeHTML(false) // people read it
 	if err := encoder.Encode(rest); err != nil {
 		preview.Reset()
 	}

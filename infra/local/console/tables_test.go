@@ -16,7 +16,7 @@ type row = map[string]types.AttributeValue
 
 func text(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
 
-// withTable makes a table of six rows, of which three are in its index.
+// withTable creates a table of six rows, three of them in its index.
 func withTable(t *testing.T, f fixture) {
 	t.Helper()
 	db := dynamodb.NewFromConfig(f.cloud.Config("test"))
@@ -68,7 +68,7 @@ type items struct {
 	Next string
 }
 
-// names are the rows' sort keys.
+// names returns the rows' sort keys.
 func (page items) names() string {
 	names := make([]string, len(page.Rows))
 	for i, r := range page.Rows {
@@ -77,7 +77,7 @@ func (page items) names() string {
 	return strings.Join(names, "")
 }
 
-func TestTablesAreListedWithTheirIndexes(t *testing.T) {
+func TestTablesAreListedWithIndexes(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -92,7 +92,7 @@ func TestTablesAreListedWithTheirIndexes(t *testing.T) {
 	}
 }
 
-func TestATableIsBrowsedByKeyInPages(t *testing.T) {
+func TestTableIsBrowsedByKeyInPages(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -128,7 +128,7 @@ func TestATableIsBrowsedByKeyInPages(t *testing.T) {
 	}
 }
 
-func TestOneRowIsShownAsPlainJSONWithoutItsSecrets(t *testing.T) {
+func TestRowIsShownAsPlainJSONWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)
@@ -179,7 +179,7 @@ func TestOneRowIsShownAsPlainJSONWithoutItsSecrets(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotInATableIsSaidSo(t *testing.T) {
+func TestMissingTableOrRowIsReported(t *testing.T) {
 	t.Parallel()
 	f := build(t)
 	withTable(t, f)

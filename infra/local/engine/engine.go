@@ -1,5 +1,5 @@
-// Package engine finds the container engine of this machine, says what is missing where there is none, and runs
-// commands of its client. Containers that it is asked for are the caller's.
+// Package engine finds the container engine of this machine, reports what is missing if there is none, and runs
+// commands of its client. The caller owns the containers that it starts.
 package engine
 
 import (
@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// image is the base of the CLI's containers, with the architecture as SAM names it.
+// image is the base image of the CLI's containers, with SAM's name of the architecture.
 const image = "public.ecr.aws/lambda/provided:al2023-"
 
-// alias is a name for this machine in the container that finds out where it is.
+// alias is a name for this machine inside the container that determines its address.
 const alias = "runner.internal"
 
 var (
@@ -28,12 +28,12 @@ var (
 
 // Engine is the container engine of this machine.
 type Engine struct {
-	Architecture string     // of its containers, as Go names it
-	Host         netip.Addr // where containers reach this machine
+	Architecture string     // of its containers, in Go's names
+	Host         netip.Addr // address of this machine from containers
 }
 
-// Find asks the engine, and runs a container to see that one runs and where it finds this machine, unless host says it.
-// An error says what to do. The image is pulled when it is missing, which is told to progress.
+// Find queries the engine, and runs a container to check that it works and, unless host is given, to determine this
+// machine's address. Its error states the remedy. Find pulls a missing image and reports that to progress.
 func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, error) {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return nil, errNoDocker
@@ -45,7 +45,7 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 	e := &Engine{Architecture: architecture, Host: host}
 	base := image + SAMArchitecture(architecture)
 	if _, err = Run(ctx, "image", "inspect", "--format", "{{.Id}}", base); err != nil {
-		_, _ = fmt.Fprintf(progress, "Pulling %s\n", base) // a closed terminal stops no pull
+		_, _ = fmt.Fprintf(progress, "Pulling %s\n", base) // a closed terminal does not stop the pull
 		if _, err = Run(ctx, "pull", "--quiet", base); err != nil {
 			return nil,
 				fmt.Errorf("the image %s is not here and cannot be pulled: `.ci/engine up .local/engine` makes one (%w)", base, err)
@@ -65,7 +65,7 @@ func Find(ctx context.Context, host netip.Addr, progress io.Writer) (*Engine, er
 	return e, nil
 }
 
-// gateway is the IPv4 address of this machine in the hosts file of a container (hosts(5)).
+// gateway returns the IPv4 address of this machine in the hosts file of a container (hosts(5)).
 func gateway(hosts string) netip.Addr {
 	for line := range strings.Lines(hosts) {
 		if fields := strings.Fields(line); len(fields) > 1 && fields[1] == alias {
@@ -77,7 +77,7 @@ func gateway(hosts string) netip.Addr {
 	return netip.Addr{}
 }
 
-// SAMArchitecture is SAM's name of an architecture.
+// SAMArchitecture returns SAM's name of an architecture.
 func SAMArchitecture(architecture string) string {
 	if architecture == "amd64" {
 		return "x86_64"
@@ -85,8 +85,8 @@ func SAMArchitecture(architecture string) string {
 	return architecture
 }
 
-// Run runs a command of the docker client and returns what it printed. The error is its last line,
-// which says what went wrong.
+// Run runs a command of the docker client and returns its output. The error is the last line of the output, which
+// states the cause.
 func Run(ctx context.Context, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "docker", arguments...) //nolint:gosec // our own arguments
 	var stdout, stderr bytes.Buffer

@@ -11,15 +11,15 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// The words of AWS. Callers decide on codes; the messages are for whoever reads a log.
+// Messages in AWS's wording. Callers decide by code; the messages are for readers of logs.
 const (
 	rateExceeded = "Rate exceeded"
 	ongoing      = "Transaction is ongoing for the item"
 	ddbNamespace = "com.amazonaws.dynamodb.v20120810#"
 )
 
-// throttling is what a service says to a caller that is too fast (the API reference of each, under Common Errors and
-// under the errors of its operations). cancelled is the number of a transaction's members.
+// throttling returns a service's error for a caller that exceeds the rate limit (the API reference of each, under
+// Common Errors and under the errors of its operations). cancelled is the number of a transaction's members.
 func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 	switch c.Service {
 	case "dynamodb":
@@ -39,7 +39,7 @@ func throttling(c wire.Call, random *rand.Rand, cancelled int) *wire.Error {
 	}
 }
 
-// ddbThrottling is one of the three codes that DynamoDB has for it, or for a transaction the reason of its end.
+// ddbThrottling returns one of DynamoDB's three throttling codes, or for a transaction the cancellation reason.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
 func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
 	code := pickOne(random, "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded")
@@ -56,7 +56,7 @@ func ddbThrottling(random *rand.Rand, cancelled int) *wire.Error {
 	return cancellation(random, cancelled, reason, rateExceeded)
 }
 
-// conflict is how a write ends that meets a transaction under way on the same row.
+// conflict returns the error of a write that meets a transaction in flight on the same row.
 func conflict(random *rand.Rand, cancelled int) *wire.Error {
 	if cancelled > 0 {
 		return cancellation(random, cancelled, "TransactionConflict", ongoing)
@@ -64,7 +64,7 @@ func conflict(random *rand.Rand, cancelled int) *wire.Error {
 	return &wire.Error{Code: ddbNamespace + "TransactionConflictException", Message: ongoing}
 }
 
-// cancellation is a TransactionCanceledException in which one member, any of them, has the reason.
+// cancellation returns a TransactionCanceledException in which one random member has the reason.
 func cancellation(random *rand.Rand, members int, code, message string) *wire.Error {
 	reasons := make([]map[string]string, members)
 	codes := make([]string, members)
@@ -81,7 +81,7 @@ func cancellation(random *rand.Rand, members int, code, message string) *wire.Er
 	}
 }
 
-// internal is each service's own word for a failure of its own.
+// internal returns each service's own internal error.
 func internal(c wire.Call) *wire.Error {
 	failure := &wire.Error{
 		Message: "We encountered an internal error. Please try again.",
@@ -106,7 +106,7 @@ func internal(c wire.Call) *wire.Error {
 
 func pickOne(random *rand.Rand, all ...string) string { return all[random.IntN(len(all))] }
 
-// refuse answers in the protocol of the service.
+// refuse writes the error in the protocol of the service.
 func refuse(w http.ResponseWriter, r *http.Request, c wire.Call, failure *wire.Error) {
 	switch c.Service {
 	case "s3":
@@ -142,10 +142,11 @@ func refuseXML(w http.ResponseWriter, r *http.Request, failure *wire.Error, body
 	}
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(max(failure.Status, http.StatusBadRequest))
-	_, _ = w.Write(text) // a client that went away needs no answer
+	_, _ = w.Write(text) // the client may have disconnected
 }
 
-// members is how many items a transaction has, which is how many reasons its cancellation gives; 0 for other calls.
+// members returns the number of items of a transaction, which is the number of its cancellation reasons, or 0 for other
+// calls.
 func members(r *http.Request, c wire.Call) int {
 	if c.Service != "dynamodb" || !strings.HasPrefix(c.Operation, "Transact") {
 		return 0

@@ -15,12 +15,12 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// probe is an operation, and the codes of its service.
+// probe is an operation with its service's error codes.
 type probe struct {
 	call     call
 	throttle []string // one of these
 	internal string
-	write    bool // of DynamoDB
+	write    bool // a DynamoDB write
 }
 
 func probes() map[string]probe {
@@ -60,7 +60,7 @@ func failOnce(t *testing.T, operation string, kind faults.Kind, seed uint64) (*b
 	return newBench(t, plan), plan
 }
 
-func TestAThrottledCallIsRefusedInTheWordsOfItsService(t *testing.T) {
+func TestThrottledCallGetsServiceError(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		t.Run(operation, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestAThrottledCallIsRefusedInTheWordsOfItsService(t *testing.T) {
 	}
 }
 
-func TestAFailureOfTheServiceIsA500BeforeOrAfterTheEffect(t *testing.T) {
+func TestServiceFailureIs500BeforeOrAfterEffect(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		for reached, kind := range []faults.Kind{faults.FailedBefore, faults.FailedAfter} {
@@ -103,7 +103,7 @@ func TestAFailureOfTheServiceIsA500BeforeOrAfterTheEffect(t *testing.T) {
 	}
 }
 
-func TestABrokenCallHasNoAnswer(t *testing.T) {
+func TestBrokenCallHasNoResponse(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		for i, kind := range []faults.Kind{
@@ -135,7 +135,7 @@ func TestABrokenCallHasNoAnswer(t *testing.T) {
 	}
 }
 
-func TestTheSDKGetsOverEveryKindButACancelledTransaction(t *testing.T) {
+func TestSDKRetriesEveryKindExceptCancelledTransaction(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		for kind := faults.Throttled; kind <= faults.TimedOutAfter; kind++ {
@@ -157,7 +157,7 @@ func TestTheSDKGetsOverEveryKindButACancelledTransaction(t *testing.T) {
 	}
 }
 
-func TestOnlyWritesOfDynamoDBConflict(t *testing.T) {
+func TestOnlyDynamoDBWritesConflict(t *testing.T) {
 	t.Parallel()
 	for operation, p := range probes() {
 		t.Run(operation, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestOnlyWritesOfDynamoDBConflict(t *testing.T) {
 	}
 }
 
-// codes are the reasons of a cancellation, sorted: which member has it is chance.
+// codes returns the reasons of a cancellation, sorted, since the failing member is random.
 func codes(cancelled *ddbtypes.TransactionCanceledException) []string {
 	if cancelled == nil {
 		return nil
@@ -199,7 +199,7 @@ func codes(cancelled *ddbtypes.TransactionCanceledException) []string {
 	return found
 }
 
-func TestAThrottledTransactionNamesItsReason(t *testing.T) {
+func TestThrottledTransactionNamesReason(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for seed := range uint64(20) {
@@ -214,8 +214,8 @@ func TestAThrottledTransactionNamesItsReason(t *testing.T) {
 	}
 }
 
-// TestAHeadRequestGetsAStatusAlone: S3 answers HEAD without a body, so the SDK goes by the status.
-func TestAHeadRequestGetsAStatusAlone(t *testing.T) {
+// TestHeadRequestGetsStatusOnly covers S3's HEAD, whose response has no body, so the SDK uses the status.
+func TestHeadRequestGetsStatusOnly(t *testing.T) {
 	t.Parallel()
 	b, _ := failOnce(t, "s3.HeadObject", faults.Throttled, 1)
 	response, ok := errors.AsType[*awshttp.ResponseError](head(t.Context(), b.once()))

@@ -12,38 +12,38 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Fault is one that a person switches on: what happens to the calls that it fits. Empty fields fit everything.
+// Fault is a fault that a person enables: the effect on the calls that match. Empty fields match everything.
 type Fault struct {
-	Caller    string `json:"caller,omitempty"`    // logical id of a function; "" is all functions, and nobody else
+	Caller    string `json:"caller,omitempty"`    // logical id of a function; "" means all functions and no other caller
 	Service   string `json:"service,omitempty"`   // as in wire.Call
-	Operation string `json:"operation,omitempty"` // as AWS names it
+	Operation string `json:"operation,omitempty"` // AWS's name of the operation
 	Name      string `json:"name,omitempty"`      // of the table, queue or bucket
-	Kind      string `json:"kind"`                // a word of kinds
+	Kind      string `json:"kind"`                // a key of kinds
 }
 
-// kinds are the words of a Fault.
+// kinds maps the words of a Fault to kinds.
 var kinds = map[string]Kind{
 	"throttled": Throttled, "failed": FailedBefore, "failed-after": FailedAfter, "broken": BrokenBefore,
 	"broken-after": BrokenAfter, "silent": TimedOutBefore, "silent-after": TimedOutAfter,
 }
 
-// ByHand are the faults that are switched on now. Its methods may be called from many goroutines.
+// ByHand holds the faults that are currently enabled. It is safe for concurrent use.
 type ByHand struct {
 	on   atomic.Pointer[[]Fault]
-	plan *Plan // says how a fault looks, not when
+	plan *Plan // determines the form of a fault, not when it occurs
 }
 
-// NewByHand makes one without faults.
+// NewByHand returns a ByHand without faults.
 func NewByHand() *ByHand {
 	b := &ByHand{plan: New(Options{})}
 	b.on.Store(&[]Fault{})
 	return b
 }
 
-// Faults lists those that are on.
+// Faults lists the enabled faults.
 func (b *ByHand) Faults() []Fault { return slices.Clone(*b.on.Load()) }
 
-// Set switches these on, and all others off. The error names a kind that there is not.
+// Set enables these faults and disables all others. Its error names an unknown kind.
 func (b *ByHand) Set(all []Fault) error {
 	for _, f := range all {
 		if _, known := kinds[f.Kind]; !known {
@@ -55,7 +55,7 @@ func (b *ByHand) Set(all []Fault) error {
 	return nil
 }
 
-// Middleware is what aws.Options.Middleware takes.
+// Middleware returns the middleware for aws.Options.Middleware.
 func (b *ByHand) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
@@ -72,7 +72,7 @@ func (b *ByHand) Middleware() wire.Middleware {
 	}
 }
 
-// decide takes the first that fits.
+// decide returns the kind of the first matching fault.
 func (b *ByHand) decide(r *http.Request, c wire.Call) Kind {
 	for _, f := range *b.on.Load() {
 		if f.fits(c) && (f.Name == "" || slices.Contains(names(r, c), f.Name)) {
@@ -87,7 +87,7 @@ func (f Fault) fits(c wire.Call) bool {
 	return isCaller && (f.Service == "" || f.Service == c.Service) && (f.Operation == "" || f.Operation == c.Operation)
 }
 
-// names are the tables, the queue or the bucket that a call is about.
+// names returns the tables, the queue or the bucket of a call.
 func names(r *http.Request, c wire.Call) []string {
 	if c.Service == "s3" {
 		bucket, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
@@ -101,7 +101,7 @@ func names(r *http.Request, c wire.Call) []string {
 	}
 	body, err := wire.Body(r)
 	if err != nil || json.Unmarshal(body, &about) != nil {
-		return nil // the service says what is wrong with it
+		return nil // the service reports the error
 	}
 	all := []string{about.TableName, path.Base(about.QueueURL)}
 	for _, part := range about.TransactItems {

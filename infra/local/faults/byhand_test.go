@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// namedProbes are calls of who, by what they are about.
+// namedProbes returns calls of who, by their target.
 func namedProbes(t *testing.T, cloud *aws.Cloud, who string) map[string]func() error {
 	t.Helper()
 	cfg := cloud.Config(who)
@@ -45,7 +45,7 @@ func namedProbes(t *testing.T, cloud *aws.Cloud, who string) map[string]func() e
 	}
 }
 
-func TestAFaultByHandHitsWhatItNames(t *testing.T) {
+func TestByHandFaultMatchesNamedCalls(t *testing.T) {
 	t.Parallel()
 	byHand := faults.NewByHand()
 	b := &bench{}

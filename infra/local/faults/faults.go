@@ -1,11 +1,11 @@
-// Package faults makes the embedded AWS crueller than AWS, on demand and repeatably: a Plan, made from a seed, decides
-// which calls of our functions fail and how, which messages come twice or out of turn, how late indexes are and how
-// far the clocks are apart; a Life ends an instance of a function after one of its calls; Points returns the calls
-// after which a crash makes a difference.
+// Package faults injects faults into the embedded AWS, on demand and repeatably. A Plan, created from a seed, decides
+// which calls of our functions fail and how, which messages are duplicated or reordered, how much indexes lag and how
+// far clocks differ. A Life ends an instance of a function after one of its calls. Points returns the calls after which
+// a crash makes a difference.
 //
-// What a plan decides is a pure function of its seed and of which call it is (caller, service, operation, how many-th
-// of them), never of the order in which goroutines happen to run. It owns no emulation: the real service answers
-// every call that is let through, and whoever starts the cloud attaches the plan to it.
+// A plan's decision is a pure function of its seed and the call (caller, service, operation, ordinal), independent of
+// the order in which goroutines run. The package emulates no service: the real service responds to every call that
+// passes, and the code that starts the cloud attaches the plan to it.
 package faults
 
 import (
@@ -22,22 +22,22 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Options make a Plan.
+// Options configures a Plan.
 type Options struct {
 	Seed     uint64
-	Severity Severity // the zero value lets only Rules decide
-	Rules    []Rule   // come before chance; the first that fits wins
-	// Callers says whose calls may fail; nil means those whose name ends in "Function": the functions of the template,
-	// and not the test, the operator or the provisioning.
+	Severity Severity // with the zero value only Rules apply
+	Rules    []Rule   // take precedence over chance; the first match wins
+	// Callers reports whether a caller's calls may fail. nil selects callers whose name ends in "Function": the template's
+	// functions, but not the test, the operator or the provisioning.
 	Callers func(caller string) bool
 }
 
-// Rule makes one call fail, or all of its sort. Empty fields fit everything.
+// Rule makes one call or all matching calls fail. Empty fields match everything.
 type Rule struct {
 	Caller    string // as in wire.Call
 	Service   string
 	Operation string
-	N         int // the how many-th call that the rule fits, from 1; 0 for every one
+	N         int // ordinal of the matching call, from 1; 0 means every one
 	Kind      Kind
 }
 
@@ -46,24 +46,24 @@ func (r Rule) fits(c wire.Call) bool {
 		(r.Operation == "" || r.Operation == c.Operation)
 }
 
-// Injection is something that a plan did.
+// Injection is a fault that a plan injected.
 type Injection struct {
 	Caller    string // for messages, the queue
 	Service   string
 	Operation string
-	N         int // how many-th call of that operation by that caller, from 1; retries count
+	N         int // ordinal of the caller's call of that operation, from 1; retries count
 	Kind      Kind
 }
 
-// String names the call and what happened to it: "SweeperFunction dynamodb.Query 3: throttled".
+// String describes the call and its fault: "SweeperFunction dynamodb.Query 3: throttled".
 func (i Injection) String() string {
 	return i.Caller + " " + i.Service + "." + i.Operation + " " + strconv.Itoa(i.N) + ": " + i.Kind.String()
 }
 
-// kept bounds what a plan remembers of a runner that stays up for days; the newest stay.
+// kept limits the stored injections of a runner that runs for days; the newest are stored.
 const kept = 10_000
 
-// Plan decides about calls and remembers what it did. Its methods may be called from many goroutines.
+// Plan decides about calls and records its injections. It is safe for concurrent use.
 type Plan struct {
 	seed     uint64
 	severity Severity
@@ -73,14 +73,14 @@ type Plan struct {
 	mu       sync.Mutex
 	paused   bool
 	counts   map[site]int
-	matches  []int // by rule: how many calls it has fitted
+	matches  []int // by rule: the number of matching calls so far
 	injected []Injection
 }
 
-// site is a sort of call. Its calls are counted.
+// site is a kind of call whose calls are counted together.
 type site struct{ caller, service, operation string }
 
-// New makes a plan that has decided nothing yet.
+// New returns a plan without any decisions yet.
 func New(o Options) *Plan {
 	p := &Plan{
 		seed: o.Seed, severity: o.Severity, rules: slices.Clone(o.Rules), callers: o.Callers,
@@ -92,7 +92,8 @@ func New(o Options) *Plan {
 	return p
 }
 
-// Parse makes the plan of a command line: a seed, or a seed and a severity such as "42:harsh". Without one it is mild.
+// Parse returns the plan of a command-line argument: a seed, or a seed and a severity such as "42:harsh". The default
+// severity is mild.
 func Parse(text string) (*Plan, error) {
 	number, name, named := strings.Cut(text, ":")
 	if !named {
@@ -106,22 +107,22 @@ func Parse(text string) (*Plan, error) {
 	return New(Options{Seed: seed, Severity: severity}), nil
 }
 
-// Pause stops the faults, or lets them go on: calls and messages pass and are not counted, indexes keep up. Clocks stay
-// as they are.
+// Pause pauses or resumes the faults. While paused, calls and messages pass uncounted and indexes do not lag. Clocks
+// are not affected.
 func (p *Plan) Pause(paused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused = paused
 }
 
-// Injected lists what the plan has done so far, oldest first.
+// Injected lists the injections so far, oldest first.
 func (p *Plan) Injected() []Injection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.injected)
 }
 
-// String tells the seed and, a line each, what was done, so that a failed run explains itself.
+// String returns the seed and the injections, one on each line, so that a failed run can be explained.
 func (p *Plan) String() string {
 	var text strings.Builder
 	injected := p.Injected()
@@ -132,8 +133,7 @@ func (p *Plan) String() string {
 	return text.String()
 }
 
-// decide counts a call and says what becomes of it. The number that comes with it is the call's own, for choices
-// within the kind.
+// decide counts a call and returns its fault. The random source is the call's own, for choices within the kind.
 func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	if !p.callers(c.Caller) {
 		return None, nil
@@ -156,7 +156,7 @@ func (p *Plan) decide(c wire.Call) (Kind, *rand.Rand) {
 	return kind, random
 }
 
-// ruled counts the call for every rule that it fits.
+// ruled counts the call for every matching rule.
 func (p *Plan) ruled(c wire.Call) (kind Kind, ok bool) {
 	for i, rule := range p.rules {
 		if !rule.fits(c) {
@@ -182,16 +182,16 @@ func (p *Plan) note(i Injection) {
 	p.injected = append(p.injected, i)
 }
 
-// random is the source of chance for one decision: the same names give the same numbers.
+// random returns the random source of one decision: the same names give the same numbers.
 func (p *Plan) random(names ...string) *rand.Rand {
 	sum := fnv.New64a()
 	for _, name := range names {
-		_, _ = io.WriteString(sum, name+"\x00") // a hash takes everything
+		_, _ = io.WriteString(sum, name+"\x00") // writing to a hash never fails
 	}
 	return rand.New(rand.NewPCG(p.seed, sum.Sum64())) //nolint:gosec // G404: chance that can be had again, and no secret
 }
 
-// spread is a time in [0, most].
+// spread returns a random time in [0, most].
 func spread(random *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(random.Int64N(int64(most) + 1))
 }

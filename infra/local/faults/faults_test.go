@@ -25,7 +25,7 @@ func sorted(injected []faults.Injection) []faults.Injection {
 	return injected
 }
 
-// run makes the same calls by several callers at once.
+// run makes the same calls by several concurrent callers.
 func run(t *testing.T, seed uint64) []faults.Injection {
 	t.Helper()
 	plan := faults.New(faults.Options{Seed: seed, Severity: faults.Harsh()})
@@ -33,12 +33,12 @@ func run(t *testing.T, seed uint64) []faults.Injection {
 		b := newBench(t, plan)
 		var callers sync.WaitGroup
 		for _, name := range []string{"OneFunction", "TwoFunction", "ThreeFunction"} {
-			for _, each := range []call{put, get, transact, send, dataKey} { // each operation of a caller in its own order
+			for _, each := range []call{put, get, transact, send, dataKey} { // a caller's operations, each in its own order
 				cfg := b.once()
 				cfg.Credentials = b.cloud.Config(name).Credentials
 				callers.Go(func() {
 					for range 60 {
-						_ = each(t.Context(), cfg) // fails by design
+						_ = each(t.Context(), cfg) // fails as intended
 					}
 				})
 			}
@@ -48,7 +48,7 @@ func run(t *testing.T, seed uint64) []faults.Injection {
 	return sorted(plan.Injected())
 }
 
-func TestASeedMeansTheSameFaultsWhoeverRunsFirst(t *testing.T) {
+func TestPlanIsDeterministicBySeed(t *testing.T) {
 	t.Parallel()
 	first := run(t, 7)
 	if len(first) < 50 {
@@ -71,7 +71,7 @@ func TestASeedMeansTheSameFaultsWhoeverRunsFirst(t *testing.T) {
 	}
 }
 
-func TestAStormOutlastsTheSDKsTries(t *testing.T) {
+func TestStormOutlastsSDKRetries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		storm float64
@@ -95,7 +95,7 @@ func TestAStormOutlastsTheSDKsTries(t *testing.T) {
 	}
 }
 
-func TestOnlyFunctionsMeetFaults(t *testing.T) {
+func TestPlanAffectsOnlyFunctions(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Rules: []faults.Rule{{Kind: faults.FailedBefore}}})
 	b := newBench(t, plan)
@@ -114,7 +114,7 @@ func TestOnlyFunctionsMeetFaults(t *testing.T) {
 	}
 }
 
-func TestACallerMayBeNamed(t *testing.T) {
+func TestPlanAffectsNamedCallers(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{
 		Rules: []faults.Rule{{Kind: faults.FailedBefore}}, Callers: func(name string) bool { return name == "test" },
@@ -125,7 +125,7 @@ func TestACallerMayBeNamed(t *testing.T) {
 	}
 }
 
-func TestARuleCountsTheCallsThatFitIt(t *testing.T) {
+func TestRuleCountsMatchingCalls(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Rules: []faults.Rule{
 		{Operation: "PutItem", N: 2, Kind: faults.FailedAfter},
@@ -154,7 +154,7 @@ func TestARuleCountsTheCallsThatFitIt(t *testing.T) {
 	}
 }
 
-func TestACallerThatGivesUpEndsATimeout(t *testing.T) {
+func TestTimeoutEndsWhenCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := failOnce(t, "dynamodb.PutItem", faults.TimedOutBefore, 1)
@@ -170,8 +170,8 @@ func TestACallerThatGivesUpEndsATimeout(t *testing.T) {
 	})
 }
 
-// TestOverASocket: the same as in-process, through net/http.
-func TestOverASocket(t *testing.T) {
+// TestPlanWorksOverSocket repeats the in-process test through net/http.
+func TestPlanWorksOverSocket(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		kind    faults.Kind
@@ -201,7 +201,7 @@ func TestOverASocket(t *testing.T) {
 	}
 }
 
-func TestOverASocketACallerThatGivesUpEndsATimeout(t *testing.T) {
+func TestSocketTimeoutEndsWhenCallerGivesUp(t *testing.T) {
 	t.Parallel()
 	b, _ := failOnce(t, "dynamodb.PutItem", faults.TimedOutBefore, 2)
 	server := httptest.NewServer(b.cloud)
@@ -219,7 +219,7 @@ func TestOverASocketACallerThatGivesUpEndsATimeout(t *testing.T) {
 	}
 }
 
-func TestACommandLineMakesAPlan(t *testing.T) {
+func TestParseReadsSeedAndSeverity(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"42": "seed 42, indexes up to 1s late", "7:mild": "seed 7, indexes up to 1s",
@@ -239,7 +239,7 @@ func TestACommandLineMakesAPlan(t *testing.T) {
 	}
 }
 
-func TestALongRunKeepsItsNewestFaults(t *testing.T) {
+func TestPlanKeepsNewestInjections(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Severity: faults.Severity{Double: 1}})
 	for range 12_000 {

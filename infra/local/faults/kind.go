@@ -2,25 +2,25 @@ package faults
 
 import "strings"
 
-// Kind is a way in which something goes wrong.
+// Kind is a kind of fault.
 type Kind int
 
-// The kinds. After means that the call has taken effect and only its answer is lost.
+// Kinds of faults. After means that the call has taken effect and only its response is lost.
 const (
 	None           Kind = iota
-	Throttled           // refused for its rate, in the words of its service
-	FailedBefore        // answered 500, nothing was done
-	FailedAfter         // answered 500, all was done
-	BrokenBefore        // the connection breaks before anything was done
-	BrokenAfter         // the connection breaks after all was done
+	Throttled           // refused by rate limit, with the service's own error
+	FailedBefore        // status 500, nothing was done
+	FailedAfter         // status 500, everything was done
+	BrokenBefore        // the connection breaks before anything is done
+	BrokenAfter         // the connection breaks after everything is done
 	TimedOutBefore      // as BrokenBefore, after a long silence
 	TimedOutAfter       // as BrokenAfter, after a long silence
-	Conflicted          // met a transaction on the same row; writes of DynamoDB only, others are let through
-	Doubled             // a message that comes a second time
+	Conflicted          // conflict with a transaction on the same row; only DynamoDB writes, others pass
+	Doubled             // a message that is delivered a second time
 	Reordered           // a message that overtakes an older one
 )
 
-// String names the kind for a log.
+// String returns the kind's name for a log.
 func (k Kind) String() string {
 	names := [...]string{
 		None: "nothing", Throttled: "throttled", FailedBefore: "failed before the effect",
@@ -35,10 +35,10 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// afterEffect says whether the service carries the call out.
+// afterEffect reports whether the service executes the call.
 func (k Kind) afterEffect() bool { return k == FailedAfter || k == BrokenAfter || k == TimedOutAfter }
 
-// conflicts says whether an operation of DynamoDB can meet a transaction on the same row.
+// conflicts reports whether a DynamoDB operation can conflict with a transaction on the same row.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
 func conflicts(operation string) bool {
 	return operation == "PutItem" || operation == "UpdateItem" || operation == "DeleteItem" ||

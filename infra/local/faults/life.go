@@ -7,25 +7,25 @@ import (
 	"sync"
 )
 
-// ErrCrashed is what the calls of an instance that has crashed come to.
+// ErrCrashed is returned by the calls of an instance that has crashed.
 var ErrCrashed = errors.New("this instance has crashed")
 
-// Life is one instance of a function, and the moment at which it crashes: after a set call to the world outside. From
-// then on nothing that it does has an effect, and whoever called it must throw its answer away, as after kill -9. The
-// call after which it crashes has taken effect.
+// Life is one instance of a function that crashes after a given number of external calls. After the crash nothing that
+// it does has an effect, and its caller must discard its response, as after kill -9. The call after which it crashes
+// has taken effect.
 type Life struct {
 	mu         sync.Mutex
 	calls      int
-	crashAfter int // 0 for never
+	crashAfter int // 0 means never
 	turn       int
-	recorded   []Call // while a crash is to come
+	recorded   []Call // while a crash is pending
 	dead       bool
 }
 
-// NewLife begins the life of an instance that crashes after its n-th call; 0 for one that does not.
+// NewLife returns the life of an instance that crashes after its n-th call; 0 means that it does not crash.
 func NewLife(n int) *Life { return &Life{crashAfter: n} }
 
-// Reborn begins the life of the next instance: it goes on counting, and does not crash by itself.
+// Reborn returns the life of the next instance. It continues counting and does not crash by itself.
 func (l *Life) Reborn() *Life {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,53 +39,53 @@ func (l *Life) Dead() bool {
 	return l.dead
 }
 
-// End crashes the instance now, as Lambda does with one that is out of time.
+// End crashes the instance now, as Lambda does with an instance that exceeds its timeout.
 func (l *Life) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dead = true
 }
 
-// Disarm keeps a crash that has not happened yet from happening.
+// Disarm cancels a crash that has not happened yet.
 func (l *Life) Disarm() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.crashAfter = 0
 }
 
-// Calls is how many calls the instance and those before it have made.
+// Calls returns the number of calls by this instance and its predecessors.
 func (l *Life) Calls() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.calls
 }
 
-// Doer sends requests: an http.Client, an SDK's HTTPClient.
+// Doer sends requests, such as an http.Client or an SDK's HTTPClient.
 type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Turn notes that an invocation starts or ends.
+// Turn records the start or end of an invocation.
 func (l *Life) Turn() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turn++
 }
 
-// Recorded lists the calls that the instance has made while it was to crash, in the order in which they are counted.
+// Recorded lists the calls that the instance made while a crash was pending, in the order in which they are counted.
 func (l *Life) Recorded() []Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.recorded)
 }
 
-// Through makes next a way out of the instance: what goes through it is counted, and ends with the instance. A call is
-// recorded as describe says once it is over.
+// Through wraps next, an outgoing connection of the instance: it counts the requests and fails them once the instance
+// has ended. describe describes each completed call for the record.
 func (l *Life) Through(next Doer, describe func(*http.Request) Call) Doer {
 	return way{l, next, describe}
 }
 
-// way is a way out of an instance.
+// way is an outgoing connection of an instance.
 type way struct {
 	life     *Life
 	next     Doer
@@ -100,14 +100,14 @@ func (w way) Do(r *http.Request) (*http.Response, error) {
 	answer, err := w.next.Do(r)
 	if w.life.made(w.describe(r)) {
 		if err == nil {
-			_ = answer.Body.Close() // nobody is left to read it
+			_ = answer.Body.Close() // nobody will read it
 		}
 		return nil, ErrCrashed
 	}
 	return answer, err
 }
 
-// made counts a call that has been made and reports whether the instance is dead now.
+// made counts a completed call and reports whether the instance is now dead.
 func (l *Life) made(c Call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// world answers everything and counts.
+// world responds to everything and counts the requests.
 type world struct{ calls, closed int }
 
 func (w *world) Do(*http.Request) (*http.Response, error) {
@@ -31,7 +31,7 @@ func (b body) Close() error {
 
 func undescribed(*http.Request) faults.Call { return faults.Call{} }
 
-// ask makes a call and reports whether it was answered.
+// ask makes a call and reports whether it got a response.
 func ask(t *testing.T, through faults.Doer) bool {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com/", http.NoBody)
@@ -47,7 +47,7 @@ func ask(t *testing.T, through faults.Doer) bool {
 	return true
 }
 
-func TestALifeEndsAfterItsNthCall(t *testing.T) {
+func TestLifeEndsAfterNthCall(t *testing.T) {
 	t.Parallel()
 	one, other := &world{}, &world{}
 	life := faults.NewLife(3)
@@ -72,7 +72,7 @@ func TestALifeEndsAfterItsNthCall(t *testing.T) {
 	}
 }
 
-func TestALifeCanBeSparedOrEnded(t *testing.T) {
+func TestLifeCanBeDisarmedOrEnded(t *testing.T) {
 	t.Parallel()
 	spared := faults.NewLife(1)
 	spared.Disarm()
@@ -87,12 +87,12 @@ func TestALifeCanBeSparedOrEnded(t *testing.T) {
 	}
 }
 
-// failing is a world without answers.
+// failing is a world without responses.
 type failing struct{}
 
 func (failing) Do(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 
-func TestACallWithoutAnAnswerCountsToo(t *testing.T) {
+func TestLifeCountsCallWithoutResponse(t *testing.T) {
 	t.Parallel()
 	life := faults.NewLife(2)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.com/", http.NoBody)

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// The methods below have the shapes of the hooks that they are for, which this package names by no type: queues and
-// tables need not know it, nor it them.
+// The methods below match the signatures of hooks whose types this package does not reference, so queues, tables and
+// this package stay independent.
 
-// Disorder decides about the messages that a queue hands out (sqs.Disorder): which of the candidates, oldest first, is
-// taken, and whether that one comes once more.
+// Disorder decides about the messages that a queue delivers (sqs.Disorder): which of the candidates, oldest first, is
+// taken, and whether that one is delivered again.
 func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,8 +31,8 @@ func (p *Plan) Disorder(queue string, candidates int) (pick int, twice bool) {
 	return pick, twice
 }
 
-// IndexLag is how late an entry of an index is (ddb.Server.LagIndexes). It is not part of
-// Injected: every write has one.
+// IndexLag returns the delay of an index entry (ddb.Server.LagIndexes). It is not part of Injected, since every write
+// has one.
 func (p *Plan) IndexLag(table, index string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,7 +43,7 @@ func (p *Plan) IndexLag(table, index string) time.Duration {
 	return spread(p.random(table, index, strconv.Itoa(n)), p.severity.IndexLag)
 }
 
-// Skew is how far the cloud's clock is ahead of a caller's (aws.Options.Skew), the same for all of a run.
+// Skew returns how far the cloud's clock is ahead of a caller's (aws.Options.Skew). It is constant during a run.
 func (p *Plan) Skew(caller string) time.Duration {
 	if !p.callers(caller) {
 		return 0

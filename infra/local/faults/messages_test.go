@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-func TestMessagesComeTwiceAndOutOfTurn(t *testing.T) {
+func TestDisorderDoublesAndReordersMessages(t *testing.T) {
 	t.Parallel()
 	draw := func(seed uint64) (picks, doubles int, all []int) {
 		plan := faults.New(faults.Options{Seed: seed, Severity: faults.Severity{Double: 0.25, Reorder: 0.5}})
@@ -38,7 +38,7 @@ func TestMessagesComeTwiceAndOutOfTurn(t *testing.T) {
 	}
 }
 
-func TestAloneAMessageOvertakesNone(t *testing.T) {
+func TestDisorderKeepsSingleMessageInOrder(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Severity: faults.Severity{Reorder: 1}})
 	for range 100 {
@@ -51,7 +51,7 @@ func TestAloneAMessageOvertakesNone(t *testing.T) {
 	}
 }
 
-func TestIndexesAreLateWithinTheirBound(t *testing.T) {
+func TestIndexLagIsBounded(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Severity: faults.Severity{IndexLag: 10 * time.Second}})
 	longest := time.Duration(0)
@@ -70,7 +70,7 @@ func TestIndexesAreLateWithinTheirBound(t *testing.T) {
 	}
 }
 
-func TestAClockIsOffByTheSameTimeAllAlong(t *testing.T) {
+func TestSkewIsConstant(t *testing.T) {
 	t.Parallel()
 	plan := faults.New(faults.Options{Seed: 5, Severity: faults.Severity{Skew: time.Minute}})
 	seen := make(map[time.Duration]bool)

@@ -6,25 +6,26 @@ import (
 	"time"
 )
 
-// Call describes a call that an instance has made to the world outside.
+// Call describes an external call by an instance.
 type Call struct {
-	Kind  string    // what the call asks for, for whoever takes samples
-	Reads bool      // the call left everything outside the instance as it was
-	At    time.Time // when it was over
-	Turn  int       // counts the starts and ends of invocations so far; set by Life
+	Kind  string    // kind of call, for sampling
+	Reads bool      // the call changed nothing outside the instance
+	At    time.Time // time of completion
+	Turn  int       // starts and ends of invocations so far; set by Life
 }
 
-// Points returns the calls to crash after so that each situation among wanted occurs once. Calls are counted from 1.
+// Points returns the calls after which to crash so that each situation among wanted occurs once. Calls are counted from
+// 1.
 //
-// A crash destroys everything in the instance, so two crashes differ only in what is outside: in durable state, in what
-// other servers and callers have received, and in the time. A call that only reads changes none of these. A crash after
-// it is therefore the same as a crash after the call before, unless one of these lies between the two:
+// A crash destroys everything in the instance, so two crashes differ only outside it: in durable state, in the data
+// that other servers and callers have received, and in time. A call that only reads changes none of these. A crash
+// after it is therefore the same as one after the preceding call, unless one of these lies between the two:
 //
-//   - an effect: a write to AWS, and each request to another server, since that server has then seen it;
-//   - the start or end of an invocation, since the caller then has its answer;
+//   - an effect: a write to AWS, or a request to another server, since that server has then seen it;
+//   - the start or end of an invocation, since the caller then has its response;
 //   - time, since leases, visibility timeouts and schedules depend on it.
 //
-// Of calls side by side, one that is under way during the crash takes effect in either case (Life).
+// Of concurrent calls, one in progress during the crash takes effect in either case (Life).
 func Points(calls []Call, wanted []int) []int {
 	chosen := make([]int, 0, len(wanted))
 	for _, n := range wanted {
@@ -37,12 +38,13 @@ func Points(calls []Call, wanted []int) []int {
 	return slices.Compact(chosen)
 }
 
-// isSameSituation reports whether crashes after two consecutive calls differ in nothing.
+// isSameSituation reports whether crashes after two consecutive calls are equivalent.
 func isSameSituation(before, after Call) bool {
 	return after.Reads && after.Turn == before.Turn && after.At.Equal(before.At)
 }
 
-// readers are the operations that change nothing, by X-Amz-Target. ReceiveMessage is not among them: it hides messages.
+// readers lists the operations that change nothing, by X-Amz-Target. It does not include ReceiveMessage, which hides
+// messages.
 var readers = map[string]bool{
 	"DynamoDB_20120810.GetItem": true, "DynamoDB_20120810.BatchGetItem": true, "DynamoDB_20120810.Query": true,
 	"DynamoDB_20120810.Scan": true, "DynamoDB_20120810.TransactGetItems": true,
@@ -53,7 +55,7 @@ var readers = map[string]bool{
 	"secretsmanager.GetSecretValue": true, "AmazonSQS.GetQueueAttributes": true, "AmazonSQS.GetQueueUrl": true,
 }
 
-// ReadsOnly reports whether a request to AWS changes nothing there. S3 is the one service without a target that is
+// ReadsOnly reports whether a request to AWS changes nothing there. S3 is the only service without a target that is
 // read with GET or HEAD: SES and the query protocols use POST.
 func ReadsOnly(r *http.Request) bool {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/faults"
 )
 
-// journey is a made-up sequence of calls in two invocations.
+// journey returns an invented sequence of calls in two invocations.
 func journey() []faults.Call {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	return []faults.Call{
@@ -35,7 +35,7 @@ func TestPointsMergesReadsThatChangeNothingOutside(t *testing.T) {
 	for name, c := range map[string]struct{ wanted, want []int }{
 		"every call": {
 			[]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14},
-			// before anything; after the write; on each side of both requests; later; in the next invocation
+			// at the start; after the write; on each side of both requests; later; in the next invocation
 			[]int{1, 3, 6, 7, 9, 11, 13, 14},
 		},
 		"reads whose effect is not wanted itself": {[]int{5, 8}, []int{3, 7}},
@@ -51,7 +51,7 @@ func TestPointsMergesReadsThatChangeNothingOutside(t *testing.T) {
 	}
 }
 
-func TestReadsOnlyKnowsNoWrite(t *testing.T) {
+func TestReadsOnlyExcludesWrites(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		method, target string
@@ -79,7 +79,7 @@ func TestReadsOnlyKnowsNoWrite(t *testing.T) {
 	}
 }
 
-func TestLifeRecordsCallsUntilItIsDisarmed(t *testing.T) {
+func TestLifeRecordsCallsUntilDisarmed(t *testing.T) {
 	t.Parallel()
 	life := faults.NewLife(10)
 	way := life.Through(&world{}, func(r *http.Request) faults.Call { return faults.Call{Kind: r.Method} })

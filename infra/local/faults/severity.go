@@ -8,32 +8,33 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// Severity says how often things go wrong, as parts of 1, and how far.
+// Severity sets the frequency of faults, as fractions of 1, and their magnitude.
 type Severity struct {
 	Throttle float64 // of all calls
 	Fail     float64 // of all calls, half of them after the effect
 	Break    float64 // of all calls, half of them after the effect
 	Timeout  float64 // of all calls, half of them after the effect
 	Conflict float64 // of DynamoDB's writes
-	// Storm is the part of stretches of calls of one sort in which most fail, so that trying again at once is no help.
+	// Storm is the fraction of runs of the same kind of call in which most calls fail, so that immediate retries do not
+	// help.
 	Storm float64
 
-	Double  float64 // of the messages that are received
-	Reorder float64 // of the messages that are received
+	Double  float64 // of received messages
+	Reorder float64 // of received messages
 
-	Silence  time.Duration // the longest before a timeout; a caller that gives up earlier ends it
-	IndexLag time.Duration // the longest that an index is behind its table
-	Skew     time.Duration // the farthest that the clock of a caller is off, to either side
+	Silence  time.Duration // maximum wait before a timeout; a caller that gives up earlier ends it
+	IndexLag time.Duration // maximum delay of an index behind its table
+	Skew     time.Duration // maximum deviation of a caller's clock, in either direction
 }
 
 const (
-	// stormCalls is the length of a stretch: longer than the tries that an SDK makes of one call.
+	// stormCalls is the length of a storm: more calls than an SDK's attempts at one request.
 	stormCalls = 6
-	// stormFails is the part of a storm's calls that fail.
+	// stormFails is the fraction of a storm's calls that fail.
 	stormFails = 0.8
 )
 
-// Mild is a bad day: what a client's retries have to hide.
+// Mild returns the faults of a bad day, which a client's retries must hide.
 func Mild() Severity {
 	return Severity{
 		Throttle: 0.01, Fail: 0.01, Break: 0.01, Timeout: 0.002, Conflict: 0.01, Storm: 0.002,
@@ -41,7 +42,7 @@ func Mild() Severity {
 	}
 }
 
-// Harsh is a day that AWS does not have: calls fail for good all the time, and only what is stored for later helps.
+// Harsh returns worse faults than AWS ever has: calls often fail permanently, and only work stored for later survives.
 func Harsh() Severity {
 	return Severity{
 		Throttle: 0.03, Fail: 0.03, Break: 0.03, Timeout: 0.01, Conflict: 0.03, Storm: 0.04,
@@ -51,12 +52,12 @@ func Harsh() Severity {
 
 func severities() map[string]Severity { return map[string]Severity{"mild": Mild(), "harsh": Harsh()} }
 
-// String tells what no Injection tells.
+// String describes the settings that no Injection shows.
 func (s Severity) String() string {
 	return fmt.Sprintf("indexes up to %v late, clocks up to %v off", s.IndexLag, s.Skew)
 }
 
-// draw picks what becomes of a call. storm is the chance number of the stretch that it belongs to.
+// draw picks the fault of a call. storm is the random number of the run that the call belongs to.
 func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	early := random.IntN(2) == 0
 	pick := func(before, after Kind) Kind {
@@ -86,7 +87,7 @@ func (s Severity) draw(random *rand.Rand, storm float64, c wire.Call) Kind {
 	}
 	at := random.Float64()
 	if storm < s.Storm && sum > 0 {
-		at *= sum / stormFails // stretches the chances over most of a storm's calls
+		at *= sum / stormFails // scales the chances to most of a storm's calls
 	}
 	for _, chance := range chances {
 		if at < chance.part {

@@ -1,10 +1,10 @@
-// Package filehost gives files a host name of their own on a laptop, as they have on AWS: browsers keep cookies of the
-// API away from another host, and clients that compare host names without ports, such as Go's net/http, take no key
-// along to it. The functions keep to the IP address, for which the SDKs put buckets into the path; only the addresses
-// that clients are led to have the name.
+// Package filehost gives files a separate host name on a laptop, as on AWS: browsers do not send the API's cookies to
+// another host, and clients that compare host names without ports, such as Go's net/http, do not forward keys to it.
+// The functions use the IP address, which makes the SDKs put buckets into the path; only the URLs for clients contain
+// the name.
 //
-// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl know that; most other
-// programs ask the system.
+// Names below localhost are loopback (RFC 6761, section 6.3). Browsers and curl implement that; most other programs ask
+// the system's resolver.
 package filehost
 
 import (
@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// Name is the host of files.
+// Name is the host name of files.
 const Name = "files.localhost"
 
-// lookupTime bounds the one question to the system's resolver.
+// lookupTime limits the single query to the system's resolver.
 const lookupTime = time.Second
 
-// Lookup asks the system's resolver, as net.Resolver's LookupNetIP does.
+// Lookup queries the system's resolver, as net.Resolver's LookupNetIP does.
 type Lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
 
-// URL is where clients find the files that are served at listener: under Name when this machine takes that for the
-// listener's address and for nothing outside the machine, else under the address itself.
+// URL returns the base URL for clients of the files served at listener. It uses Name if this machine resolves it to the
+// listener's address and to nothing outside the machine, else the address itself.
 func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
@@ -42,7 +42,8 @@ func URL(ctx context.Context, lookup Lookup, listener netip.AddrPort) string {
 	return "http://" + net.JoinHostPort(Name, portOf(listener.String()))
 }
 
-// Files serves S3 at a listener also under its URL: a signature is about the address that the functions use.
+// Files serves S3 at a listener and also at its URL. It restores the host that the functions use, which signatures
+// cover.
 func Files(listener, url string, next http.Handler) http.Handler {
 	host := strings.TrimPrefix(url, "http://")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +54,7 @@ func Files(listener, url string, next http.Handler) http.Handler {
 	})
 }
 
-// Redirects lets the redirects of next that lead to files at listener lead to their URL.
+// Redirects rewrites next's redirects to files at listener so that they lead to the files' URL.
 func Redirects(listener, url string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(redirecting{w, "http://" + listener + "/", url + "/"}, r)
@@ -74,7 +75,7 @@ func (r redirecting) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (r redirecting) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }

@@ -13,7 +13,7 @@ import (
 
 const listener = "127.0.0.1:4567"
 
-func TestFilesHaveTheirNameWhereTheSystemKnowsIt(t *testing.T) {
+func TestURLUsesNameWhenSystemResolvesIt(t *testing.T) {
 	t.Parallel()
 	const byAddress = "http://" + listener
 	tests := map[string]struct {
@@ -49,7 +49,7 @@ func TestFilesHaveTheirNameWhereTheSystemKnowsIt(t *testing.T) {
 	}
 }
 
-func TestOnlyRedirectsToFilesAreRenamed(t *testing.T) {
+func TestRedirectsRewritesOnlyFileURLs(t *testing.T) {
 	t.Parallel()
 	for location, want := range map[string]string{
 		"http://127.0.0.1:4567/bucket/key?X-Amz-Signature=1": "http://files.localhost:4567/bucket/key?X-Amz-Signature=1",
@@ -69,9 +69,8 @@ func TestOnlyRedirectsToFilesAreRenamed(t *testing.T) {
 	}
 }
 
-// TestASignatureIsAboutTheAddressOfTheFunctions: whatever client follows the redirect names the
-// host that it was led to.
-func TestASignatureIsAboutTheAddressOfTheFunctions(t *testing.T) {
+// TestFilesRestoresSignedHost covers clients that follow the redirect: they send the host of its URL.
+func TestFilesRestoresSignedHost(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"files.localhost:4567": listener, "Files.Localhost:4567": listener, listener: listener,

@@ -16,21 +16,21 @@ var (
 	errNoAnswer = errors.New("malformed Lambda proxy response")
 )
 
-// answer is what a function has answered.
+// answer is a function's response.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// readAnswer reads the output of a proxy integration. Every field may be missing, but there may be no others: API
-// Gateway takes a function that answers something else for broken.
+// readAnswer parses the output of a proxy integration. Every field may be missing, but other fields are not allowed:
+// API Gateway treats a function that returns any as broken.
 func (g *gateway) readAnswer(out []byte) (answer, error) {
 	var response events.APIGatewayProxyResponse
 	decoder := json.NewDecoder(bytes.NewReader(out))
 	decoder.DisallowUnknownFields()
 	if !bytes.HasPrefix(bytes.TrimSpace(out), []byte("{")) || decoder.Decode(&response) != nil || decoder.More() {
-		return answer{}, errNoAnswer // without the decoder's text, which may quote the body
+		return answer{}, errNoAnswer // without the decoder's message, which may quote the body
 	}
 	a := answer{status: response.StatusCode, header: http.Header{}, body: []byte(response.Body)}
 	if a.status == 0 {
@@ -43,7 +43,7 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 		a.header.Set(outerName(name), value)
 	}
 	for name := range response.MultiValueHeaders {
-		a.header.Del(outerName(name)) // they win over single headers of the same name
+		a.header.Del(outerName(name)) // they override single headers of the same name
 	}
 	for name, values := range response.MultiValueHeaders {
 		a.header[outerName(name)] = append(a.header[outerName(name)], values...)
@@ -62,7 +62,7 @@ func (g *gateway) readAnswer(out []byte) (answer, error) {
 	return a, nil
 }
 
-// outerName is the name under which the client sees a function's header. API Gateway keeps some names to itself.
+// outerName returns the name under which the client sees a function's header. API Gateway reserves some names.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
 func outerName(name string) string {
 	name = http.CanonicalHeaderKey(name)
@@ -73,7 +73,7 @@ func outerName(name string) string {
 	return name
 }
 
-// write sends the answer. The request ids that are already in w stay.
+// write sends the response. The request ids that are already in w remain.
 func (a answer) write(w http.ResponseWriter) {
 	for name, values := range a.header {
 		switch name {
@@ -83,5 +83,5 @@ func (a answer) write(w http.ResponseWriter) {
 		}
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // a client that has gone does not want it
+	_, _ = w.Write(a.body) // the client may have disconnected
 }

@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-func TestHeadersOfAnAnswerReachTheClientAsThroughAPIGateway(t *testing.T) {
+func TestResponseHeadersMatchAPIGateway(t *testing.T) {
 	t.Parallel()
 	w := serve(t, answering(events.APIGatewayProxyResponse{
 		StatusCode: 401,
@@ -49,9 +49,10 @@ func TestHeadersOfAnAnswerReachTheClientAsThroughAPIGateway(t *testing.T) {
 	}
 }
 
-// What a function calls base64 is decoded where the API has binary media types; what it does not passes as it is, under
-// */* too. https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
-func TestOnlyWhatIsCalledBase64IsDecoded(t *testing.T) {
+// A function's base64 is decoded only if it is marked so and the API has binary media types; other bodies pass
+// unchanged, even under */*.
+// https://docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html
+func TestOnlyMarkedBase64IsDecoded(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{{LogicalID: "F", Routes: []template.Route{{Method: "GET", Path: "/a"}}}}
 	for name, c := range map[string]struct {
@@ -74,7 +75,7 @@ func TestOnlyWhatIsCalledBase64IsDecoded(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutAStatusIsOK(t *testing.T) {
+func TestResponseWithoutStatusIs200(t *testing.T) {
 	t.Parallel()
 	w := serve(t,
 		invoker(func(context.Context, string, []byte) ([]byte, error) {
@@ -86,7 +87,7 @@ func TestAnAnswerWithoutAStatusIsOK(t *testing.T) {
 	}
 }
 
-func TestAMalformedAnswerIsAnIntegrationFailure(t *testing.T) {
+func TestMalformedResponseIsIntegrationFailure(t *testing.T) {
 	t.Parallel()
 	for name, out := range map[string]string{
 		"nothing": "", "null": "null", "a text": `"secret"`, "a list": `[]`, "not JSON": "{secret",
@@ -112,7 +113,7 @@ func TestAMalformedAnswerIsAnIntegrationFailure(t *testing.T) {
 	}
 }
 
-func TestAFailedFunctionIsAnIntegrationFailureWithoutItsMessage(t *testing.T) {
+func TestFailedFunctionIsIntegrationFailureWithoutMessage(t *testing.T) {
 	t.Parallel()
 	b := serve(t, invoker(func(context.Context, string, []byte) ([]byte, error) {
 		return nil, &gateway.FunctionError{Type: "Runtime.ExitError", Message: "secret"}
@@ -123,7 +124,7 @@ func TestAFailedFunctionIsAnIntegrationFailureWithoutItsMessage(t *testing.T) {
 	}
 }
 
-func TestAFunctionThatCannotBeInvokedIsAServerError(t *testing.T) {
+func TestUninvokableFunctionIsServerError(t *testing.T) {
 	t.Parallel()
 	b := serve(t, invoker(func(context.Context, string, []byte) ([]byte, error) { return nil, errors.New("no binary") }))
 	wantEnvelope(t, b.get("/v1/bridge/org"), http.StatusInternalServerError, "svc_server_error")
@@ -139,7 +140,7 @@ func slow(ctx context.Context, _ string, _ []byte) ([]byte, error) {
 	}
 }
 
-func TestAfter29SecondsTheClientIsAnswered(t *testing.T) {
+func TestClientGetsResponseAfter29Seconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b, start := serve(t, invoker(slow)), time.Now()
@@ -151,7 +152,7 @@ func TestAfter29SecondsTheClientIsAnswered(t *testing.T) {
 	})
 }
 
-func TestAClientThatGoesAwayDoesNotEndTheInvocation(t *testing.T) {
+func TestClientDisconnectDoesNotEndInvocation(t *testing.T) {
 	t.Parallel()
 	ctx, leave := context.WithCancel(t.Context())
 	var after error
@@ -179,7 +180,7 @@ func TestUnknownPathsAndMethodsAreNotFound(t *testing.T) {
 	}
 }
 
-func TestRequestsBeyondTheLimitsAreRefusedBeforeTheFunction(t *testing.T) {
+func TestOversizedRequestsAreRefusedBeforeFunction(t *testing.T) {
 	t.Parallel()
 	untouched := func(t *testing.T) invoker {
 		t.Helper()
@@ -215,12 +216,12 @@ func TestRequestsBeyondTheLimitsAreRefusedBeforeTheFunction(t *testing.T) {
 	})
 }
 
-// brokenBody is the body of a client that goes away while it sends.
+// brokenBody is the body of a client that disconnects while sending.
 type brokenBody struct{}
 
 func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("connection reset") }
 
-func TestABodyOfFourMegabytesFits(t *testing.T) {
+func TestFourMegabyteBodyIsAccepted(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "/v1/bridge/fhir/ehi-export", strings.NewReader(strings.Repeat("x", 4<<20)))
 	if got := serve(t,
@@ -229,7 +230,7 @@ func TestABodyOfFourMegabytesFits(t *testing.T) {
 	}
 }
 
-func TestGatewayResponsesFallBackToTheDefaultOnes(t *testing.T) {
+func TestGatewayResponsesFallBackToDefaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		responses map[string]template.GatewayResponse
@@ -266,7 +267,7 @@ func TestGatewayResponsesFallBackToTheDefaultOnes(t *testing.T) {
 	}
 }
 
-func TestAnswersCrossARealConnection(t *testing.T) {
+func TestResponsesWorkOverRealConnection(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(serve(t, answering(events.APIGatewayProxyResponse{
 		StatusCode: 302, MultiValueHeaders: map[string][]string{

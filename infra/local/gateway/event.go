@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// event makes the input of a proxy integration.
+// event returns the input of a proxy integration.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
 func (g *gateway) event(x exchange, body []byte) events.APIGatewayProxyRequest {
 	r, now := x.request, g.options.Now()
@@ -41,7 +41,7 @@ func (g *gateway) event(x exchange, body []byte) events.APIGatewayProxyRequest {
 			Identity:          events.APIGatewayRequestIdentity{SourceIP: sourceIP(r), UserAgent: r.UserAgent()},
 		},
 	}
-	// AWS sends null where there is nothing.
+	// AWS sends null for an empty query.
 	if len(query) == 0 {
 		e.QueryStringParameters, e.MultiValueQueryStringParameters = nil, nil
 	}
@@ -54,7 +54,7 @@ func (g *gateway) event(x exchange, body []byte) events.APIGatewayProxyRequest {
 	return e
 }
 
-// binary tells whether bodies of a media type pass as bytes: request bodies are then base64 in the event, and a
+// binary reports whether bodies of a media type pass as bytes: request bodies are then base64 in the event, and a
 // function's base64 is decoded.
 func (g *gateway) binary(mediaType string) bool {
 	mediaType, _, _ = strings.Cut(mediaType, ";")
@@ -62,8 +62,8 @@ func (g *gateway) binary(mediaType string) bool {
 	return slices.Contains(types, "*/*") || slices.Contains(types, strings.ToLower(strings.TrimSpace(mediaType)))
 }
 
-// passedHeaders are the headers that a function sees: the client's, without those that belong to the connection, with
-// what API Gateway tells about where the request came from. What a client claims about that does not get through.
+// passedHeaders returns the headers that a function sees: the client's, without those of the connection, plus API
+// Gateway's headers about the request's origin. The client's own claims about its origin are dropped.
 func passedHeaders(r *http.Request) map[string][]string {
 	headers := r.Header.Clone()
 	for _, name := range []string{
@@ -84,7 +84,7 @@ func passedHeaders(r *http.Request) map[string][]string {
 	return headers
 }
 
-// sourceIP is the address of the client's end of the connection.
+// sourceIP returns the client's address.
 func sourceIP(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -93,7 +93,7 @@ func sourceIP(r *http.Request) string {
 	return host
 }
 
-// lastValues is what single-valued maps hold of names that occur more than once.
+// lastValues returns the single-valued map, with the last value of each name.
 func lastValues(multi map[string][]string) map[string]string {
 	single := map[string]string{}
 	for name, values := range multi {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// eventOf gives the event that a request becomes.
+// eventOf returns the event for a request.
 func eventOf(t *testing.T, b bench, r *http.Request) events.APIGatewayProxyRequest {
 	t.Helper()
 	var e events.APIGatewayProxyRequest
@@ -30,7 +30,7 @@ func eventOf(t *testing.T, b bench, r *http.Request) events.APIGatewayProxyReque
 	return e
 }
 
-func TestARequestBecomesTheEventOfAProxyIntegration(t *testing.T) {
+func TestRequestBecomesProxyEvent(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:4566/v1/bridge/org_connection/c%201?b=2&a=1&b=3&empty=",
 		strings.NewReader(`{"a":"ä"}`))
@@ -61,7 +61,7 @@ func TestARequestBecomesTheEventOfAProxyIntegration(t *testing.T) {
 	}
 }
 
-func TestBytesPassBothWaysUntouched(t *testing.T) {
+func TestBinaryBodiesPassUnchanged(t *testing.T) {
 	t.Parallel()
 	body := []byte{0, 0xff, 0xfe, '"', '\n', 0xc3}
 	mirror := func(_ context.Context, _ string, payload []byte) ([]byte, error) {
@@ -97,7 +97,7 @@ func TestOnlyBinaryMediaTypesAreBase64(t *testing.T) {
 	}
 }
 
-func TestHeadersOfTheConnectionAreNotTheFunctions(t *testing.T) {
+func TestConnectionHeadersAreNotPassedToFunction(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "/v1/bridge/fhir/ehi-export", http.NoBody)
 	for _, name := range []string{"Connection", "Content-Length", "Te", "Upgrade", "Expect", "Transfer-Encoding", "Via"} {
@@ -114,7 +114,7 @@ func TestHeadersOfTheConnectionAreNotTheFunctions(t *testing.T) {
 	}
 }
 
-func TestAClientCannotClaimAnotherAddress(t *testing.T) {
+func TestClientCannotForgeSourceIP(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodGet, "/v1/bridge/org", http.NoBody)
 	r.RemoteAddr = "[2001:db8::1]:9"
@@ -132,7 +132,7 @@ func TestAClientCannotClaimAnotherAddress(t *testing.T) {
 	}
 }
 
-func TestAPathThatLeadsUpwardsStaysWhatItIs(t *testing.T) {
+func TestPathWithDotsIsNotCleaned(t *testing.T) {
 	t.Parallel()
 	b := serve(t, invoker(echo))
 	for _, target := range []string{

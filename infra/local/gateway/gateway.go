@@ -1,9 +1,9 @@
 // Package gateway serves the routes of a template as an API Gateway REST API with Lambda proxy integrations would:
-// stage and resource matching, proxy events, limits, gateway responses, and the changes it makes to headers. Rules
-// without a source of their own follow the API Gateway developer guide.
+// stage and resource matching, proxy events, limits, gateway responses, and changes to headers. Rules without a cited
+// source follow the API Gateway developer guide.
 //
-// It has no authorisers, keys, throttling, caching or CORS of its own, since the template declares none; and it does
-// not run functions: an Invoker does.
+// It has no authorisers, keys, throttling, caching or CORS of its own, since the template declares none. It does not
+// run functions: an Invoker does.
 package gateway
 
 import (
@@ -24,44 +24,43 @@ import (
 // https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 const (
 	integrationTimeout = 29 * time.Second
-	maxRequestBytes    = 10 << 20 // body, in API Gateway
-	maxPayloadBytes    = 6 << 20  // event or answer, in Lambda
+	maxRequestBytes    = 10 << 20 // request body, in API Gateway
+	maxPayloadBytes    = 6 << 20  // event or response, in Lambda
 	maxHeaderBytes     = 10240
 )
 
-// Options are what New needs; all fields have to be set.
+// Options configures New; all fields are required.
 type Options struct {
 	API       template.API
 	Functions []template.Function
 	Invoker   Invoker
 	Now       func() time.Time
-	// RequestID makes the id of a request: requestContext.requestId, x-amzn-RequestId and $context.requestId.
+	// RequestID returns a new request id, used as requestContext.requestId, x-amzn-RequestId and $context.requestId.
 	RequestID func() string
-	// Log takes the reason of every 5xx, as API Gateway's execution log does. It never sees a body or a header.
+	// Log receives the reason of every 5xx, as API Gateway's execution log does. It never receives a body or a header.
 	Log *slog.Logger
 }
 
-// Invoker runs one function to its end: Lambda's Invoke with the invocation type RequestResponse.
+// Invoker runs one function to completion, like Lambda's Invoke with the invocation type RequestResponse.
 type Invoker interface {
-	// Invoke passes payload to the function with that logical id and gives what it answered. When the function itself
-	// failed (reported an error, exited, ran into its timeout) the error is a *FunctionError; any other error means
-	// that it could not be invoked at all. When ctx ends the caller no longer waits, but the function is left to run
-	// to its own timeout, as on AWS.
+	// Invoke passes payload to the function with that logical id and returns its response. If the function itself fails
+	// (reports an error, exits, times out) the error is a *FunctionError; any other error means that it could not be
+	// invoked at all. When ctx ends the caller no longer waits, but the function runs to its own timeout, as on AWS.
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
-// FunctionError is the failure of a function that was invoked.
+// FunctionError reports the failure of an invoked function.
 type FunctionError struct {
 	Type    string // Lambda's errorType, such as Runtime.ExitError or Sandbox.Timedout
 	Message string // Lambda's errorMessage
 }
 
-// Error gives both in one line.
+// Error returns both on one line.
 func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
-// New gives a handler that serves the routes of o.Functions under /<stage>. It answers every path, also those outside
-// the stage. It must not stand behind an http.ServeMux, which would redirect paths with // or .. before API Gateway's
-// own rules see them.
+// New returns a handler that serves the routes of o.Functions under /<stage>. It responds to every path, including
+// those outside the stage. It must not be behind an http.ServeMux, which would redirect paths with // or .. before API
+// Gateway's own rules apply.
 func New(o Options) http.Handler {
 	g := &gateway{options: o, routes: &place{}}
 	for _, f := range o.Functions {
@@ -72,18 +71,18 @@ func New(o Options) http.Handler {
 	return g
 }
 
-// gateway is the handler.
+// gateway implements the handler.
 type gateway struct {
 	options Options
 	routes  *place
 }
 
-// exchange is one request on its way.
+// exchange is one request being processed.
 type exchange struct {
 	request    *http.Request
 	id         string // request id
 	extendedID string
-	path       string // as the client wrote it, behind the stage
+	path       string // as the client sent it, after the stage
 	match      match
 }
 
@@ -93,12 +92,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Amzn-Requestid", x.id)
 	w.Header().Set("X-Amz-Apigw-Id", x.extendedID)
 	if headerBytes(r.Header) > maxHeaderBytes {
-		// Which gateway response AWS takes for it is not documented; the general one fits.
+		// AWS does not document which gateway response applies; the default one fits.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
 	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-		// Not documented either. A function would see the rest of the query and answer for what is missing from it.
+		// This is not documented either. A function would see the rest of the query and respond as if the missing part had
+		// not been sent.
 		g.refuse(w, x, "DEFAULT_4XX")
 		return
 	}
@@ -128,7 +128,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.integrate(r.Context(), w, x, function, payload)
 }
 
-// route finds the function of a request and notes the match in x.
+// route finds the function of a request and stores the match in x.
 func (g *gateway) route(x *exchange) (function string, ok bool) {
 	x.path, ok = strings.CutPrefix(x.request.URL.EscapedPath(), "/"+g.options.API.Stage)
 	if !ok || !strings.HasPrefix(x.path, "/") {
@@ -144,8 +144,8 @@ func (g *gateway) route(x *exchange) (function string, ok bool) {
 	return function, ok
 }
 
-// integrate invokes the function and passes its answer on. A client that goes away does not end the invocation: on
-// AWS it runs on, and so must code here be ready for it.
+// integrate invokes the function and passes on its response. A client that disconnects does not end the invocation: on
+// AWS it continues, and code here must handle that.
 func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchange, function string, payload []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), integrationTimeout)
 	defer cancel()
@@ -170,7 +170,8 @@ func (g *gateway) integrate(ctx context.Context, w http.ResponseWriter, x exchan
 	}
 }
 
-// fail answers a 5xx and logs why. What a function says about its own failure stays out: it is in its own log.
+// fail responds with a 5xx and logs the reason. It omits the function's own error message, which is in the function's
+// log.
 func (g *gateway) fail(ctx context.Context, w http.ResponseWriter, x exchange, kind, function string, err error) {
 	cause := err.Error()
 	if failure, ok := errors.AsType[*FunctionError](err); ok {
@@ -181,7 +182,7 @@ func (g *gateway) fail(ctx context.Context, w http.ResponseWriter, x exchange, k
 	g.refuse(w, x, kind)
 }
 
-// headerBytes is the size of all header names and values.
+// headerBytes returns the size of all header names and values.
 func headerBytes(h http.Header) int {
 	total := 0
 	for name, values := range h {

@@ -18,19 +18,19 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// invoker is a function in place of all Lambda functions.
+// invoker is a function that replaces all Lambda functions.
 type invoker func(ctx context.Context, function string, payload []byte) ([]byte, error)
 
 func (i invoker) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	return i(ctx, function, payload)
 }
 
-// answering gives an invoker that answers every event with the same response.
+// answering returns an invoker with the same response to every event.
 func answering(response events.APIGatewayProxyResponse) invoker {
 	return func(context.Context, string, []byte) ([]byte, error) { return json.Marshal(response) }
 }
 
-// echo answers with the name of the function and the event it got.
+// echo responds with the name of the function and the received event.
 func echo(_ context.Context, function string, payload []byte) ([]byte, error) {
 	return json.Marshal(events.APIGatewayProxyResponse{
 		StatusCode: 200, Headers: map[string]string{"Function": function},
@@ -45,7 +45,7 @@ type bench struct {
 	log *bytes.Buffer
 }
 
-// serve makes a gateway for the project's own template. Request ids are id-1, id-2 and so on.
+// serve returns a gateway for the project's own template. Request ids are id-1, id-2 and so on.
 func serve(t *testing.T, i gateway.Invoker) bench {
 	t.Helper()
 	tpl, err := template.Load("../../../template.yaml", template.Options{
@@ -57,7 +57,7 @@ func serve(t *testing.T, i gateway.Invoker) bench {
 	return serveAPI(tpl.API, tpl.Functions, i)
 }
 
-// serveAPI makes a gateway for an API of the test's own.
+// serveAPI returns a gateway for the test's own API.
 func serveAPI(api template.API, functions []template.Function, i gateway.Invoker) bench {
 	log, ids := new(bytes.Buffer), 0
 	handler := gateway.New(gateway.Options{
@@ -69,19 +69,19 @@ func serveAPI(api template.API, functions []template.Function, i gateway.Invoker
 	return bench{handler, log}
 }
 
-// ask sends a request and gives the answer.
+// ask sends a request and returns the response.
 func (b bench) ask(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	b.ServeHTTP(w, r)
 	return w
 }
 
-// get asks for a path as a client would write it.
+// get requests a path as a client would write it.
 func (b bench) get(target string) *httptest.ResponseRecorder {
 	return b.ask(httptest.NewRequest(http.MethodGet, target, http.NoBody))
 }
 
-// wantEnvelope checks that the gateway itself has answered with our envelope.
+// wantEnvelope checks that the gateway itself has responded with our envelope.
 func wantEnvelope(t *testing.T, w *httptest.ResponseRecorder, status int, code string) {
 	t.Helper()
 	var got struct {
@@ -105,7 +105,7 @@ func wantEnvelope(t *testing.T, w *httptest.ResponseRecorder, status int, code s
 	}
 }
 
-func TestTheMostLiteralResourceIsChosen(t *testing.T) {
+func TestMostLiteralResourceMatches(t *testing.T) {
 	t.Parallel()
 	functions := []template.Function{
 		{LogicalID: "Literal", Routes: []template.Route{{Method: "GET", Path: "/a/b"}, {Method: "ANY", Path: "/a/b"}}},
@@ -169,7 +169,7 @@ func TestTheMostLiteralResourceIsChosen(t *testing.T) {
 	}
 }
 
-func TestEveryRouteOfTheProjectsTemplateReachesItsFunction(t *testing.T) {
+func TestEveryTemplateRouteReachesFunction(t *testing.T) {
 	t.Parallel()
 	b := serve(t, invoker(echo))
 	for request, want := range map[string]string{

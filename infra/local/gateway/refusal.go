@@ -8,8 +8,8 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// refuse answers without (or in place of) a function: with the template's gateway response of that type, else with its
-// DEFAULT_4XX or DEFAULT_5XX, else with API Gateway's own text. A status that the template gives to a default response
+// refuse responds without (or instead of) a function: with the template's gateway response of that type, else its
+// DEFAULT_4XX or DEFAULT_5XX, else API Gateway's own text. A status that the template sets on a default response
 // changes the status of all that fall back to it.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
 func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
@@ -30,10 +30,11 @@ func (g *gateway) refuse(w http.ResponseWriter, x exchange, kind string) {
 		w.Header().Set(name, evaluate(value, x.id))
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(bodyOf(response, text, x.id)) // a client that has gone does not want it
+	_, _ = w.Write(bodyOf(response, text, x.id)) // the client may have disconnected
 }
 
-// evaluate computes a header of a gateway response: 'literal' or context.requestId, as package template has checked.
+// evaluate computes a header of a gateway response, 'literal' or context.requestId, which package template has
+// validated.
 func evaluate(value, requestID string) string {
 	if value == "context.requestId" {
 		return requestID
@@ -53,8 +54,8 @@ func bodyOf(response template.GatewayResponse, text, requestID string) []byte {
 	return body
 }
 
-// builtIn is what API Gateway answers when the template says nothing. INTEGRATION_FAILURE is 504 in the guide's table,
-// but 502 where a Lambda proxy integration fails.
+// builtIn returns API Gateway's own response, for types that the template does not define. INTEGRATION_FAILURE is 504
+// in the guide's table, but 502 if a Lambda proxy integration fails.
 func builtIn(kind string) (status int, text string) {
 	switch kind {
 	case "MISSING_AUTHENTICATION_TOKEN":

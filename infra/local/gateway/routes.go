@@ -7,24 +7,24 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// place is a node in the tree of resources: one part of a path.
+// place is a node in the tree of resources: one segment of a path.
 type place struct {
 	literals  map[string]*place
-	variable  *place // {name}; package template allows one name per place
+	variable  *place // {name}; package template allows one name per node
 	greedy    *place // {name+}
-	name      string // of a variable or greedy part
-	resource  string // the declared path, when it has methods
+	name      string // of a variable or greedy segment
+	resource  string // the declared path, if it has methods
 	functions map[string]string
 }
 
-// match is the resource of a path.
+// match is the resource that a path matches.
 type match struct {
 	resource   string
 	functions  map[string]string // method, or ANY, to logical id
 	parameters map[string]string
 }
 
-// add declares a route.
+// add adds a route.
 func (p *place) add(r template.Route, function string) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(r.Path, "/"), "/") {
 		p = p.below(part)
@@ -36,7 +36,7 @@ func (p *place) add(r template.Route, function string) {
 	p.functions[r.Method] = function
 }
 
-// below gives the child for one declared part, made if it is new.
+// below returns the child for one declared segment and creates it if necessary.
 func (p *place) below(part string) *place {
 	inner, isVariable := strings.CutPrefix(part, "{")
 	name, isGreedy := strings.CutSuffix(inner, "+}")
@@ -61,8 +61,8 @@ func (p *place) below(part string) *place {
 	return p.literals[part]
 }
 
-// find gives the resource of a path that is still percent-encoded, so that an encoded slash stays within its part.
-// API Gateway ignores slashes at the end.
+// find returns the resource of a path that is still percent-encoded, so that an encoded slash remains within its
+// segment. API Gateway ignores trailing slashes.
 func (p *place) find(path string) (match, bool) {
 	m := match{parameters: map[string]string{}}
 	found := p.descend(strings.Split(strings.TrimRight(path[1:], "/"), "/"), m.parameters)
@@ -73,7 +73,7 @@ func (p *place) find(path string) (match, bool) {
 	return m, true
 }
 
-// descend prefers a literal to a variable to a greedy part, and tries the next when the preferred one leads nowhere.
+// descend prefers a literal to a variable to a greedy segment, and backtracks if the preferred one does not match.
 func (p *place) descend(parts []string, parameters map[string]string) *place {
 	if len(parts) == 0 {
 		if p.functions == nil {
@@ -102,7 +102,7 @@ func (p *place) descend(parts []string, parameters map[string]string) *place {
 	return nil
 }
 
-// decoded undoes percent-encoding: REST APIs decode path parameters before they pass them on.
+// decoded removes percent-encoding: REST APIs decode path parameters before they pass them on.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
 func decoded(part string) string {
 	text, err := url.PathUnescape(part)

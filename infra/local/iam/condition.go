@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// The conditions that our template uses: their keys, in lower case as names are compared, and their operators.
+// Conditions that our template uses: their keys, in lower case for comparison, and their operators.
 const (
 	leadingKeys    = "dynamodb:leadingkeys"
-	contextPrefix  = "kms:encryptioncontext:" // and the name of the pair
+	contextPrefix  = "kms:encryptioncontext:" // followed by the name of the pair
 	viaServiceKey  = "kms:viaservice"
 	prefixKey      = "s3:prefix"
 	setOfAll       = "ForAllValues:"
@@ -32,8 +32,8 @@ type condition struct {
 	values   []string
 }
 
-// conditions reads the Condition of a statement. What it does not understand it refuses, since a condition that is
-// passed over would grant more than AWS does.
+// conditions parses the Condition of a statement. It refuses unsupported conditions, since ignoring one would grant
+// more than AWS does.
 func conditions(declared map[string]map[string][]string) ([]condition, error) {
 	var all []condition
 	for _, operator := range slices.Sorted(maps.Keys(declared)) {
@@ -69,7 +69,7 @@ func (c condition) check() error {
 	return nil
 }
 
-// isSet tells whether a key has several values in one request, and whether it is understood at all.
+// isSet reports whether a key has several values in one request, and whether it is supported at all.
 func isSet(key string) (several, understood bool) {
 	switch key {
 	case leadingKeys:
@@ -80,8 +80,8 @@ func isSet(key string) (several, understood bool) {
 	return false, strings.HasPrefix(key, contextPrefix) && key != contextPrefix
 }
 
-// holds decides by the values that a request has for the keys. A key that the request does not have satisfies
-// ForAllValues, as in IAM, and nothing else.
+// holds evaluates the condition with the request's values for the keys. A key that the request does not have satisfies
+// only ForAllValues, as in IAM.
 func (c condition) holds(request map[string][]string) bool {
 	got, present := request[c.key]
 	if c.all {

@@ -12,7 +12,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// tableRequest is what of a request decides who may make it. Keys and items stay undecoded unless a condition asks.
+// tableRequest holds the parts of a request that determine its permissions. Keys and items are decoded only if a
+// condition needs them.
 type tableRequest struct {
 	TableName                 string
 	IndexName                 string
@@ -21,11 +22,12 @@ type tableRequest struct {
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues json.RawMessage
 	Key, Item                 json.RawMessage
-	TransactItems             []map[string]tableRequest // of one entry each: "Put", "Update", "Delete", "ConditionCheck"
+	TransactItems             []map[string]tableRequest // with one entry each: "Put", "Update", "Delete", "ConditionCheck"
 	RequestItems              map[string]json.RawMessage
 }
 
-// tableNeeds: a transaction needs the permission of each of its parts, a batch that of the batch on each of its tables.
+// tableNeeds returns the permissions for a DynamoDB request. A transaction needs the permission of each of its parts,
+// and a batch its own permission on each of its tables.
 func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	var in tableRequest
 	if err := decode(r, &in); err != nil {
@@ -55,7 +57,7 @@ func (a *Authority) tableNeeds(r *http.Request, c wire.Call, caller *role) ([]ne
 	}
 }
 
-// transactAction is the permission that one kind of part of a transaction needs.
+// transactAction returns the permission that one kind of transaction part needs.
 func transactAction(kind string) string {
 	if kind == "ConditionCheck" {
 		return "dynamodb:ConditionCheckItem"
@@ -63,7 +65,7 @@ func transactAction(kind string) string {
 	return "dynamodb:" + kind + "Item"
 }
 
-// itemNeed is what a request or a part of a transaction on one table or index needs.
+// itemNeed returns the permission for a request or a transaction part on one table or index.
 func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need {
 	n := need{action: action, resource: "*"}
 	switch {
@@ -80,7 +82,7 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 	}
 	n.keys = map[string][]string{}
 	hash := a.hashes[n.resource]
-	for _, item := range []json.RawMessage{in.Key, in.Item} { // both of a request that has no business with both
+	for _, item := range []json.RawMessage{in.Key, in.Item} { // check both, even if the request should have only one
 		if item != nil {
 			n.keys[leadingKeys] = append(n.keys[leadingKeys], keyOf(item, hash))
 		}
@@ -91,7 +93,7 @@ func (a *Authority) itemNeed(action string, in tableRequest, caller *role) need 
 	return n
 }
 
-// batchKeys are the partition keys of what a batch reads of one table.
+// batchKeys returns the partition keys that a batch reads from one table.
 func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
 	var get struct{ Keys []json.RawMessage }
 	if json.Unmarshal(part, &get) != nil {
@@ -104,7 +106,8 @@ func (a *Authority) batchKeys(table string, part json.RawMessage) []string {
 	return keys
 }
 
-// keyOf is the value of the attribute hash in an encoded item, as a text. What has none has "", which is no key.
+// keyOf returns the value of the attribute hash in an encoded item as text, or "", which is not a valid key, if it has
+// none.
 func keyOf(item json.RawMessage, hash string) string {
 	var found json.RawMessage
 	if itemjson.Each(item, func(name, content []byte) {
@@ -121,7 +124,7 @@ func keyOf(item json.RawMessage, hash string) string {
 	return textOf(attributes[hash])
 }
 
-// textOf is the text of {"S": "text"}; numbers and binary values are written in the same way.
+// textOf returns the text of {"S": "text"}; numbers and binary values have the same form.
 func textOf(encoded json.RawMessage) string {
 	if kind, content, ok := itemjson.Scalar(encoded); ok && string(kind) != "BOOL" && string(kind) != "NULL" {
 		return string(content)
@@ -136,7 +139,7 @@ func textOf(encoded json.RawMessage) string {
 	return ""
 }
 
-// queryKey is the value that a Query's key condition wants the attribute hash to have.
+// queryKey returns the value that a Query's key condition requires of the attribute hash.
 func queryKey(in tableRequest, hash string) string {
 	var values map[string]json.RawMessage
 	if in.ExpressionAttributeValues != nil && json.Unmarshal(in.ExpressionAttributeValues, &values) != nil {
@@ -155,8 +158,8 @@ func queryKey(in tableRequest, hash string) string {
 	return ""
 }
 
-// keyConditionWords cuts a key condition into names, values and operators. Parentheses and commas only separate: they
-// cannot move the one equality that the grammar has for a partition key.
+// keyConditionWords splits a key condition into names, values and operators. Parentheses and commas are only
+// separators: they can't affect the single equality that the grammar allows for a partition key.
 func keyConditionWords(expression string) []string {
 	spaced := strings.ReplaceAll(expression, "=", " = ")
 	return strings.FieldsFunc(spaced, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' || r == ',' })

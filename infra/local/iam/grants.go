@@ -8,21 +8,20 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Grant is one action on one resource of one statement of a function, and on one kind of rows where the statement names
-// kinds: the smallest piece that can be missing.
+// Grant is one action on one resource of one statement of a function, and on one kind of rows if the statement names
+// kinds. It is the smallest part that can be missing.
 type Grant struct {
 	Function  string // logical id
 	Statement int    // index in the function's statements
 	Sid       string
-	Action    string // as the statement has it, perhaps with *
+	Action    string // as in the statement, possibly with *
 	Resource  string
-	// Rows is the pattern of partition keys, as the statement has it under dynamodb:LeadingKeys; empty where it has
-	// none. The patterns of both modes are one grant, which has the spelling of test mode: what a function does in one
-	// mode, it does in the other.
+	// Rows is the statement's pattern of partition keys under dynamodb:LeadingKeys, or empty if it has none. The patterns
+	// of both modes are one grant, spelled as in test mode: a function acts the same in both modes.
 	Rows string
 }
 
-// Grants lists every grant of the functions, in the order of the template.
+// Grants lists every grant of the functions in the template's order.
 func Grants(functions []template.Function) []Grant {
 	var all []Grant
 	for _, f := range functions {
@@ -42,7 +41,7 @@ func Grants(functions []template.Function) []Grant {
 	return all
 }
 
-// rowsOf lists the kinds of rows that a statement names, one empty one where it names none.
+// rowsOf lists the kinds of rows that a statement names, or one empty kind if it names none.
 func rowsOf(s template.Statement) []string {
 	var all []string
 	for _, keys := range s.Condition {
@@ -60,7 +59,7 @@ func rowsOf(s template.Statement) []string {
 	return all
 }
 
-// ofBothModes writes a pattern of live mode's rows as that of test mode's.
+// ofBothModes converts a pattern of live mode's rows to test mode's.
 func ofBothModes(pattern string) string {
 	if rest, live := strings.CutPrefix(pattern, "live#"); live {
 		return "test#" + rest
@@ -68,8 +67,8 @@ func ofBothModes(pattern string) string {
 	return pattern
 }
 
-// Without copies the functions and takes g out of them; the rest of its statement stays, in as many statements as that
-// needs. So a test can show that a grant is necessary.
+// Without returns copies of the functions without g. It retains the rest of the statement, split into several
+// statements if necessary. A test can thus show that a grant is necessary.
 func Without(functions []template.Function, g Grant) []template.Function {
 	kept := slices.Clone(functions)
 	for i := range kept {
@@ -99,7 +98,7 @@ func without(list []string, gone string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == gone })
 }
 
-// withoutRows copies a condition and takes a kind of rows, of both modes, out of it.
+// withoutRows copies a condition without one kind of rows in both modes.
 func withoutRows(condition map[string]map[string][]string, rows string) map[string]map[string][]string {
 	kept := map[string]map[string][]string{}
 	for operator, keys := range condition {
@@ -114,12 +113,11 @@ func withoutRows(condition map[string]map[string][]string, rows string) map[stri
 	return kept
 }
 
-// Lambda writes a function's lines and segments of traces with the function's role, and is silent about what it may not
-// write. Who runs functions here asks before it shows a line or an invocation, so that a role which is short of these
-// rights is noticed.
-// https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
+// Lambda writes a function's log lines and trace segments with the function's role, and drops without notice those that
+// the role does not allow. The runner of functions checks the permission before it shows a line or an invocation, so
+// that a missing right is noticed. https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
 
-// MayLog tells whether Lambda may keep what a function writes in a stream of its log group.
+// MayLog reports whether Lambda may write a function's output to a stream of its log group.
 func (a *Authority) MayLog(function string) bool {
 	stream := "arn:aws:logs" + place + "log-group:" + a.groups[function] + ":log-stream:1"
 	return a.mayAll(function, []need{
@@ -127,14 +125,14 @@ func (a *Authority) MayLog(function string) bool {
 	})
 }
 
-// MayTrace tells whether Lambda may tell X-Ray about a function's invocations. X-Ray knows no resources in this.
+// MayTrace reports whether Lambda may report a function's invocations to X-Ray, whose actions here have no resources.
 func (a *Authority) MayTrace(function string) bool {
 	return a.mayAll(function, []need{
 		{action: "xray:PutTraceSegments", resource: "*"}, {action: "xray:PutTelemetryRecords", resource: "*"},
 	})
 }
 
-// mayAll keeps the record as for a call of the function itself.
+// mayAll checks and records the needs as for a call by the function itself.
 func (a *Authority) mayAll(function string, needs []need) bool {
 	caller, known := a.roles[function]
 	if !known {

@@ -1,9 +1,9 @@
-// Package iam says who may do what in the embedded AWS: a middleware that holds every call of a function against
-// the statements of that function in the template, as IAM does with its role, and keeps a record of what was used and
-// what was refused. It proves nobody's identity; package aws has verified the signature when a call gets here.
+// Package iam decides on permissions in the embedded AWS. Its middleware checks every call of a function against the
+// function's statements in the template, as IAM does with its role, and records the permissions used and refused. It
+// does not authenticate: package aws has already verified the signature of a call.
 //
-// There are roles with identity-based Allow statements only: no Deny, no key, queue or bucket policies, no boundaries
-// and no session policies. Which permission a call needs follows the AWS Service Authorization Reference.
+// It supports only roles with identity-based Allow statements: no Deny, no key, queue or bucket policies, no boundaries
+// and no session policies. The permissions that a call needs follow the AWS Service Authorization Reference.
 package iam
 
 import (
@@ -16,10 +16,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Authority decides about calls. Create it with New; its methods may be called from many goroutines.
+// Authority decides about calls. Create it with New. It is safe for concurrent use.
 type Authority struct {
-	roles  map[string]*role  // by the logical id of the function
-	groups map[string]string // log group of each function, likewise
+	roles  map[string]*role  // by the function's logical id
+	groups map[string]string // log group of each function, by logical id
 	keys   map[string]string // ARN of the KMS key of a bucket, by the bucket's name
 	hashes map[string]string // attribute of the partition key, by ARN of a table or an index
 	grants []Grant
@@ -29,15 +29,15 @@ type Authority struct {
 	denials map[Denial]struct{}
 }
 
-// role is what one function may do.
+// role holds the permissions of one function.
 type role struct {
 	function    string
 	statements  []statement
-	conditional bool // whether any statement has a condition, so that requests have to be taken apart for its keys
+	conditional bool // reports whether any statement has a condition, so that requests must be parsed for its keys
 }
 
-// New reads the statements of t's functions; t's tables and buckets say what else a call touches. A statement with an
-// operator, a key or a policy variable that is not understood is an error.
+// New reads the statements of t's functions, and t's tables and buckets, which determine what else a call accesses. An
+// unsupported operator, key or policy variable in a statement is an error.
 func New(t *template.Template) (*Authority, error) {
 	a := &Authority{
 		roles: map[string]*role{}, groups: map[string]string{}, keys: map[string]string{}, hashes: map[string]string{},
@@ -68,9 +68,10 @@ func New(t *template.Template) (*Authority, error) {
 	return a, nil
 }
 
-// Middleware refuses what a function's statements do not allow. A caller whose name does not end in Function is the
-// account's administrator, and free; one that does and is no function of the template may do nothing. It belongs next
-// to the services, as the last of a list of middleware: about KMS keys it asks the service behind it.
+// Middleware refuses calls that a function's statements do not allow. A caller whose name does not end in Function is
+// the account's administrator and unrestricted. A caller whose name does, but that is not a function of the template,
+// has no permissions. Put it last in a list of middleware, next to the services: it queries the service behind it about
+// KMS keys.
 func (a *Authority) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
@@ -87,7 +88,7 @@ func (a *Authority) Middleware() wire.Middleware {
 	}
 }
 
-// serve lets a function's call through or refuses it.
+// serve passes on or refuses a function's call.
 func (a *Authority) serve(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
 	if c.Service == "kms" {
 		a.serveKMS(w, r, c, caller, next)
@@ -110,7 +111,7 @@ func (a *Authority) serve(w http.ResponseWriter, r *http.Request, c wire.Call, c
 	next(w, r, c)
 }
 
-// needs lists what a call needs. An error means that the request cannot be taken apart, so nobody can say.
+// needs lists the permissions that a call needs. An error means that the request can't be parsed, so they are unknown.
 func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, error) {
 	switch c.Service {
 	case "dynamodb":
@@ -130,7 +131,7 @@ func (a *Authority) needs(r *http.Request, c wire.Call, caller *role) ([]need, e
 	}
 }
 
-// decide allows everything or nothing, and keeps the record. It returns the first need that is not met.
+// decide allows all needs or none, and records the result. It returns the first need that is not met.
 func (a *Authority) decide(caller *role, needs []need) (need, bool) {
 	used := make([]Grant, 0, len(needs))
 	for _, n := range needs {

@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-func TestWhoIsNoFunctionIsFreeAndAnUnknownFunctionIsNot(t *testing.T) {
+func TestOnlyFunctionsAreRestricted(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world())
 	if err := put("visits", "a")(t.Context(), cloud.Config("operator")); err != nil {
@@ -35,7 +35,7 @@ func TestWhoIsNoFunctionIsFreeAndAnUnknownFunctionIsNot(t *testing.T) {
 	}
 }
 
-func TestAKeyBesideTheItemDoesNotHideTheItem(t *testing.T) {
+func TestKeyBesideItemDoesNotHideItem(t *testing.T) {
 	t.Parallel()
 	own := allow("dynamodb:*", visitsARN)
 	own.Condition = map[string]map[string][]string{"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": {"A"}}}
@@ -63,7 +63,7 @@ func TestAKeyBesideTheItemDoesNotHideTheItem(t *testing.T) {
 	}
 }
 
-// ask tells whether a function with the statements may send to the queue of that name.
+// ask reports whether a function with the statements may send to the named queue.
 func ask(t *testing.T, queue string, statements ...template.Statement) bool {
 	t.Helper()
 	authority, err := iam.New(world(statements...))
@@ -78,7 +78,7 @@ func ask(t *testing.T, queue string, statements ...template.Statement) bool {
 	return let
 }
 
-func TestStarsAndQuestionMarksStandForCharacters(t *testing.T) {
+func TestPatternsMatchStarsAndQuestionMarks(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		action, resource string
@@ -114,7 +114,7 @@ func TestStarsAndQuestionMarksStandForCharacters(t *testing.T) {
 	}
 }
 
-func TestConditionsAreDecidedByWhatTheRequestHas(t *testing.T) {
+func TestConditionsUseRequestValues(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		condition map[string]map[string][]string
@@ -147,7 +147,7 @@ func TestConditionsAreDecidedByWhatTheRequestHas(t *testing.T) {
 	}
 }
 
-func TestAStatementThatIsNotUnderstoodIsAnError(t *testing.T) {
+func TestNewRefusesUnsupportedStatement(t *testing.T) {
 	t.Parallel()
 	on := func(operator, key string, values ...string) template.Statement {
 		s := allow("sqs:SendMessage", jobsARN)
@@ -185,7 +185,7 @@ func TestAStatementThatIsNotUnderstoodIsAnError(t *testing.T) {
 	}
 }
 
-func TestARequestThatCannotBeReadIsRefused(t *testing.T) {
+func TestUnreadableRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, service := range []string{"dynamodb", "sqs", "kms", "secretsmanager", "ssm", "s3control"} {
 		authority, err := iam.New(world(allow("sqs:*", jobsARN), allow("dynamodb:*", visitsARN)))
@@ -206,7 +206,7 @@ func TestARequestThatCannotBeReadIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheRecordShowsWhatWasUsedAndWhatWasNot(t *testing.T) {
+func TestRecordListsUsedAndUnusedGrants(t *testing.T) {
 	t.Parallel()
 	twice := template.Statement{
 		Sid: "Twice", Actions: []string{"dynamodb:PutItem", "dynamodb:GetItem"},
@@ -238,7 +238,7 @@ func TestTheRecordShowsWhatWasUsedAndWhatWasNot(t *testing.T) {
 	}
 	unused := []iam.Grant{
 		grant("dynamodb:GetItem", notesARN), grant("dynamodb:GetItem", visitsARN),
-		// the first one was enough
+		// the first one was sufficient
 		{Function: worker, Statement: 1, Sid: "dynamodb:PutItem", Action: "dynamodb:PutItem", Resource: "*"},
 	}
 	if diff := cmp.Diff(unused, authority.Unused()); diff != "" {
@@ -250,8 +250,9 @@ func TestTheRecordShowsWhatWasUsedAndWhatWasNot(t *testing.T) {
 	}
 }
 
-// TestKindsOfRowsAreUsedOneByOne: a statement that names two kinds of rows is used for the one that a call touches.
-func TestKindsOfRowsAreUsedOneByOne(t *testing.T) {
+// TestRowKindUseIsRecorded checks that for a statement with two kinds of rows only the kind that a call accesses
+// counts as used.
+func TestRowKindUseIsRecorded(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(template.Statement{
 		Sid: "Rows", Actions: []string{"dynamodb:PutItem"}, Resources: []string{visitsARN},
@@ -272,7 +273,7 @@ func TestKindsOfRowsAreUsedOneByOne(t *testing.T) {
 	}
 }
 
-func TestWithoutTakesOneGrantAndLeavesAllOthers(t *testing.T) {
+func TestWithoutRemovesOnlyOneGrant(t *testing.T) {
 	t.Parallel()
 	declared := world(
 		allow("s3:GetObject", plainARN+"/*"),

@@ -33,7 +33,7 @@ func seal(key string, pairs map[string]string) step {
 	}
 }
 
-// sealed seals with a key as the administrator, for a Decrypt that names the key or not.
+// sealed encrypts with a key as the administrator, for a Decrypt that may name the key.
 func sealed(key string, named *string) (prepare, do step) {
 	var blob []byte
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
@@ -60,7 +60,7 @@ func keyOperations() map[string]operation {
 	}
 }
 
-func TestAKeyIsTheSameUnderAllItsNames(t *testing.T) {
+func TestKMSKeyMatchesUnderAllNames(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("kms:GenerateDataKey", filesKey), allow("kms:Decrypt", filesKey)))
 	operator := kms.NewFromConfig(cloud.Config("operator"))
@@ -93,7 +93,7 @@ func TestAKeyIsTheSameUnderAllItsNames(t *testing.T) {
 	wantCode(t, err, "InvalidCiphertextException")
 }
 
-func TestAConditionOnTheEncryptionContextKeepsATenantAmongItsOwnSecrets(t *testing.T) {
+func TestEncryptionContextConditionIsolatesTenants(t *testing.T) {
 	t.Parallel()
 	own := map[string]string{"tenant": "A-1", "class": "tokens"}
 	tests := map[string]struct {
@@ -128,7 +128,7 @@ func TestAConditionOnTheEncryptionContextKeepsATenantAmongItsOwnSecrets(t *testi
 	}
 }
 
-func TestS3UsesAKeyForItsCallerOnly(t *testing.T) {
+func TestS3NeedsCallerKeyPermission(t *testing.T) {
 	t.Parallel()
 	forS3 := allow("kms:GenerateDataKey", filesKey)
 	forS3.Condition = map[string]map[string][]string{"StringEquals": {
@@ -173,7 +173,7 @@ func parameter(ctx context.Context, cfg awssdk.Config) error {
 	return err
 }
 
-func TestADomainIsTheIdentityOfItsAddresses(t *testing.T) {
+func TestMailDomainIsIdentityOfItsAddresses(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("ses:SendEmail", "arn:aws:ses"+here+"identity/example.com")))
 	wantAllowed(t, cloud, mailFrom("alder@example.com"))
@@ -181,7 +181,7 @@ func TestADomainIsTheIdentityOfItsAddresses(t *testing.T) {
 		"arn:aws:ses"+here+"identity/alder@example.net")
 }
 
-func TestASecretIsTheSameWithAndWithoutItsSuffix(t *testing.T) {
+func TestSecretMatchesWithAndWithoutSuffix(t *testing.T) {
 	t.Parallel()
 	reading := func(resource string) template.Statement { return allow("secretsmanager:GetSecretValue", resource) }
 	cloud, _ := start(t, world(reading(secretARN)))

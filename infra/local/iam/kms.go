@@ -13,9 +13,9 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// serveKMS decides about a call to KMS. A key has many names: its id, its ARN and its aliases, and the ARN in a
-// template is that of an alias on a laptop. So a call that no statement allows by the name it uses is decided again
-// with all names that KMS knows.
+// serveKMS decides about a call to KMS. A key has many names: its id, its ARN and its aliases, and on a laptop the ARN
+// in a template is an alias's. So if no statement allows a call by the name it uses, the call is decided again with all
+// names that KMS knows.
 func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role, next wire.Handler) {
 	n, err := keyNeed(r, c)
 	if err != nil {
@@ -25,7 +25,7 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 	var answered *answer
 	if c.Operation == "Decrypt" && n.resource == "*" {
-		// The blob says which key it is for, and only KMS can read it. To decrypt has no effect but its answer.
+		// The blob names its key, and only KMS can read it. Decrypt has no effect except its response.
 		answered = &answer{header: http.Header{}}
 		next(answered, r, c)
 		if n.resource = answered.keyARN(); n.resource == "" {
@@ -46,7 +46,7 @@ func (a *Authority) serveKMS(w http.ResponseWriter, r *http.Request, c wire.Call
 	}
 }
 
-// keyNeed is what the request says about the key and the encryption context; the resource is "*" without a key.
+// keyNeed returns the need for the request's key and encryption context; the resource is "*" without a key.
 func keyNeed(r *http.Request, c wire.Call) (need, error) {
 	n := need{action: "kms:" + c.Operation, resource: "*", keys: map[string][]string{}}
 	var in struct {
@@ -68,7 +68,7 @@ func keyNeed(r *http.Request, c wire.Call) (need, error) {
 	return n, nil
 }
 
-// keyARN is the ARN of a key id or of an alias.
+// keyARN returns the ARN of a key id or an alias.
 func keyARN(name string) string {
 	if strings.HasPrefix(name, "alias/") {
 		return arnOf("kms", "", name)
@@ -76,7 +76,7 @@ func keyARN(name string) string {
 	return arnOf("kms", "key/", name)
 }
 
-// otherNames are the ARN of the key itself and those of its aliases that the caller's statements speak of.
+// otherNames returns the ARN of the key itself and those of its aliases that the caller's statements mention.
 func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role) []string {
 	own := arnOfKey(ctx, kms, name)
 	if own == "" {
@@ -94,7 +94,7 @@ func otherNames(ctx context.Context, kms wire.Handler, name string, caller *role
 	return names
 }
 
-// arnOfKey asks KMS for the ARN of the key that has one of the names of a key, "" when KMS knows none.
+// arnOfKey queries KMS for the ARN of the key with one of a key's names. It returns "" if KMS has no such key.
 func arnOfKey(ctx context.Context, kms wire.Handler, name string) string {
 	content, err := json.Marshal(map[string]string{"KeyId": name})
 	if err != nil {
@@ -110,7 +110,7 @@ func arnOfKey(ctx context.Context, kms wire.Handler, name string) string {
 	return out.keyARN()
 }
 
-// answer keeps what KMS answers.
+// answer buffers the response of KMS.
 type answer struct {
 	header http.Header
 	status int
@@ -129,10 +129,10 @@ func (a *answer) Write(part []byte) (int, error) { return a.body.Write(part) }
 func (a *answer) sendTo(w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(max(a.status, http.StatusOK))
-	_, _ = io.Copy(w, &a.body) // a client that went away needs no answer
+	_, _ = io.Copy(w, &a.body) // the client may have disconnected
 }
 
-// keyARN is the ARN of the key that a successful Decrypt or DescribeKey names.
+// keyARN returns the key's ARN from a successful Decrypt or DescribeKey response.
 func (a *answer) keyARN() string {
 	var out struct {
 		KeyID       string
@@ -141,5 +141,5 @@ func (a *answer) keyARN() string {
 	if a.status != http.StatusOK || json.Unmarshal(a.body.Bytes(), &out) != nil {
 		return ""
 	}
-	return out.KeyID + out.KeyMetadata.Arn // one of them
+	return out.KeyID + out.KeyMetadata.Arn // exactly one is set
 }

@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// onObjects makes a step of a call to S3.
+// onObjects returns a step for a call to S3.
 func onObjects[In, Out any](call func(*s3.Client, context.Context, *In, ...func(*s3.Options)) (*Out, error),
 	in In,
 ) step {
@@ -46,7 +46,7 @@ func getObject(bucket, key string) step {
 	}
 }
 
-// uploaded begins an upload as the administrator and leaves the rest to use.
+// uploaded starts an upload as the administrator and passes it to use.
 func uploaded(use func(client *s3.Client, ctx context.Context, id *string) error) (prepare, do step) {
 	var id *string
 	prepare = func(ctx context.Context, cfg awssdk.Config) error {
@@ -129,7 +129,7 @@ func objectOperations() map[string]operation {
 	return operations
 }
 
-// upload is a call to an upload that has begun.
+// upload is a call on an upload in progress.
 type upload struct {
 	needs []template.Statement
 	use   func(client *s3.Client, ctx context.Context, id *string) error
@@ -172,7 +172,7 @@ func uploads(key string, decrypt template.Statement) map[string]upload {
 	}
 }
 
-func TestAPresignedURLCarriesTheRightsOfItsSigner(t *testing.T) {
+func TestPresignedURLHasSignersRights(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		statements []template.Statement
@@ -217,7 +217,7 @@ func TestAPresignedURLCarriesTheRightsOfItsSigner(t *testing.T) {
 	}
 }
 
-func TestAConditionOnThePrefixKeepsListingsInAFolder(t *testing.T) {
+func TestPrefixConditionLimitsListing(t *testing.T) {
 	t.Parallel()
 	own := allow("s3:ListBucket", plainARN)
 	own.Condition = map[string]map[string][]string{"StringLike": {"s3:prefix": {"test/*/"}}}
@@ -231,7 +231,7 @@ func TestAConditionOnThePrefixKeepsListingsInAFolder(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotListLearnsNotWhatIsMissing(t *testing.T) {
+func TestMissingObjectIsConcealedWithoutListRight(t *testing.T) {
 	t.Parallel()
 	head := onObjects((*s3.Client).HeadObject, s3.HeadObjectInput{Bucket: new("plain"), Key: new("none")})
 	cloud, authority := start(t, world(allow("s3:GetObject", plainARN+"/*")))
@@ -243,10 +243,10 @@ func TestWhoMayNotListLearnsNotWhatIsMissing(t *testing.T) {
 	wantCode(t, head(t.Context(), cloud.Config(worker)), "NotFound")
 }
 
-func TestACopyNeedsToReadItsSource(t *testing.T) {
+func TestCopyNeedsReadRightOnSource(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(allow("s3:PutObject", plainARN+"/*")))
-	// With a slash before it and with a version, as S3 takes it too.
+	// With a leading slash and with a version, which S3 also accepts.
 	copying := onObjects((*s3.Client).CopyObject,
 		s3.CopyObjectInput{Bucket: new("plain"), Key: new("k"), CopySource: new("/sealed/a%20b?versionId=1")})
 	wantDenied(t, cloud, authority, copying, "s3:GetObject", sealedARN+"/a b")

@@ -7,14 +7,14 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// operation is one call and exactly what it needs.
+// operation is one call with exactly the permissions that it needs.
 type operation struct {
 	needs   []template.Statement // one action on one resource each
-	prepare step                 // done by the administrator; nil for nothing
+	prepare step                 // performed by the administrator; may be nil
 	do      step
 }
 
-func TestEveryOperationNeedsItsPermissionsAndNoOther(t *testing.T) {
+func TestOperationsNeedExactPermissions(t *testing.T) {
 	t.Parallel()
 	groups := map[string]map[string]operation{
 		"dynamodb": tableOperations(), "sqs": queueOperations(), "s3": objectOperations(), "kms": keyOperations(),
@@ -30,7 +30,7 @@ func TestEveryOperationNeedsItsPermissionsAndNoOther(t *testing.T) {
 	}
 }
 
-// check does the call with all permissions, and once more without each of them.
+// check makes the call with all permissions, and again without each of them.
 func (o operation) check(t *testing.T) {
 	t.Helper()
 	declared := world(o.needs...)
@@ -47,7 +47,7 @@ func (o operation) check(t *testing.T) {
 	}
 }
 
-// checkEach shows that each permission is necessary.
+// checkEach checks that each permission is necessary.
 func (o operation) checkEach(t *testing.T, declared *template.Template) {
 	t.Helper()
 	for _, gone := range iam.Grants(declared.Functions) {

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Use is how often a grant made an allowed call possible. Of several grants that would allow a call, the first one in
-// the template is used, so that one which is not necessary shows as unused.
+// Use counts the allowed calls for which a grant was necessary. If several grants allow a call, the first one in the
+// template counts, so that a redundant one shows as unused.
 type Use struct {
 	Grant
 
 	Count int
 }
 
-// Denial is what a function asked for in vain.
+// Denial is a refused request of a function.
 type Denial struct {
 	Function string // logical id
 	Action   string // "dynamodb:GetItem"
@@ -41,7 +41,7 @@ func (a *Authority) Unused() []Grant {
 	return all
 }
 
-// Denials lists what was refused, each thing once, ordered by function.
+// Denials lists the refused requests without duplicates, ordered by function.
 func (a *Authority) Denials() []Denial {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,14 +8,14 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// deny answers in the words and in the protocol of AWS that the caller is not allowed n.
+// deny responds, in AWS's words and protocol, that the caller lacks the permission n.
 func deny(w http.ResponseWriter, r *http.Request, c wire.Call, n need) {
 	action, resource := n.action, n.resource
 	switch c.Service {
 	case "sqs":
-		action = strings.ToLower(action) // as SQS writes it
+		action = strings.ToLower(action) // as in SQS
 	case "s3":
-		resource = `"` + resource + `"` // as S3 does
+		resource = `"` + resource + `"` // as in S3
 	}
 	message := "User: arn:aws:sts::000000000000:assumed-role/" + c.Caller + " is not authorized to perform: " + action +
 		" on resource: " + resource + " because no identity-based policy allows the " + action + " action"
@@ -53,6 +53,6 @@ func writeXML(w http.ResponseWriter, r *http.Request, value any) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(http.StatusForbidden)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(append([]byte(xml.Header), body...)) // a client that went away needs no answer
+		_, _ = w.Write(append([]byte(xml.Header), body...)) // the client may have disconnected
 	}
 }

@@ -25,7 +25,7 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 		return a.reading(bucket, key, c.Operation == "GetObject" || r.Header.Get("X-Amz-Checksum-Mode") != "")
 	case "PutObject", "CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "CopyObject":
 		return a.writing(r, c, bucket, key)
-	default: // DeleteObject, AbortMultipartUpload, CreateBucket: the permission has the name of the operation
+	default: // DeleteObject, AbortMultipartUpload, CreateBucket: permission and operation have the same name
 		if key != "" {
 			resource += "/" + key
 		}
@@ -33,7 +33,7 @@ func (a *Authority) objectNeeds(r *http.Request, c wire.Call) []need {
 	}
 }
 
-// reading is what a read of an object needs; its content is encrypted, its description is not.
+// reading returns the permissions for reading an object. Its content is encrypted, its metadata is not.
 func (a *Authority) reading(bucket, key string, content bool) []need {
 	needs := []need{{action: "s3:GetObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	if content {
@@ -42,8 +42,8 @@ func (a *Authority) reading(bucket, key string, content bool) []need {
 	return needs
 }
 
-// writing is what a write of an object or a part of one needs. Parts of an upload are encrypted with the data key that
-// the beginning of the upload has made, so they need to open it.
+// writing returns the permissions for writing an object or a part. Parts of an upload are encrypted with the data key
+// created at the beginning of the upload, so they need permission to decrypt it.
 func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []need {
 	needs := []need{{action: "s3:PutObject", resource: "arn:aws:s3:::" + bucket + "/" + key}}
 	switch c.Operation {
@@ -59,8 +59,9 @@ func (a *Authority) writing(r *http.Request, c wire.Call, bucket, key string) []
 	return needs
 }
 
-// sealed is what the use of a bucket's KMS key needs from the caller, for whom S3 asks KMS; nothing without such a key.
-// With a bucket key, which all our buckets have, the encryption context names the bucket.
+// sealed returns the permission that the caller needs on a bucket's KMS key, which S3 uses on the caller's behalf, or
+// nothing if the bucket has no key. With a bucket key, which all our buckets have, the encryption context names the
+// bucket.
 func (a *Authority) sealed(bucket, action string) []need {
 	key := a.keys[bucket]
 	if key == "" {
@@ -72,7 +73,7 @@ func (a *Authority) sealed(bucket, action string) []need {
 	}}}
 }
 
-// address splits "/bucket/key"; the key keeps every slash after the first.
+// address splits "/bucket/key"; the key includes every slash after the first.
 func address(r *http.Request) (bucket, key string) {
 	path, err := url.PathUnescape(r.URL.EscapedPath())
 	if err != nil {
@@ -82,7 +83,7 @@ func address(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// copySource splits the header of that name, "bucket/key?versionId=1" with or without a slash before it.
+// copySource splits the header of that name, "bucket/key?versionId=1" with or without a leading slash.
 func copySource(r *http.Request) (bucket, key string) {
 	source, _, _ := strings.Cut(r.Header.Get("X-Amz-Copy-Source"), "?")
 	if decoded, err := url.PathUnescape(source); err == nil {
@@ -92,8 +93,8 @@ func copySource(r *http.Request) (bucket, key string) {
 	return bucket, key
 }
 
-// conceal makes an object that is not there look like one that may not be read, unless the caller may list the
-// bucket: S3 tells nobody else which keys exist.
+// conceal makes a missing object look like one that may not be read, unless the caller may list the bucket: S3 does not
+// reveal to other callers which keys exist.
 func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call, caller *role) http.ResponseWriter {
 	bucket, _ := address(r)
 	list := need{action: "s3:ListBucket", resource: "arn:aws:s3:::" + bucket}
@@ -107,7 +108,7 @@ func (a *Authority) conceal(w http.ResponseWriter, r *http.Request, c wire.Call,
 	}}
 }
 
-// concealer calls missing when the answer is 404, and drops that answer when missing has given another.
+// concealer calls missing if the response is 404, and drops that response if missing has sent another.
 type concealer struct {
 	http.ResponseWriter
 

@@ -10,10 +10,10 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// place is the region and the account of the embedded AWS as they stand in an ARN.
+// place is the region and the account of the embedded AWS in an ARN.
 const place = ":us-east-1:000000000000:"
 
-// arnOf is the ARN of a name that may be an ARN already.
+// arnOf returns the ARN of a name, which may already be an ARN.
 func arnOf(service, kind, name string) string {
 	if strings.HasPrefix(name, "arn:") {
 		return name
@@ -21,7 +21,7 @@ func arnOf(service, kind, name string) string {
 	return "arn:aws:" + service + place + kind + name
 }
 
-// queueNeeds: a batch needs the permission of the single operation.
+// queueNeeds returns the permissions for an SQS call. A batch needs the permission of the single operation.
 func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ QueueURL, QueueName, SourceArn string }
 	if err := decode(r, &in); err != nil {
@@ -38,7 +38,7 @@ func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 		queue = in.SourceArn
 	}
 	needs := []need{{action: action, resource: queue}}
-	if c.Operation == "StartMessageMoveTask" { // whoever moves messages takes them out of a queue
+	if c.Operation == "StartMessageMoveTask" { // moving messages removes them from a queue
 		for _, also := range []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"} {
 			needs = append(needs, need{action: also, resource: queue})
 		}
@@ -46,7 +46,7 @@ func queueNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return needs, nil
 }
 
-// mailNeeds: the resource is the identity that sends, which is an address or its domain.
+// mailNeeds returns the permissions for an SES call. The resource is the sending identity, an address or its domain.
 func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func mailNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return []need{n}, nil
 }
 
-// secretNeeds: AWS adds a hyphen and six characters to the name in the ARN. A call may name the secret with or without
-// them, and so may the ARN that a template on a laptop knows.
+// secretNeeds returns the permissions for a Secrets Manager call. AWS appends a hyphen and six characters to the name
+// in the ARN. A call, and the ARN in a template on a laptop, may name the secret with or without them.
 func secretNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	var in struct{ SecretID, Name string }
 	if err := decode(r, &in); err != nil {
@@ -90,7 +90,7 @@ func parameterNeeds(r *http.Request, c wire.Call) ([]need, error) {
 	return []need{n}, nil
 }
 
-// decode reads the JSON body of r into v and leaves r as it was. What v does not ask for is passed over.
+// decode decodes the JSON body of r into v and leaves r unchanged. It ignores members that v does not have.
 func decode(r *http.Request, v any) error {
 	content, err := wire.Body(r)
 	if err != nil {

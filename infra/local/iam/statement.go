@@ -10,13 +10,13 @@ import (
 
 var errAction = errors.New("an action has the form service:Name")
 
-// statement is a template.Statement ready to decide.
+// statement is a template.Statement in a form for decisions.
 type statement struct {
 	template.Statement
 
 	conditions []condition
-	patterns   []string // the actions in lower case, as they are compared
-	kinds      []string // of rows that it names, one empty one where it names none
+	patterns   []string // the actions in lower case, for comparison
+	kinds      []string // of rows that it names, or one empty kind if it names none
 }
 
 func compile(declared template.Statement) (statement, error) {
@@ -38,15 +38,15 @@ func compile(declared template.Statement) (statement, error) {
 	return s, err
 }
 
-// need is one permission without which a call is refused.
+// need is one permission that a call requires.
 type need struct {
 	action   string              // "dynamodb:GetItem"
 	resource string              // ARN
-	others   []string            // further ARNs of the same thing, under which a statement may allow it
+	others   []string            // further ARNs of the same object, under which a statement may allow it
 	keys     map[string][]string // condition keys in lower case
 }
 
-// grants tells whether the statement allows n, with the action and the resource of the statement that do.
+// grants reports whether the statement allows n, and with which of its actions and resources.
 func (s *statement) grants(n need) (action, resource string, ok bool) {
 	action = strings.ToLower(n.action)
 	i := slices.IndexFunc(s.patterns, func(pattern string) bool { return matches(pattern, action) })
@@ -63,7 +63,7 @@ func (s *statement) grants(n need) (action, resource string, ok bool) {
 	return s.Actions[i], s.Resources[j], true
 }
 
-// allow finds the first statement that grants n, and what of it n uses: a grant for each kind of rows.
+// allow finds the first statement that grants n and the grants that n uses: one for each kind of rows.
 func (r *role) allow(n need) ([]Grant, bool) {
 	for i := range r.statements {
 		s := &r.statements[i]
@@ -84,7 +84,7 @@ func (r *role) allow(n need) ([]Grant, bool) {
 	return nil, false
 }
 
-// rows lists the kinds of rows of the statement that n touches, one empty one where the statement names none.
+// rows lists the statement's kinds of rows that n accesses, or one empty kind if the statement names none.
 func (s *statement) rows(n need) []string {
 	if s.kinds[0] == "" {
 		return s.kinds
@@ -99,12 +99,12 @@ func (s *statement) rows(n need) []string {
 	return touched
 }
 
-// matches tells whether text is what pattern describes: * stands for any characters, also none, and ? for one.
+// matches reports whether text matches pattern: * matches any number of characters and ? exactly one.
 func matches(pattern, text string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return pattern == text
 	}
-	star, resume := -1, 0 // where the last * is, and where in text the next try after it starts
+	star, resume := -1, 0 // position of the last *, and where in text the next try after it starts
 	p, t := 0, 0
 	for t < len(text) {
 		switch {

@@ -17,7 +17,7 @@ func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{V
 
 func keyOf(pk string) values { return values{"pk": text(pk), "sk": text("1")} }
 
-// onTables makes a step of a call to DynamoDB.
+// onTables returns a step for a call to DynamoDB.
 func onTables[In, Out any](call func(*dynamodb.Client, context.Context, *In, ...func(*dynamodb.Options)) (*Out, error),
 	in In,
 ) step {
@@ -117,7 +117,7 @@ func tableOperations() map[string]operation {
 	}
 }
 
-func TestATransactionWithOneRefusedPartChangesNothing(t *testing.T) {
+func TestTransactionWithRefusedPartChangesNothing(t *testing.T) {
 	t.Parallel()
 	cloud, authority := start(t, world(
 		allow("dynamodb:PutItem", visitsARN), allow("dynamodb:DeleteItem", visitsARN),
@@ -134,7 +134,7 @@ func TestATransactionWithOneRefusedPartChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAConditionOnLeadingKeysKeepsATenantAmongItsOwnItems(t *testing.T) {
+func TestLeadingKeysConditionIsolatesTenants(t *testing.T) {
 	t.Parallel()
 	condition := map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": {"A-*"}}}
 	own := template.Statement{

@@ -36,7 +36,8 @@ const (
 	paramARN  = "arn:aws:ssm" + here + "parameter/recordbridge/base-url"
 )
 
-// world is what all tests have: two tables, two queues, a bucket with a KMS key and one without, a secret, a parameter.
+// world returns the common template of all tests: two tables, two queues, a bucket with a KMS key and one without, a
+// secret, a parameter.
 func world(statements ...template.Statement) *template.Template {
 	key := template.KeySchema{Hash: "pk", Range: "sk"}
 	attributes := map[string]string{"pk": "S", "sk": "S", "org": "S"}
@@ -72,7 +73,7 @@ func world(statements ...template.Statement) *template.Template {
 	}
 }
 
-// start gives t's cloud, with everything in it, under its own statements.
+// start returns a cloud with all resources of the template, which enforces the template's statements.
 func start(t *testing.T, declared *template.Template) (*aws.Cloud, *iam.Authority) {
 	t.Helper()
 	authority, err := iam.New(declared)
@@ -90,15 +91,15 @@ func start(t *testing.T, declared *template.Template) (*aws.Cloud, *iam.Authorit
 	return cloud, authority
 }
 
-// allow is one statement for one action.
+// allow returns a statement for one action.
 func allow(action string, resources ...string) template.Statement {
 	return template.Statement{Sid: action, Actions: []string{action}, Resources: resources}
 }
 
-// step is one thing to do with a client.
+// step is one operation with a client.
 type step func(ctx context.Context, cfg awssdk.Config) error
 
-// wantAllowed wants no error at all: what is allowed must also work.
+// wantAllowed requires success: a permitted call must also work.
 func wantAllowed(t *testing.T, cloud *aws.Cloud, do step) {
 	t.Helper()
 	if err := do(t.Context(), cloud.Config(worker)); err != nil {
@@ -106,7 +107,7 @@ func wantAllowed(t *testing.T, cloud *aws.Cloud, do step) {
 	}
 }
 
-// wantDenied wants the refusal of action on resource, in the words of AWS.
+// wantDenied requires the refusal of action on resource, in AWS's words.
 func wantDenied(t *testing.T, cloud *aws.Cloud, authority *iam.Authority, do step, action, resource string) {
 	t.Helper()
 	err := do(t.Context(), cloud.Config(worker))
@@ -128,7 +129,7 @@ func wantDenied(t *testing.T, cloud *aws.Cloud, authority *iam.Authority, do ste
 			!strings.Contains(said, resource) {
 			t.Errorf("got %q, want %s on %s", said, action, resource)
 		}
-	case "Forbidden": // a HEAD has no body, so the SDK goes by the status
+	case "Forbidden": // a HEAD has no body, so the SDK uses the status
 	default:
 		t.Errorf("got %v, want the refusal of %s", err, action)
 	}

@@ -1,6 +1,6 @@
-// Package inbox receives webhooks on behalf of the seeded organisations, so that a person, a script or a test can see
-// what the service delivered. It owns what was received, newest 1000 only, in memory. It does not send anything, and
-// it accepts whatever comes: whether a delivery is genuine is told beside it, and no condition.
+// Package inbox receives webhooks on behalf of the seeded organisations, so that people, scripts and tests can see what
+// the service delivered. It holds the newest 1000 deliveries in memory. It sends nothing and accepts every delivery:
+// each is listed with the validity of its signature, which is not a condition.
 package inbox
 
 import (
@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	keep    = 1000    // deliveries; the oldest go first
-	maxBody = 1 << 20 // bytes of one body; our own webhooks are far below
+	keep    = 1000    // deliveries; the oldest are dropped first
+	maxBody = 1 << 20 // bytes of a body; our own webhooks are much smaller
 )
 
-// Delivery is one request that was received. Its JSON is the contract of run.json's inbox_url
-// (README.md, "What make run shows").
+// Delivery is one received request. Its JSON is the contract of run.json's inbox_url (README.md, "What make run
+// shows").
 type Delivery struct {
 	ReceivedAt time.Time         `json:"received_at"`
 	Method     string            `json:"method"`
@@ -29,20 +29,20 @@ type Delivery struct {
 	Headers    map[string]string `json:"headers"` // names in lower case; several values are joined with ", "
 	Body       string            `json:"body"`
 
-	// What follows is not part of the contract.
-	Number    int       `json:"-"` // counts what was received, from 1
-	Signature Signature `json:"-"` // as it was at the time of arrival
+	// The following fields are not part of the contract.
+	Number    int       `json:"-"` // counts received deliveries, from 1
+	Signature Signature `json:"-"` // at the time of arrival
 	Reason    string    `json:"-"` // why it is not Verified
 }
 
-// Inbox serves deliveries under one path. Every path below it is an inbox of its own; the path itself shows them all.
+// Inbox serves deliveries under one path. Every path below it is a separate inbox; the path itself shows them all.
 type Inbox struct {
 	root string
 
 	mu       sync.Mutex
 	received []Delivery
-	count    int               // of all that was ever received
-	secrets  map[string]string // by the name of the inbox
+	count    int               // of all deliveries ever received
+	secrets  map[string]string // by name of the inbox
 }
 
 // New returns an Inbox to be served at root, such as "/_local/inbox", and at all paths below it.
@@ -50,14 +50,14 @@ func New(root string) *Inbox {
 	return &Inbox{root: path.Clean(root), secrets: make(map[string]string)}
 }
 
-// Expect tells that what arrives at root/name is signed with secret ("whsec_…"), so that it can be verified.
+// Expect sets the secret ("whsec_…") that verifies deliveries to root/name.
 func (b *Inbox) Expect(name, secret string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.secrets[name] = secret
 }
 
-// List returns what was received, oldest first, with what each signature is worth.
+// List returns the received deliveries, oldest first, with the validity of each signature.
 func (b *Inbox) List() []Delivery {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +69,7 @@ func (b *Inbox) List() []Delivery {
 	return list
 }
 
-// ServeHTTP stores a POST and answers 200; GET lists what was received at or below its path, oldest first, as JSON.
+// ServeHTTP stores a POST and responds with 200; GET lists the deliveries at or below its path, oldest first, as JSON.
 func (b *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
@@ -82,7 +82,7 @@ func (b *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// store keeps the request and returns the status to answer with.
+// store stores the request and returns the response status.
 func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
@@ -110,7 +110,7 @@ func (b *Inbox) store(w http.ResponseWriter, r *http.Request) int {
 
 func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
 	at := path.Clean(r.URL.Path)
-	list := []Delivery{} // of none, too: scripts count what they get
+	list := []Delivery{} // not null, even if empty: scripts count its elements
 	for _, d := range b.List() {
 		if d.Path == at || strings.HasPrefix(d.Path, at+"/") {
 			list = append(list, d)
@@ -125,5 +125,5 @@ func (b *Inbox) list(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(append(body, '\n')) // a client that went away needs no answer
+	_, _ = w.Write(append(body, '\n')) // the client may have disconnected
 }

@@ -29,7 +29,7 @@ func send(t *testing.T, b *inbox.Inbox, method, path, body string, header http.H
 	return recorder
 }
 
-func TestWhatIsPostedIsListedOldestFirst(t *testing.T) {
+func TestDeliveriesAreListedOldestFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := inbox.New(root + "/")
@@ -68,7 +68,7 @@ func TestWhatIsPostedIsListedOldestFirst(t *testing.T) {
 	})
 }
 
-func TestOnlyTheNewestThousandAreKept(t *testing.T) {
+func TestNewestThousandDeliveriesAreStored(t *testing.T) {
 	t.Parallel()
 	b := inbox.New(root)
 	for i := range 1003 {
@@ -83,7 +83,7 @@ func TestOnlyTheNewestThousandAreKept(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeKeptIsRefused(t *testing.T) {
+func TestInvalidDeliveriesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := inbox.New(root)
 	if got := send(t, b, "POST", root+"/alder", strings.Repeat("x", 1<<20+1),

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// Signature is what the inbox found out about a delivery's signature.
+// Signature is the result of verifying a delivery's signature.
 type Signature string
 
-// The results.
+// Results of verification.
 const (
-	Verified Signature = "verified" // signed with the secret of its inbox, and fresh
-	Wrong    Signature = "wrong"    // not signed so, or too old
-	Unknown  Signature = "unknown"  // the secret of its inbox is not known
+	Verified Signature = "verified" // signed with its inbox's secret, and fresh
+	Wrong    Signature = "wrong"    // not signed with the secret, or too old
+	Unknown  Signature = "unknown"  // the secret of its inbox is unknown
 )
 
-// tolerance between the time of signing and the time of arrival, as Standard Webhooks' own libraries have it.
+// tolerance is the maximum time between signing and arrival, as in Standard Webhooks' own libraries.
 const tolerance = 5 * time.Minute
 
-// verify checks a delivery as Standard Webhooks 1.0 says: HMAC-SHA256 over "id.timestamp.body" with the secret's bytes;
-// reason says, in words for a person, what is the matter with one that is not Verified.
-// It is written apart from the service's signing on purpose: a shared mistake would verify itself.
+// verify checks a delivery according to Standard Webhooks 1.0: HMAC-SHA256 over "id.timestamp.body" with the secret's
+// bytes. reason explains to a person why a delivery is not Verified. The code is deliberately separate from the
+// service's signing: a shared mistake would verify itself.
 func verify(secret string, d Delivery) (result Signature, reason string) {
 	if secret == "" {
 		return Unknown, "no secret is known for this inbox"

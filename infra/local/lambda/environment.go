@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Prefix is the path under which Subprocesses have to be served.
+// Prefix is the path at which Subprocesses must be served.
 const Prefix = "/_runtime/"
 
-// environment is all that an instance of f sees: the template's variables, what Lambda sets, where the embedded AWS
-// is, and nothing of the runner's own environment that could change what a function does.
+// environment returns the complete environment of an instance of f: the template's variables, Lambda's variables and
+// the URL of the embedded AWS. It includes nothing of the runner's own environment that could affect a function.
 func (s *Subprocesses) environment(f Function, instance string) []string {
 	all := maps.Clone(f.Environment)
 	if all == nil {
@@ -24,16 +24,16 @@ func (s *Subprocesses) environment(f Function, instance string) []string {
 		}
 	}
 	maps.Copy(all, map[string]string{
-		// Decides where the AWS calls go, see docs/develop/architecture.md; the key names the caller to the embedded AWS.
+		// Directs the AWS calls, see docs/develop/architecture.md; the key identifies the caller to the embedded AWS.
 		"AWS_ENDPOINT_URL":      "http://" + s.options.Address,
 		"AWS_ENDPOINT_URL_S3":   s.options.ObjectsURL,
 		"AWS_ACCESS_KEY_ID":     f.ID,
 		"AWS_SECRET_ACCESS_KEY": s.options.SecretKey,
-		// Whatever this machine has configured for real AWS accounts stays out.
+		// Excludes this machine's configuration of real AWS accounts.
 		"AWS_CONFIG_FILE":             os.DevNull,
 		"AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
 		"AWS_EC2_METADATA_DISABLED":   "true",
-		// What Lambda sets.
+		// Variables that Lambda sets.
 		"AWS_REGION":                      s.options.Region,
 		"AWS_DEFAULT_REGION":              s.options.Region,
 		"AWS_LAMBDA_RUNTIME_API":          s.options.Address + strings.TrimSuffix(Prefix, "/") + "/" + instance,

@@ -17,17 +17,17 @@ type instance struct {
 	pool    *pool
 	command *exec.Cmd
 	work    chan *invocation
-	ready   chan struct{} // closed when it asks for work for the first time
-	gone    chan struct{} // closed when its process has ended and nothing remembers it
+	ready   chan struct{} // closed when it requests work for the first time
+	gone    chan struct{} // closed when its process has ended and all references to it are removed
 
-	// Guarded by Subprocesses.mu; readable without it once gone is closed.
+	// The following fields are guarded by Subprocesses.mu, and readable without it once gone is closed.
 	started  bool
 	current  *invocation
-	latest   string      // trace of the invocation that it was started for, then of the one that it was given last
-	clock    *time.Timer // kills it; runs while it starts, while it works and, if idle processes end, while it is idle
+	latest   string      // trace of the invocation for which it was started, then of its most recent one
+	clock    *time.Timer // kills it; runs while it starts, works or, if idle processes end, is idle
 	timedOut bool
-	retired  bool           // it ends because nobody needed it, and holds no slot
-	initFail *FunctionError // what it said about its failure to start
+	retired  bool           // ending because it was idle; holds no slot
+	initFail *FunctionError // its own report of its failure to start
 	exit     error
 }
 
@@ -37,19 +37,19 @@ type invocation struct {
 	trace     string // root of its trace id
 	payload   []byte
 	deadline  time.Time
-	delivered atomic.Bool   // the process has been told of it
-	over      chan struct{} // closed when the process, having answered, asks for more: back to back calls share a process
+	delivered atomic.Bool   // the process has received it
+	over      chan struct{} // closed when the process, having responded, requests more work
 	answer    *outcome      // guarded by Subprocesses.mu until over or the instance's gone is closed
 }
 
-// outcome is the answer of an invocation, or why there is none.
+// outcome is the response of an invocation, or the error if there is none.
 type outcome struct {
 	body []byte
 	err  error
 }
 
-// start starts a process for p, and at first for the invocation of the given trace. The caller holds
-// Subprocesses.mu and a slot of p.
+// start starts a process for p, initially for the invocation of the given trace. The caller holds Subprocesses.mu and a
+// slot of p.
 func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*instance, error) {
 	in := &instance{
 		id: rand.Text(), pool: p, latest: trace, work: make(chan *invocation, 1), ready: make(chan struct{}),
@@ -59,7 +59,7 @@ func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*insta
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.function.ID, err)
 	}
-	// The life of a process is not that of the invocation which happens to start it.
+	// A process outlives the invocation that starts it.
 	in.command = exec.CommandContext(context.WithoutCancel(ctx), path) //nolint:gosec // the path is our own build output
 	in.command.Dir = filepath.Dir(path)
 	in.command.Env = s.environment(p.function, in.id)
@@ -83,7 +83,7 @@ func (s *Subprocesses) start(ctx context.Context, p *pool, trace string) (*insta
 	return in, nil
 }
 
-// alive tells whether the process has not ended, as far as is known. The caller holds Subprocesses.mu.
+// alive reports whether the process is not known to have ended. The caller holds Subprocesses.mu.
 func (in *instance) alive() bool {
 	_, known := in.pool.live[in]
 	return known
@@ -102,7 +102,7 @@ func (in *instance) waitReady() error {
 	return in.cause()
 }
 
-// wait waits for the end of inv; ok is false when the process ended before it saw inv.
+// wait waits for the end of inv; ok is false if the process ended before it received inv.
 func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	select {
 	case <-inv.over:
@@ -122,7 +122,7 @@ func (in *instance) wait(inv *invocation) (out outcome, ok bool) {
 	}
 }
 
-// cause tells why the process has ended, in Lambda's words.
+// cause returns why the process ended, as Lambda's error.
 func (in *instance) cause() error {
 	if in.timedOut {
 		seconds := in.pool.function.Timeout.Seconds()
@@ -135,8 +135,8 @@ func (in *instance) cause() error {
 	return &FunctionError{Type: "Runtime.ExitError", Message: how}
 }
 
-// kill ends the process at once; the rest follows from its end.
-func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only when it has ended
+// kill ends the process immediately. The cleanup follows when it has ended.
+func (in *instance) kill() { _ = in.command.Process.Kill() } // fails only if it has already ended
 
 // killAll ends the instances and returns when they are gone.
 func killAll(victims []*instance) {

@@ -1,7 +1,7 @@
 // Package lambda runs the functions of template.yaml on this machine, as subprocesses of the runner behind the Lambda
 // Runtime API. It owns these processes, their environment, their concurrency and their timeouts. A Remote invokes
-// functions that somebody else runs, as package sam does. It does not know what triggers a function (package triggers
-// and the gateway do), and it does not build the binaries (package build does).
+// functions that run elsewhere, as package sam does. It does not trigger functions (package triggers and the gateway
+// do) or build the binaries (package build does).
 package lambda
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// maxPayload is Lambda's limit of a synchronous request and of its answer: 6 MB.
+// maxPayload is Lambda's limit for a synchronous request and its response: 6 MB.
 const maxPayload = 6 << 20
 
 var (
@@ -26,8 +26,8 @@ var (
 	errTooLarge   = errors.New("RequestTooLargeException: the payload is over 6 MB")
 )
 
-// FunctionError is the failure of a function that was invoked: it reported an error, ended, or ran out of time. Any
-// other error of Invoke means that the function could not be invoked.
+// FunctionError is the failure of an invoked function: it reported an error, exited or timed out. Any other error of
+// Invoke means that the function could not be invoked.
 type FunctionError struct {
 	Type    string // Lambda's errorType, such as "Runtime.ExitError", "Sandbox.Timedout" or the name of a Go type
 	Message string // Lambda's errorMessage
@@ -36,68 +36,69 @@ type FunctionError struct {
 // Error implements error.
 func (e *FunctionError) Error() string { return e.Type + ": " + e.Message }
 
-// Function is what the template says about one function.
+// Function holds the template's settings of one function.
 type Function struct {
-	ID          string            // logical id, by which it is invoked; also the AWS access key id that names the caller
+	ID          string            // logical id for invocations; also the AWS access key id that identifies the caller
 	Name        string            // physical name
 	Bootstrap   string            // path of its executable
 	Environment map[string]string // the variables of the template
-	LogGroup    string            // where AWS keeps what it writes; only told to the function
-	Timeout     time.Duration     // of one invocation, and of the start of a process
-	MemoryMB    int               // only told to the function; nothing enforces it here
-	Concurrency int               // the most processes at once; further invocations wait; below 1 counts as 1
-	// IdleLife is how long a process without work is kept, so that what a burst needed does not stay; 0 is forever.
+	LogGroup    string            // log group on AWS; only passed to the function
+	Timeout     time.Duration     // of one invocation, and of a process's start
+	MemoryMB    int               // only passed to the function; not enforced here
+	Concurrency int               // maximum number of processes; further invocations wait; below 1 counts as 1
+	// IdleLife is how long an idle process is retained, so that processes for a burst do not remain; 0 means forever.
 	IdleLife time.Duration
 }
 
-// Options of New.
+// Options configures New.
 type Options struct {
-	// Address is the host:port at which the Subprocesses are served, and the embedded AWS with them.
+	// Address is the host:port at which the Subprocesses and the embedded AWS are served.
 	Address    string
 	ObjectsURL string // of the embedded S3
 	SecretKey  string // of the embedded AWS, for every access key
 	Region     string
 	Account    string
 	Functions  []Function
-	// Line receives every line that a function writes to stdout or stderr. It is called by many goroutines.
+	// Line receives every line that a function writes to stdout or stderr. It is called concurrently.
 	Line func(function, line string)
-	// Keeps tells whether Lambda may keep what a function writes; else nobody sees it. Nil keeps all.
+	// Keeps reports whether Lambda may store a function's output; if not, it is dropped. If Keeps is nil, all output is
+	// passed on.
 	Keeps func(function string) bool
-	// Observer is told how invocations go; nil is nobody.
+	// Observer is notified of the progress of invocations; it may be nil.
 	Observer Observer
 }
 
-// Observer is told how invocations go. An invocation is named by the root of its X-Ray trace id, which its process gets
-// as _X_AMZN_TRACE_ID and the AWS SDK sends on with every call. The methods are called by many goroutines, and partly
-// while locks are held: they must neither block nor call back.
+// Observer is notified of the progress of invocations. An invocation is identified by the root of its X-Ray trace id,
+// which its process gets as _X_AMZN_TRACE_ID and the AWS SDK sends with every call. The methods are called
+// concurrently, and in part while locks are held: they must neither block nor call back.
 type Observer interface {
-	// Asked comes first, with the logical id of the function.
+	// Asked is called first, with the logical id of the function.
 	Asked(trace, function string, payload []byte)
-	// Starting tells that the invocation waits for the start of a process.
+	// Starting reports that the invocation waits for a process to start.
 	Starting(trace string)
-	// Given tells that a process has it, under a request id.
+	// Given reports that a process has received it, under a request id.
 	Given(trace, request string)
-	// Wrote passes a line of a process that the invocation was the last to occupy; it may come late.
+	// Wrote passes a line of a process whose most recent invocation this is; it may be called late.
 	Wrote(trace, line string)
-	// Over tells how it ended, as Invoke does, and how much memory its process has had at most, 0 when not known.
+	// Over reports the result, as Invoke returns it, and the process's peak memory, or 0 if unknown.
 	Over(trace string, answer []byte, err error, peakMemory int64)
 }
 
 // Subprocesses runs functions as processes of this machine. It is also the http.Handler of the Lambda Runtime API that
-// these processes talk to, and has to be served at Options.Address under Prefix.
+// these processes call, and must be served at Options.Address under Prefix.
 type Subprocesses struct {
 	options  Options
 	observer Observer
 	api      *http.ServeMux
-	pending  sync.WaitGroup // invocations; also those whose caller has gone
+	pending  sync.WaitGroup // invocations, including those whose caller no longer waits
 
-	mu        sync.Mutex // guards what follows, and all state of pools and instances
+	mu        sync.Mutex // guards the following fields, and all state of pools and instances
 	pools     map[string]*pool
-	instances map[string]*instance // by their id, which is the capability to speak for the instance
+	instances map[string]*instance // by id, which authorises requests for the instance
 	closed    bool
 }
 
-// New prepares the functions; no process starts before the first Invoke.
+// New prepares the functions. No process starts before the first Invoke.
 func New(options Options) *Subprocesses {
 	s := &Subprocesses{
 		options:   options,
@@ -112,9 +113,9 @@ func New(options Options) *Subprocesses {
 	return s
 }
 
-// Invoke runs function, a logical id, with payload and returns its answer. When the function failed, the
-// error is a *FunctionError. As in AWS, the end of ctx ends the waiting and not the function, which goes on
-// until it is done or out of time.
+// Invoke runs function, a logical id, with payload and returns its response. If the function fails, the error is a
+// *FunctionError. As on AWS, the end of ctx ends the wait but not the function, which continues until it completes or
+// times out.
 func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	if len(payload) > maxPayload {
 		return nil, errTooLarge
@@ -136,7 +137,7 @@ func (s *Subprocesses) Invoke(ctx context.Context, function string, payload []by
 	}
 }
 
-// Kill ends all processes of function with SIGKILL, in the middle of whatever they do, and returns how many it ended.
+// Kill ends all processes of function with SIGKILL, regardless of their state, and returns their number.
 func (s *Subprocesses) Kill(function string) int {
 	s.mu.Lock()
 	var victims []*instance
@@ -148,7 +149,7 @@ func (s *Subprocesses) Kill(function string) int {
 	return len(victims)
 }
 
-// Close ends all processes and refuses further invocations. It returns when no process is left.
+// Close ends all processes and refuses further invocations. It returns when no process remains.
 func (s *Subprocesses) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -158,17 +159,17 @@ func (s *Subprocesses) Close() {
 	s.pending.Wait()
 }
 
-// Status is how one function stands, for people.
+// Status is the state of one function, for people.
 type Status struct {
 	ID          string
 	Processes   int // alive
-	Busy        int // of these, how many work on an invocation
-	Invocations int // begun since the start of the runner
-	Failures    int // of these
+	Busy        int // processes that handle an invocation
+	Invocations int // started since the start of the runner
+	Failures    int // failed invocations
 	Log         []string
 }
 
-// Status tells how every function stands, ordered by logical id.
+// Status returns the state of every function, ordered by logical id.
 func (s *Subprocesses) Status() []Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +184,7 @@ func (s *Subprocesses) Status() []Status {
 	return all
 }
 
-// begin counts an invocation in, so that Close can wait for it.
+// begin registers an invocation, so that Close can wait for it.
 func (s *Subprocesses) begin(function string) (*pool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +200,7 @@ func (s *Subprocesses) begin(function string) (*pool, error) {
 	return p, nil
 }
 
-// run carries one invocation through.
+// run executes one invocation.
 func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome {
 	trace := newTrace()
 	s.observer.Asked(trace, p.function.ID, payload)
@@ -208,8 +209,8 @@ func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome
 	return s.count(p, out)
 }
 
-// carry gives the invocation to an instance, to a second one when the first died before it saw the invocation. It also
-// returns the most memory that the instance has had, 0 when that is not known.
+// carry passes the invocation to an instance, and to a second one if the first ended before it received the invocation.
+// It also returns the instance's peak memory, or 0 if unknown.
 func (s *Subprocesses) carry(ctx context.Context, p *pool, trace string, payload []byte) (out outcome, memory int64) {
 	for {
 		in, err := s.acquire(ctx, p, trace)

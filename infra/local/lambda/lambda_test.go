@@ -18,7 +18,7 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-func TestAnIdleProcessIsUsedAgain(t *testing.T) {
+func TestIdleProcessIsReused(t *testing.T) {
 	t.Parallel()
 	functions := start(t)
 	first := mustInvoke(t, functions, "echo")
@@ -39,7 +39,7 @@ func TestAnIdleProcessIsUsedAgain(t *testing.T) {
 	}
 }
 
-func TestAProcessWithoutWorkEnds(t *testing.T) {
+func TestIdleProcessEnds(t *testing.T) {
 	t.Parallel()
 	const idle = 50 * time.Millisecond
 	functions := start(t, func(f *lambda.Function) { f.IdleLife, f.Concurrency = idle, 1 })
@@ -55,7 +55,7 @@ func TestAProcessWithoutWorkEnds(t *testing.T) {
 	if took := time.Since(began); took < idle {
 		t.Errorf("it ended after %v, want it to be kept for %v", took, idle)
 	}
-	for range 2 { // its slot is free again, once
+	for range 2 { // its slot has been released, exactly once
 		if next := mustInvoke(t, functions, "echo"); next.PID == first.PID {
 			t.Error("the process that has ended was used again")
 		}
@@ -65,7 +65,7 @@ func TestAProcessWithoutWorkEnds(t *testing.T) {
 	}
 }
 
-func TestTheDeadlineIsTheTimeoutOfTheFunction(t *testing.T) {
+func TestDeadlineIsFunctionTimeout(t *testing.T) {
 	t.Parallel()
 	functions := start(t, func(f *lambda.Function) { f.Timeout = time.Hour })
 	got := mustInvoke(t, functions, "echo").RemainingMS
@@ -74,7 +74,7 @@ func TestTheDeadlineIsTheTimeoutOfTheFunction(t *testing.T) {
 	}
 }
 
-func TestAFunctionSeesItsOwnEnvironmentAndNothingOfTheRunners(t *testing.T) {
+func TestFunctionEnvironmentExcludesRunnersVariables(t *testing.T) {
 	t.Parallel()
 	functions := start(t, func(f *lambda.Function) { f.Environment["AWS_REGION"] = "eu-west-1" })
 	want := []string{
@@ -85,7 +85,7 @@ func TestAFunctionSeesItsOwnEnvironmentAndNothingOfTheRunners(t *testing.T) {
 		"AWS_REGION=us-east-1", "AWS_SECRET_ACCESS_KEY=of this run", "AWS_SHARED_CREDENTIALS_FILE=/dev/null",
 		"CONTROL_TABLE=local-ControlTable", "LAMBDA_TASK_ROOT=.", roleVariable + "=function", "TZ=:UTC", "_HANDLER=bootstrap",
 	}
-	// These differ from run to run; that they work is shown by the answer.
+	// These differ from run to run; the response shows that they work.
 	varying := []string{
 		"AWS_ENDPOINT_URL", "AWS_LAMBDA_LOG_STREAM_NAME", "AWS_LAMBDA_RUNTIME_API", "HOME", "PATH", "PWD", "TMPDIR",
 		"_X_AMZN_TRACE_ID",
@@ -100,7 +100,7 @@ func TestAFunctionSeesItsOwnEnvironmentAndNothingOfTheRunners(t *testing.T) {
 	}
 }
 
-func TestNoMoreProcessesRunThanTheFunctionMayHave(t *testing.T) {
+func TestConcurrencyLimitsProcesses(t *testing.T) {
 	t.Parallel()
 	functions, meeting := start(t), newPlace(t)
 	var all sync.WaitGroup
@@ -117,7 +117,7 @@ func TestNoMoreProcessesRunThanTheFunctionMayHave(t *testing.T) {
 		t.Errorf("got %d processes, %d busy, want 2 and 2", got.Processes, got.Busy)
 	}
 	meeting.released <- struct{}{}
-	<-meeting.arrived // the third came when the first was done
+	<-meeting.arrived // the third arrived when the first was done
 	meeting.released <- struct{}{}
 	meeting.released <- struct{}{}
 	all.Wait()
@@ -131,7 +131,7 @@ func TestNoMoreProcessesRunThanTheFunctionMayHave(t *testing.T) {
 	}
 }
 
-func TestAFailureOfTheFunctionIsAFunctionError(t *testing.T) {
+func TestFunctionFailureIsFunctionError(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, role, do string
@@ -180,13 +180,13 @@ func TestAFailureOfTheFunctionIsAFunctionError(t *testing.T) {
 				t.Errorf("got %d failures counted, want 1", got)
 			}
 			if test.role == "" {
-				mustInvoke(t, functions, "echo") // it is served again, by a new process where the old one ended
+				mustInvoke(t, functions, "echo") // it responds again, with a new process if the old one ended
 			}
 		})
 	}
 }
 
-func TestAFunctionThatIsOutOfTimeIsKilled(t *testing.T) {
+func TestTimedOutFunctionIsKilled(t *testing.T) {
 	t.Parallel()
 	for _, role := range []string{"function", "hangs in init"} {
 		t.Run(role, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestAFunctionThatIsOutOfTimeIsKilled(t *testing.T) {
 	}
 }
 
-func TestWhoStopsWaitingLeavesTheFunctionRunning(t *testing.T) {
+func TestEndedContextLeavesFunctionRunning(t *testing.T) {
 	t.Parallel()
 	functions, meeting := start(t, func(f *lambda.Function) { f.Concurrency = 1 }), newPlace(t)
 	first := mustInvoke(t, functions, "echo")
@@ -223,13 +223,13 @@ func TestWhoStopsWaitingLeavesTheFunctionRunning(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v while the only process is busy, want the end of the waiting", err)
 	}
-	meeting.released <- struct{}{} // fails the test by its time limit when the function has been killed
+	meeting.released <- struct{}{} // fails the test by time-out if the function has been killed
 	if second := mustInvoke(t, functions, "echo"); first.PID != second.PID {
 		t.Errorf("got processes %d and %d, want one", first.PID, second.PID)
 	}
 }
 
-func TestKillEndsAFunctionInTheMiddleOfItsWork(t *testing.T) {
+func TestKillEndsBusyFunction(t *testing.T) {
 	t.Parallel()
 	functions, meeting := start(t), newPlace(t)
 	failed := make(chan error, 1)
@@ -256,7 +256,7 @@ func TestKillEndsAFunctionInTheMiddleOfItsWork(t *testing.T) {
 	}
 }
 
-func TestCloseEndsEverything(t *testing.T) {
+func TestCloseEndsAllProcesses(t *testing.T) {
 	t.Parallel()
 	functions, meeting := start(t), newPlace(t)
 	failed := make(chan error, 1)
@@ -278,7 +278,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	}
 }
 
-func TestAFunctionEndsWithItsRunner(t *testing.T) {
+func TestFunctionEndsWithRunner(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells a process of its parent's death")
@@ -301,7 +301,7 @@ func TestAFunctionEndsWithItsRunner(t *testing.T) {
 	_ = runner.Wait() // "signal: killed"
 }
 
-func TestWhatAFunctionWritesIsKeptLineByLine(t *testing.T) {
+func TestFunctionOutputIsStoredByLine(t *testing.T) {
 	t.Parallel()
 	functions := start(t)
 	_, _ = invoke(t, functions, "log")
@@ -318,8 +318,8 @@ func TestWhatAFunctionWritesIsKeptLineByLine(t *testing.T) {
 	}
 }
 
-// logged waits until the lines of the one function are as expected, and returns them: the answer of an invocation and
-// what it wrote come by different ways.
+// logged waits until the lines of the function are as expected, and returns them: an invocation's response and its
+// output arrive separately.
 func logged(t *testing.T, functions *lambda.Subprocesses, expected func(lines []string) bool) []string {
 	t.Helper()
 	late := time.After(10 * time.Second)
@@ -336,7 +336,7 @@ func logged(t *testing.T, functions *lambda.Subprocesses, expected func(lines []
 	}
 }
 
-func TestWhatCannotBeInvokedIsNoFunctionError(t *testing.T) {
+func TestUninvokableFunctionIsNotFunctionError(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "bootstrap")
 	functions := start(t, func(f *lambda.Function) { f.Bootstrap = missing })

@@ -22,7 +22,7 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// The test binary is its own function: with roleVariable set it behaves as a bootstrap.
+// The test binary is also the function: with roleVariable set it acts as a bootstrap.
 const roleVariable = "RECORDBRIDGE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -37,11 +37,11 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "CONTROL_TABLE is missing")
 		os.Exit(4)
 	case "hangs in init":
-		<-time.After(time.Hour) // what waits for nothing is a deadlock to a Go without cgo
+		<-time.After(time.Hour) // without cgo, Go treats a program that waits for nothing as a deadlock
 	case "runner":
 		runAlone(os.Getenv("URL"))
 	default:
-		// What a developer's shell may hold and a function must not see.
+		// Variables that a developer's shell may have and a function must not see.
 		os.Setenv("AWS_PROFILE", "someone")
 		os.Setenv("AWS_CA_BUNDLE", "/nowhere/ca.pem")
 		os.Setenv("AWS_ENDPOINT_URL_S3", "https://elsewhere.example")
@@ -49,13 +49,13 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// order tells the function what to do.
+// order is an instruction to the function.
 type order struct {
 	Do  string `json:"do"`
-	URL string `json:"url,omitempty"` // of the place to meet
+	URL string `json:"url,omitempty"` // of the meeting point
 }
 
-// answer is what the function tells of itself.
+// answer is the function's report about itself.
 type answer struct {
 	PID         int      `json:"pid"`
 	RequestID   string   `json:"request_id"`
@@ -103,7 +103,7 @@ func handle(ctx context.Context, o order) (*answer, error) {
 	}, nil
 }
 
-// callAWS makes a call as our functions do: with what the environment says, through the SDK.
+// callAWS makes a call as our functions do: through the SDK, configured by the environment.
 func callAWS(ctx context.Context) error {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func reportInitError() {
 	os.Exit(1)
 }
 
-// runAlone is a runner with one function that meets at url.
+// runAlone runs a runner with one function that meets at url.
 func runAlone(url string) {
 	server := httptest.NewUnstartedServer(nil)
 	functions := lambda.New(lambda.Options{
@@ -145,7 +145,7 @@ func payload(do, url string) []byte {
 	return text
 }
 
-// start serves functions whose bootstrap is this test binary.
+// start serves functions that have this test binary as their bootstrap.
 func start(t *testing.T, change ...func(*lambda.Function)) *lambda.Subprocesses {
 	t.Helper()
 	executable, err := os.Executable()
@@ -174,7 +174,7 @@ func start(t *testing.T, change ...func(*lambda.Function)) *lambda.Subprocesses 
 	return functions
 }
 
-// invoke runs the function and reads its answer.
+// invoke runs the function and reads its response.
 func invoke(t *testing.T, functions *lambda.Subprocesses, do string) (answer, error) {
 	t.Helper()
 	body, err := functions.Invoke(t.Context(), "EchoFunction", payload(do, ""))
@@ -197,13 +197,13 @@ func mustInvoke(t *testing.T, functions *lambda.Subprocesses, do string) answer 
 	return got
 }
 
-// place is where functions meet: each waits until the test releases it.
+// place is a meeting point of functions: each waits until the test releases it.
 type place struct {
 	*httptest.Server
 
-	arrived  chan struct{} // one value per function that waits
-	released chan struct{} // takes one value per function that may go on
-	left     chan struct{} // one value per function that ended while it waited
+	arrived  chan struct{} // one value per waiting function
+	released chan struct{} // accepts one value per function that may continue
+	left     chan struct{} // one value per function that ended while waiting
 }
 
 func newPlace(t *testing.T) *place {

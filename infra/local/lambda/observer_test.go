@@ -19,11 +19,11 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// notes is an Observer that writes down what it is told.
+// notes is an Observer that records its calls.
 type notes struct {
 	mu     sync.Mutex
 	told   []string
-	traces []string // of every invocation asked for
+	traces []string // of every requested invocation
 	memory int64
 }
 
@@ -55,7 +55,7 @@ func (n *notes) all() []string {
 	return slices.Clone(n.told)
 }
 
-// observed serves one function, whose AWS calls go to serve.
+// observed serves one function and sends its AWS calls to serve.
 func observed(t *testing.T, role string, serve http.HandlerFunc) (*lambda.Subprocesses, *notes) {
 	t.Helper()
 	executable, err := os.Executable()
@@ -85,7 +85,7 @@ func observed(t *testing.T, role string, serve http.HandlerFunc) (*lambda.Subpro
 	return functions, told
 }
 
-func TestTheAWSCallsOfAProcessCarryTheTraceOfItsInvocation(t *testing.T) {
+func TestAWSCallsCarryInvocationTrace(t *testing.T) {
 	t.Parallel()
 	headers := make(chan string, 2)
 	functions, told := observed(t, "function", func(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +113,7 @@ func TestTheAWSCallsOfAProcessCarryTheTraceOfItsInvocation(t *testing.T) {
 	}
 }
 
-func TestAnObserverIsToldHowInvocationsGo(t *testing.T) {
+func TestObserverReceivesInvocationProgress(t *testing.T) {
 	t.Parallel()
 	functions, told := observed(t, "function", http.NotFound)
 	for _, do := range []string{"fail", "fail"} {
@@ -134,7 +134,7 @@ func TestAnObserverIsToldHowInvocationsGo(t *testing.T) {
 	}
 }
 
-func TestTheLinesOfAProcessBelongToTheInvocationThatOccupiesIt(t *testing.T) {
+func TestLinesBelongToCurrentInvocation(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[string][]string{
 		"function": {
@@ -149,7 +149,7 @@ func TestTheLinesOfAProcessBelongToTheInvocationThatOccupiesIt(t *testing.T) {
 			if _, err := functions.Invoke(t.Context(), "EchoFunction", payload("log", "")); err == nil {
 				t.Fatal("the process did not end")
 			}
-			// It has ended, so that all of its lines have been read.
+			// It has ended, so all its lines have been read.
 			got := slices.DeleteFunc(told.all(), func(note string) bool { return !strings.HasPrefix(note, "0 wrote ") })
 			slices.Sort(got)
 			slices.Sort(want)

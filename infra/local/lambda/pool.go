@@ -8,14 +8,14 @@ import (
 )
 
 // pool holds the instances of one function. An instance is busy from its start, or from the assignment of an
-// invocation, until it asks for the next one; a busy instance holds one of the slots.
+// invocation, until it requests the next one. A busy instance holds one of the slots.
 type pool struct {
 	function Function
 	slots    chan struct{}
 	log      *tail
 
 	live        map[*instance]struct{}
-	idle        []*instance // the last one was used last and is used first
+	idle        []*instance // a stack: the most recently used one is reused first
 	invocations int
 	failures    int
 }
@@ -29,7 +29,7 @@ func newPool(f Function) *pool {
 	}
 }
 
-// acquire returns an instance that is ready for the invocation of that trace: an idle one, or a new one.
+// acquire returns an instance that is ready for the trace's invocation: an idle one, or a new one.
 func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*instance, error) {
 	select {
 	case p.slots <- struct{}{}:
@@ -47,7 +47,7 @@ func (s *Subprocesses) acquire(ctx context.Context, p *pool, trace string) (*ins
 	return in, nil
 }
 
-// take returns an idle instance or starts one. The instance owns the slot from here on.
+// take returns an idle instance or starts one. The instance owns the slot from then on.
 func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *instance, isNew bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Subprocesses) take(ctx context.Context, p *pool, trace string) (in *ins
 	return in, true, err
 }
 
-// assign hands inv to an instance that the caller has acquired, and starts the clock.
+// assign passes inv to an instance that the caller has acquired, and starts the clock.
 func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	timeout := in.pool.function.Timeout
 	s.mu.Lock()
@@ -73,10 +73,10 @@ func (s *Subprocesses) assign(in *instance, inv *invocation) {
 	inv.deadline = time.Now().Add(timeout)
 	in.current, in.latest = inv, inv.trace
 	in.clock = time.AfterFunc(timeout, func() { s.expire(in, inv) })
-	in.work <- inv // there is room: an instance has one invocation at a time
+	in.work <- inv // never blocks: an instance has one invocation at a time
 }
 
-// expire kills an instance that is out of time with inv (nil: with its start), unless it has moved on by now.
+// expire kills an instance whose time for inv (nil: for its start) has passed, unless it has already continued.
 func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Subprocesses) expire(in *instance, inv *invocation) {
 	}
 }
 
-// next is the moment in which an instance asks for work: its start is over, or its invocation is.
+// next handles an instance's request for work, which ends its start or its invocation.
 func (s *Subprocesses) next(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,11 +96,11 @@ func (s *Subprocesses) next(in *instance) {
 	if !in.started {
 		in.started = true
 		in.clock.Stop()
-		close(in.ready) // whoever started it has work for it
+		close(in.ready) // the caller that started it has work for it
 		return
 	}
 	if in.current == nil || !in.current.delivered.Load() {
-		return // asked twice
+		return // requested twice
 	}
 	close(in.current.over)
 	in.current = nil
@@ -117,13 +117,13 @@ func (s *Subprocesses) retire(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := slices.Index(in.pool.idle, in); at >= 0 {
-		in.pool.idle = slices.Delete(in.pool.idle, at, at+1) // nobody is given it from now on
+		in.pool.idle = slices.Delete(in.pool.idle, at, at+1) // it can no longer be acquired
 		in.retired = true
 		in.kill()
 	}
 }
 
-// answer keeps the first answer to inv.
+// answer stores the first response to inv.
 func (s *Subprocesses) answer(in *instance, inv *invocation, out outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *Subprocesses) answer(in *instance, inv *invocation, out outcome) {
 	}
 }
 
-// remove forgets an instance whose process has ended.
+// remove removes an instance whose process has ended.
 func (s *Subprocesses) remove(in *instance) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,6 +144,6 @@ func (s *Subprocesses) remove(in *instance) {
 		return
 	}
 	if !in.retired {
-		<-in.pool.slots // it died at work
+		<-in.pool.slots // it ended while busy
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// Detached is for processes that the runner ends itself: it keeps Ctrl-C in the terminal away from them, and gives them
-// signal when the runner is gone, even when that was killed: an orphan would go on working against its successor.
+// Detached returns attributes for processes that the runner ends itself. They do not receive Ctrl-C from the terminal,
+// and receive signal when the runner ends, even if it was killed: an orphan would compete with its successor.
 func Detached(signal syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: signal}
 }
 
-// peakMemory is the most memory that the process of in has had, in bytes; 0 when it cannot be found out.
+// peakMemory returns the peak memory of in's process in bytes, or 0 if it can't be determined.
 func peakMemory(in *instance) int64 {
 	select {
 	case <-in.gone:
@@ -27,7 +27,7 @@ func peakMemory(in *instance) int64 {
 	default:
 	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", in.command.Process.Pid))
-	if err != nil { // it has ended just now
+	if err != nil { // it has just ended
 		return 0
 	}
 	_, after, _ := bytes.Cut(status, []byte("VmHWM:"))

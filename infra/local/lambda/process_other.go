@@ -4,9 +4,9 @@ package lambda
 
 import "syscall"
 
-// Detached is for processes that the runner ends itself: it keeps Ctrl-C in the terminal away from them. When the
-// runner is killed, a function ends as soon as it asks for its next invocation.
+// Detached returns attributes for processes that the runner ends itself. They do not receive Ctrl-C from the terminal.
+// If the runner is killed, a function ends once it requests its next invocation.
 func Detached(syscall.Signal) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// peakMemory is not known here.
+// peakMemory returns 0, since the peak memory is unknown here.
 func peakMemory(*instance) int64 { return 0 }

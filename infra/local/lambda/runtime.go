@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// The Lambda Runtime API as aws-lambda-go speaks it, one path prefix per instance:
+// The Lambda Runtime API as aws-lambda-go uses it, with one path prefix per instance:
 // https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html
 func (s *Subprocesses) routes() *http.ServeMux {
 	const base = Prefix + "{instance}/2018-06-01/runtime/"
@@ -20,7 +20,7 @@ func (s *Subprocesses) routes() *http.ServeMux {
 	return mux
 }
 
-// ServeHTTP answers the Lambda Runtime API under Prefix.
+// ServeHTTP serves the Lambda Runtime API under Prefix.
 func (s *Subprocesses) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.api.ServeHTTP(w, r) }
 
 func (s *Subprocesses) withInstance(serve func(http.ResponseWriter, *http.Request, *instance)) http.HandlerFunc {
@@ -36,7 +36,7 @@ func (s *Subprocesses) withInstance(serve func(http.ResponseWriter, *http.Reques
 	}
 }
 
-// serveNext waits for an invocation and hands it out.
+// serveNext waits for an invocation and sends it to the process.
 func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *instance) {
 	s.next(in)
 	select {
@@ -45,7 +45,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 		w.WriteHeader(http.StatusGone)
 	case inv := <-in.work:
 		if r.Context().Err() != nil {
-			in.work <- inv // nobody listens: the invocation goes to another instance when this one is gone
+			in.work <- inv // no receiver: the invocation goes to another instance once this one has ended
 			return
 		}
 		inv.delivered.Store(true)
@@ -56,7 +56,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", s.arn(in.pool.function))
 		header.Set("Lambda-Runtime-Trace-Id", "Root="+inv.trace+";Sampled=0")
 		header.Set("Content-Type", "application/json")
-		_, _ = w.Write(inv.payload) // when the process is gone, its end is what counts
+		_, _ = w.Write(inv.payload) // if the process has ended, its end is handled instead
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *Subprocesses) serveResponse(w http.ResponseWriter, r *http.Request, in 
 	if !ok {
 		return
 	}
-	// A function that streams its answer tells of a failure on the way in a trailer.
+	// A function that streams its response reports a later failure in a trailer.
 	if kind := r.Trailer.Get("Lambda-Runtime-Function-Error-Type"); kind != "" {
 		s.answer(in, inv, outcome{err: &FunctionError{Type: kind, Message: "the answer broke off"}})
 	} else {
@@ -96,7 +96,7 @@ func (s *Subprocesses) serveInitError(w http.ResponseWriter, r *http.Request, in
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// readAnswer reads the answer to the invocation that in works on; it answers the request itself when ok is false.
+// readAnswer reads the response to in's current invocation. If ok is false, it has responded to the request itself.
 func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *instance) (*invocation, []byte, bool) {
 	s.mu.Lock()
 	inv := in.current
@@ -112,7 +112,7 @@ func (s *Subprocesses) readAnswer(w http.ResponseWriter, r *http.Request, in *in
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return nil, nil, false
 	}
-	if err != nil { // the process ended while it wrote, and its end says so
+	if err != nil { // the process ended while writing, which is reported separately
 		w.WriteHeader(http.StatusBadRequest)
 		return nil, nil, false
 	}
@@ -123,7 +123,7 @@ func (s *Subprocesses) arn(f Function) string {
 	return "arn:aws:lambda:" + s.options.Region + ":" + s.options.Account + ":function:" + f.Name
 }
 
-// failure reads the error document of the Runtime API.
+// failure parses an error document of the Runtime API.
 func failure(body []byte) *FunctionError {
 	var document struct {
 		Type    string `json:"errorType"`

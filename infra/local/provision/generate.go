@@ -14,8 +14,8 @@ const (
 	punctuation      = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 )
 
-// generate makes a secret's value as Secrets Manager does from GenerateSecretString. It does not insist that every kind
-// of character occurs: for keys of 256 bits that changes nothing.
+// generate returns a secret's value as Secrets Manager does from GenerateSecretString. It does not require every kind
+// of character, which makes no difference for keys of 256 bits.
 func generate(s template.Secret) (string, error) {
 	alphabet := lettersAndDigits
 	if !s.ExcludePunctuation {

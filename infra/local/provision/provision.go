@@ -1,9 +1,8 @@
-// Package provision creates what a template declares, as CloudFormation does at deployment: tables, queues,
-// buckets, keys, secrets and SSM parameters. It speaks to the service through the ordinary SDK clients, so it does
-// not care which AWS answers.
+// Package provision creates a template's resources, as CloudFormation does at deployment: tables, queues, buckets,
+// keys, secrets and SSM parameters. It uses the ordinary SDK clients, so it works with any implementation of AWS.
 //
-// It never deletes, and it does not change what exists in ways that touch data. What the laptop has no use for
-// (encryption, backup, lifecycle, policies) is not created; package template says which properties these are.
+// It never deletes, and never changes existing resources in ways that affect data. It does not create features without
+// use on a laptop (encryption, backup, lifecycle, policies); package template defines which properties these are.
 package provision
 
 import (
@@ -27,10 +26,10 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Apply creates everything that t declares and that does not exist yet. Rows, messages, objects, keys and secret values
-// that exist stay as they are. Declared settings are written again: queue attributes, and the values of SSM parameters,
-// which may hold the address of this very run. A table that exists with other keys or indexes is an error, since no
-// function could work with it. The result joins the first error of each service; calling Apply again continues.
+// Apply creates the resources of t that do not exist yet. Existing rows, messages, objects, keys and secret values are
+// not changed. Declared settings are written again: queue attributes, and the values of SSM parameters, which may
+// contain the URL of this run. An existing table with different keys or indexes is an error, since no function could
+// use it. Apply returns the joined first errors of the services; calling it again continues.
 func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	tables, queues, buckets := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg), s3.NewFromConfig(cfg)
 	keys, secrets, parameters := kms.NewFromConfig(cfg), secretsmanager.NewFromConfig(cfg), ssm.NewFromConfig(cfg)
@@ -44,7 +43,7 @@ func Apply(ctx context.Context, cfg aws.Config, t *template.Template) error {
 	)
 }
 
-// each creates things in order up to the first that fails.
+// each creates resources in order and stops at the first failure.
 func each[T any](all []T, create func(T) error) error {
 	for _, x := range all {
 		if err := create(x); err != nil {
@@ -54,7 +53,7 @@ func each[T any](all []T, create func(T) error) error {
 	return nil
 }
 
-// createQueue creates a queue or, when it exists with other attributes, sets the declared ones.
+// createQueue creates a queue. If the queue exists with different attributes, it sets the declared ones.
 func createQueue(ctx context.Context, client *sqs.Client, q template.Queue) error {
 	_, err := client.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &q.Name, Attributes: q.Attributes})
 	if _, exists := errors.AsType[*sqstypes.QueueNameExists](err); exists {
@@ -78,8 +77,8 @@ func createBucket(ctx context.Context, client *s3.Client, b template.Bucket) err
 	return nil
 }
 
-// createKey creates a key and its alias. A run that ended between the two left a key that nothing names; the next run
-// makes another.
+// createKey creates a key and its alias. If an earlier run ended between the two, its key remains unused and this run
+// creates another.
 func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	_, err := client.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &k.Alias})
 	if err == nil {
@@ -101,7 +100,7 @@ func createKey(ctx context.Context, client *kms.Client, k template.Key) error {
 	return nil
 }
 
-// createSecret creates a secret with a value of its own, unless it exists.
+// createSecret creates a secret with a generated value unless it exists.
 func createSecret(ctx context.Context, client *secretsmanager.Client, s template.Secret) error {
 	value, err := generate(s)
 	if err != nil {

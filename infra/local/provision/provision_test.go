@@ -27,7 +27,7 @@ import (
 
 const address = "http://127.0.0.1:4566"
 
-// load loads the project's own template, with the given public address.
+// load loads the project's own template, with the given public URL.
 func load(t *testing.T, publicURL string) *template.Template {
 	t.Helper()
 	tpl, err := template.Load("../../../template.yaml", template.Options{
@@ -39,7 +39,7 @@ func load(t *testing.T, publicURL string) *template.Template {
 	return tpl
 }
 
-// cloud opens an embedded AWS and gives the configuration of a client.
+// cloud opens an embedded AWS and returns a client configuration.
 func cloud(t *testing.T, dir string) awssdk.Config {
 	t.Helper()
 	c, err := aws.New(aws.Options{URL: address, Dir: dir})
@@ -54,7 +54,7 @@ func cloud(t *testing.T, dir string) awssdk.Config {
 	return c.Config("runner")
 }
 
-// apply provisions tpl and fails the test if that does not work.
+// apply provisions tpl and fails the test on error.
 func apply(t *testing.T, cfg awssdk.Config, tpl *template.Template) {
 	t.Helper()
 	if err := provision.Apply(t.Context(), cfg, tpl); err != nil {
@@ -62,7 +62,7 @@ func apply(t *testing.T, cfg awssdk.Config, tpl *template.Template) {
 	}
 }
 
-func TestTablesHaveTheirIndexesAndExpiry(t *testing.T) {
+func TestApplyCreatesTablesWithIndexesAndExpiry(t *testing.T) {
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, "")
 	apply(t, cfg, tpl)
@@ -85,7 +85,7 @@ func TestTablesHaveTheirIndexesAndExpiry(t *testing.T) {
 	}
 }
 
-func TestQueuesAnswerAtTheURLOfTheTemplateAndNameTheirDeadLetterQueue(t *testing.T) {
+func TestApplyCreatesQueuesWithURLAndDeadLetterQueue(t *testing.T) {
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, "")
 	apply(t, cfg, tpl)
@@ -108,7 +108,7 @@ func TestQueuesAnswerAtTheURLOfTheTemplateAndNameTheirDeadLetterQueue(t *testing
 	}
 }
 
-func TestKeysSecretsBucketsAndParametersAreFoundUnderTheNamesFunctionsGet(t *testing.T) {
+func TestApplyCreatesResourcesUnderTemplateNames(t *testing.T) {
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, address+"/v1")
 	apply(t, cfg, tpl)
@@ -146,7 +146,7 @@ func TestKeysSecretsBucketsAndParametersAreFoundUnderTheNamesFunctionsGet(t *tes
 	}
 }
 
-// secretValue reads the secret of an ARN.
+// secretValue reads the secret with an ARN.
 func secretValue(t *testing.T, cfg awssdk.Config, arn string) string {
 	t.Helper()
 	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(t.Context(),
@@ -157,7 +157,7 @@ func secretValue(t *testing.T, cfg awssdk.Config, arn string) string {
 	return awssdk.ToString(out.SecretString)
 }
 
-func TestSecretsAreGeneratedIntoTheirTemplateAndDiffer(t *testing.T) {
+func TestGeneratedSecretsFillTemplateAndDiffer(t *testing.T) {
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, "")
 	apply(t, cfg, tpl)
@@ -176,7 +176,7 @@ func TestSecretsAreGeneratedIntoTheirTemplateAndDiffer(t *testing.T) {
 	}
 }
 
-func TestABareSecretUsesPunctuationUnlessExcluded(t *testing.T) {
+func TestBareSecretUsesPunctuationUnlessExcluded(t *testing.T) {
 	t.Parallel()
 	cfg := cloud(t, "")
 	s := template.Secret{LogicalID: "S", Name: "s", ARN: "s", Length: 4000}
@@ -187,7 +187,7 @@ func TestABareSecretUsesPunctuationUnlessExcluded(t *testing.T) {
 	}
 }
 
-func TestASecondRunKeepsTheDataAndWritesTheAddressAnew(t *testing.T) {
+func TestSecondApplyKeepsDataAndUpdatesURL(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := load(t, "http://127.0.0.1:1/v1")
@@ -240,7 +240,7 @@ func TestASecondRunKeepsTheDataAndWritesTheAddressAnew(t *testing.T) {
 	}
 }
 
-func TestATableOfAnotherShapeIsAnError(t *testing.T) {
+func TestApplyFailsOnDifferentTableShape(t *testing.T) {
 	t.Parallel()
 	cfg, tpl := cloud(t, ""), load(t, "")
 	apply(t, cfg, tpl)

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// createTable creates a table, or sees that the one which exists has its shape, and switches expiry on.
+// createTable creates a table, or checks that the existing one has the same shape, and enables expiry.
 func createTable(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	in := dynamodb.CreateTableInput{
 		TableName: &t.Name, BillingMode: types.BillingModePayPerRequest,
@@ -44,7 +44,7 @@ func createTable(ctx context.Context, client *dynamodb.Client, t template.Table)
 	return expire(ctx, client, t)
 }
 
-// elements is a key schema in the SDK's words.
+// elements converts a key schema to the SDK's type.
 func elements(k template.KeySchema) []types.KeySchemaElement {
 	all := []types.KeySchemaElement{{AttributeName: &k.Hash, KeyType: types.KeyTypeHash}}
 	if k.Range != "" {
@@ -53,7 +53,7 @@ func elements(k template.KeySchema) []types.KeySchemaElement {
 	return all
 }
 
-// sameShape refuses a table of an earlier template whose keys or indexes are others.
+// sameShape refuses a table of an earlier template with different keys or indexes.
 func sameShape(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	out, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &t.Name})
 	if err != nil {
@@ -75,7 +75,7 @@ func sameShape(ctx context.Context, client *dynamodb.Client, t template.Table) e
 
 var errOtherShape = errors.New("it exists with other keys or indexes than the template declares")
 
-// schema is a key schema in the template's words.
+// schema converts a key schema to the template's type.
 func schema(elements []types.KeySchemaElement) template.KeySchema {
 	var k template.KeySchema
 	for _, e := range elements {
@@ -88,7 +88,7 @@ func schema(elements []types.KeySchemaElement) template.KeySchema {
 	return k
 }
 
-// expire switches expiry on. DynamoDB refuses to be told what is already so, hence the question first.
+// expire enables expiry. It first checks the current setting, since DynamoDB refuses to enable it twice.
 func expire(ctx context.Context, client *dynamodb.Client, t template.Table) error {
 	now, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &t.Name})
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package runfile writes .local/run.json: what `make run` started and with which keys, for scripts and other programs.
-// It owns the shape of that file (README.md, "What make run shows") and its protection, and knows nothing of how the
-// values came about.
+// Package runfile writes .local/run.json, which describes the stack that `make run` started and its keys, for scripts
+// and other programs. It owns the format of that file (README.md, "What make run shows") and its protection.
 package runfile
 
 import (
@@ -11,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// What stacks call themselves (docs/develop/architecture.md, "Where it runs").
+// Names of stacks (docs/develop/architecture.md, "Where it runs").
 const (
 	Embedded   = "embedded"
 	SAMLocal   = "sam local"
@@ -20,27 +19,27 @@ const (
 
 // Run is the content of the file.
 type Run struct {
-	Stack   string `json:"stack"` // which kind of stack it is
+	Stack   string `json:"stack"` // kind of stack
 	BaseURL string `json:"base_url"`
-	// of the dashboard's page, by the host that its cookie and passkeys are for
+	// DashboardURL is the URL of the dashboard's page, with the host name of its cookie and passkeys.
 	DashboardURL  string         `json:"dashboard_url"`
-	ConsoleURL    string         `json:"console_url"` // empty where there is none
-	InboxURL      string         `json:"inbox_url"`   // GET lists the webhooks that were received
+	ConsoleURL    string         `json:"console_url"` // empty if there is none
+	InboxURL      string         `json:"inbox_url"`   // GET lists the received webhooks
 	AWS           AWS            `json:"aws,omitzero"`
 	Sandbox       Sandbox        `json:"sandbox"`
 	Organisations []Organisation `json:"organisations"` // one entry per credential
-	// who owns the first organisation; codes to sign in with are in the console's mailbox
+	// Owner is the e-mail address of the first organisation's owner; sign-in codes are in the console's mailbox.
 	Owner string `json:"owner_email,omitempty"`
 }
 
-// AWS is how the operator's programs reach the embedded AWS and find the stack there. The secret
-// is new with every start.
+// AWS holds the operator programs' access to the embedded AWS and the outputs of the stack there. The secret changes
+// with every start.
 type AWS struct {
 	EndpointURL     string            `json:"endpoint_url"`
 	Region          string            `json:"region"`
 	AccessKeyID     string            `json:"access_key_id"`
 	SecretAccessKey string            `json:"secret_access_key"`
-	Outputs         map[string]string `json:"outputs"` // of the stack, as CloudFormation gives them
+	Outputs         map[string]string `json:"outputs"` // of the stack, as CloudFormation returns them
 }
 
 // Sandbox is the synthetic EHR.
@@ -56,10 +55,11 @@ type Sandbox struct {
 type Persona struct {
 	ID        string `json:"id"`
 	PatientID string `json:"patient_id"`
-	Resources int    `json:"resources"` // of the record, all types together
+	Resources int    `json:"resources"` // of the record, of all types
 }
 
-// Organisation is a credential of an organisation. The secrets are plain text: the file is what protects them.
+// Organisation is a credential of an organisation. The secrets are in plain text; only the file's permissions protect
+// them.
 type Organisation struct {
 	ID            string `json:"org_id"` // of the organisation, for the operator's command line
 	Name          string `json:"name"`
@@ -67,11 +67,11 @@ type Organisation struct {
 	PublicID      string `json:"public_id"`
 	PrivateKey    string `json:"private_key"`
 	RedirectURI   string `json:"redirect_uri"`
-	WebhookURL    string `json:"webhook_url"` // empty in live mode: loopback is for test mode
+	WebhookURL    string `json:"webhook_url"` // empty in live mode: loopback is only allowed in test mode
 	WebhookSecret string `json:"webhook_secret"`
 }
 
-// Write replaces file by run, in one step and readable by its owner only. The folder is made when it does not exist.
+// Write atomically replaces file by run, readable only by its owner. It creates the folder if necessary.
 func Write(file string, run Run) error {
 	if run.Sandbox.Personas == nil {
 		run.Sandbox.Personas = []Persona{}
@@ -86,7 +86,7 @@ func Write(file string, run Run) error {
 	if err = os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}
-	draft, err := os.CreateTemp(filepath.Dir(file), "run-*.json") // is made with mode 0600
+	draft, err := os.CreateTemp(filepath.Dir(file), "run-*.json") // is created with mode 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}

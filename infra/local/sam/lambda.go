@@ -1,7 +1,6 @@
-// Package sam runs the functions of template.yaml in containers, by the SAM CLI's `sam local start-lambda`. It finds
-// out about the container engine of this machine, writes a template in which nothing is left to resolve, and owns
-// the CLI's process and the containers that this starts. What is invoked, and why, it does not know (package
-// triggers and the gateway do).
+// Package sam runs the functions of template.yaml in containers, by the SAM CLI's `sam local start-lambda`. It inspects
+// the container engine of this machine, writes a fully resolved template, and owns the CLI's process and its
+// containers. It does not trigger functions (package triggers and the gateway do).
 package sam
 
 import (
@@ -27,7 +26,7 @@ import (
 )
 
 const (
-	startTime = 2 * time.Minute  // of the CLI, which is slow to load
+	startTime = 2 * time.Minute  // of the CLI, which loads slowly
 	stopTime  = 20 * time.Second // of the CLI and its containers
 	lookEvery = 50 * time.Millisecond
 )
@@ -39,28 +38,28 @@ var (
 	errEnded    = errors.New("`sam local start-lambda` has ended")
 )
 
-// Options of Start.
+// Options configures Start.
 type Options struct {
-	Template  string // file with what Place.Template has made of the functions
+	Template  string // file with the output of Place.Template for the functions
 	Functions []template.Function
 	Place     Place
-	Host      netip.Addr // where containers reach this machine
+	Host      netip.Addr // address of this machine for containers
 	// Line receives every line that the CLI and the functions write.
 	Line func(line string)
 }
 
-// Lambda is a `sam local start-lambda` that runs.
+// Lambda is a running `sam local start-lambda`.
 type Lambda struct {
-	URL string // of Lambda's Invoke
+	URL string // URL is the URL of Lambda's Invoke.
 
 	command  *exec.Cmd
-	mounting []string // docker's filters for the containers of the functions, of other runs in this folder, too
-	reaching string   // the variable that only those of this run have
+	mounting []string // docker's filters for the functions' containers, including those of other runs in this folder
+	reaching string   // the variable that only this run's containers have
 	said     *said
 	gone     chan struct{} // closed when it has ended
 }
 
-// FindCLI is an error that says what to do when there is no SAM CLI.
+// FindCLI returns an error with the remedy if there is no SAM CLI.
 func FindCLI() error {
 	if _, err := exec.LookPath("sam"); err != nil {
 		return errNoCLI
@@ -68,16 +67,15 @@ func FindCLI() error {
 	return nil
 }
 
-// Start starts the CLI and waits until it answers. The containers find this machine under the name localhost as
-// well: addresses of portals and webhooks that are on it have to mean the same inside and outside. On success the
-// caller closes the Lambda.
+// Start starts the CLI and waits until it responds. In the containers, localhost also names this machine, since URLs of
+// portals and webhooks on it must mean the same inside and outside. On success the caller closes the Lambda.
 func Start(ctx context.Context, o Options) (*Lambda, error) {
 	address, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
 	host, port, _ := strings.Cut(address, ":")
-	// Its life is the Lambda's: Close ends it in an orderly way, also after ctx.
+	// The process lives as long as the Lambda: Close ends it properly, even after ctx has ended.
 	//nolint:gosec // our own arguments
 	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template,
 		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host",
@@ -97,7 +95,7 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 		l.mounting = append(l.mounting, "--filter", "volume="+o.Place.folder(f))
 	}
 	go func() {
-		_ = command.Wait() // how it ended says its last line
+		_ = command.Wait() // its last line explains how it ended
 		close(l.gone)
 	}()
 	if err = l.wait(ctx, address); err != nil {
@@ -106,9 +104,9 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	return l, nil
 }
 
-// surroundings are the environment of the CLI: the runner's, for Docker's sake, without what leads to real AWS
-// accounts, since the CLI would look for credentials and give them to the functions, and without the variables of the
-// functions: the CLI takes the shell's for them, where it has one of the name.
+// surroundings returns the environment of the CLI: the runner's, which Docker needs, without two groups of variables.
+// Those of real AWS accounts are removed, since the CLI would pass their credentials to the functions. The functions'
+// own variables are removed, since the CLI would prefer the shell's values for them.
 func surroundings(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -121,13 +119,13 @@ func surroundings(functions []template.Function) []string {
 		"AWS_EC2_METADATA_DISABLED=true")
 }
 
-// Close ends the containers and the CLI, which would end them one after the other, and may have
-// started some more meanwhile.
+// Close ends the containers and the CLI. The CLI alone would end its containers one by one, and may start more
+// meanwhile.
 func (l *Lambda) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	_ = l.remove(ctx)                             // again below, then for good
-	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only when it has ended
+	_ = l.remove(ctx)                             // repeated below, which reports the error
+	_ = l.command.Process.Signal(syscall.SIGTERM) // fails only if it has already ended
 	select {
 	case <-l.gone:
 	case <-ctx.Done():
@@ -137,7 +135,7 @@ func (l *Lambda) Close(ctx context.Context) error {
 	return l.remove(context.WithoutCancel(ctx))
 }
 
-// wait waits until the CLI answers.
+// wait waits until the CLI responds.
 func (l *Lambda) wait(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -168,7 +166,7 @@ func (l *Lambda) remove(ctx context.Context) error {
 	}
 	own := slices.DeleteFunc(strings.Fields(all), func(container string) bool {
 		variables, gone := engine.Run(ctx, "inspect", "--format", "{{range .Config.Env}}{{println .}}{{end}}", container)
-		return gone != nil || !slices.Contains(strings.Fields(variables), l.reaching) // meanwhile, or it is another run's
+		return gone != nil || !slices.Contains(strings.Fields(variables), l.reaching) // removed meanwhile, or another run's
 	})
 	if len(own) == 0 {
 		return nil
@@ -179,7 +177,7 @@ func (l *Lambda) remove(ctx context.Context) error {
 	return nil
 }
 
-// freeAddress is a loopback address at which nobody listens.
+// freeAddress returns an unused loopback address.
 func freeAddress(ctx context.Context) (string, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -193,7 +191,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// said hands on what a program writes, line by line, and remembers the last one, which says why it ended.
+// said passes on a program's output line by line and stores the last line, which explains why the program ended.
 type said struct {
 	to    func(line string)
 	begun []byte
@@ -216,7 +214,7 @@ func (s *said) Write(text []byte) (int, error) {
 	}
 }
 
-// String is the last whole line.
+// String returns the last complete line.
 func (s *said) String() string {
 	if last := s.last.Load(); last != nil {
 		return *last
@@ -226,8 +224,8 @@ func (s *said) String() string {
 
 var errWrongBinary = errors.New("is not a program for containers here")
 
-// CheckBinaries looks whether every function has a binary that a container can run: of one for another architecture,
-// the CLI says no more than that the function timed out. The error says what to do.
+// CheckBinaries checks that every function has a binary that a container can run: for a different architecture, the CLI
+// reports only that the function timed out. The error states the remedy.
 func (p Place) CheckBinaries(functions []template.Function) error {
 	machine := elf.EM_X86_64
 	if p.Architecture == "arm64" {

@@ -10,19 +10,19 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// Place is where functions run and what they reach from there.
+// Place describes the environment that functions run in and the URLs that they use.
 type Place struct {
 	Binaries     string // folder of <function>/bootstrap, absolute
-	Architecture string // as Go names it
-	URL          string // of the embedded AWS, with an IP address: with a name, the SDK puts buckets in front of it
+	Architecture string // in Go's names
+	URL          string // of the embedded AWS, with an IP address: with a host name, the SDK prefixes it with the bucket
 	ObjectsURL   string // of S3 alone
 	SecretKey    string // of the embedded AWS, for every access key
 	Region       string
 }
 
-// Template is what `sam local` needs of the functions of a template, in JSON: every variable has its value, since the
-// CLI knows no resource of the stack, and the logical id is the access key, by which the embedded AWS knows who calls.
-// It holds the secret key.
+// Template returns the part of a template that `sam local` needs for the functions, in JSON. Every variable has its
+// value, since the CLI knows no resources of the stack. The logical id is the access key, by which the embedded AWS
+// identifies the caller. The template contains the secret key.
 func (p Place) Template(functions []template.Function) ([]byte, error) {
 	resources := make(map[string]resource, len(functions))
 	for _, f := range functions {
@@ -60,11 +60,11 @@ type properties struct {
 
 type environment struct{ Variables map[string]string }
 
-// folder is where the binary of a function is.
+// folder returns the folder of a function's binary.
 func (p Place) folder(f template.Function) string { return filepath.Join(p.Binaries, f.Folder) }
 
-// variables are the template's, and what leads a function to the embedded AWS. Those of Lambda itself come from the
-// CLI, but for the ones that it takes from this machine's own AWS configuration or gets wrong.
+// variables returns the template's variables and those that direct a function to the embedded AWS. The CLI sets
+// Lambda's own variables, except those that it takes from this machine's AWS configuration or sets incorrectly.
 func (p Place) variables(f template.Function) map[string]string {
 	all := map[string]string{
 		"AWS_ENDPOINT_URL":         p.URL,

@@ -12,7 +12,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-// written is the part of a template that the SAM CLI runs functions by.
+// written holds the parts of a template that the SAM CLI uses to run functions.
 type written struct {
 	Resources map[string]struct {
 		Type       string
@@ -29,8 +29,8 @@ type written struct {
 	}
 }
 
-// TestNothingIsLeftToResolve: of the project's own template, function by function.
-func TestNothingIsLeftToResolve(t *testing.T) {
+// TestTemplateIsFullyResolved checks the project's own template, function by function.
+func TestTemplateIsFullyResolved(t *testing.T) {
 	t.Parallel()
 	loaded, err := template.Load("../../../template.yaml", template.Options{
 		Parameters: map[string]string{"EnableSandbox": "true", "PublicBaseUrl": "http://localhost:4566/v1"},

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// publish brings in the lists that a stack begins with, and makes the catalogue of test mode of them. Their
-// institutions of the sandbox are connected under a registration of their platform's.
+// publish imports the lists that a stack starts with and publishes test mode's catalogue from them. Their sandbox
+// institutions connect with a registration of their platform.
 func publish(ctx context.Context, o *wiring.Operator, to Options) error {
 	lists := to.Catalog.Lists(to.BaseURL + "/sandbox")
 	if len(lists) == 0 {

@@ -13,10 +13,10 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// OwnerEmail is the address of the first organisation's owner. Codes that are sent there are in the console's mailbox.
+// OwnerEmail is the e-mail address of the first organisation's owner. Codes sent to it are in the console's mailbox.
 const OwnerEmail = "owner@alder.example"
 
-// Owner makes somebody the owner of an organisation, by the rules: with an account, and an invitation that is accepted.
+// Owner gives an organisation an owner through the normal rules: an account, and an accepted invitation.
 func Owner(ctx context.Context, service members.Service, accounts store.Accounts, orgID string) error {
 	owner := account.Account{ID: ids.Random(), Email: OwnerEmail, Epoch: 1, CreatedAt: time.Now()}
 	if err := accounts.CreateAccount(ctx, owner); err != nil {
@@ -35,7 +35,7 @@ func Owner(ctx context.Context, service members.Service, accounts store.Accounts
 	return nil
 }
 
-// reader is the owner's mailbox until there is a console.
+// reader is the owner's mailbox before there is a console.
 type reader struct{ text string }
 
 // Send implements verification.Mailer.

@@ -1,6 +1,6 @@
-// Package seed gives a fresh local stack something to work with: two organisations with credentials and webhooks to the
-// local inbox, and the sandbox as a connectable institution. It goes through shared/manage/operator, as any operator's
-// program does; nothing here writes to a table itself.
+// Package seed fills a fresh local stack: two organisations with credentials and webhooks to the local inbox, and the
+// sandbox as a connectable institution. It uses shared/manage/operator, as any operator's program does, and never
+// writes to a table itself.
 package seed
 
 import (
@@ -20,20 +20,20 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Options say where the stack is reached.
+// Options holds the URLs of the stack.
 type Options struct {
 	BaseURL    string // of the API, ending in /v1
 	ConsoleURL string
-	ReturnURL  string // where the test credentials' patients return, a loopback address
+	ReturnURL  string // return URL for the patients of test credentials, a loopback address
 	InboxURL   string // webhooks go to InboxURL/<name>; "" for none
-	DataDir    string // the sandbox's folder of bundles, "" for none
+	DataDir    string // folder of the sandbox's bundles, "" for none
 	Catalog    shipped.Choice
 }
 
-// scope is what the sandbox is asked for.
+// scope is the scope requested from the sandbox.
 const scope = "launch/patient patient/*.rs offline_access"
 
-// Apply seeds an empty stack and returns what .local/run.json shows of it (README.md, "What make run shows").
+// Apply seeds an empty stack and returns its description for .local/run.json (README.md, "What make run shows").
 func Apply(ctx context.Context, o *wiring.Operator, to Options) (runfile.Run, error) {
 	run := runfile.Run{BaseURL: to.BaseURL, ConsoleURL: to.ConsoleURL, InboxURL: to.InboxURL, Sandbox: runfile.Sandbox{
 		FHIRBaseURL: to.BaseURL + "/sandbox/fhir", EndpointID: ids.Derive("sandbox", "endpoint"),
@@ -53,8 +53,8 @@ func Apply(ctx context.Context, o *wiring.Operator, to Options) (runfile.Run, er
 	return run, err
 }
 
-// Organisations makes the two organisations that a stack is tried out with, the first with live mode and the second
-// without, and returns their credentials. On error it returns those created so far.
+// Organisations creates the two organisations for trying out a stack, the first with live mode and the second without,
+// and returns their credentials. On error it returns those created so far.
 func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfile.Organisation, error) {
 	var made []runfile.Organisation
 	first, err := organisation(ctx, o, "Alder Health App", org.Paid, org.LiveGranted, "alder")
@@ -86,14 +86,13 @@ func Organisations(ctx context.Context, o *wiring.Operator, to Options) ([]runfi
 	return made, nil
 }
 
-// AddSandbox makes the sandbox connectable, or one of its portals that misbehave, as an
-// institution with these overrides.
+// AddSandbox makes the sandbox, or one of its misbehaving portals, connectable as an institution with these overrides.
 func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, overrides string) error {
 	issuer := strings.TrimSuffix(s.FHIRBaseURL, "/fhir")
 	err := o.Endpoints.Add(ctx, catalog.Endpoint{
 		ID: s.EndpointID, BrandID: s.BrandID, PortalID: s.PortalID, Name: "Sandbox Hospital", FHIRBase: s.FHIRBaseURL,
 		PlatformType: "sandbox", FHIRVersion: "4.0.1", Mode: string(org.Test), Overrides: overrides,
-		// What its discovery says, written down so that seeding runs no function; infra/test/e2e compares the two.
+		// A copy of the sandbox's discovery document, so that seeding runs no function; infra/test/e2e compares the two.
 		Pins: catalog.PinsOf(catalog.Addresses{
 			Issuer: issuer, Authorization: issuer, Token: issuer, Revocation: issuer, Introspection: issuer,
 		}),
@@ -107,7 +106,7 @@ func AddSandbox(ctx context.Context, o *wiring.Operator, s runfile.Sandbox, over
 	return nil
 }
 
-// organisation makes an organisation whose notices go to an address that nobody has: locally, the console shows them.
+// organisation creates an organisation. Its notices go to an unused e-mail address, since the local console shows them.
 func organisation(
 	ctx context.Context, o *wiring.Operator, name string, plan org.Plan, live org.LiveAccess, host string,
 ) (org.Organisation, error) {
@@ -123,8 +122,8 @@ func organisation(
 	return made, nil
 }
 
-// credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when
-// asked for, but for extensions (docs/guide/webhook-reference.md).
+// credential creates a credential. If an inbox is named, it also creates a webhook to it with the optional event types
+// except extensions (docs/guide/webhook-reference.md).
 func credential(
 	ctx context.Context, o *wiring.Operator, tenant org.Tenant, redirect, inboxURL, inbox string,
 ) (runfile.Organisation, error) {

@@ -7,7 +7,7 @@ import (
 	"recordbridge/infra/local/template"
 )
 
-func TestTheAlarmsTopicIsAnOutputAndItsKeyAKeyLikeAnother(t *testing.T) {
+func TestLoadReadsAlarmTopicOutputAndKey(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, map[string]string{"AlarmEmail": "operator@recordbridge.example"})
 	if got, want := tpl.Outputs["AlarmTopic"], "arn:aws:sns:us-east-1:000000000000:recordbridge-AlarmTopic"; got != want {
@@ -18,7 +18,7 @@ func TestTheAlarmsTopicIsAnOutputAndItsKeyAKeyLikeAnother(t *testing.T) {
 	}
 }
 
-func TestWhatWatchesIsAcceptedAndMakesNothing(t *testing.T) {
+func TestLoadIgnoresMonitoringResources(t *testing.T) {
 	t.Parallel()
 	text := head + `  Jobs: {Type: AWS::SQS::Queue}
   Topic: {Type: AWS::SNS::Topic, Properties: {DisplayName: x, KmsMasterKeyId: y}}

@@ -4,13 +4,13 @@ package template
 type builder struct {
 	values   *resolver
 	template *Template
-	events   []event         // of all functions, until every queue is known
-	methods  []method        // of the API, until every function and role is known
-	roles    map[string]role // of functions, by their ARN
-	gateway  map[string]role // API Gateway's, by their ARN
-	closed   []string        // ARNs of queues that are no dead letter queues
-	denials  []keyDenial     // of all keys, until every role is known
-	needs    []functionNeeds // of all functions, until every role is known
+	events   []event         // of all functions, for use once every queue is known
+	methods  []method        // of the API, for use once every function and role is known
+	roles    map[string]role // of functions, by ARN
+	gateway  map[string]role // API Gateway's, by ARN
+	closed   []string        // ARNs of queues that are not dead-letter queues
+	denials  []keyDenial     // of all keys, for use once every role is known
+	needs    []functionNeeds // of all functions, for use once every role is known
 }
 
 // add reads one resource.
@@ -43,14 +43,14 @@ func (b *builder) add(r resource) error {
 	case kindParameter:
 		t.Parameters = append(t.Parameters, parameter(r.id, o))
 	case kindBucketPolicy, kindQueuePolicy:
-		// They deny what is not TLS: true on AWS, and plain HTTP is the point of a laptop.
+		// They deny requests without TLS: correct on AWS, but a laptop uses plain HTTP.
 		o.ignore("Bucket", "Queues", "PolicyDocument")
 	case kindDomain, kindDomainPath, kindFirewall, kindFirewallOf, kindDistribution:
 		inFront(r, o)
 	case kindRole:
 		b.role(r, o)
 	case kindLogGroup:
-		// The runner shows logs as they come and keeps none.
+		// The runner shows logs as they arrive and stores none.
 		o.ignore("RetentionInDays", "KmsKeyId")
 		o.required("LogGroupName")
 	case kindDashboard, kindAlarm, kindTopic, kindTopicPolicy, kindSubscription:
@@ -59,20 +59,20 @@ func (b *builder) add(r resource) error {
 	return o.end()
 }
 
-// ref is a reference that is known to exist.
+// ref returns a reference that is known to exist.
 func (b *builder) ref(kind, id string) string {
 	v, _ := b.values.reference(kind, id)
 	return v
 }
 
-// arn is an Arn attribute that is known to exist.
+// arn returns an Arn attribute that is known to exist.
 func (b *builder) arn(kind, id string) string {
 	v, _ := b.values.attribute(kind, id, "Arn")
 	return v
 }
 
-// bucket reads an AWS::S3::Bucket. Nothing is encrypted here, but whoever uses the bucket needs its key's permissions.
-// Access and lifecycle are AWS's; the sweeper deletes files on time everywhere.
+// bucket reads an AWS::S3::Bucket. Nothing is encrypted here, but the bucket's users need the permissions of its key.
+// Access and lifecycle apply only on AWS; the sweeper deletes files on time everywhere.
 func (b *builder) bucket(id string, o *object) Bucket {
 	o.ignore("PublicAccessBlockConfiguration", "OwnershipControls", "LifecycleConfiguration", "LoggingConfiguration")
 	bucket := Bucket{LogicalID: id, Name: b.ref(kindBucket, id), ARN: b.arn(kindBucket, id)}
@@ -89,8 +89,8 @@ func (b *builder) bucket(id string, o *object) Bucket {
 	return bucket
 }
 
-// key reads an AWS::KMS::Key. Who may use it is decided by the functions' statements; what its own policy denies must
-// be nothing that they allow.
+// key reads an AWS::KMS::Key. The functions' statements decide who may use it; its own policy must not deny anything
+// that they allow.
 func (b *builder) key(id string, o *object) Key {
 	o.ignore("Description", "EnableKeyRotation")
 	b.keyPolicy(id, o.object("KeyPolicy"))

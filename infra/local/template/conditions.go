@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decideAll decides every condition, so that a mistake is found in those too that nothing uses.
+// decideAll evaluates every condition, so that mistakes in unused ones are also found.
 func (r *resolver) decideAll() error {
 	for _, name := range slices.Sorted(maps.Keys(r.conditions)) {
 		if _, err := r.holds(scalar(name, 0)); err != nil {
@@ -17,7 +17,7 @@ func (r *resolver) decideAll() error {
 	return nil
 }
 
-// holds decides the condition named by n: the value of a resource's or an output's Condition, or of Fn::If.
+// holds evaluates the condition named by n: the value of a resource's or an output's Condition, or of Fn::If.
 func (r *resolver) holds(n *yaml.Node) (bool, error) {
 	if n.Kind != yaml.ScalarNode {
 		return false, refuse(n.Line, "a condition is referred to by its name")
@@ -29,7 +29,7 @@ func (r *resolver) holds(n *yaml.Node) (bool, error) {
 	if !ok {
 		return false, refuse(n.Line, "the condition %s does not exist or leads back to itself", n.Value)
 	}
-	// Out of the way while it is being decided: a condition that leads back to itself finds nothing and is refused.
+	// Removed during its evaluation: a condition that refers back to itself finds nothing and is refused.
 	delete(r.conditions, n.Value)
 	v, err := r.decide(expression)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *resolver) decide(n *yaml.Node) (bool, error) {
 	return false, refuse(n.Line, "this is not a condition")
 }
 
-// equals compares two resolved texts, as CloudFormation does: exactly.
+// equals compares two resolved texts exactly, as CloudFormation does.
 func (r *resolver) equals(argument *yaml.Node) (bool, error) {
 	if argument.Kind != yaml.SequenceNode || len(argument.Content) != 2 {
 		return false, refuse(argument.Line, "Fn::Equals takes a list of two values")
@@ -73,7 +73,7 @@ func (r *resolver) equals(argument *yaml.Node) (bool, error) {
 	return left == right, err
 }
 
-// combine decides Fn::And (all) or Fn::Or (any). All members are decided, so that a mistake in any is found.
+// combine evaluates Fn::And (all) or Fn::Or (any). It evaluates all members, so that a mistake in any is found.
 func (r *resolver) combine(all bool, argument *yaml.Node) (bool, error) {
 	if argument.Kind != yaml.SequenceNode || len(argument.Content) < 2 || len(argument.Content) > 10 {
 		return false, refuse(argument.Line, "Fn::And and Fn::Or take a list of 2 to 10 conditions")

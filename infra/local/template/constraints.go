@@ -7,20 +7,20 @@ import (
 	"strconv"
 )
 
-// constraints are what CloudFormation holds the value of a parameter to, each element of a list for itself.
+// constraints holds CloudFormation's constraints on a parameter's value, or on each element of a list.
 // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html
 type constraints struct {
-	allowed          []string       // nil allows all
-	pattern          *regexp.Regexp // matches the whole value; nil allows all
-	lowest, highest  string         // of a number; empty for none
-	shortest, widest int            // characters
+	allowed          []string       // nil allows any value
+	pattern          *regexp.Regexp // matches the complete value; nil allows any value
+	lowest, highest  string         // of a number; empty means none
+	shortest, widest int            // in characters
 	description      string
 }
 
-// unlimited is longer than CloudFormation takes a value to be.
+// unlimited is above CloudFormation's maximum length of a value.
 const unlimited = 4096
 
-// readConstraints reads them from a declaration.
+// readConstraints reads the constraints from a declaration.
 func readConstraints(d *object) constraints {
 	c := constraints{
 		allowed: d.texts("AllowedValues"), lowest: d.text("MinValue"), highest: d.text("MaxValue"),
@@ -41,7 +41,7 @@ func readConstraints(d *object) constraints {
 	return c
 }
 
-// reject says why a value is not allowed, or nothing.
+// reject returns why a value is not allowed, or "" if it is.
 func (c constraints) reject(value string, number bool) string {
 	switch {
 	case c.allowed != nil && !slices.Contains(c.allowed, value):
@@ -63,7 +63,7 @@ func (c constraints) reject(value string, number bool) string {
 	return ""
 }
 
-// between tells whether a number is not below one bound and not above the other; an empty bound holds nothing back.
+// between reports whether a number is within both bounds; an empty bound is ignored.
 func between(v float64, lowest, highest string) bool {
 	low, errLow := strconv.ParseFloat(lowest, 64)
 	high, errHigh := strconv.ParseFloat(highest, 64)

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// document is a template cut into its sections, intrinsic functions in their long form and not yet resolved.
+// document is a template split into its sections, with intrinsic functions in long form and not yet resolved.
 type document struct {
 	parameters []entry
 	conditions map[string]*yaml.Node
@@ -20,15 +20,15 @@ type document struct {
 type resource struct {
 	id, kind   string
 	line       int
-	condition  *yaml.Node // nil: always there
-	properties *yaml.Node // nil: none
-	metadata   *yaml.Node // nil: none
+	condition  *yaml.Node // nil means unconditional
+	properties *yaml.Node // nil if absent
+	metadata   *yaml.Node // nil if absent
 }
 
-// serverless is the transform that makes CloudFormation's resources of SAM's.
+// serverless is the transform that turns SAM's resources into CloudFormation's.
 const serverless = "AWS::Serverless-2016-10-31"
 
-// parse cuts text into sections; transform is what is still to be done with it.
+// parse splits text into sections; transform is the transform that remains to be applied.
 func parse(text []byte, transform string) (*document, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
@@ -72,13 +72,13 @@ func parse(text []byte, transform string) (*document, error) {
 	return d, nil
 }
 
-// readResource reads the attributes of a resource beside its Properties.
+// readResource reads the attributes of a resource other than its Properties.
 func readResource(e entry, transformed bool) (resource, error) {
 	o := read(e.value, e.line)
 	if transformed {
-		o.ignore("DependsOn", "UpdatePolicy") // when CloudFormation does what; SAM writes them
+		o.ignore("DependsOn", "UpdatePolicy") // order of operations in CloudFormation; SAM writes them
 	}
-	// They tell what happens to data when a stack changes or goes; on a laptop a person deletes the data folder.
+	// They control data when a stack changes or is deleted; on a laptop a person deletes the data folder.
 	o.ignore("DeletionPolicy", "UpdateReplacePolicy")
 	r := resource{id: e.key, line: e.line, kind: o.required("Type"), condition: o.take("Condition")}
 	r.properties = o.mapping("Properties")
@@ -86,8 +86,8 @@ func readResource(e entry, transformed bool) (resource, error) {
 	return r, o.end()
 }
 
-// longForm copies a node with every intrinsic function in its long form ({"Fn::Sub": ...}), and refuses what YAML
-// allows but this package does not understand, wherever in the file it stands.
+// longForm copies a node with every intrinsic function in its long form ({"Fn::Sub": ...}), and refuses YAML features
+// that this package does not support, anywhere in the file.
 func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return nil, refuse(n.Line, "YAML anchors and aliases are understood only as Metadata")
@@ -117,12 +117,12 @@ func longForm(n *yaml.Node) (*yaml.Node, error) {
 	if !understoodFunction(name) {
 		return nil, refuse(n.Line, "the function !%s is not understood", tag)
 	}
-	out.Tag = "" // plain; nothing here asks for it again
+	out.Tag = "" // plain; nothing here uses it again
 	key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: n.Line}
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Content: []*yaml.Node{key, &out}}, nil
 }
 
-// checkKeys refuses a key given twice, of which YAML readers silently take one, and unknown functions in long form.
+// checkKeys refuses duplicate keys, of which YAML readers silently use one, and unknown functions in long form.
 func checkKeys(n *yaml.Node) error {
 	seen := map[string]bool{}
 	for _, e := range entries(n) {
@@ -137,7 +137,7 @@ func checkKeys(n *yaml.Node) error {
 	return nil
 }
 
-// understoodFunction tells whether the resolver or the conditions know an intrinsic function by its long name.
+// understoodFunction reports whether the resolver or the conditions support an intrinsic function by its long name.
 func understoodFunction(name string) bool {
 	switch name {
 	case "Ref", "Condition", "Fn::GetAtt", "Fn::Sub", "Fn::Join", "Fn::If", "Fn::Equals", "Fn::Not", "Fn::And", "Fn::Or":
@@ -146,7 +146,7 @@ func understoodFunction(name string) bool {
 	return false
 }
 
-// function gives the name and argument of an intrinsic function, or an empty name when n is none.
+// function returns the name and argument of an intrinsic function, or an empty name if n is not one.
 func function(n *yaml.Node) (name string, argument *yaml.Node) {
 	if n.Kind != yaml.MappingNode || len(n.Content) != 2 {
 		return "", nil

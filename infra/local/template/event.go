@@ -29,7 +29,7 @@ func (b *builder) queueTrigger(f *Function, o *object) QueueTrigger {
 		}
 		t.QueueURL = q.URL
 		if q.VisibilityTimeout < f.Timeout {
-			// Lambda refuses it when the trigger is made: a message would come back while it is worked on.
+			// Lambda refuses this when the trigger is created: a message would become visible while it is being processed.
 			o.failf(o.line(), "the VisibilityTimeout of %s (%v) is shorter than the function's Timeout (%v)",
 				q.LogicalID, q.VisibilityTimeout, f.Timeout)
 		}

@@ -7,10 +7,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// function reads an AWS::Serverless::Function. Its events are kept for link, since they refer to other resources.
+// function reads an AWS::Serverless::Function. It stores the events for link, since they refer to other resources.
 func (b *builder) function(r resource, o *object) {
-	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they come.
-	// It has no versions of it either: what is started is the newest.
+	// The laptop builds for its own processor, starts the binary itself, and shows traces and logs as they arrive. It has
+	// no versions: it always starts the newest build.
 	o.ignore("Description", "Architectures", "Handler", "CodeUri", "Tracing", "AutoPublishAlias", "AutoPublishCodeSha256",
 		"DeploymentPreference")
 	o.oneOf("Runtime", "provided.al2023")
@@ -54,7 +54,7 @@ type event struct {
 	value    *yaml.Node
 }
 
-// link reads the events of all functions once every resource is known, and checks what AWS checks across resources.
+// link reads the events of all functions once every resource is known, and makes AWS's checks across resources.
 func (b *builder) link() error {
 	queues, err := orderQueues(b.template.Queues, b.closed)
 	if err != nil {

@@ -20,8 +20,8 @@ func withGlobals(globals map[string]*yaml.Node, kind string, properties *yaml.No
 	return merge(global, properties)
 }
 
-// merge does what SAM does with Globals: mappings are merged key by key, lists are put behind the global ones, and
-// anything else, intrinsic functions too, takes the place of the global value (the AWS SAM developer guide,
+// merge merges Globals as SAM does: mappings are merged key by key, lists are appended to the global ones, and anything
+// else, including intrinsic functions, replaces the global value (the AWS SAM developer guide,
 // sam-specification-template-anatomy-globals.html).
 func merge(global, own *yaml.Node) *yaml.Node {
 	globalFunction, _ := function(global)
@@ -50,7 +50,7 @@ func merge(global, own *yaml.Node) *yaml.Node {
 	return own
 }
 
-// indexOfKey finds a key among a mapping's contents, -1 when it is not there.
+// indexOfKey returns the index of a key among a mapping's contents, or -1 if it is missing.
 func indexOfKey(n *yaml.Node, key string) int {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {

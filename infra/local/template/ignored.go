@@ -1,9 +1,10 @@
 package template
 
-// What stands before the API on AWS and not on a laptop, where a person asks it at its own address: a name with its
-// certificate, a firewall, and a distribution of the widget's element. Their references are resolved like all others.
+// The front of the API exists only on AWS: a domain name with its certificate, a firewall, and a distribution of the
+// widget's element. On a laptop, clients use the API's own URL. The references of these resources are resolved like all
+// others.
 
-// inFront reads one of the resources of the front.
+// inFront reads one of the front's resources.
 func inFront(r resource, o *object) {
 	switch r.kind {
 	case kindDomain:
@@ -19,11 +20,11 @@ func inFront(r resource, o *object) {
 	}
 }
 
-// What watches the stack is AWS's: alarms and the dashboard are made of CloudWatch's metrics, which a laptop does not
-// keep, and nobody waits there for their mail. Their references are resolved like all others, so a mistake in them is
-// found here too; infra/test/policy says which alarms there have to be.
+// Monitoring exists only on AWS: alarms and the dashboard use CloudWatch's metrics, which a laptop does not store, and
+// nobody there waits for their e-mails. The references of these resources are resolved like all others, so mistakes in
+// them are also found here; infra/test/policy lists the required alarms.
 
-// unwatched reads one of the resources that it is watched with.
+// unwatched reads one of the monitoring resources.
 func unwatched(r resource, o *object) {
 	switch r.kind {
 	case kindDashboard:

@@ -7,21 +7,21 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// placeholder is ${Name}, ${Resource.Attribute} or the escaped ${!Literal} in Fn::Sub.
+// placeholder matches ${Name}, ${Resource.Attribute} or the escaped ${!Literal} in Fn::Sub.
 var placeholder = regexp.MustCompile(`\$\{([^{}]*)\}`)
 
-// resolver turns nodes with intrinsic functions into plain ones. Only the branch of an Fn::If that is chosen is
-// resolved, since the other one may refer to resources that its condition leaves out.
+// resolver turns nodes with intrinsic functions into plain ones. It resolves only the chosen branch of an Fn::If, since
+// the other one may refer to resources that its condition excludes.
 type resolver struct {
 	stack, baseURL string
-	parameters     map[string]*yaml.Node // with the pseudo parameters
-	conditions     map[string]*yaml.Node // not yet decided
+	parameters     map[string]*yaml.Node // including pseudo parameters
+	conditions     map[string]*yaml.Node // not yet evaluated
 	decided        map[string]bool
-	resources      map[string]string // logical id to type; empty while conditions of resources are decided
-	chosen         map[string]string // logical id to the name that the template chooses
+	resources      map[string]string // logical id to type; empty while conditions of resources are evaluated
+	chosen         map[string]string // logical id to the name that the template sets
 }
 
-// resolve copies n with every function replaced by its value. A nil result is AWS::NoValue: the property is not there.
+// resolve copies n with every function replaced by its value. A nil result means AWS::NoValue: the property is absent.
 func (r *resolver) resolve(n *yaml.Node) (*yaml.Node, error) {
 	if name, argument := function(n); name != "" {
 		return r.call(name, argument)
@@ -80,7 +80,7 @@ func (r *resolver) call(name string, argument *yaml.Node) (*yaml.Node, error) {
 	return nil, refuse(argument.Line, "%s has no meaning outside Conditions", name)
 }
 
-// ref is Ref, in its own form and as ${Name}.
+// ref evaluates Ref, in its own form and as ${Name}.
 func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind != yaml.ScalarNode {
 		return nil, refuse(n.Line, "Ref takes a name")
@@ -90,11 +90,11 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	}
 	if v, ok := r.parameters[n.Value]; ok {
 		at := *v
-		at.Line = n.Line // so that a refusal of the value names the place where it is used
+		at.Line = n.Line // so that an error about the value names the line that uses it
 		return &at, nil
 	}
 	if strings.HasSuffix(n.Value, ".Stage") {
-		return r.getAtt(n) // SAM's way to name what it makes of an API
+		return r.getAtt(n) // SAM's name for what it creates from an API
 	}
 	kind, ok := r.resources[n.Value]
 	if !ok {
@@ -107,7 +107,7 @@ func (r *resolver) ref(n *yaml.Node) (*yaml.Node, error) {
 	return scalar(v, n.Line), nil
 }
 
-// getAtt is Fn::GetAtt: [Resource, Attribute] or "Resource.Attribute".
+// getAtt evaluates Fn::GetAtt: [Resource, Attribute] or "Resource.Attribute".
 func (r *resolver) getAtt(n *yaml.Node) (*yaml.Node, error) {
 	var id, name string
 	switch {
@@ -130,7 +130,7 @@ func (r *resolver) getAtt(n *yaml.Node) (*yaml.Node, error) {
 	return scalar(v, n.Line), nil
 }
 
-// sub is Fn::Sub of a text.
+// sub evaluates Fn::Sub of a text.
 func (r *resolver) sub(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind != yaml.ScalarNode {
 		return nil, refuse(n.Line, "Fn::Sub takes a text; names of its own are not understood")
@@ -152,7 +152,7 @@ func (r *resolver) sub(n *yaml.Node) (*yaml.Node, error) {
 	}
 }
 
-// placeholder gives what stands for the name between ${ and }.
+// placeholder returns the value of the name between ${ and }.
 func (r *resolver) placeholder(name *yaml.Node) (string, error) {
 	if literal, ok := strings.CutPrefix(name.Value, "!"); ok {
 		return "${" + literal + "}", nil
@@ -171,7 +171,7 @@ func (r *resolver) placeholder(name *yaml.Node) (string, error) {
 	return v.Value, nil
 }
 
-// join is Fn::Join: [delimiter, list].
+// join evaluates Fn::Join: [delimiter, list].
 func (r *resolver) join(n *yaml.Node) (*yaml.Node, error) {
 	delimiter, list, err := r.pair(n, "Fn::Join takes a list of a delimiter and a list of texts")
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *resolver) join(n *yaml.Node) (*yaml.Node, error) {
 	return scalar(strings.Join(parts, delimiter.Value), n.Line), nil
 }
 
-// choose is Fn::If: [condition, value if it holds, value if not].
+// choose evaluates Fn::If: [condition, value if it holds, value if not].
 func (r *resolver) choose(n *yaml.Node) (*yaml.Node, error) {
 	if n.Kind != yaml.SequenceNode || len(n.Content) != 3 {
 		return nil, refuse(n.Line, "Fn::If takes a list of a condition and two values")
@@ -199,7 +199,7 @@ func (r *resolver) choose(n *yaml.Node) (*yaml.Node, error) {
 	return r.resolve(n.Content[2])
 }
 
-// pair resolves a list of two: a scalar and something else.
+// pair resolves a list of two elements: a scalar and any node.
 func (r *resolver) pair(n *yaml.Node, usage string) (first, second *yaml.Node, err error) {
 	v, err := r.resolve(n)
 	if err != nil {

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// keyDenial is a statement of a key's policy that denies some of its uses to callers that lack something. A laptop does
-// not enforce it; what it denies must be allowed to nobody.
+// keyDenial is a statement of a key's policy that denies some uses to callers without a given tag or service. A laptop
+// does not enforce it, so no role may allow what it denies.
 type keyDenial struct {
 	key     string // logical id
 	line    int
 	actions []string
-	// tag is a tag that the caller's role has to have with the value want, or empty: then the call has to
-	// come by the service want.
+	// tag is a tag that the caller's role must have with the value want. If tag is empty, the call must come through the
+	// service want.
 	tag, want string
 }
 
-// principalTag begins the condition key of a tag of the caller's role.
+// principalTag is the prefix of the condition key for a tag of the caller's role.
 const principalTag = "aws:PrincipalTag/"
 
-// keyPolicy reads a key's policy. What it allows are the account's administration and services of AWS,
-// which a laptop has none of.
+// keyPolicy reads a key's policy. It allows only the account's administration and AWS services, neither of which a
+// laptop has.
 func (b *builder) keyPolicy(id string, document *object) {
 	document.ignore("Version")
 	for _, s := range document.objects("Statement") {
@@ -53,8 +53,8 @@ func (b *builder) keyPolicy(id string, document *object) {
 	document.finish()
 }
 
-// checkKeyPolicies refuses roles that allow what the policy of a key denies them, and roles with the tag of a
-// key that they do not use.
+// checkKeyPolicies refuses roles that allow what a key's policy denies them, and roles with the tag of a key that they
+// do not use.
 func (b *builder) checkKeyPolicies() error {
 	for _, d := range b.denials {
 		arn := b.arn(kindKey, d.key)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// closed begins a template with a key that only roles with a tag may use, and a role that uses it; Files
-// is closed to all but S3.
+// closed begins a template with a key that only roles with a tag may use, and a role that uses it. Only calls through
+// S3 may use the key Files.
 const closed = head + `  Key:
     Type: AWS::KMS::Key
     Properties:
@@ -35,7 +35,7 @@ const closed = head + `  Key:
                 Condition: {StringEquals: {kms:ViaService: s3}}}
 `
 
-func TestWhatTheLaptopWouldAllowAndAKeysPolicyDeniesIsRefused(t *testing.T) {
+func TestLoadRefusesRightsDeniedByKeyPolicy(t *testing.T) {
 	t.Parallel()
 	if _, err := loadText(t, closed, nil); err != nil {
 		t.Fatal(err)

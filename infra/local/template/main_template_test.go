@@ -26,7 +26,7 @@ func loadMain(t *testing.T, parameters map[string]string) *template.Template {
 	return tpl
 }
 
-// asOnALaptop are the overrides of `make run`.
+// asOnALaptop returns the parameters of `make run`.
 func asOnALaptop() map[string]string {
 	return map[string]string{
 		"PublicBaseUrl": "http://127.0.0.1:4566/v1", "EnableSandbox": "true", "AllowedPrivateRanges": "127.0.0.0/8, ::1/128",
@@ -44,7 +44,7 @@ func functionNamed(t *testing.T, tpl *template.Template, id string) template.Fun
 	return tpl.Functions[i]
 }
 
-func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
+func TestLoadResolvesWorkerFunction(t *testing.T) {
 	t.Parallel()
 	got := functionNamed(t, loadMain(t, asOnALaptop()), "WebhookWorkerFunction")
 	const tables = "arn:aws:dynamodb:us-east-1:000000000000:table/recordbridge-"
@@ -134,12 +134,12 @@ func TestAWorkersTriggerTimesEnvironmentAndStatementsAreResolved(t *testing.T) {
 	}
 }
 
-// leading is a condition on the partition keys of what is asked for.
+// leading returns a condition on the partition keys of a request.
 func leading(keys ...string) map[string]map[string][]string {
 	return map[string]map[string][]string{"ForAllValues:StringLike": {"dynamodb:LeadingKeys": keys}}
 }
 
-func TestASchedulesNameIsThatOfTheRuleSAMMakes(t *testing.T) {
+func TestScheduleNameMatchesSAMRule(t *testing.T) {
 	t.Parallel()
 	got := functionNamed(t, loadMain(t, asOnALaptop()), "SweeperFunction").Schedules
 	want := []template.Schedule{{Name: "SweeperFunctionEveryMinute", Every: time.Minute}}
@@ -148,7 +148,7 @@ func TestASchedulesNameIsThatOfTheRuleSAMMakes(t *testing.T) {
 	}
 }
 
-func TestGlobalsGiveWhatAFunctionDoesNotSay(t *testing.T) {
+func TestGlobalsSupplyFunctionDefaults(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, asOnALaptop())
 	if got, want := functionNamed(t, tpl, "CreateExportFunction").Timeout, 10*time.Second; got != want {
@@ -162,7 +162,7 @@ func TestGlobalsGiveWhatAFunctionDoesNotSay(t *testing.T) {
 	}
 }
 
-// ownURLs lists the URLs of the service's hosts other than the base URL.
+// ownURLs lists the URLs of the service's hosts except the base URL.
 const ownURLs = "https://recordbridge-api.execute-api.us-east-1.amazonaws.com " +
 	"https://recordbridge-exportsbucket.s3.us-east-1.amazonaws.com " +
 	"https://recordbridge-exportsbucket.s3.dualstack.us-east-1.amazonaws.com " +
@@ -171,7 +171,7 @@ const ownURLs = "https://recordbridge-api.execute-api.us-east-1.amazonaws.com " 
 	"https://recordbridge-widgetbucket.s3.us-east-1.amazonaws.com " +
 	"https://recordbridge-documentsbucket.s3.us-east-1.amazonaws.com "
 
-func TestWithoutTheSandboxItsResourcesAreAbsent(t *testing.T) {
+func TestLoadOmitsSandboxResourcesWhenDisabled(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, nil)
 	for _, f := range tpl.Functions {
@@ -184,7 +184,7 @@ func TestWithoutTheSandboxItsResourcesAreAbsent(t *testing.T) {
 			t.Error("SandboxTable is there")
 		}
 	}
-	// With no public address the parameter holds the execute-api one.
+	// Without a public URL the parameter contains the execute-api one.
 	want := []template.Parameter{{
 		LogicalID: "BaseUrlParameter", Name: "/recordbridge/recordbridge/base-url",
 		Value: "https://recordbridge-api.execute-api.us-east-1.amazonaws.com/v1",
@@ -197,7 +197,7 @@ func TestWithoutTheSandboxItsResourcesAreAbsent(t *testing.T) {
 	}
 }
 
-func TestTheBaseURLParameterHoldsThePublicAddress(t *testing.T) {
+func TestBaseURLParameterContainsPublicURL(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, asOnALaptop())
 	want := []template.Parameter{{
@@ -217,7 +217,7 @@ func TestTheBaseURLParameterHoldsThePublicAddress(t *testing.T) {
 	}
 }
 
-func TestATableKeepsItsKeysIndexesAndExpiry(t *testing.T) {
+func TestLoadReadsTableKeysIndexesAndExpiry(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, nil)
 	i := slices.IndexFunc(tpl.Tables, func(t template.Table) bool { return t.LogicalID == "WorkTable" })
@@ -239,7 +239,7 @@ func TestATableKeepsItsKeysIndexesAndExpiry(t *testing.T) {
 	}
 }
 
-func TestADeadLetterQueueComesBeforeTheQueueThatNamesIt(t *testing.T) {
+func TestDeadLetterQueuePrecedesItsQueue(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, nil)
 	got := make([]string, 0, len(tpl.Queues))
@@ -263,7 +263,7 @@ func TestADeadLetterQueueComesBeforeTheQueueThatNamesIt(t *testing.T) {
 	}
 }
 
-func TestKeysSecretsAndBucketsHaveNamesThatSurviveARestart(t *testing.T) {
+func TestPhysicalNamesAreStable(t *testing.T) {
 	t.Parallel()
 	tpl := loadMain(t, nil)
 	wantSecret := template.Secret{
@@ -297,7 +297,7 @@ func TestKeysSecretsAndBucketsHaveNamesThatSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestTheAPIKeepsItsStageTypesAndGatewayResponses(t *testing.T) {
+func TestLoadReadsAPIStageTypesAndGatewayResponses(t *testing.T) {
 	t.Parallel()
 	api := loadMain(t, nil).API
 	if api.Stage != "v1" || !slices.Equal(api.BinaryMediaTypes, []string{"*/*"}) {
@@ -322,9 +322,9 @@ func TestTheAPIKeepsItsStageTypesAndGatewayResponses(t *testing.T) {
 	}
 }
 
-// TestNoPrivateAddressIsAllowedByDefault: what a laptop needs must be asked for, or a deployed stack could be made to
-// call its own network.
-func TestNoPrivateAddressIsAllowedByDefault(t *testing.T) {
+// TestPrivateRangesAreEmptyByDefault checks that a laptop's private ranges must be set explicitly. Otherwise a
+// deployed stack could be made to send requests to its own network.
+func TestPrivateRangesAreEmptyByDefault(t *testing.T) {
 	t.Parallel()
 	callers := 0
 	for _, f := range loadMain(t, nil).Functions {
@@ -342,7 +342,7 @@ func TestNoPrivateAddressIsAllowedByDefault(t *testing.T) {
 	}
 }
 
-func TestADistributionIsThereWhereItIsWanted(t *testing.T) {
+func TestDistributionExistsOnlyWhenEnabled(t *testing.T) {
 	t.Parallel()
 	if got, want := loadMain(t, map[string]string{"EnableDistribution": "true"}).Outputs["SdkUrl"],
 		"https://ddistribution.cloudfront.net"; got != want {

@@ -6,10 +6,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// standIn replaces the aliases that a template may have. Resources have what the Metadata section anchors as their
-// Metadata, so that a waiver of all functions is written once; paths of an API have what another path anchors, since
-// one function serves both. Aliases are refused everywhere else. SAM writes them out when it builds, since
-// CloudFormation takes none.
+// standIn replaces the supported aliases. Resources may use an anchor of the Metadata section as their Metadata, so
+// that a waiver for all functions is written once; paths of an API may use another path's anchor, since one function
+// serves both. All other aliases are refused. SAM expands them when it builds, since CloudFormation does not accept
+// any.
 func standIn(root *yaml.Node) {
 	for _, section := range entries(root) {
 		switch section.key {
@@ -28,7 +28,7 @@ func standIn(root *yaml.Node) {
 	}
 }
 
-// replace puts what an alias stands for in its place, and removes an anchor.
+// replace replaces an alias by its target, and removes an anchor.
 func replace(n *yaml.Node) {
 	if n == nil {
 		return
@@ -39,7 +39,7 @@ func replace(n *yaml.Node) {
 	n.Anchor = ""
 }
 
-// follow returns the value below some keys, nil if there is none.
+// follow returns the value below a path of keys, or nil if there is none.
 func follow(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		i := slices.IndexFunc(entries(n), func(e entry) bool { return e.key == key })
@@ -51,8 +51,8 @@ func follow(n *yaml.Node, keys ...string) *yaml.Node {
 	return n
 }
 
-// metadata reads what stands beside a resource's properties: linters' waivers, which .ci/template judges, and for a
-// function how SAM builds it.
+// metadata reads the Metadata of a resource: linters' waivers, which .ci/template checks, and for a function how SAM
+// builds it.
 func metadata(r resource, err *error) {
 	if r.metadata == nil {
 		return

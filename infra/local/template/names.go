@@ -2,11 +2,11 @@ package template
 
 import "strings"
 
-// The resource types that are understood.
+// Supported resource types.
 const (
 	kindAPI          = "AWS::Serverless::Api"
 	kindFunction     = "AWS::Serverless::Function"
-	kindTransformed  = "AWS::Lambda::Function" // what SAM makes of a function
+	kindTransformed  = "AWS::Lambda::Function" // SAM's result for a function
 	kindTable        = "AWS::DynamoDB::Table"
 	kindQueue        = "AWS::SQS::Queue"
 	kindBucket       = "AWS::S3::Bucket"
@@ -29,7 +29,7 @@ const (
 	kindSubscription = "AWS::SNS::Subscription"
 )
 
-// understoodType tells whether builder.add knows a resource type.
+// understoodType reports whether builder.add supports a resource type.
 func understoodType(kind string) bool {
 	switch kind {
 	case kindAPI, kindFunction, kindTable, kindQueue, kindBucket, kindBucketPolicy, kindKey, kindSecret, kindParameter,
@@ -40,18 +40,18 @@ func understoodType(kind string) bool {
 	return false
 }
 
-// Physical names are functions of the stack's name and the logical id alone, but for those that the template chooses,
-// so that a runner that starts again finds the data of the run before. On AWS, CloudFormation adds something random.
+// Physical names depend only on the stack's name and the logical id, except those that the template sets, so that a
+// restarted runner finds the data of the previous run. On AWS, CloudFormation appends random characters.
 
-// name is the physical name of most resources.
+// name returns the physical name of most resources.
 func (r *resolver) name(id string) string { return r.stack + "-" + id }
 
-// arn makes the ARN of a resource of this account and region.
+// arn returns the ARN of a resource of this account and region.
 func arn(service, resource string) string {
 	return "arn:aws:" + service + ":" + region + ":" + account + ":" + resource
 }
 
-// reference is what Ref gives for a resource, as in the "Return values" of each type's CloudFormation page.
+// reference returns the Ref of a resource, as documented under "Return values" on each type's CloudFormation page.
 func (r *resolver) reference(kind, id string) (string, bool) {
 	switch kind {
 	case kindTable, kindFunction, kindTransformed, kindAlarm:
@@ -59,7 +59,7 @@ func (r *resolver) reference(kind, id string) (string, bool) {
 	case kindLogGroup, kindDomain:
 		return r.chosen[id], true
 	case kindBucket, kindAPI:
-		return strings.ToLower(r.name(id)), true // both are parts of host names
+		return strings.ToLower(r.name(id)), true // both become parts of host names
 	case kindQueue:
 		return r.baseURL + "/" + account + "/" + r.name(id), true
 	case kindKey:
@@ -72,7 +72,7 @@ func (r *resolver) reference(kind, id string) (string, bool) {
 	return "", false
 }
 
-// attribute is what Fn::GetAtt gives.
+// attribute returns the result of Fn::GetAtt.
 func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	switch kind + "." + name {
 	case kindTable + ".Arn":
@@ -92,8 +92,8 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	case kindRole + ".Arn":
 		return "arn:aws:iam::" + account + ":role/" + r.name(id), true
 	case kindLogGroup + ".Arn":
-		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // so CloudFormation gives it, for the streams within
-	case kindAPI + ".Stage": // what SAM makes of an API
+		return arn("logs", "log-group:"+r.chosen[id]+":*"), true // CloudFormation's form, which includes the streams
+	case kindAPI + ".Stage": // SAM's result for an API
 		return r.chosen[id], true
 	case kindDomain + ".RegionalDomainName":
 		return "d-" + strings.ToLower(id) + ".execute-api." + region + ".amazonaws.com", true
@@ -107,12 +107,12 @@ func (r *resolver) attribute(kind, id, name string) (string, bool) {
 	return "", false
 }
 
-// chosenName is the property in which the template itself chooses a name, by the type of the resource.
+// chosenName returns the property in which the template itself sets a name, by resource type.
 func chosenName(kind string) string {
 	return map[string]string{kindLogGroup: "LogGroupName", kindAPI: "StageName", kindDomain: "DomainName"}[kind]
 }
 
-// readChosen finds out the names that the template chooses.
+// readChosen reads the names that the template sets.
 func (r *resolver) readChosen(all []resource) error {
 	r.chosen = map[string]string{}
 	for _, one := range all {

@@ -9,24 +9,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object reads a mapping property by property and remembers what was asked for, so that finish can refuse the rest:
-// a property nobody reads would be a difference between the laptop and AWS. The first refusal is kept and shared with
-// the objects inside, so a reader reads everything in sequence and asks once at the end.
+// object reads a mapping property by property and records which ones were read, so that finish can refuse the others:
+// an unread property would be a difference between the laptop and AWS. The first error is stored and shared with nested
+// objects, so a reader reads everything in sequence and checks once at the end.
 type object struct {
-	node  *yaml.Node // nil: the mapping is absent and every property is too
-	where string     // path in front of a property's name: "Environment."
+	node  *yaml.Node // nil if the mapping, and so every property, is absent
+	where string     // path that precedes a property's name: "Environment."
 	seen  map[string]bool
 	err   *error
-	start int // line to name when the mapping is absent
+	start int // line to report if the mapping is absent
 }
 
-// read starts reading a mapping that is already resolved, or one that cannot hold intrinsic functions. start is the
-// line of what the mapping belongs to.
+// read starts reading a mapping that is already resolved, or one that can't contain intrinsic functions. start is the
+// line of the mapping's parent.
 func read(n *yaml.Node, start int) *object {
 	return within(n, "", new(error), start)
 }
 
-// within makes an object below another one.
+// within returns an object nested in another one.
 func within(n *yaml.Node, where string, err *error, start int) *object {
 	o := &object{node: n, where: where, seen: map[string]bool{}, err: err, start: start}
 	if n != nil && n.Kind != yaml.MappingNode {
@@ -36,14 +36,14 @@ func within(n *yaml.Node, where string, err *error, start int) *object {
 	return o
 }
 
-// failf keeps a refusal if it is the first.
+// failf stores an error if it is the first.
 func (o *object) failf(line int, format string, args ...any) {
 	if *o.err == nil {
 		*o.err = refuse(line, format, args...)
 	}
 }
 
-// line is the line of the mapping, for refusals of what is missing in it.
+// line returns the line of the mapping, for errors about missing properties.
 func (o *object) line() int {
 	if o.node == nil {
 		return o.start
@@ -51,7 +51,7 @@ func (o *object) line() int {
 	return o.node.Line
 }
 
-// take gives a property's node as it is, nil when it is absent.
+// take returns a property's node unchanged, or nil if it is absent.
 func (o *object) take(key string) *yaml.Node {
 	o.seen[key] = true
 	for _, e := range entries(o.node) {
@@ -69,7 +69,7 @@ func (o *object) ignore(keys ...string) {
 	}
 }
 
-// text reads a scalar, empty when absent.
+// text reads a scalar; an absent one is empty.
 func (o *object) text(key string) string {
 	n := o.take(key)
 	if n == nil {
@@ -82,7 +82,7 @@ func (o *object) text(key string) string {
 	return n.Value
 }
 
-// required reads a scalar that must be there.
+// required reads a scalar that must be present.
 func (o *object) required(key string) string {
 	v := o.text(key)
 	if v == "" {
@@ -91,7 +91,7 @@ func (o *object) required(key string) string {
 	return v
 }
 
-// oneOf reads a scalar and refuses all but the values that are understood.
+// oneOf reads a scalar and refuses all but the supported values.
 func (o *object) oneOf(key string, values ...string) string {
 	v := o.required(key)
 	if v != "" && !slices.Contains(values, v) {
@@ -100,7 +100,7 @@ func (o *object) oneOf(key string, values ...string) string {
 	return v
 }
 
-// number reads a whole number from lowest to highest; absent gives fallback.
+// number reads an integer from lowest to highest; an absent one is fallback.
 func (o *object) number(key string, lowest, highest, fallback int) int {
 	n := o.take(key)
 	if n == nil {
@@ -113,7 +113,7 @@ func (o *object) number(key string, lowest, highest, fallback int) int {
 	return v
 }
 
-// flag reads a boolean; absent is false.
+// flag reads a boolean; an absent one is false.
 func (o *object) flag(key string) bool {
 	n := o.take(key)
 	if n == nil {
@@ -167,12 +167,12 @@ func (o *object) objects(key string) []*object {
 	return all
 }
 
-// mapping gives a property's node after seeing that it is a mapping, nil when absent.
+// mapping returns a property's node after checking that it is a mapping, or nil if it is absent.
 func (o *object) mapping(key string) *yaml.Node {
 	return o.object(key).node
 }
 
-// object reads a mapping inside this one; its finish is called separately.
+// object reads a nested mapping; its finish is called separately.
 func (o *object) object(key string) *object {
 	return within(o.take(key), o.where+key+".", o.err, o.line())
 }
@@ -187,7 +187,7 @@ func (o *object) textMap(key string) map[string]string {
 	return all
 }
 
-// finish refuses the properties that nobody asked for.
+// finish refuses the properties that were not read.
 func (o *object) finish() {
 	for _, e := range entries(o.node) {
 		if !o.seen[e.key] {
@@ -196,7 +196,7 @@ func (o *object) finish() {
 	}
 }
 
-// end finishes the outermost object and gives the first refusal of it and all inside.
+// end finishes the outermost object and returns the first error in it or a nested one.
 func (o *object) end() error {
 	o.finish()
 	return *o.err

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// valueOf gives what an expression resolves to, as the value of an output.
+// valueOf returns the resolved value of an expression, as an output.
 func valueOf(t *testing.T, expression string) (string, error) {
 	t.Helper()
 	tpl, err := loadText(t, `Transform: AWS::Serverless-2016-10-31
@@ -36,7 +36,7 @@ Outputs:
 	return tpl.Outputs["Value"], nil
 }
 
-func TestFunctionsOfTheTemplateLanguageAreResolved(t *testing.T) {
+func TestIntrinsicFunctionsAreResolved(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{
 		`plain`:                                "plain",
@@ -73,7 +73,7 @@ func TestFunctionsOfTheTemplateLanguageAreResolved(t *testing.T) {
 	}
 }
 
-func TestExpressionsWithoutAMeaningAreRefused(t *testing.T) {
+func TestInvalidExpressionsAreRefused(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{
 		`!Select [1, !Ref Ranges]`: "19: the function !Select is not understood",
@@ -112,7 +112,7 @@ func TestExpressionsWithoutAMeaningAreRefused(t *testing.T) {
 	}
 }
 
-func TestParametersAreCheckedAgainstTheirDeclaration(t *testing.T) {
+func TestParametersAreValidatedByDeclaration(t *testing.T) {
 	t.Parallel()
 	const text = `Transform: AWS::Serverless-2016-10-31
 Parameters:
@@ -148,7 +148,7 @@ Resources: {}
 	}
 }
 
-func TestAParameterOfAnUnknownKindIsRefused(t *testing.T) {
+func TestParameterOfUnknownTypeIsRefused(t *testing.T) {
 	t.Parallel()
 	const start = "Transform: AWS::Serverless-2016-10-31\nResources: {}\nParameters:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{
@@ -217,7 +217,7 @@ Resources:
 	}
 }
 
-func TestAConditionThatCannotBeDecidedIsRefused(t *testing.T) {
+func TestUndecidableConditionIsRefused(t *testing.T) {
 	t.Parallel()
 	const start = "Transform: AWS::Serverless-2016-10-31\nResources:\n  B: {Type: AWS::S3::Bucket}\nConditions:\n"
 	expectRefusals(t, map[string]struct{ text, want string }{

@@ -2,7 +2,7 @@ package template
 
 import "slices"
 
-// role is a role of functions.
+// role is a role that functions use.
 type role struct {
 	id         string
 	line       int
@@ -10,9 +10,9 @@ type role struct {
 	tags       map[string]string
 }
 
-// role reads an AWS::IAM::Role. What functions may do stands in its inline policies; managed policies are
-// refused, since what they allow stands elsewhere and changes. Of other services' roles, only API Gateway's
-// has a meaning on a laptop.
+// role reads an AWS::IAM::Role. Its inline policies contain the functions' permissions; managed policies are refused,
+// since their content is defined elsewhere and changes. Of other services' roles, only API Gateway's has a meaning on a
+// laptop.
 func (b *builder) role(r resource, o *object) {
 	o.ignore("Description")
 	trust := o.object("AssumeRolePolicyDocument")
@@ -40,7 +40,7 @@ func (b *builder) role(r resource, o *object) {
 	}
 }
 
-// trusted lists the services that may take a role. Nobody else may be among those who can.
+// trusted lists the services that may assume a role. No other principals are allowed.
 func trusted(document *object) []string {
 	document.oneOf("Version", "2012-10-17")
 	list := document.objects("Statement")
@@ -56,19 +56,19 @@ func trusted(document *object) []string {
 	return services
 }
 
-// functionNeeds is what a function cannot be without.
+// functionNeeds holds a function's required role and settings.
 type functionNeeds struct {
 	function int // index in Template.Functions
 	line     int
 	role     string // ARN
-	retries  int    // of what a schedule started and failed
+	retries  int    // retries of failed scheduled invocations
 }
 
-// lambdaRetries is how often Lambda repeats what failed, if the template does not say.
+// lambdaRetries is the number of Lambda's retries of a failed invocation if the template does not set it.
 // https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
 const lambdaRetries = 2
 
-// isLogGroup tells whether a log group of the template has this name.
+// isLogGroup reports whether the template has a log group of this name.
 func (b *builder) isLogGroup(name string) bool {
 	for id, kind := range b.values.resources {
 		if kind == kindLogGroup && b.values.chosen[id] == name {
@@ -78,8 +78,8 @@ func (b *builder) isLogGroup(name string) bool {
 	return false
 }
 
-// permit gives every function the statements of its role. Without a role, or a log group, of the template AWS would
-// make ones that nobody has written down.
+// permit gives every function the statements of its role. It requires the template to declare the role and the log
+// group, since AWS would otherwise create undocumented ones.
 func (b *builder) permit() error {
 	for _, n := range b.needs {
 		f := &b.template.Functions[n.function]

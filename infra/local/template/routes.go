@@ -10,7 +10,7 @@ import (
 // segment matches a literal, {name} or {name+} in the characters that API Gateway accepts.
 var segment = regexp.MustCompile(`^(?:[A-Za-z0-9._~:-]+|\{[A-Za-z0-9._-]+\+?\})$`)
 
-// anyMethod is the key of the method that serves all methods without an entry of their own.
+// anyMethod is the key of the method that serves all methods without a separate entry.
 const anyMethod = "x-amazon-apigateway-any-method"
 
 // method is one method of a path of the API's definition.
@@ -22,7 +22,7 @@ type method struct {
 	credentials string // ARN of the role with which API Gateway invokes the function
 }
 
-// paths reads the API's definition, in which each method of each path invokes one function as it is.
+// paths reads the API's definition, in which each method of each path invokes one function directly.
 func (b *builder) paths(o *object, api string) {
 	definition := o.object("DefinitionBody")
 	if definition.node == nil {
@@ -50,13 +50,13 @@ func (b *builder) paths(o *object, api string) {
 	definition.finish()
 }
 
-// readMethod reads how a method invokes its function.
+// readMethod reads the function and role of a method's integration.
 func readMethod(path *object, key string) method {
 	o := path.object(key)
-	o.ignore("responses") // OpenAPI wants the property; API Gateway passes responses on as they are
+	o.ignore("responses") // OpenAPI requires it; API Gateway passes responses on unchanged
 	integration := o.object("x-amazon-apigateway-integration")
 	integration.oneOf("type", "aws_proxy")
-	integration.oneOf("httpMethod", http.MethodPost) // Lambda's, whatever the caller's is
+	integration.oneOf("httpMethod", http.MethodPost) // Lambda's method, whatever the caller's is
 	m := method{uri: integration.required("uri"), credentials: integration.required("credentials")}
 	integration.finish()
 	o.finish()
@@ -70,10 +70,10 @@ func httpMethods() []string {
 	}
 }
 
-// routeTable finds what API Gateway refuses to deploy: paths that are none, and two variables of different names at one
-// place, which would make matching ambiguous.
+// routeTable detects what API Gateway refuses to deploy: invalid paths, and two variables of different names at the
+// same position, which would make matching ambiguous.
 type routeTable struct {
-	variables map[string]string // parent path to the variable below it
+	variables map[string]string // parent path to the variable of its child
 }
 
 // add adds a path or refuses it.
@@ -97,8 +97,8 @@ func (t routeTable) add(path string, line int, o *object) {
 	}
 }
 
-// connect gives each function its routes once every function and role is known. API Gateway invokes the alias of a
-// function, with a role that allows exactly that: without it, the path would respond with status 500.
+// connect assigns each function its routes once every function and role is known. API Gateway invokes a function's
+// alias, with a role that allows exactly that: without it, the path would respond with status 500.
 func (b *builder) connect() error {
 	for _, m := range b.methods {
 		invoked := func(f Function) bool {
@@ -124,5 +124,5 @@ func (b *builder) connect() error {
 	return nil
 }
 
-// alias returns the ARN of the alias of a function (AutoPublishAlias), which all functions call live.
+// alias returns the ARN of a function's alias (AutoPublishAlias), which is live for all functions.
 func (b *builder) alias(f Function) string { return b.arn(kindFunction, f.LogicalID) + ":live" }

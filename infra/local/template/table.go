@@ -1,6 +1,7 @@
 package template
 
-// table reads an AWS::DynamoDB::Table. Billing, encryption, backup and deletion protection are AWS's.
+// table reads an AWS::DynamoDB::Table. It ignores billing, encryption, backup and deletion protection, which apply only
+// on AWS.
 func (b *builder) table(id string, o *object) Table {
 	o.ignore("BillingMode", "DeletionProtectionEnabled", "SSESpecification", "PointInTimeRecoverySpecification")
 	t := Table{LogicalID: id, Name: b.ref(kindTable, id), ARN: b.arn(kindTable, id), Attributes: map[string]string{}}
@@ -26,7 +27,7 @@ func (b *builder) table(id string, o *object) Table {
 	return t
 }
 
-// keySchema reads the KeySchema of a table or an index, whose attributes have to be defined.
+// keySchema reads the KeySchema of a table or an index, whose attributes must be defined.
 func keySchema(o *object, defined map[string]string) KeySchema {
 	var k KeySchema
 	for _, element := range o.objects("KeySchema") {

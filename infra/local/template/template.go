@@ -1,11 +1,11 @@
 // Package template reads template.yaml, the SAM template that is the only description of the system, and resolves it
-// for one stack: parameters, conditions, Globals, intrinsic functions and physical names. It is strict: a resource
-// type, property, event type or function that it does not understand is an error with its line, so that what runs on a
-// laptop cannot silently differ from what is deployed.
+// for one stack: parameters, conditions, Globals, intrinsic functions and physical names. It is strict: an unsupported
+// resource type, property, event type or function is an error with its line, so that the system on a laptop can't
+// silently differ from the deployed one.
 //
-// It creates nothing and runs nothing: provision, gateway and the runner do that from the data given here. It does not
-// check the house rules either (infra/test/policy), only what AWS itself would refuse at deployment and what the laptop
-// would do differently without a word.
+// It creates and runs nothing: provision, gateway and the runner do that with its data. It does not check the house
+// rules either (infra/test/policy), only what AWS itself would refuse at deployment and what the laptop would silently
+// do differently.
 package template
 
 import (
@@ -16,19 +16,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Options are what a deployment passes beside the file.
+// Options holds the inputs of a deployment in addition to the file.
 type Options struct {
-	// Parameters override the defaults of the Parameters section. A CommaDelimitedList is given as "a,b". A name
-	// that the template does not declare is an error.
+	// Parameters overrides the defaults of the Parameters section. A CommaDelimitedList is given as "a,b". A name that the
+	// template does not declare is an error.
 	Parameters map[string]string
-	// BaseURL is the address of the embedded AWS, such as http://127.0.0.1:4566. Queue URLs start with it.
+	// BaseURL is the URL of the embedded AWS, such as http://127.0.0.1:4566. Queue URLs start with it.
 	BaseURL string
-	// StackName is AWS::StackName and the first part of every physical name.
+	// StackName is AWS::StackName and the prefix of every physical name.
 	StackName string
 }
 
-// Load reads the template in file and resolves it. Everything it does not understand is an error of the form
-// "<file>:<line>: <logical id>: <what>"; the first one found is returned.
+// Load reads the template in file and resolves it. For unsupported content it returns the first error, in the form
+// "<file>:<line>: <logical id>: <what>".
 func Load(file string, o Options) (*Template, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever starts the runner
 	if err != nil {
@@ -44,7 +44,7 @@ func Load(file string, o Options) (*Template, error) {
 	return t, nil
 }
 
-// load does the work of Load: each step needs what the one before has found.
+// load implements Load. Each step needs the results of the previous one.
 func load(text []byte, o Options) (*Template, error) {
 	d, err := parse(text, serverless)
 	if err != nil {
@@ -73,7 +73,7 @@ func load(text []byte, o Options) (*Template, error) {
 	return b.template, b.outputs(d.outputs)
 }
 
-// newResolver knows the parameters and conditions of a document.
+// newResolver returns a resolver with the parameters and conditions of a document.
 func newResolver(d *document, o Options) (*resolver, error) {
 	parameters, err := parameterValues(d.parameters, o)
 	if err != nil {
@@ -85,8 +85,8 @@ func newResolver(d *document, o Options) (*resolver, error) {
 	return values, values.decideAll()
 }
 
-// presentResources gives the resources whose Condition holds, with Globals merged in, and makes their names known to
-// values, so that references to anything else are refused.
+// presentResources returns the resources whose Condition holds, with Globals merged in, and adds their names to values,
+// so that references to anything else are refused.
 func presentResources(d *document, values *resolver, understood func(kind string) bool) ([]resource, error) {
 	var present []resource
 	declared := map[string]string{}
@@ -111,7 +111,7 @@ func presentResources(d *document, values *resolver, understood func(kind string
 	return present, values.readChosen(present)
 }
 
-// outputs resolves the Outputs section; an output whose Condition does not hold is left out.
+// outputs resolves the Outputs section and omits outputs whose Condition does not hold.
 func (b *builder) outputs(section []entry) error {
 	for _, e := range section {
 		o := read(e.value, e.line)
@@ -142,13 +142,13 @@ func (b *builder) outputs(section []entry) error {
 	return nil
 }
 
-// lineError is a refusal: the line of the template, the logical id it belongs to (if any) and what is wrong.
+// lineError is an error with the line of the template and the logical id (if any) that it concerns.
 type lineError struct {
 	line     int
 	id, text string
 }
 
-// Error leaves the line to Load, which puts it behind the file name.
+// Error omits the line, which Load appends to the file name.
 func (e *lineError) Error() string {
 	if e.id == "" {
 		return e.text
@@ -156,12 +156,12 @@ func (e *lineError) Error() string {
 	return e.id + ": " + e.text
 }
 
-// refuse makes a lineError.
+// refuse returns a lineError.
 func refuse(line int, format string, args ...any) error {
 	return &lineError{line: line, text: fmt.Sprintf(format, args...)}
 }
 
-// in adds the logical id to a refusal that does not have one yet.
+// in adds the logical id to a lineError that has none yet.
 func in(id string, err error) error {
 	if refusal, ok := errors.AsType[*lineError](err); ok && refusal.id == "" {
 		return &lineError{line: refusal.line, id: id, text: refusal.text}

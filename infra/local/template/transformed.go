@@ -7,9 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Permissions reads a template that SAM has transformed, in which nothing is left to say, and gives by the logical
-// id of each function what its role allows. It is as strict about roles as Load; all other resources are only
-// there to be referred to.
+// Permissions reads a template that SAM has transformed, and returns the statements of each function's role by the
+// function's logical id. It is as strict about roles as Load; all other resources only serve as targets of references.
 func Permissions(file string, o Options) (map[string][]Statement, error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the file is named by whoever runs the tests
 	if err != nil {
@@ -62,7 +61,7 @@ func permissions(d *document, o Options) (map[string][]Statement, error) {
 	return all, nil
 }
 
-// valueOf gives the value of a key of a mapping, an empty text where there is none.
+// valueOf returns the value of a key of a mapping, or an empty text if it is missing.
 func valueOf(n *yaml.Node, key string) *yaml.Node {
 	for _, e := range entries(n) {
 		if e.key == key {

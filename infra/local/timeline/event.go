@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// largestRead is the size of an event or answer above which it is not looked into: that would cost more than it tells.
+// largestRead is the maximum size of an event or response that is parsed. Parsing a larger one would cost too much.
 const largestRead = 256 << 10
 
-// event is what tells Lambda's events apart.
+// event holds the fields that distinguish Lambda's events.
 type event struct {
 	HTTPMethod     string `json:"httpMethod"`
 	Resource       string `json:"resource"`
@@ -29,8 +29,8 @@ type event struct {
 	Resources  []string `json:"resources"`
 }
 
-// read tells what an event is about and which request ids the log lines about it bear. A path is shown as declared,
-// since its parameters may be secrets (download links); only what a {proxy+} stands for is filled in.
+// read returns an event's trigger, its subject and the request ids in its log lines. A path is shown as declared, since
+// its parameters may be secrets (download links); only {proxy+} is filled in.
 func read(payload []byte) (trigger, what string, requests []string) {
 	var e event
 	if len(payload) > largestRead || json.Unmarshal(payload, &e) != nil {
@@ -62,7 +62,7 @@ func messages(n int) string {
 	return strconv.Itoa(n) + " messages"
 }
 
-// outcomeOf reads the answer of a function: the status of an HTTP answer, or what became of a batch of messages.
+// outcomeOf reads a function's response: the status of an HTTP response, or the results of a batch of messages.
 func outcomeOf(answer []byte) (outcome string, failed bool) {
 	if status, ok := statusOf(answer); ok {
 		return strconv.Itoa(status), status >= 500
@@ -76,7 +76,7 @@ func outcomeOf(answer []byte) (outcome string, failed bool) {
 	return "done", false
 }
 
-// statusOf reads the statusCode of an answer to API Gateway without reading the body, which may be large.
+// statusOf reads the statusCode of a response to API Gateway without reading the body, which may be large.
 func statusOf(answer []byte) (status int, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(answer))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {

@@ -10,16 +10,16 @@ import (
 	"recordbridge/infra/local/lambda"
 )
 
-// record is an invocation with what only the Recorder needs to know of it.
+// record is an invocation with the Recorder's private data about it.
 type record struct {
 	Invocation
 
-	begun     time.Time // when a process got it
-	troubled  bool      // a unit-of-work line says ERROR
+	begun     time.Time // when a process received it
+	troubled  bool      // a unit-of-work line has level ERROR
 	lineBytes int
 }
 
-// Asked notes that function was asked to deal with payload; trace is the root of a trace id of its own.
+// Asked records that function was invoked with payload; trace is the root of the invocation's own trace id.
 func (r *Recorder) Asked(trace, function string, payload []byte) {
 	trigger, what, requests := read(payload)
 	r.mu.Lock()
@@ -38,7 +38,7 @@ func (r *Recorder) Asked(trace, function string, payload []byte) {
 	}
 }
 
-// Starting notes that a process is being started for the invocation.
+// Starting records that a process is being started for the invocation.
 func (r *Recorder) Starting(trace string) {
 	r.with(trace, func(known *record) {
 		known.Cold = true
@@ -46,7 +46,7 @@ func (r *Recorder) Starting(trace string) {
 	})
 }
 
-// Given notes that a process has been given the invocation, under Lambda's request id.
+// Given records that a process has received the invocation, under Lambda's request id.
 func (r *Recorder) Given(trace, request string) {
 	r.with(trace, func(known *record) {
 		r.started(known)
@@ -56,8 +56,8 @@ func (r *Recorder) Given(trace, request string) {
 	})
 }
 
-// Wrote notes a line of a process that the invocation was the last to occupy. The line counts as that of another
-// invocation when it bears the other's request id: a pipe may be read after the process has gone on to the next one.
+// Wrote records a line of a process whose most recent invocation this is. A line with another invocation's request id
+// counts for that one: a pipe may be read after the process has continued with the next invocation.
 func (r *Recorder) Wrote(trace, line string) {
 	var unit struct {
 		Message string `json:"msg"`
@@ -86,8 +86,8 @@ func (r *Recorder) Wrote(trace, line string) {
 	}
 }
 
-// Over notes how the invocation ended: with the function's answer, or with err, a *lambda.FunctionError when it was the
-// function that failed. peakMemory, in bytes, is 0 when it is not known.
+// Over records the end of the invocation: the function's response, or err, which is a *lambda.FunctionError if the
+// function itself failed. peakMemory, in bytes, is 0 if unknown.
 func (r *Recorder) Over(trace string, answer []byte, err error, peakMemory int64) {
 	outcome, failed := outcomeOf(answer)
 	message := ""
@@ -111,7 +111,7 @@ func (r *Recorder) Over(trace string, answer []byte, err error, peakMemory int64
 	})
 }
 
-// with calls change under the lock, unless the invocation is forgotten.
+// with calls change under the lock unless the invocation has been dropped.
 func (r *Recorder) with(trace string, change func(*record)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,16 +120,16 @@ func (r *Recorder) with(trace string, change func(*record)) {
 	}
 }
 
-// claim makes request an id by which lines find known. The caller holds the lock.
+// claim makes request an id by which log lines find known. The caller holds the lock.
 func (r *Recorder) claim(known *record, request string) {
 	if request == "" {
 		return
 	}
 	known.RequestIDs = append(known.RequestIDs, request)
-	r.byRequest[request] = known // a message that comes again belongs to its latest delivery
+	r.byRequest[request] = known // a redelivered message belongs to its latest delivery
 }
 
-// started ends the time in which a process starts for known. The caller holds the lock.
+// started ends the process start for known. The caller holds the lock.
 func (r *Recorder) started(known *record) {
 	left := slices.DeleteFunc(r.starting[known.Function], func(other *record) bool { return other == known })
 	if len(left) == 0 {
@@ -140,7 +140,7 @@ func (r *Recorder) started(known *record) {
 }
 
 // forgetOne drops the oldest invocation of the function that has the most, so that a busy one, such as the sandbox's
-// portal during an export, does not drive the others out. The caller holds the lock.
+// portal during an export, does not displace the others. The caller holds the lock.
 func (r *Recorder) forgetOne() {
 	busiest := r.recent[0].Function
 	for function, n := range r.ofEach {

@@ -13,12 +13,12 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// keptAnswer is how many bytes of an answer are kept until the error code has been read out of them.
+// keptAnswer is the number of bytes of a response that are buffered for reading the error code.
 const keptAnswer = 4 << 10
 
-// Middleware notes the calls that invocations make. A call without a known trace id belongs to the process that starts
-// for its caller, if there is exactly one: before its first invocation a process has no trace id to send. All other
-// calls pass untouched.
+// Middleware returns middleware that records the calls of invocations. A call without a known trace id belongs to the
+// process that is starting for its caller, if there is exactly one: before its first invocation a process has no trace
+// id to send. All other calls pass unrecorded.
 func (r *Recorder) Middleware() wire.Middleware {
 	return func(next wire.Handler) wire.Handler {
 		return func(w http.ResponseWriter, request *http.Request, c wire.Call) {
@@ -30,13 +30,13 @@ func (r *Recorder) Middleware() wire.Middleware {
 			began := r.now()
 			in, out := &incoming{ReadCloser: request.Body}, &outgoing{ResponseWriter: w}
 			var body []byte
-			if c.Service != "s3" { // whose targets are paths, and whose bodies are streams
-				body, _ = wire.Body(request) // the service says what is wrong with one that cannot be read
+			if c.Service != "s3" { // its targets are paths, and its bodies are streams
+				body, _ = wire.Body(request) // the service reports an unreadable body
 			} else if request.Body != nil {
 				request.Body = in
 			}
 			finished := false
-			defer func() { // also when the handler breaks the connection off, by a panic
+			defer func() { // even if the handler aborts the connection with a panic
 				if !finished {
 					out.status = 0
 				}
@@ -48,13 +48,13 @@ func (r *Recorder) Middleware() wire.Middleware {
 				}, began)
 			}()
 			next(out, request, c)
-			out.WriteHeader(http.StatusOK) // of an answer without a body
+			out.WriteHeader(http.StatusOK) // for a response without a body
 			finished = true
 		}
 	}
 }
 
-// owner finds the invocation that a call belongs to, "" when there is none.
+// owner finds the invocation that a call belongs to, or returns "" if there is none.
 func (r *Recorder) owner(request *http.Request, caller string) (trace string, starting bool) {
 	header := request.Header.Get("X-Amzn-Trace-Id")
 	r.mu.Lock()
@@ -64,7 +64,7 @@ func (r *Recorder) owner(request *http.Request, caller string) (trace string, st
 			return root, false
 		}
 	}
-	// A call without an address has not come through a socket: the runner itself polls queues in a function's name.
+	// A call without a remote address did not come through a socket: the runner itself polls queues in a function's name.
 	candidates := r.starting[caller]
 	if header == "" && request.RemoteAddr != "" && len(candidates) == 1 {
 		return candidates[0].ID, true
@@ -72,7 +72,7 @@ func (r *Recorder) owner(request *http.Request, caller string) (trace string, st
 	return "", false
 }
 
-// note keeps a call that came in at began.
+// note records a call that arrived at began.
 func (r *Recorder) note(trace string, c Call, began time.Time) {
 	r.with(trace, func(known *record) {
 		known.CallCount++
@@ -97,7 +97,7 @@ func (b *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// outgoing is an answer; of one that tells of an error it keeps the beginning.
+// outgoing is a response. It buffers the beginning of an error response.
 type outgoing struct {
 	http.ResponseWriter
 
@@ -106,7 +106,7 @@ type outgoing struct {
 	kept   bytes.Buffer
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (a *outgoing) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -131,7 +131,7 @@ func (a *outgoing) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// code reads AWS's error code out of an answer, in the JSON protocols or in XML.
+// code reads AWS's error code from a response, in the JSON protocols or in XML.
 func (a *outgoing) code() string {
 	if a.status < http.StatusBadRequest {
 		return ""
@@ -158,7 +158,7 @@ func (a *outgoing) code() string {
 	}
 }
 
-// unescaped is the path of an S3 request as a person reads it.
+// unescaped returns the path of an S3 request in readable form.
 func unescaped(r *http.Request) string {
 	path, err := url.PathUnescape(r.URL.EscapedPath())
 	if err != nil {

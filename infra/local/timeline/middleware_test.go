@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/timeline"
 )
 
-// answer is a service that reads the request and answers.
+// answer returns a service that reads the request and responds.
 func answer(status int, body string) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -24,7 +24,7 @@ func answer(status int, body string) wire.Handler {
 	}
 }
 
-// call makes one AWS call of the invocation trace through the middleware, none when it is "".
+// call makes one AWS call through the middleware with the trace id trace, or with none if it is "".
 func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace string,
 	serve wire.Handler,
 ) *httptest.ResponseRecorder {
@@ -38,7 +38,7 @@ func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace st
 	return recorder
 }
 
-func TestACallBelongsToTheInvocationWhoseTraceItCarries(t *testing.T) {
+func TestCallBelongsToInvocationOfItsTrace(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "F", nil) // 1 ms
@@ -71,20 +71,20 @@ func TestACallBelongsToTheInvocationWhoseTraceItCarries(t *testing.T) {
 	}
 }
 
-func TestACallWithoutATraceBelongsToTheOneProcessThatStarts(t *testing.T) {
+func TestCallWithoutTraceBelongsToOnlyStartingProcess(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "F", nil)
-	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // nothing starts yet
+	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // nothing is starting yet
 	r.Starting("1-a")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
 	r.Asked("1-b", "F", nil)
 	r.Starting("1-b")
-	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // of the first or of the second?
+	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // ambiguous: two are starting
 	r.Given("1-a", "")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/q"}`, "", answer(200, "{}"))
 	r.Given("1-b", "")
-	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // nothing starts any more
+	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // nothing is starting any more
 	for id, want := range map[string]string{"1-a": "/p", "1-b": "/q"} {
 		if got := get(t, r, id).Calls; len(got) != 1 || got[0].Target != want || !got[0].Init {
 			t.Errorf("%s: got %+v, want one call about %s", id, got, want)
@@ -92,7 +92,7 @@ func TestACallWithoutATraceBelongsToTheOneProcessThatStarts(t *testing.T) {
 	}
 }
 
-func TestACallOfTheRunnerItselfBelongsToNoProcess(t *testing.T) {
+func TestRunnersOwnCallBelongsToNoInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "F", nil)
@@ -106,7 +106,7 @@ func TestACallOfTheRunnerItselfBelongsToNoProcess(t *testing.T) {
 	}
 }
 
-func TestTheTargetOfACallIsItsAddressAndNothingElse(t *testing.T) {
+func TestCallTargetExcludesContent(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ service, operation, body, want string }{
 		{
@@ -140,7 +140,7 @@ func TestTheTargetOfACallIsItsAddressAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestACallOfS3IsNamedByItsPath(t *testing.T) {
+func TestS3CallTargetIsPath(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "F", nil)
@@ -153,7 +153,7 @@ func TestACallOfS3IsNamedByItsPath(t *testing.T) {
 	}
 }
 
-func TestABrokenConnectionIsACallWithoutAStatus(t *testing.T) {
+func TestBrokenConnectionIsCallWithoutStatus(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "F", nil)
@@ -171,7 +171,7 @@ func TestABrokenConnectionIsACallWithoutAStatus(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstTwoHundredCallsAreKept(t *testing.T) {
+func TestFirstTwoHundredCallsAreStored(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "F", nil)

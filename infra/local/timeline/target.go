@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// parameters are the members of requests that name what a call is about.
+// parameters holds the members of requests that name a call's target.
 type parameters struct {
 	TableName, IndexName string
 	RequestItems         map[string]json.RawMessage
@@ -21,7 +21,7 @@ type parameters struct {
 	Name                 string
 }
 
-// targetOf names what a call is about, and never what it says about it: no keys or values of rows, no messages.
+// targetOf names the target of a call, but never its content: no keys or values of rows, no messages.
 func targetOf(service string, r *http.Request, body []byte) string {
 	if service == "s3" {
 		return strings.TrimPrefix(unescaped(r), "/")
@@ -45,7 +45,7 @@ func targetOf(service string, r *http.Request, body []byte) string {
 	}
 }
 
-// tables names the table of a call with its index, or the tables of a batch or transaction with the number of rows.
+// tables returns the table of a call with its index, or the tables of a batch or transaction with the number of rows.
 func (p *parameters) tables() string {
 	switch {
 	case p.IndexName != "":
@@ -60,7 +60,7 @@ func (p *parameters) tables() string {
 		}
 	}
 	for table := range p.RequestItems {
-		rows[table] = 0 // how many there are is written in two ways; the name is enough
+		rows[table] = 0 // two formats specify the count; the name is sufficient
 	}
 	names := make([]string, 0, len(rows))
 	for _, table := range slices.Sorted(maps.Keys(rows)) {

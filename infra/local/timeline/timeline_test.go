@@ -15,7 +15,7 @@ import (
 	"recordbridge/infra/local/timeline"
 )
 
-// clock goes on by a millisecond whenever it is read, so that every moment is another.
+// clock advances by a millisecond at each reading, so that all times differ.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -50,7 +50,7 @@ func get(t *testing.T, r *timeline.Recorder, id string) timeline.Invocation {
 	return got
 }
 
-func TestAnInvocationIsToldFromBeginningToEnd(t *testing.T) {
+func TestRecorderStoresCompleteInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "GetFunction", []byte(request)) // at 1 ms
@@ -75,7 +75,7 @@ func TestAnInvocationIsToldFromBeginningToEnd(t *testing.T) {
 	}
 }
 
-func TestWhatTriggeredAnInvocationAndHowItEnded(t *testing.T) {
+func TestRecorderReportsTriggerAndOutcome(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, event, answer          string
@@ -142,7 +142,7 @@ func TestWhatTriggeredAnInvocationAndHowItEnded(t *testing.T) {
 	}
 }
 
-func TestAWideLineFindsItsInvocationAlsoWhenItComesLate(t *testing.T) {
+func TestLateWideLineFindsItsInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "F", []byte(request))
@@ -164,7 +164,7 @@ func TestAWideLineFindsItsInvocationAlsoWhenItComesLate(t *testing.T) {
 	}
 }
 
-func TestALoggedErrorMakesAnInvocationFailed(t *testing.T) {
+func TestLoggedErrorMarksInvocationFailed(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "F", []byte(batch))
@@ -180,7 +180,7 @@ func TestALoggedErrorMakesAnInvocationFailed(t *testing.T) {
 	}
 }
 
-func TestInvocationsAreChosen(t *testing.T) {
+func TestListFiltersInvocations(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	for i, function := range []string{"A", "B", "A", "C"} {
@@ -215,7 +215,7 @@ func TestInvocationsAreChosen(t *testing.T) {
 	}
 }
 
-func TestAnInvocationThatIsNotOverShowsHowLongItHasTaken(t *testing.T) {
+func TestUnfinishedInvocationShowsElapsedTime(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-a", "F", nil)
@@ -228,7 +228,7 @@ func TestAnInvocationThatIsNotOverShowsHowLongItHasTaken(t *testing.T) {
 	}
 }
 
-func TestTheMemoryIsBoundedAndABusyFunctionDrivesNobodyOut(t *testing.T) {
+func TestRecorderIsBoundedAndFairToQuietFunctions(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	r.Asked("1-first", "Rare", []byte(request))
@@ -260,7 +260,7 @@ func TestTheMemoryIsBoundedAndABusyFunctionDrivesNobodyOut(t *testing.T) {
 	}
 }
 
-func TestManyMayTellAndAskAtOnce(t *testing.T) {
+func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
 	r := recorder()
 	var all sync.WaitGroup

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	longPoll     = 20              // seconds; SQS's longest
-	afterFailure = time.Second     // before a queue that could not be read is asked again
-	deleteTime   = 5 * time.Second // for the deletion of what was handled, also when the runner is stopping
+	longPoll     = 20              // in seconds; SQS's maximum
+	afterFailure = time.Second     // before a queue that could not be read is polled again
+	deleteTime   = 5 * time.Second // to delete handled messages, even while the runner is stopping
 )
 
-// poll hands batches to the function of source, one after the other and without waiting for its answers while there
-// are fewer than Source.Batches to come. It asks for messages only when one more batch can be worked on: what waits in
-// the queue is not in flight.
+// poll passes batches to the function of source one after the other, without waiting for the responses as long as fewer
+// than Source.Batches are in progress. It receives messages only if another batch can be processed: messages waiting in
+// the queue are not in flight.
 func (t *Triggers) poll(ctx context.Context, source Source) {
 	for ctx.Err() == nil && !t.attach(ctx, source) {
 		pause(ctx, afterFailure)
@@ -41,7 +41,7 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 		}
 		received, err := source.Queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl:                    &source.QueueURL,
-			MaxNumberOfMessages:         int32(min(max(source.BatchSize, 1), 10)), // the range of SQS
+			MaxNumberOfMessages:         int32(min(max(source.BatchSize, 1), 10)), // within SQS's limits
 			WaitTimeSeconds:             longPoll,
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 		})
@@ -64,8 +64,8 @@ func (t *Triggers) poll(ctx context.Context, source Source) {
 	}
 }
 
-// attach asks for the queue's attributes, as Lambda does before it connects a queue to a function: a role that may not
-// ask gets no messages.
+// attach requests the queue's attributes, as Lambda does before it connects a queue to a function: a role without that
+// permission gets no messages.
 func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	_, err := source.Queue.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
 		QueueUrl: &source.QueueURL, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameVisibilityTimeout},
@@ -77,8 +77,8 @@ func (t *Triggers) attach(ctx context.Context, source Source) bool {
 	return err == nil
 }
 
-// handle invokes the function with one batch and deletes what it has dealt with. What stays becomes visible again when
-// its visibility timeout ends, and goes to the dead letter queue when that happens too often.
+// handle invokes the function with one batch and deletes the messages that it has handled. The others become visible
+// again when their visibility timeout ends, and go to the dead-letter queue if that happens too often.
 func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Message) {
 	payload, err := json.Marshal(t.event(source, batch))
 	if err != nil {
@@ -103,7 +103,7 @@ func (t *Triggers) handle(ctx context.Context, source Source, batch []types.Mess
 	t.remove(ctx, source, done)
 }
 
-// remove deletes messages, even when ctx has just ended: they are done, and must not be done again.
+// remove deletes messages, even if ctx has just ended: they have been handled and must not be handled again.
 func (t *Triggers) remove(ctx context.Context, source Source, messages []types.Message) {
 	if len(messages) == 0 {
 		return
@@ -129,7 +129,7 @@ func (t *Triggers) remove(ctx context.Context, source Source, messages []types.M
 	}
 }
 
-// event is the batch as Lambda shows it to a function.
+// event returns the batch in Lambda's form.
 func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 	records := make([]events.SQSMessage, len(batch))
 	for i, message := range batch {
@@ -139,7 +139,7 @@ func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 			Body:              aws.ToString(message.Body),
 			Md5OfBody:         aws.ToString(message.MD5OfBody),
 			Attributes:        message.Attributes,
-			MessageAttributes: map[string]events.SQSMessageAttribute{}, // nobody sends any
+			MessageAttributes: map[string]events.SQSMessageAttribute{}, // no sender sets any
 			EventSource:       "aws:sqs",
 			EventSourceARN:    source.QueueARN,
 			AWSRegion:         t.options.Region,
@@ -148,8 +148,8 @@ func (t *Triggers) event(source Source, batch []types.Message) events.SQSEvent {
 	return events.SQSEvent{Records: records}
 }
 
-// succeeded reads the answer of a function that reports failed messages. An answer that cannot be understood, or that
-// names a message which is not of the batch, means that all have failed:
+// succeeded reads the response of a function that reports failed messages. A response that is invalid, or names a
+// message outside the batch, means that all have failed:
 // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
 func succeeded(batch []types.Message, answer []byte) []types.Message {
 	var report struct {

@@ -21,7 +21,7 @@ import (
 	"recordbridge/infra/local/triggers"
 )
 
-func TestAMessageReachesTheFunctionInLambdasShape(t *testing.T) {
+func TestMessageReachesFunctionAsLambdaEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		worker, q := &function{}, newQueue(t, 5)
@@ -62,16 +62,16 @@ func TestAMessageReachesTheFunctionInLambdasShape(t *testing.T) {
 	})
 }
 
-func TestWhatAnAnswerMeansForTheMessagesOfItsBatch(t *testing.T) {
+func TestResponseDecidesBatchMessages(t *testing.T) {
 	t.Parallel()
 	answer := func(text string) func([]string) ([]byte, error) {
 		return func([]string) ([]byte, error) { return []byte(text), nil }
 	}
 	tests := []struct {
 		name    string
-		all     bool // the function does not report single failures
+		all     bool // the function does not report individual failures
 		respond func(ids []string) ([]byte, error)
-		stay    []string // bodies that come again
+		stay    []string // bodies that are delivered again
 	}{
 		{name: "an empty list", respond: answer(`{"batchItemFailures":[]}`)},
 		{name: "a null list", respond: answer(`{"batchItemFailures":null}`)},
@@ -148,7 +148,7 @@ func TestWhatAnAnswerMeansForTheMessagesOfItsBatch(t *testing.T) {
 	}
 }
 
-func TestAMessageThatAlwaysFailsEndsInTheDeadLetterQueue(t *testing.T) {
+func TestRepeatedlyFailingMessageBecomesDeadLetter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t, 3)
@@ -180,8 +180,8 @@ func TestAMessageThatAlwaysFailsEndsInTheDeadLetterQueue(t *testing.T) {
 	})
 }
 
-// TestABatchThatTakesLongHoldsUpNoOther: neither those that are there when it begins nor those that come later.
-func TestABatchThatTakesLongHoldsUpNoOther(t *testing.T) {
+// TestSlowBatchDelaysNoOther covers batches available when it starts and later ones.
+func TestSlowBatchDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		worker, q := &function{}, newQueue(t, 5)
@@ -205,7 +205,7 @@ func TestABatchThatTakesLongHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-func TestNoMoreBatchesRunThanTheSourceMayHave(t *testing.T) {
+func TestSourceLimitsConcurrentBatches(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var running, most atomic.Int32
@@ -231,7 +231,7 @@ func TestNoMoreBatchesRunThanTheSourceMayHave(t *testing.T) {
 	})
 }
 
-func TestAQueueThatCannotBeReadIsAskedAgainAfterASecond(t *testing.T) {
+func TestUnreadableQueueIsPolledAgainAfterOneSecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		broken := &brokenQueue{}
@@ -246,7 +246,7 @@ func TestAQueueThatCannotBeReadIsAskedAgainAfterASecond(t *testing.T) {
 	})
 }
 
-func TestWhatIsHandledIsDeletedAlsoWhenTheRunnerStops(t *testing.T) {
+func TestHandledMessagesAreDeletedWhenRunnerStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		worker, q := &function{}, newQueue(t, 5)
@@ -269,7 +269,7 @@ func TestWhatIsHandledIsDeletedAlsoWhenTheRunnerStops(t *testing.T) {
 	})
 }
 
-func TestAQueueWhoseAttributesTheFunctionMayNotAskForSendsNothing(t *testing.T) {
+func TestQueueIsNotPolledWithoutAttributesRight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		closed := &brokenQueue{refusals: 5}
@@ -288,7 +288,7 @@ func TestAQueueWhoseAttributesTheFunctionMayNotAskForSendsNothing(t *testing.T) 
 	})
 }
 
-// brokenQueue cannot be read, and at first not even be asked about.
+// brokenQueue can't be read, and its attributes can't be requested at first.
 type brokenQueue struct {
 	refusals int
 	reads    atomic.Int64
@@ -317,7 +317,7 @@ func (b *brokenQueue) DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatc
 	return nil, errors.New("no connection")
 }
 
-// batch reads the ids and bodies of an SQS event.
+// batch returns the ids and bodies of an SQS event.
 func batch(t *testing.T, payload []byte) (ids, bodies []string) {
 	t.Helper()
 	var event events.SQSEvent

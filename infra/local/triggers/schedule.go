@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// ErrNoSchedule tells that a function has no schedule that could be fired.
+// ErrNoSchedule is returned when a function has no schedule to fire.
 var ErrNoSchedule = errors.New("the function has no schedule")
 
-// Fire invokes function now as its schedule would, and returns when it is done. The errors are ErrNoSchedule and those
-// of the invocation.
+// Fire invokes function now as its schedule would, and returns when it is done. The error is ErrNoSchedule or the
+// invocation's.
 func (t *Triggers) Fire(ctx context.Context, function string) error {
 	at := slices.IndexFunc(t.options.Schedules, func(s Schedule) bool { return s.Function == function })
 	if at < 0 {
@@ -26,8 +26,8 @@ func (t *Triggers) Fire(ctx context.Context, function string) error {
 	return t.fire(ctx, t.options.Schedules[at])
 }
 
-// tick fires schedule at its rate, the first time after one period. As EventBridge does, it does not wait for an
-// invocation before it makes the next one.
+// tick fires schedule at its rate, the first time after one period. Like EventBridge, it does not wait for one
+// invocation before it starts the next.
 func (t *Triggers) tick(ctx context.Context, schedule Schedule) {
 	var running sync.WaitGroup
 	defer running.Wait()

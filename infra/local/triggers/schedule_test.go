@@ -16,7 +16,7 @@ func everyMinute() []triggers.Schedule {
 	return []triggers.Schedule{{Name: "SweeperFunctionEveryMinute", Function: "SweeperFunction", Every: time.Minute}}
 }
 
-func TestAScheduleFiresAtItsRateInTheShapeOfEventBridge(t *testing.T) {
+func TestScheduleFiresAtRateAsEventBridgeEvent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeper, began := &function{}, time.Now()
@@ -51,7 +51,7 @@ func TestAScheduleFiresAtItsRateInTheShapeOfEventBridge(t *testing.T) {
 	})
 }
 
-func TestASlowRunDoesNotDelayTheNextOne(t *testing.T) {
+func TestSlowScheduledRunDoesNotDelayNext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeper := &function{respond: func([]byte) ([]byte, error) {
@@ -69,7 +69,7 @@ func TestASlowRunDoesNotDelayTheNextOne(t *testing.T) {
 	})
 }
 
-func TestAScheduleCanBeFiredByHand(t *testing.T) {
+func TestFireRunsSchedule(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the table is gone")
 	sweeper := &function{}

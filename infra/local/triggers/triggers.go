@@ -1,7 +1,7 @@
 // Package triggers invokes functions as AWS does without a caller: from their queues (Lambda's SQS event source
-// mapping) and on their schedules (EventBridge rules). It owns polling, the events' shape and what an answer means for
-// the messages. It runs no functions (package lambda does) and keeps no messages (the embedded SQS does: visibility
-// timeouts and dead letter queues are its business).
+// mapping) and on their schedules (EventBridge rules). It owns polling, the format of events and the meaning of a
+// response for the messages. It does not run functions (package lambda does) or store messages (the embedded SQS does,
+// including visibility timeouts and dead-letter queues).
 package triggers
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// Invoker runs one function to its end.
+// Invoker runs one function to completion.
 type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) ([]byte, error)
 }
 
-// Queue is the part of the SQS client that an event source mapping uses, with the rights of its function.
+// Queue is the part of the SQS client that an event source mapping uses, with the function's permissions.
 type Queue interface {
 	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput,
 		...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
@@ -33,9 +33,9 @@ type Source struct {
 	Queue           Queue
 	QueueURL        string
 	QueueARN        string
-	BatchSize       int  // most messages of one invocation, 1 to 10
-	Batches         int  // most invocations at once
-	PartialFailures bool // the function reports which messages failed (ReportBatchItemFailures)
+	BatchSize       int  // maximum messages per invocation, 1 to 10
+	Batches         int  // maximum concurrent invocations
+	PartialFailures bool // the function reports failed messages (ReportBatchItemFailures)
 }
 
 // Schedule is a rule that invokes a function at a fixed rate.
@@ -45,7 +45,7 @@ type Schedule struct {
 	Every    time.Duration
 }
 
-// Options of New.
+// Options configures New.
 type Options struct {
 	Invoker   Invoker
 	Sources   []Source
@@ -53,17 +53,17 @@ type Options struct {
 	Region    string
 	Account   string
 	NewID     func() string // a UUID for every scheduled event
-	Log       *slog.Logger  // tells of failed invocations
+	Log       *slog.Logger  // receives failed invocations
 }
 
-// Triggers are the queues and schedules of one stack.
+// Triggers holds the queues and schedules of one stack.
 type Triggers struct{ options Options }
 
 // New prepares the triggers; nothing happens before Run or Fire.
 func New(options Options) *Triggers { return &Triggers{options: options} }
 
-// Run polls the queues and fires the schedules until ctx ends. It returns when all of its work has stopped; a batch
-// that a function still works on then comes back after its visibility timeout.
+// Run polls the queues and fires the schedules until ctx ends. It returns when all its work has stopped. A batch that a
+// function is still processing is then delivered again after its visibility timeout.
 func (t *Triggers) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, source := range t.options.Sources {

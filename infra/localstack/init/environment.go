@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// options are what an environment is made of.
+// options configures an environment.
 type options struct {
 	reports   reports
 	limit     time.Duration // of an invocation
@@ -31,7 +31,7 @@ func newEnvironment(o options) (*environment, error) {
 	return &environment{options: o, output: out, asked: make(chan invocation)}, err
 }
 
-// ServeHTTP takes an invocation; what comes of it is reported later.
+// ServeHTTP accepts an invocation; its result is reported later.
 func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var i invocation
 	if err := json.NewDecoder(r.Body).Decode(&i); err != nil || r.URL.Path != "/invoke" {
@@ -45,8 +45,8 @@ func (e *environment) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// run keeps the function running until ctx ends. As Lambda does, it starts it again after it has exited or taken too
-// long. One that does not get ready is reported and ends the environment.
+// run keeps the function running until ctx ends. As Lambda does, it restarts the function after it has exited or timed
+// out. If the function fails to start, run reports that and ends the environment.
 func (e *environment) run(ctx context.Context) error {
 	for first := true; ctx.Err() == nil; first = false {
 		p, err := begin(ctx, e.options, e.output)
@@ -73,7 +73,8 @@ func (e *environment) run(ctx context.Context) error {
 	return nil
 }
 
-// await waits until the process asks for its first invocation, and returns why it does not, as Lambda tells it.
+// await waits until the process requests its first invocation. If it does not, await returns the reason in Lambda's
+// form.
 func (e *environment) await(ctx context.Context, p *process) (why []byte) {
 	select {
 	case <-ctx.Done():
@@ -87,17 +88,17 @@ func (e *environment) await(ctx context.Context, p *process) (why []byte) {
 	}
 }
 
-// exited is a process that has ended of its own accord.
+// exited returns the failure of a process that has exited by itself.
 func (e *environment) exited(p *process) []byte {
 	select {
-	case why := <-p.api.broken: // it has said why before
+	case why := <-p.api.broken: // it has already reported the reason
 		return why
 	default:
 		return encode(failure{Type: "Runtime.ExitError", Message: fmt.Sprint(p.exit, " ", e.output.take())})
 	}
 }
 
-// serve gives a process its invocations, until one takes too long or the process has ended.
+// serve passes invocations to a process until one times out or the process has ended.
 func (e *environment) serve(ctx context.Context, p *process) {
 	for {
 		select {
@@ -116,7 +117,7 @@ func (e *environment) serve(ctx context.Context, p *process) {
 	}
 }
 
-// invoke hands an invocation to a process. It also tells whether the process can have another one.
+// invoke passes an invocation to a process. It also reports whether the process can handle another one.
 func (e *environment) invoke(ctx context.Context, p *process, i invocation) (result outcome, usable bool) {
 	limit := time.NewTimer(e.limit)
 	defer limit.Stop()
@@ -124,7 +125,7 @@ func (e *environment) invoke(ctx context.Context, p *process, i invocation) (res
 	for work := p.api.work; ; {
 		select {
 		case work <- i:
-			work = nil // it has it
+			work = nil // the process has received it
 		case result = <-p.api.done:
 			return result, true
 		case <-p.gone:

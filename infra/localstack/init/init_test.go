@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// TestMain plays the function where the test program is started as one.
+// TestMain acts as the function if the test program is started as one.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PLAY") {
 	case "":
@@ -25,10 +25,10 @@ func TestMain(m *testing.M) {
 	case "function":
 		lambda.Start(play)
 	}
-	os.Exit(3) // a function that ends at once
+	os.Exit(3) // a function that exits immediately
 }
 
-// play does as the event says.
+// play does what the event requests.
 func play(ctx context.Context, does string) (string, error) {
 	fmt.Println("asked to", does)
 	switch does {
@@ -45,10 +45,10 @@ func play(ctx context.Context, does string) (string, error) {
 	return does + " " + os.Getenv("LOCALSTACK_RUNTIME_ID") + os.Getenv("GREETING"), nil
 }
 
-// report is what LocalStack was told.
+// report is a report to LocalStack.
 type report struct{ path, body string }
 
-// begun runs an environment against a LocalStack that only keeps what it is told.
+// begun runs an environment with a fake LocalStack that only records reports.
 func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-chan report) {
 	t.Helper()
 	told := make(chan report, 10)
@@ -84,7 +84,7 @@ func begun(t *testing.T, role string, limit time.Duration) (*httptest.Server, <-
 	return server, told
 }
 
-// ask sends an invocation and returns what LocalStack is told of it.
+// ask sends an invocation and returns the report about it.
 func ask(t *testing.T, server *httptest.Server, told <-chan report, does string) (log, answer report) {
 	t.Helper()
 	body := encode(invocation{ID: "id-1", ARN: "arn", Payload: string(encode(does)), Trace: "Root=1"})
@@ -96,14 +96,14 @@ func ask(t *testing.T, server *httptest.Server, told <-chan report, does string)
 	return <-told, <-told
 }
 
-func TestAnInvocationIsAnsweredAndTheFunctionStartedAgainWhenNeeded(t *testing.T) {
+func TestEnvironmentReportsInvocationsAndRestartsFunction(t *testing.T) {
 	t.Parallel()
 	server, told := begun(t, "function", time.Second)
 	if got := <-told; got.path != "/status/container/ready" {
 		t.Fatalf("got %v, want it to be ready", got)
 	}
 	for _, test := range []struct{ does, path, body string }{
-		{"work", "response", `"work hello"`}, // and without the variables of LocalStack
+		{"work", "response", `"work hello"`}, // and without LocalStack's variables
 		{"fail", "error", "as it was told"},
 		{"exit", "error", "Runtime.ExitError"},
 		{"work again", "response", `"work again hello"`},
@@ -123,7 +123,7 @@ func TestAnInvocationIsAnsweredAndTheFunctionStartedAgainWhenNeeded(t *testing.T
 	}
 }
 
-func TestAFunctionThatDoesNotStartIsTold(t *testing.T) {
+func TestEnvironmentReportsFailedStart(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[string]string{"none": "exit status 3", "": "Runtime.InvalidEntrypoint"} {
 		_, told := begun(t, role, time.Second)
@@ -133,7 +133,7 @@ func TestAFunctionThatDoesNotStartIsTold(t *testing.T) {
 	}
 }
 
-func TestOnlyInvocationsAreTaken(t *testing.T) {
+func TestEnvironmentRefusesOtherRequests(t *testing.T) {
 	t.Parallel()
 	server, _ := begun(t, "function", time.Second)
 	for path, body := range map[string]string{"/invoke": "no JSON", "/": "{}"} {

@@ -1,7 +1,7 @@
-// Command init is what LocalStack 4.14 starts in the container of a function whose runtime is provided.al2023: it runs
-// /var/task/bootstrap, serves it the Lambda Runtime API, and tells LocalStack what came of each invocation.
-// LocalStack's own is downloaded from a place that CI does not reach; nothing but CI uses this one. It has one
-// invocation at a time, no extensions, no streaming and no telemetry.
+// Command init is the program that LocalStack 4.14 starts in the container of a function with the runtime
+// provided.al2023: it runs /var/task/bootstrap, serves the Lambda Runtime API to it, and reports the result of each
+// invocation to LocalStack. LocalStack's own program is downloaded from a server that CI can't reach; only CI uses this
+// one. It handles one invocation at a time, without extensions, streaming or telemetry.
 package main
 
 import (
@@ -19,15 +19,15 @@ import (
 
 const (
 	taskFolder = "/var/task"
-	// invocationAddress is where LocalStack sends invocations.
+	// invocationAddress is the address to which LocalStack sends invocations.
 	invocationAddress = ":9563"
 )
 
-// settings is what LocalStack sets in the container.
+// settings holds the variables that LocalStack sets in the container.
 type settings struct {
-	Endpoint string `env:"LOCALSTACK_RUNTIME_ENDPOINT,required"` // what came of an invocation is posted there
+	Endpoint string `env:"LOCALSTACK_RUNTIME_ENDPOINT,required"` // URL to which results of invocations are posted
 	ID       string `env:"LOCALSTACK_RUNTIME_ID,required"`       // of this container
-	Timeout  int    `env:"AWS_LAMBDA_FUNCTION_TIMEOUT,required"` // seconds
+	Timeout  int    `env:"AWS_LAMBDA_FUNCTION_TIMEOUT,required"` // in seconds
 }
 
 func main() {
@@ -65,7 +65,7 @@ func run(ctx context.Context) error {
 	return err
 }
 
-// forFunctions are the variables that a function sees: all but those between LocalStack and this program.
+// forFunctions returns the variables for a function: all except those between LocalStack and this program.
 func forFunctions(all []string) []string {
 	var kept []string
 	for _, v := range all {

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// process is the function's binary with the Runtime API that it talks to.
+// process is the function's binary with its Runtime API.
 type process struct {
 	api    *runtimeAPI
 	server *http.Server
 	kill   context.CancelFunc
 	gone   chan struct{} // closed when the process has ended
-	exit   error         // how it ended, then
+	exit   error         // its exit error, valid once gone is closed
 }
 
 // begin starts the function.
@@ -52,17 +52,17 @@ func begin(ctx context.Context, o options, output *output) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process, if it has not ended yet, and waits for that.
+// stop ends the process if it is still running and waits for its end.
 func (p *process) stop() {
 	p.kill()
 	<-p.gone
 }
 
-// output is where a function writes its log lines: a file, so that what it has written before it answered is
-// there when the answer is.
+// output collects a function's log lines in a file, so that lines written before a response are available with the
+// response.
 type output struct {
 	file *os.File
-	read int64 // how much of it was taken
+	read int64 // number of bytes already taken
 }
 
 func newOutput() (*output, error) {
@@ -70,14 +70,13 @@ func newOutput() (*output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
-	if err = os.Remove(file.Name()); err != nil { // it goes with us
+	if err = os.Remove(file.Name()); err != nil { // open files outlive their names
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	return &output{file: file}, nil
 }
 
-// take returns what was written since the last time. The function writes at the end of the same file,
-// which this does not move.
+// take returns the output since the last call. The function appends to the same file, which this does not affect.
 func (o *output) take() string {
 	text, err := io.ReadAll(io.NewSectionReader(o.file, o.read, math.MaxInt64-o.read))
 	o.read += int64(len(text))

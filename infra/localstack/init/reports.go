@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// reportTimeout bounds a report.
+// reportTimeout limits a report.
 const reportTimeout = 30 * time.Second
 
-// reports tells LocalStack what happens (its services/lambda_/invocation/executor_endpoint.py).
+// reports sends reports to LocalStack (its services/lambda_/invocation/executor_endpoint.py).
 type reports struct {
-	to string // the address of this container at LocalStack
+	to string // URL of this container at LocalStack
 	id string
 }
 
-// failure is how Lambda tells of an invocation that failed without an answer of the function.
+// failure is Lambda's report of an invocation that failed without a response from the function.
 type failure struct {
 	Type    string `json:"errorType"`
 	Message string `json:"errorMessage"`
 }
 
-// ready tells that the function waits for invocations.
+// ready reports that the function waits for invocations.
 func (r reports) ready() { r.post("/status/"+r.id+"/ready", struct{}{}) }
 
-// broken tells that the function cannot be started.
+// broken reports that the function can't be started.
 func (r reports) broken(why []byte) { r.send("/status/"+r.id+"/error", why) }
 
-// answered tells what came of an invocation; its log lines have to be there before.
+// answered reports the result of an invocation. Its log lines must be sent first.
 func (r reports) answered(o outcome, log string) {
 	r.post("/invocations/"+o.id+"/logs", map[string]string{"logs": log})
 	if o.failed {
@@ -42,7 +42,7 @@ func (r reports) answered(o outcome, log string) {
 
 func (r reports) post(path string, body any) { r.send(path, encode(body)) }
 
-// send posts. A LocalStack that does not take a report is one that has ended, and ends this container.
+// send posts a report. If LocalStack does not accept it, LocalStack has ended, and so does this container.
 func (r reports) send(path string, body []byte) {
 	client := http.Client{Timeout: reportTimeout}
 	//nolint:noctx // the report of an end must not end with it
@@ -57,7 +57,7 @@ func (r reports) send(path string, body []byte) {
 func encode(body any) []byte {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // of texts, for which there is no error
+		panic(err) // never happens for text
 	}
 	return text
 }

@@ -10,7 +10,7 @@ import (
 
 const prefix = "/2018-06-01/runtime"
 
-// invocation is what LocalStack asks for.
+// invocation is LocalStack's request for an invocation.
 type invocation struct {
 	ID      string `json:"invoke-id"`
 	ARN     string `json:"invoked-function-arn"`
@@ -18,7 +18,7 @@ type invocation struct {
 	Trace   string `json:"trace-id"`
 }
 
-// outcome is what came of an invocation.
+// outcome is the result of an invocation.
 type outcome struct {
 	id     string
 	failed bool
@@ -26,15 +26,15 @@ type outcome struct {
 }
 
 // runtimeAPI is the Lambda Runtime API for one process (AWS Lambda Developer Guide, "Using the Lambda runtime API"). A
-// process that is started again has another one, so that nothing of the one before is taken for its own.
+// restarted process gets a new one, so that nothing of its predecessor is attributed to it.
 type runtimeAPI struct {
 	limit time.Duration
 	now   func() time.Time
 
-	asked  chan struct{}   // the process waits for work; closed by the first time
+	asked  chan struct{}   // closed when the process first waits for work
 	work   chan invocation // to the process
-	done   chan outcome    // from it
-	broken chan []byte     // the error with which it gave up before its first invocation
+	done   chan outcome    // from the process
+	broken chan []byte     // the error that ended it before its first invocation
 }
 
 func newRuntimeAPI(limit time.Duration, now func() time.Time) *runtimeAPI {
@@ -67,7 +67,7 @@ func (a *runtimeAPI) next(w http.ResponseWriter, r *http.Request) {
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", i.ARN)
 		header.Set("Lambda-Runtime-Trace-Id", i.Trace)
 		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(a.now().Add(a.limit).UnixMilli(), 10))
-		_, _ = io.WriteString(w, i.Payload) // a process that has gone is seen by its end
+		_, _ = io.WriteString(w, i.Payload) // if the process has ended, that is detected separately
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// maxPageBytes keeps an answer under the 6 MB that API Gateway takes from a Lambda, with room for base64.
+// maxPageBytes keeps a response under the 6 MB that API Gateway accepts from a Lambda, with room for base64.
 const maxPageBytes = 4 << 20
 
-// entryOverhead is about what an entry takes beside its resource.
+// entryOverhead is the approximate size of an entry without its resource.
 const entryOverhead = 300
 
 type (
@@ -35,9 +35,9 @@ type (
 	}
 )
 
-// writePage answers with the matches from the query's offset on, as many as _count and maxPageBytes allow but at
-// least one, then with what the includes bring along, each resource once; and with a link to the next page when there
-// is more. _count=0 asks for the total only. The path is that of the request below the FHIR base.
+// writePage writes a page of the search. It contains the matches from the query's offset on, as many as _count and
+// maxPageBytes allow but at least one, then the included resources, each once, and a link to the next page if there is
+// one. _count=0 requests only the total. path is the request's path below the FHIR base.
 func (s *Server) writePage(w http.ResponseWriter, path string, q query, matches []*indexed, current session) {
 	page := searchset{
 		ResourceType: "Bundle", Type: "searchset", Total: len(matches),
@@ -81,7 +81,7 @@ func (s *Server) entry(of *indexed, mode string) bundleEntry {
 	}
 }
 
-// link is the absolute URL of the page that starts at offset.
+// link returns the absolute URL of the page that starts at offset.
 func (s *Server) link(path string, q query, offset int) string {
 	values := url.Values{"_count": {strconv.Itoa(q.count)}}
 	for _, f := range q.filters {

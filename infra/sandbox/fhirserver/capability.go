@@ -7,8 +7,8 @@ import (
 
 type object = map[string]any
 
-// Capability answers GET /metadata. It is computed from the tables that reading and searching use, so it lists what
-// the server does and nothing else.
+// Capability serves GET /metadata. It is derived from the tables that reading and searching use, so it lists exactly
+// what the server supports.
 func (s *Server) Capability(w http.ResponseWriter, _ *http.Request) {
 	resources := make([]object, 0, len(s.types))
 	for _, name := range s.types {
@@ -69,20 +69,20 @@ func (s *Server) capabilityOf(resourceType string) object {
 	return statement
 }
 
-// includes are the ones that this server can honour: a type that it does not serve is not brought along.
+// includes returns the includes that this server supports, without those of types that it does not serve.
 func (s *Server) includes(resourceType string) []include {
 	return slices.DeleteFunc(includes(resourceType),
 		func(one include) bool { return !slices.Contains(s.types, one.source) })
 }
 
-// nameOf is the name of an include in the words of the version.
+// nameOf returns the name of an include in this version of FHIR.
 func (s *Server) nameOf(one include) string {
 	one.source = s.options.Version.outer(one.source)
 
 	return one.name()
 }
 
-// securityStatement carries the oauth-uris extension of SMART 1.0, for clients that do not know the discovery
+// securityStatement returns the oauth-uris extension of SMART 1.0, for clients without support for the discovery
 // document.
 func (s *Server) securityStatement() object {
 	uri := func(name, value string) object { return object{"url": name, "valueUri": value} }

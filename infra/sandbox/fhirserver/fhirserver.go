@@ -1,9 +1,9 @@
-// Package fhirserver owns the FHIR R4 side of the sandbox EHR: reading, searching with pages, binaries and the
+// Package fhirserver owns the FHIR R4 part of the sandbox EHR: reading, searching with pages, binaries and the
 // CapabilityStatement, for one patient at a time.
 //
-// A bearer token opens the record of one persona, and every answer comes from that record alone: another patient's
-// data is not filtered out but out of reach. It does not know how tokens are made (package oauth) or what a record
-// says (package persona). Rules: https://hl7.org/fhir/R4/http.html and search.html.
+// A bearer token grants access to the record of one persona, and every response is built from that record alone: other
+// patients' data is not filtered out but unreachable. Package oauth issues the tokens and package persona provides the
+// records. Rules: https://hl7.org/fhir/R4/http.html and search.html.
 package fhirserver
 
 import (
@@ -20,24 +20,24 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// ErrNoAccess is what an Authorizer returns for a token that opens nothing.
+// ErrNoAccess is returned by an Authorizer for a token that grants no access.
 var ErrNoAccess = errors.New("the token opens no record")
 
-// Access is what a bearer token opens.
+// Access is the access that a bearer token grants.
 type Access struct {
 	PersonaID string
 	Scopes    []string
 }
 
-// Authorizer looks a bearer token up. Any error but ErrNoAccess is answered with 500.
+// Authorizer looks up a bearer token. Any error other than ErrNoAccess results in status 500.
 type Authorizer func(ctx context.Context, token string) (Access, error)
 
-// SecurityURLs go into the oauth-uris extension of the CapabilityStatement.
+// SecurityURLs holds the URLs in the oauth-uris extension of the CapabilityStatement.
 type SecurityURLs struct{ Authorize, Token, Revoke, Introspect string }
 
-// Config is what a Server is made of. Every field is required; sandbox.New checks them.
+// Config configures a Server. Every field is required; sandbox.New checks them.
 type Config struct {
-	// BaseURL is the FHIR base without a slash at the end.
+	// BaseURL is the FHIR base without a trailing slash.
 	BaseURL   string
 	Security  SecurityURLs
 	Personas  []persona.Persona
@@ -45,39 +45,39 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// Server answers the FHIR endpoints. It is safe for concurrent use.
+// Server serves the FHIR endpoints. It is safe for concurrent use.
 type Server struct {
 	base      string
 	security  SecurityURLs
 	records   map[string]func() (*record, error) // by persona id, each built on first use
 	patients  map[string]string                  // persona id -> Patient id
-	types     []string                           // served by any persona, sorted
+	types     []string                           // of all personas, sorted
 	authorize Authorizer
 	log       *slog.Logger
 	options   Options
 }
 
-// Options are what a portal does beyond the plain server, or otherwise. The zero value is FHIR R4 without operations.
+// Options sets a portal's differences from the plain server. The zero value is FHIR R4 without operations.
 type Options struct {
-	// Everything offers Patient/{id}/$everything.
+	// Everything enables Patient/{id}/$everything.
 	Everything bool
-	// Attachments serves the content of every Binary at attachments/{id}.
+	// Attachments enables attachments/{id}, which serves the content of every Binary.
 	Attachments bool
 	Version     Version
-	// SearchBy is the parameter by which patients are found where FHIR has both patient and subject, and unknown
-	// parameters are refused; empty for both.
+	// SearchBy is the parameter that finds a patient's resources if FHIR defines both patient and subject; unknown
+	// parameters are then refused. If it is empty, both work.
 	SearchBy string
-	// AllTypes serves every type of R4's patient compartment, also those that no persona has anything of.
+	// AllTypes serves every type of R4's patient compartment, including types that no persona has.
 	AllTypes bool
-	// Batch states that batches are taken; who routes requests answers them.
+	// Batch states that batches are supported; the router of requests serves them.
 	Batch bool
-	// Unlisted are types that the CapabilityStatement leaves out.
+	// Unlisted holds types that the CapabilityStatement omits.
 	Unlisted []string
-	// HidesIncludes leaves _include and _revinclude out of the CapabilityStatement.
+	// HidesIncludes omits _include and _revinclude from the CapabilityStatement.
 	HidesIncludes bool
 }
 
-// New builds the server; records are indexed when they are first asked for.
+// New returns the server. Records are indexed on first use.
 func New(c Config) *Server {
 	s := &Server{
 		base: c.BaseURL, security: c.Security, authorize: c.Authorize, log: c.Logger,
@@ -94,8 +94,8 @@ func New(c Config) *Server {
 	return s
 }
 
-// At returns the same records under another FHIR base, with another authorization server beside it and options of its
-// own. The records and their indexes are shared.
+// At returns a server with the same records under another FHIR base, with another authorization server and its own
+// options. The records and their indexes are shared.
 func (s *Server) At(base string, security SecurityURLs, authorize Authorizer, options Options) *Server {
 	moved := *s
 	moved.base, moved.security, moved.authorize, moved.options = base, security, authorize, options
@@ -116,7 +116,7 @@ type session struct {
 	version Version
 }
 
-// Read answers GET /{type}/{id}.
+// Read serves GET /{type}/{id}.
 func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id string) {
 	current, ok := s.open(w, r, resourceType, scope.Read)
 	if !ok {
@@ -134,8 +134,8 @@ func (s *Server) Read(w http.ResponseWriter, r *http.Request, resourceType, id s
 	s.writeFHIR(w, http.StatusOK, s.options.Version.body(found))
 }
 
-// open authorises the request for one type, in the words of the version, and finds the record; it has
-// answered when it returns false.
+// open authorises the request for one type, named as in the version, and finds the record. If it returns false, it has
+// already responded.
 func (s *Server) open(w http.ResponseWriter, r *http.Request, resourceType string,
 	what scope.Interaction,
 ) (session, bool) {

@@ -2,27 +2,26 @@ package fhirserver
 
 import "recordbridge/infra/sandbox/scope"
 
-// include is a way to bring other resources along with the matches of a search
-// (https://hl7.org/fhir/R4/search.html#revinclude).
+// include adds related resources to the matches of a search (https://hl7.org/fhir/R4/search.html#revinclude).
 type include struct {
-	// source has the reference, and param is the search parameter that follows it.
+	// source is the type with the reference, and param the search parameter that follows it.
 	source, param string
-	// reverse brings the sources that refer to a match, where a plain include brings what a match refers to.
+	// reverse includes the sources that refer to a match; a plain include adds the resources that a match refers to.
 	reverse bool
-	// path leads to the reference in the source.
+	// path is the path of the reference in the source.
 	path []string
 }
 
-// name is the value of _include or _revinclude, in the words of R4.
+// name returns the value of _include or _revinclude, in R4's names.
 func (i include) name() string { return i.source + ":" + i.param }
 
-// provenance is the only reverse include, and one that every searchable type takes, as US Core asks.
+// provenance is the only reverse include. Every searchable type supports it, as US Core requires.
 func provenance() include {
 	return include{source: "Provenance", param: "target", reverse: true, path: []string{"target"}}
 }
 
-// includes are the ones that a search for the type takes, when it can be searched, in the order of
-// the CapabilityStatement.
+// includes returns the includes that a search for the type supports, if it can be searched, in the order of the
+// CapabilityStatement.
 func includes(resourceType string) []include {
 	switch resourceType {
 	case "MedicationRequest", "MedicationDispense":
@@ -34,7 +33,7 @@ func includes(resourceType string) []include {
 	}
 }
 
-// links are the references of a resource that includes follow, by the include's name.
+// links returns a resource's references that includes follow, by the include's name.
 func links(resourceType string, body any) map[string][]string {
 	found := map[string][]string{}
 	for _, one := range includes(resourceType) {
@@ -47,8 +46,8 @@ func links(resourceType string, body any) map[string][]string {
 	return found
 }
 
-// brought are the resources that the asked includes bring along with a match, as far as the scopes reach. A reference
-// to what the record does not hold brings nothing.
+// brought returns the resources that the requested includes add to a match, within the scopes. A reference to a
+// resource outside the record adds nothing.
 func (c session) brought(asked []include, match *indexed) []*indexed {
 	var found []*indexed
 	for _, one := range asked {
@@ -67,7 +66,7 @@ func (c session) brought(asked []include, match *indexed) []*indexed {
 	return c.readable(found)
 }
 
-// readable are the resources that the scopes let the client read.
+// readable returns the resources that the scopes allow the client to read.
 func (c session) readable(resources []*indexed) []*indexed {
 	var allowed []*indexed
 	for _, one := range resources {

@@ -10,24 +10,24 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// record is one persona's resources with what searches look at.
+// record holds one persona's resources with an index for searches.
 type record struct {
 	byKey  map[string]*indexed
-	byType map[string][]*indexed // in the order of the record, which makes pages stable
+	byType map[string][]*indexed // in the order of the record, for stable pages
 	all    []*indexed            // in the same order, Patient first
-	// pointing are the sources of the references that reverse includes follow, by "Provenance:target Type/id".
+	// pointing maps "Provenance:target Type/id" to the sources of the references that reverse includes follow.
 	pointing map[string][]*indexed
 }
 
 // indexed is a resource with the values of its type's search parameters: references as "Type/id", tokens as
-// "system|code", addresses as they stand.
+// "system|code", URLs unchanged.
 type indexed struct {
 	persona.Resource
 
 	values map[string][]string
-	// links are the references that includes follow, by the include's name.
+	// links holds the references that includes follow, by the include's name.
 	links map[string][]string
-	// updated is meta.lastUpdated, zero when there is none.
+	// updated is meta.lastUpdated, or zero if there is none.
 	updated time.Time
 }
 
@@ -119,7 +119,7 @@ func (p param) elements(body any) []any {
 	return found
 }
 
-// follow walks a path of element names; an array on the way stands for each of its items.
+// follow returns the elements at a path of names; for an array on the path it follows each item.
 func follow(node any, path []string) []any {
 	if items, isList := node.([]any); isList {
 		found := make([]any, 0, len(items))
@@ -140,7 +140,7 @@ func follow(node any, path []string) []any {
 	return follow(fields[path[0]], path[1:])
 }
 
-// tokens are the codes of a code, an id or a CodeableConcept.
+// tokens returns the codes of a code, an id or a CodeableConcept.
 func tokens(element any) []string {
 	if plain, isText := element.(string); isText {
 		return []string{"|" + plain}

@@ -2,29 +2,29 @@ package fhirserver
 
 import "slices"
 
-// paramKind is how the values of a search parameter are compared.
+// paramKind determines how the values of a search parameter are compared.
 type paramKind string
 
 const (
 	kindReference paramKind = "reference"
 	kindToken     paramKind = "token"
 	kindURI       paramKind = "uri"
-	kindDate      paramKind = "date" // of meta.lastUpdated, the only date that is searched
+	kindDate      paramKind = "date" // of meta.lastUpdated, the only searchable date
 )
 
 // param is one search parameter of one resource type.
 type param struct {
 	name string
 	kind paramKind
-	// paths lead to the elements, through arrays; for reference parameters they end before Reference.reference.
+	// paths are the paths of the elements, through arrays; for reference parameters they end before Reference.reference.
 	paths [][]string
 	// target limits a reference to one type, as "where(resolve() is Patient)" does in the FHIR definitions.
 	target string
-	// prefix is how a date without one is compared.
+	// prefix is the default comparison of a date without a prefix.
 	prefix string
 }
 
-// compartment holds the types that R4 finds in a patient's compartment by a search
+// compartment lists the types in a patient's compartment in R4 that can be searched
 // (https://hl7.org/fhir/R4/compartmentdefinition-patient.html).
 const compartment = "Account AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic " +
 	"BodyStructure CarePlan " +
@@ -40,8 +40,8 @@ const compartment = "Account AdverseEvent AllergyIntolerance Appointment Appoint
 	"SupplyRequest Task " +
 	"VisionPrescription"
 
-// searchParams are the parameters that the server honours for a type, in the order of the CapabilityStatement. Types
-// without a way to the patient are found by their ids; Binary is only read.
+// searchParams returns the parameters that the server supports for a type, in the order of the CapabilityStatement.
+// Types without a reference to the patient are found by id; Binary can only be read.
 func searchParams(resourceType string) []param {
 	id := param{name: "_id", kind: kindToken, paths: [][]string{{"id"}}}
 	updated := param{name: "_lastUpdated", kind: kindDate, prefix: "eq"}
@@ -59,9 +59,9 @@ func searchParams(resourceType string) []param {
 	return params
 }
 
-// patientParams are the parameters by which FHIR R4 finds the resources of a patient
-// (https://hl7.org/fhir/R4/searchparameter-registry.html). Types differ in the element and in whether the parameter
-// is called patient, subject or both.
+// patientParams returns the parameters by which FHIR R4 finds the resources of a patient
+// (https://hl7.org/fhir/R4/searchparameter-registry.html). Types differ in the element and in whether the parameter is
+// called patient, subject or both.
 func patientParams(resourceType string) []param {
 	link := func(name string, path ...string) param {
 		return param{name: name, kind: kindReference, paths: [][]string{path}}
@@ -116,8 +116,8 @@ func patientParams(resourceType string) []param {
 	}
 }
 
-// params are the parameters that this server honours for a type: all that there are, unless its options say by which of
-// two it finds the patient.
+// params returns the parameters that this server supports for a type: all of them, unless SearchBy selects one of the
+// two for the patient.
 func (s *Server) params(resourceType string) []param {
 	all := searchParams(resourceType)
 	has := func(name string) bool { return slices.ContainsFunc(all, func(p param) bool { return p.name == name }) }
@@ -130,7 +130,7 @@ func (s *Server) params(resourceType string) []param {
 	})
 }
 
-// hasCategory lists the types whose category is a search parameter in R4.
+// hasCategory reports whether category is a search parameter of the type in R4.
 func hasCategory(resourceType string) bool {
 	switch resourceType {
 	case "AllergyIntolerance", "CarePlan", "CareTeam", "Communication", "CommunicationRequest", "Composition",

@@ -34,7 +34,7 @@ type (
 	}
 )
 
-// outcome answers with an OperationOutcome.
+// outcome responds with an OperationOutcome.
 func (s *Server) outcome(w http.ResponseWriter, status int, code issueCode, diagnostics string) {
 	s.writeFHIR(w, status, operationOutcome{
 		ResourceType: "OperationOutcome",
@@ -42,7 +42,7 @@ func (s *Server) outcome(w http.ResponseWriter, status int, code issueCode, diag
 	})
 }
 
-// NotFound answers a path that is no FHIR interaction.
+// NotFound responds to a path that is not a FHIR interaction.
 func (s *Server) NotFound(w http.ResponseWriter) {
 	s.outcome(w, http.StatusNotFound, issueNotFound, "There is nothing at this address.")
 }
@@ -66,12 +66,12 @@ func (s *Server) write(w http.ResponseWriter, status int, contentType string, bo
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// A client that has gone away is not this server's problem.
+	// The client may have disconnected.
 	_, _ = w.Write(body)
 }
 
-// writeBinary answers with the content itself when the client accepts its type and does not accept FHIR
-// (https://hl7.org/fhir/R4/binary.html#rest); it returns false when the resource is to be sent.
+// writeBinary responds with the content itself if the client accepts its type and does not accept FHIR
+// (https://hl7.org/fhir/R4/binary.html#rest). It returns false if the resource must be sent instead.
 func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.RawMessage) bool {
 	var head struct {
 		ContentType string `json:"contentType"`
@@ -87,7 +87,7 @@ func (s *Server) writeBinary(w http.ResponseWriter, r *http.Request, body json.R
 	return s.writeContent(w, body)
 }
 
-// writeContent answers with the content of a Binary; it returns false, and has not answered, when there is none.
+// writeContent responds with the content of a Binary. If there is none, it returns false without responding.
 func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool {
 	var content struct {
 		ContentType string `json:"contentType"`
@@ -100,7 +100,7 @@ func (s *Server) writeContent(w http.ResponseWriter, body json.RawMessage) bool 
 	if err != nil {
 		return false
 	}
-	// A note may be HTML: sandbox keeps a browser that opens it from running anything in it.
+	// A note may be HTML: sandbox prevents a browser that opens it from running scripts.
 	w.Header().Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	s.write(w, http.StatusOK, content.ContentType, data)
 

@@ -34,21 +34,21 @@ type query struct {
 	offset   int
 }
 
-// filter is one parameter with the values of which one must match.
+// filter is one parameter with its values, one of which must match.
 type filter struct {
 	param   param
 	values  []string
-	moments []moment // in the place of values, for dates
+	moments []moment // instead of values, for dates
 	raw     string
 }
 
-// vocabulary is what a request may ask for.
+// vocabulary holds the parameters that a request may use.
 type vocabulary struct {
 	params   []param
 	includes []include
 }
 
-// Search answers GET /{type}?….
+// Search serves GET /{type}?….
 func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType string) {
 	current, ok := s.open(w, r, resourceType, scope.Search)
 	if !ok {
@@ -75,8 +75,8 @@ func (s *Server) Search(w http.ResponseWriter, r *http.Request, resourceType str
 	}
 }
 
-// parseQuery reads the parameters. Unknown ones are ignored unless the client asks for strict handling
-// (https://hl7.org/fhir/R4/search.html#errors); the self link shows what was honoured.
+// parseQuery parses the parameters. It ignores unknown ones unless the client requests strict handling
+// (https://hl7.org/fhir/R4/search.html#errors); the self link shows those applied.
 func (s *Server) parseQuery(words vocabulary, r *http.Request) (query, error) {
 	q := query{count: defaultCount}
 	values := r.URL.Query()
@@ -161,7 +161,7 @@ func (s *Server) newFilter(p param, value string) (filter, error) {
 	return f, nil
 }
 
-// checkOwner refuses a search that names another patient, whether that patient exists or not.
+// checkOwner refuses a search for another patient, whether that patient exists or not.
 func (q *query) checkOwner(patient string) error {
 	for _, f := range q.filters {
 		if f.param.target != "Patient" && f.param.name != "subject" {
@@ -226,7 +226,8 @@ func tokenMatches(stored, wanted string) bool {
 	return code == wanted
 }
 
-// encodePage makes the cursor of the page that starts at offset. It carries no right: every page is authorised anew.
+// encodePage returns the cursor of the page that starts at offset. It grants no access: every page is authorised
+// separately.
 func encodePage(offset int) string {
 	return base64.RawURLEncoding.EncodeToString([]byte("from:" + strconv.Itoa(offset)))
 }

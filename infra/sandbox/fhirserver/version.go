@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Version is the release of FHIR that the server claims to speak. The records are R4 in every version: what differs is
-// what a client that passes resources through can see, which is the CapabilityStatement and a name.
+// Version is the FHIR version that the server claims. The records are always R4. The versions differ only in what a
+// client that passes resources through can see: the CapabilityStatement and one type name.
 type Version string
 
-// The versions beside R4, which is the empty one.
+// Versions other than R4, which is the empty one.
 const (
 	DSTU2 Version = "dstu2"
 	STU3  Version = "stu3"
 )
 
-// In DSTU2 a MedicationRequest is a MedicationOrder (https://hl7.org/fhir/R4/medicationrequest.html#history).
+// In DSTU2 a MedicationRequest is called MedicationOrder (https://hl7.org/fhir/R4/medicationrequest.html#history).
 const (
 	requestName = "MedicationRequest"
 	orderName   = "MedicationOrder"
 )
 
-// statement is the type of the resource behind /metadata.
+// statement returns the resource type served at /metadata.
 func (v Version) statement() string {
 	if v == DSTU2 {
 		return "Conformance"
@@ -42,7 +42,7 @@ func (v Version) number() string {
 	}
 }
 
-// outer is what this version calls a type of R4.
+// outer returns this version's name of an R4 type.
 func (v Version) outer(resourceType string) string {
 	if v == DSTU2 && resourceType == requestName {
 		return orderName
@@ -51,7 +51,7 @@ func (v Version) outer(resourceType string) string {
 	return resourceType
 }
 
-// inner is the type of R4 that a name of this version stands for, empty when the version does not have the name.
+// inner returns the R4 type for a name in this version, or "" if the version does not have the name.
 func (v Version) inner(name string) string {
 	switch {
 	case v == DSTU2 && name == orderName:
@@ -63,7 +63,7 @@ func (v Version) inner(name string) string {
 	}
 }
 
-// innerReference turns "MedicationOrder/id" into the reference that the records hold.
+// innerReference converts "MedicationOrder/id" to the reference in the records.
 func (v Version) innerReference(reference string) string {
 	if id, is := strings.CutPrefix(reference, orderName+"/"); is && v == DSTU2 {
 		return requestName + "/" + id
@@ -72,8 +72,8 @@ func (v Version) innerReference(reference string) string {
 	return reference
 }
 
-// body is the resource with the names of this version, in resourceType and in references. Bodies are compact, so a
-// value follows its colon.
+// body returns the resource with this version's names, in resourceType and in references. Bodies are compact, so a
+// value directly follows its colon.
 func (v Version) body(of *indexed) json.RawMessage {
 	if v != DSTU2 {
 		return of.Body

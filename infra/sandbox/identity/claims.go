@@ -17,14 +17,14 @@ import (
 	"recordbridge/shared/tefca/identity"
 )
 
-// The shapes of an id_token.
+// Shapes of an id_token.
 const (
 	shapeCMS      = "cms-flat"
 	shapeSOP      = "sop-flat"
 	shapeVerified = "verified-claims"
 )
 
-// The faults of an id_token, and of the ways to it.
+// Faults of an id_token, and of the steps before it.
 const (
 	faultNone         = "none"
 	faultLevel        = "low-level"
@@ -43,11 +43,11 @@ const (
 	expiresSoonWithin = 20 * time.Second
 )
 
-// shapes are the values of the parameter shape: the flat claims of CMS-aligned networks, those of the RCE's SOP, and
-// OpenID Connect for Identity Assurance. The first is the usual one.
+// shapes lists the values of the parameter shape: the flat claims of CMS-aligned networks, those of the RCE's SOP, and
+// OpenID Connect for Identity Assurance. The first is the default.
 var shapes = []string{shapeCMS, shapeSOP, shapeVerified}
 
-// faults are the values of the parameter fault. The first is none.
+// faults lists the values of the parameter fault. The first means none.
 var faults = []string{
 	faultNone, faultLevel, faultExpiresSoon, faultExpired, faultSession, faultAudience, faultNonce, faultIssuer,
 	faultSignature,
@@ -67,7 +67,7 @@ func orFirst(value string, all []string) string {
 
 var errGone = errors.New("the patient of a code is not there any more")
 
-// signed makes the id_token for a code.
+// signed returns the id_token for a code.
 func (s *Server) signed(ctx context.Context, code codeRecord) (string, error) {
 	who, ok := patient(code.Subject)
 	if !ok {
@@ -110,7 +110,7 @@ func (s *Server) signed(ctx context.Context, code codeRecord) (string, error) {
 	return jose.Sign(key, keyID, claims)
 }
 
-// said are the claims about a person, in the shape of the code.
+// said returns the claims about a person in the code's shape.
 func said(person tefca.Person, code codeRecord) map[string]any {
 	claims := map[string]any{}
 	for name, value := range map[string]string{
@@ -121,7 +121,7 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 			claims[name] = value
 		}
 	}
-	if code.Shape != shapeVerified { // in the others a word beside them says that they are verified
+	if code.Shape != shapeVerified { // the other shapes have a claim beside them that states that they are verified
 		claims["email_verified"], claims["phone_number_verified"] = person.Email != "", person.Phone != ""
 	}
 	places := make([]any, 0, len(person.Addresses))
@@ -143,8 +143,8 @@ func said(person tefca.Person, code codeRecord) map[string]any {
 	return vouched(claims, code)
 }
 
-// vouched says the level, in the way of the shape; the RCE's own says it by contract alone, and so
-// nothing unless it is low.
+// vouched adds the identity level in the form of the shape. The RCE's own shape implies it by contract, so it adds
+// nothing unless the level is low.
 func vouched(claims map[string]any, code codeRecord) map[string]any {
 	level := 2
 	if code.Fault == faultLevel {

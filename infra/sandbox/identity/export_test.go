@@ -1,6 +1,6 @@
 package identity
 
-// The words of the page, which the tests go through.
+// Words of the page, exported for the tests.
 var (
 	Shapes = shapes
 	Faults = faults

@@ -1,11 +1,10 @@
 // Package identity owns the simulated identity provider of TEFCA mode (docs/develop/tefca.md, "Sandbox"), at
 // /sandbox/identity: OpenID Connect with pushed requests and PKCE, for the synthetic patients of shared/tefca/people.
-// Nobody is verified: whoever opens the page picks who they are. Called by the patient's browser (authorize) and by our
-// relying party (the rest).
+// It verifies nobody: anyone who opens the page selects an identity. Its callers are the patient's browser (authorize)
+// and our relying party (the rest).
 //
-// The page lets a tester choose what the id_token looks like (shapes) and what is wrong with it (faults), so
-// that every way in which a verification ends can be seen. Rules: OpenID Connect Core 1.0 and Discovery 1.0,
-// RFC 6749, 7636, 9126, 9207.
+// On the page a tester chooses the form of the id_token (shapes) and its faults (faults), so that every outcome of a
+// verification can be tested. Rules: OpenID Connect Core 1.0 and Discovery 1.0, RFC 6749, 7636, 9126, 9207.
 package identity
 
 import (
@@ -24,20 +23,20 @@ import (
 )
 
 const (
-	// requestLasts is how long a pushed request may be shown, which is while somebody looks at the page.
+	// requestLasts is the validity of a pushed request, which must last while a person uses the page.
 	requestLasts = 10 * time.Minute
-	// tokenLasts is how long an id_token is valid.
+	// tokenLasts is the validity of an id_token.
 	tokenLasts = 15 * time.Minute
-	// maxForm is the largest form in bytes.
+	// maxForm is the maximum size of a form in bytes.
 	maxForm = 16 << 10
 )
 
-// Config is what a Server is made of. Every field is required; sandbox.New checks them.
+// Config configures a Server. Every field is required; sandbox.New checks them.
 type Config struct {
 	Issuer  string
 	Clients []oauth.Client
 	Store   oauth.Store
-	// SigningKey gives the key that id_tokens are signed with, under oauth.SigningKeyID.
+	// SigningKey returns the key that signs id_tokens, under oauth.SigningKeyID.
 	SigningKey func(ctx context.Context) (*rsa.PrivateKey, error)
 	Now        func() time.Time
 	Random     io.Reader // must be safe for concurrent use
@@ -45,13 +44,13 @@ type Config struct {
 	Logger     *slog.Logger
 }
 
-// Server answers the provider's endpoints. It keeps nothing but what is in the store, and is safe for concurrent use.
+// Server serves the provider's endpoints. It keeps all state in the store, and is safe for concurrent use.
 type Server struct{ Config }
 
-// New builds the server.
+// New returns the server.
 func New(c Config) *Server { return &Server{c} }
 
-// Serve answers a request for a path below the issuer.
+// Serve serves a request for a path below the issuer.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	endpoint, ok := map[string]struct {
 		method string
@@ -75,7 +74,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-// discovery answers what the provider says of itself (OpenID Connect Discovery 1.0 section 3).
+// discovery serves the provider's metadata (OpenID Connect Discovery 1.0 section 3).
 func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
 	s.writeJSON(w, http.StatusOK, map[string]any{
 		"issuer": s.Issuer, "authorization_endpoint": s.Issuer + "/authorize", "token_endpoint": s.Issuer + "/token",
@@ -98,7 +97,7 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request) {
 	s.writeJSON(w, http.StatusOK, jose.PublicKeys(key, oauth.SigningKeyID))
 }
 
-// problem is an error answer of RFC 6749 sections 4.1.2.1 and 5.2. The description is ours, never a client's text.
+// problem is an error response of RFC 6749 sections 4.1.2.1 and 5.2. The description is ours, never a client's text.
 type problem struct{ code, description string }
 
 func (s *Server) writeProblem(w http.ResponseWriter, p problem) {
@@ -121,7 +120,7 @@ func (s *Server) writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(raw)
 }
 
-// fail answers an error of the store; the cause goes to the log only.
+// fail responds to an error of the store; only the log contains the cause.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.Logger.ErrorContext(r.Context(), "sandbox identity provider failed", slog.Any("error", err))
 	s.writeJSON(w, http.StatusInternalServerError, map[string]string{
@@ -129,7 +128,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	})
 }
 
-// client finds one that is registered here.
+// client finds a client that is registered here.
 func (s *Server) client(id string) (oauth.Client, bool) {
 	at := slices.IndexFunc(s.Clients, func(c oauth.Client) bool { return c.ID == id })
 	if at < 0 {
@@ -139,7 +138,7 @@ func (s *Server) client(id string) (oauth.Client, bool) {
 	return s.Clients[at], true
 }
 
-// patient finds one by subject.
+// patient finds a patient by subject.
 func patient(subject string) (people.Patient, bool) {
 	all := people.All()
 	at := slices.IndexFunc(all, func(p people.Patient) bool { return p.Subject == subject })

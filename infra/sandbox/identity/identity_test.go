@@ -40,7 +40,7 @@ const (
 	nonce    = "nonce-1"
 )
 
-// world is a sandbox in the same process, with a clock that tests move, and our relying party.
+// world is a sandbox in the same process, with a clock that tests set, and our relying party.
 type world struct {
 	http.Handler
 	oidc.Party
@@ -81,7 +81,7 @@ func (w world) now() time.Time { return time.Unix(w.clock.Load(), 0).UTC() }
 
 func (w world) pass(d time.Duration) { w.clock.Add(int64(d.Seconds())) }
 
-// get opens an address as a browser does.
+// get opens a URL as a browser does.
 func (w world) get(address, languages string) *httptest.ResponseRecorder {
 	recorded := httptest.NewRecorder()
 	request := httptest.NewRequest(http.MethodGet, address, nil)
@@ -91,7 +91,7 @@ func (w world) get(address, languages string) *httptest.ResponseRecorder {
 	return recorded
 }
 
-// post sends a form and returns the status and the answer.
+// post sends a form and returns status and body of the response.
 func (w world) post(t *testing.T, address string, form url.Values) (int, map[string]any) {
 	t.Helper()
 	recorded := httptest.NewRecorder()
@@ -112,7 +112,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// leave begins an attempt.
+// leave starts an attempt.
 func (w world) leave(t *testing.T) (string, identity.Authority) {
 	t.Helper()
 	left, pinned, err := w.Begin(t.Context(), identity.Simulated(base), identity.Request{
@@ -128,7 +128,7 @@ func (w world) leave(t *testing.T) (string, identity.Authority) {
 	return left, pinned
 }
 
-// returned is what the browser comes back with.
+// returned returns the query with which the browser returns.
 func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	t.Helper()
 	address, err := url.Parse(answered.Header().Get("Location"))
@@ -142,7 +142,7 @@ func returned(t *testing.T, answered *httptest.ResponseRecorder) url.Values {
 	return address.Query()
 }
 
-// comeBack exchanges what a browser was told.
+// comeBack exchanges the code that the browser brings back.
 func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values) (tefca.Assertion, error) {
 	t.Helper()
 
@@ -154,7 +154,7 @@ func (w world) comeBack(t *testing.T, pinned identity.Authority, told url.Values
 	})
 }
 
-func TestEveryPatientIsVouchedForInEveryShape(t *testing.T) {
+func TestEveryPatientIsVerifiedInEveryShape(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, patient := range people.All() {
@@ -175,8 +175,8 @@ func TestEveryPatientIsVouchedForInEveryShape(t *testing.T) {
 	}
 }
 
-// TestEveryFaultEndsInItsCause has each fault in each shape.
-func TestEveryFaultEndsInItsCause(t *testing.T) {
+// TestEveryFaultHasItsCause covers each fault in each shape.
+func TestEveryFaultHasItsCause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	causes := map[string]string{
@@ -205,7 +205,7 @@ func TestEveryFaultEndsInItsCause(t *testing.T) {
 	}
 }
 
-func TestWhoDeclinesIsSentBack(t *testing.T) {
+func TestDecliningRedirectsToClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	left, pinned := w.leave(t)
@@ -215,7 +215,7 @@ func TestWhoDeclinesIsSentBack(t *testing.T) {
 	}
 }
 
-// form is a good exchange of a code.
+// form returns a valid exchange of a code.
 func form(code string) url.Values {
 	return url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier},
@@ -230,7 +230,7 @@ func (w world) code(t *testing.T) string {
 	return returned(t, w.get(left+"&person=p01&decision=approve", "")).Get("code")
 }
 
-func TestACodeIsForWhoAskedForItOnceAndForAMinute(t *testing.T) {
+func TestCodeIsSingleUseBoundToClientAndExpires(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	token := base + "/sandbox/identity/token"
@@ -276,7 +276,7 @@ func TestACodeIsForWhoAskedForItOnceAndForAMinute(t *testing.T) {
 	}
 }
 
-// request is a good one, as it stands in an address.
+// request returns a valid authorization request in a URL.
 func request() url.Values {
 	return url.Values{
 		"response_type": {"code"}, "client_id": {identity.SimulatedClient}, "redirect_uri": {callback}, "scope": {"openid"},
@@ -285,14 +285,14 @@ func request() url.Values {
 	}
 }
 
-func TestARequestIsCheckedHoweverItComes(t *testing.T) {
+func TestRequestIsValidatedInURLAndWhenPushed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	authorize, par := base+"/sandbox/identity/authorize?", base+"/sandbox/identity/par"
 	returned(t, w.get(authorize+request().Encode()+"&person=p01&decision=approve", ""))
 	for name, test := range map[string]struct {
 		change url.Values
-		shown  bool // on a page, since nobody vouches for the address to return to
+		shown  bool // on a page, since the URL to return to is unverified
 	}{
 		"another client's address": {url.Values{"redirect_uri": {"https://other.example/back"}}, true},
 		"an unknown client":        {url.Values{"client_id": {"x"}}, true},
@@ -319,7 +319,7 @@ func TestARequestIsCheckedHoweverItComes(t *testing.T) {
 	}
 }
 
-func TestAPushedRequestIsTheOneThatCounts(t *testing.T) {
+func TestPushedRequestOverridesURL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	left, _ := w.leave(t)
@@ -344,7 +344,7 @@ func TestAPushedRequestIsTheOneThatCounts(t *testing.T) {
 	}
 }
 
-func TestThePageShowsEveryPatientInThePersonsLanguage(t *testing.T) {
+func TestPageShowsEveryPatientInBrowserLanguage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	left, _ := w.leave(t)

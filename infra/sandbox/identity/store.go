@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// The records of the store, under keys that no record of package oauth has. Times are Unix seconds.
+// Records in the store, under keys that package oauth does not use. Times are Unix seconds.
 type (
 	// requestRecord is a pushed request.
 	requestRecord struct {
 		Query     url.Values `json:"query"`
 		ExpiresAt int64      `json:"expires_at"`
 	}
-	// codeRecord is who was picked, before the client has fetched it.
+	// codeRecord is the selected patient, stored until the client redeems the code.
 	codeRecord struct {
 		ClientID    string `json:"client_id"`
 		RedirectURI string `json:"redirect_uri"`
@@ -42,7 +42,7 @@ func fingerprint(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// newSecret is 256 bits in 43 URL-safe characters.
+// newSecret returns 256 random bits as 43 URL-safe characters.
 func (s *Server) newSecret() (string, error) {
 	raw := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(s.Random, raw); err != nil {
@@ -61,7 +61,7 @@ func (s *Server) put(ctx context.Context, key string, record any, expiresAt int6
 	return s.Store.Put(ctx, key, raw, time.Unix(expiresAt, 0))
 }
 
-// get reads the record under the key into out, and returns its bytes, nil when there is none.
+// get reads the record under the key into out, and returns its bytes, or nil if there is none.
 func (s *Server) get(ctx context.Context, key string, out any) ([]byte, error) {
 	raw, found, err := s.Store.Get(ctx, key)
 	if err != nil || !found {
@@ -74,7 +74,7 @@ func (s *Server) get(ctx context.Context, key string, out any) ([]byte, error) {
 	return raw, nil
 }
 
-// use marks a code as used; false means that somebody else did so first.
+// use marks a code as used. It returns false if another request has already done so.
 func (s *Server) use(ctx context.Context, key string, old []byte, code codeRecord) (bool, error) {
 	code.Used = true
 	raw, err := json.Marshal(code)

@@ -13,10 +13,10 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// pkceVerifier is the syntax of RFC 7636 section 4.1.
+// pkceVerifier matches the syntax of RFC 7636 section 4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// token answers POST /token: one id_token for a code, once.
+// token serves POST /token: one id_token for a code, once.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	form, ok := readForm(w, r)
 	switch {
@@ -56,7 +56,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.issue(w, r, code)
 }
 
-// matches reports whether it is the client of the code that shows it, with what only that client knows.
+// matches reports whether a request comes from the code's client and contains its PKCE verifier.
 func matches(code codeRecord, form url.Values) bool {
 	verifier := form.Get("code_verifier")
 	sum := sha256.Sum256([]byte(verifier))
@@ -76,7 +76,7 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	signed, err := s.signed(r.Context(), code)
 	access := ""
 	if err == nil {
-		access, err = s.newSecret() // it opens nothing: the id_token says all
+		access, err = s.newSecret() // it grants no access: the id_token contains everything
 	}
 	if err != nil {
 		s.fail(w, r, err)
@@ -88,8 +88,8 @@ func (s *Server) issue(w http.ResponseWriter, r *http.Request, code codeRecord) 
 	})
 }
 
-// Keys are those by which a facility of the network checks this provider's tokens (package udap); it
-// has none of another issuer.
+// Keys returns the keys with which a facility of the network verifies this provider's tokens (package udap). It returns
+// none for another issuer.
 func (s *Server) Keys(ctx context.Context, issuer string) (jose.KeySet, error) {
 	if issuer != s.Issuer {
 		return jose.KeySet{}, nil

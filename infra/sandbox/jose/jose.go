@@ -1,7 +1,8 @@
-// Package jose owns which JSON Web Signatures the sandbox EHR makes and takes: RS256 for what it signs, RS384 and ES384
-// for the client assertions that it checks (SMART App Launch 2.2, "Asymmetric (public key)"). The rest is go-jose's.
+// Package jose owns the JSON Web Signatures that the sandbox EHR creates and accepts: RS256 for its own signatures,
+// RS384 and ES384 for client assertions (SMART App Launch 2.2, "Asymmetric (public key)"). It uses go-jose for the
+// rest.
 //
-// It looks at signatures and key sets only. What claims must say is the business of package oauth.
+// It checks only signatures and key sets. Package oauth checks the claims.
 package jose
 
 import (
@@ -23,7 +24,7 @@ var (
 // KeySet is a JWKS.
 type KeySet = jose.JSONWebKeySet
 
-// ParseKeySet reads a JWKS. It must hold at least one RSA or P-384 key; keys of other kinds are passed over.
+// ParseKeySet parses a JWKS. The set must contain at least one RSA or P-384 key; other kinds of keys are ignored.
 func ParseKeySet(raw []byte) (KeySet, error) {
 	var document struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -45,7 +46,7 @@ func ParseKeySet(raw []byte) (KeySet, error) {
 	return set, nil
 }
 
-// usable reports whether a key is public and one that client assertions may be signed with.
+// usable reports whether a key is public and suitable for signing client assertions.
 func usable(key any) bool {
 	switch public := key.(type) {
 	case *rsa.PublicKey:
@@ -57,18 +58,18 @@ func usable(key any) bool {
 	return false
 }
 
-// PublicKeys is the set with the public half of an RSA key for signatures with RS256.
+// PublicKeys returns the set with the public half of an RSA key for signatures with RS256.
 func PublicKeys(key *rsa.PrivateKey, id string) KeySet {
 	return KeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: id, Use: "sig", Algorithm: string(jose.RS256)}}}
 }
 
-// Sign makes a JWT with RS256.
+// Sign returns a JWT signed with RS256.
 func Sign(key *rsa.PrivateKey, keyID string, claims map[string]any) (string, error) {
 	return sign(key, (&jose.SignerOptions{}).WithType("JWT").WithHeader("kid", keyID), claims)
 }
 
-// SignCertified makes a JWT with RS256 whose header has the certificates of the key: DER in base64
-// (RFC 7515 section 4.1.6).
+// SignCertified returns a JWT signed with RS256 whose header contains the key's certificates: DER in base64 (RFC 7515
+// section 4.1.6).
 func SignCertified(key *rsa.PrivateKey, chain []string, claims map[string]any) (string, error) {
 	return sign(key, (&jose.SignerOptions{}).WithHeader("x5c", chain), claims)
 }
@@ -90,8 +91,8 @@ func sign(key *rsa.PrivateKey, options *jose.SignerOptions, claims map[string]an
 	return signed.CompactSerialize()
 }
 
-// Verify checks a JWT against the key of the set that its header names, and returns its claims. It returns an error
-// for what is no JWT, is not signed by that key with RS384 or ES384, or says no JSON.
+// Verify checks a JWT against the set's key that its header names, and returns its claims. It returns an error if token
+// is not a JWT, is not signed by that key with RS384 or ES384, or does not contain JSON.
 func Verify(token string, set KeySet) (map[string]any, error) {
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS384, jose.ES384})
 	if err != nil || signed.Signatures[0].Protected.ExtraHeaders[jose.HeaderType] != "JWT" {

@@ -1,7 +1,7 @@
-// Package memstore owns the in-memory twin of the store of the sandbox's authorization server, for tests that mount
-// the sandbox in their own process.
+// Package memstore owns the in-memory counterpart of the store of the sandbox's authorization server, for tests that
+// mount the sandbox in their own process.
 //
-// It keeps nothing between processes and never forgets an expired value by itself; a deployed sandbox uses DynamoDB.
+// It stores nothing between processes and never drops expired values by itself; a deployed sandbox uses DynamoDB.
 package memstore
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Store implements oauth.Store in a map. The zero value is not ready; use New. Safe for concurrent use.
+// Store implements oauth.Store in a map. The zero value is not ready; use New. It is safe for concurrent use.
 type Store struct {
 	mu     sync.Mutex
 	values map[string][]byte

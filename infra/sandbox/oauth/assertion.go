@@ -13,14 +13,14 @@ import (
 
 const (
 	assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-	// assertionLasts is the longest life of an assertion (SMART App Launch 2: five minutes), and clockSkew what a
-	// client's clock may go wrong.
+	// assertionLasts is the maximum lifetime of an assertion (SMART App Launch 2: five minutes), and clockSkew the maximum
+	// error of a client's clock.
 	assertionLasts = 5 * time.Minute
 	clockSkew      = 10 * time.Second
 	maxJTI         = 200
 )
 
-// assertedID finds the client that an assertion speaks for. Nothing is verified here.
+// assertedID returns the client that an assertion names. It verifies nothing.
 func assertedID(form url.Values, given credentials) (credentials, *oauthError) {
 	if form.Get("client_assertion_type") != assertionType {
 		return credentials{}, &oauthError{"invalid_request", "client_assertion_type must be " + assertionType}

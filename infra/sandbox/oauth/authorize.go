@@ -12,7 +12,8 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// The sandbox's own query parameters: who signs in, and what they answer. A program that sends both needs no person.
+// The sandbox's own query parameters: the person who signs in, and their decision. A program that sends both needs no
+// person.
 const (
 	personaParam  = "persona"
 	decisionParam = "decision"
@@ -33,7 +34,7 @@ type authorizeRequest struct {
 	scopes      []string
 }
 
-// authorizeEndpoint serves the sign-in and consent pages and writes authorization codes. It issues no token.
+// authorizeEndpoint serves the sign-in and consent pages and issues authorization codes. It issues no token.
 type authorizeEndpoint struct {
 	*profile
 	responder
@@ -44,15 +45,15 @@ type authorizeEndpoint struct {
 	codeTTL time.Duration
 }
 
-// Authorize answers GET /oauth/authorize: the sign-in page, with persona= the consent page, and with decision= the
-// redirect back. What is wrong with the client or its redirect URI is shown on a page and never redirected (RFC 6749
-// §4.1.2.1); everything else goes back to the client.
+// Authorize serves GET /oauth/authorize: the sign-in page, with persona= the consent page, and with decision= the
+// redirect back. An error in the client or its redirect URI is shown on a page and never redirected (RFC 6749
+// §4.1.2.1); other errors are returned to the client.
 func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if e.isTooLong(r.URL.RawQuery, query) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(http.StatusNotFound)
-		// A browser that has gone away is not this server's problem.
+		// The browser may have disconnected.
 		_, _ = w.Write([]byte("<!doctype html><title>404.15 - Query String Too Long</title>"))
 
 		return
@@ -91,8 +92,8 @@ func (e *authorizeEndpoint) Authorize(w http.ResponseWriter, r *http.Request) {
 	e.decide(w, r, request, back)
 }
 
-// isTooLong says whether the portal refuses a request for its length, before it reads it. What the sandbox's own
-// pages add does not count.
+// isTooLong reports whether the portal refuses a request because of its length, before parsing it. Parameters that the
+// sandbox's own pages add do not count.
 func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	limit := e.with.Number(switches.QueryLimit)
 	for _, own := range []string{personaParam, decisionParam} {
@@ -105,7 +106,7 @@ func (e *authorizeEndpoint) isTooLong(raw string, query url.Values) bool {
 	return limit > 0 && int64(len(raw)) > limit
 }
 
-// parseAuthorize checks everything but the client and its redirect URI.
+// parseAuthorize validates everything except the client and its redirect URI.
 func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (authorizeRequest, *oauthError) {
 	request := authorizeRequest{
 		client:      client,
@@ -146,10 +147,10 @@ func (e *authorizeEndpoint) parseAuthorize(query url.Values, client Client) (aut
 	return request, nil
 }
 
-// wrongIssuer is whom a portal pretends to be when it is told to name another issuer.
+// wrongIssuer is the issuer that a portal names if a switch makes it name a different one.
 const wrongIssuer = "https://another-portal.example"
 
-// answeringIssuer is the iss of the authorization answer, empty for none.
+// answeringIssuer returns the iss of the authorization response, or "" if it has none.
 func (e *authorizeEndpoint) answeringIssuer() string {
 	switch e.with.Text(switches.Issuer) {
 	case "missing":
@@ -184,7 +185,7 @@ func (e *authorizeEndpoint) wantedAud() string {
 	}
 }
 
-// decide answers for the person, or shows the page on which they do.
+// decide makes the decision for the person, or shows the page for it.
 func (e *authorizeEndpoint) decide(w http.ResponseWriter, r *http.Request, request authorizeRequest, back redirect) {
 	query := r.URL.Query()
 	decision := single(query, decisionParam)
@@ -231,7 +232,7 @@ func (e *authorizeEndpoint) approve(
 		return
 	}
 	expiresAt := e.now().Add(e.codeTTL).Unix()
-	// The record is kept after its time, so that a late replay still finds the grant that it endangers.
+	// The record is stored beyond its expiry, so that a late replay still finds the grant that it endangers.
 	err = e.ledger.save(r.Context(), codeKey(code), codeRecord{
 		GrantID: grantID, ClientID: request.client.ID, RedirectURI: request.redirectURI,
 		Challenge: request.challenge, PersonaID: person.ID, Scopes: request.scopes, ExpiresAt: expiresAt, Site: e.site,
@@ -245,7 +246,7 @@ func (e *authorizeEndpoint) approve(
 	back.success(w, code)
 }
 
-// redirect sends the browser back to the client.
+// redirect is a redirect of the browser back to the client.
 type redirect struct {
 	to, state, issuer string
 	fragment          bool
@@ -278,7 +279,7 @@ func (b redirect) send(w http.ResponseWriter, answer url.Values) {
 	w.WriteHeader(http.StatusFound)
 }
 
-// single is the value of a parameter that is sent exactly once, else empty.
+// single returns the value of a parameter that is sent exactly once, else "".
 func single(query url.Values, name string) string {
 	if len(query[name]) != 1 {
 		return ""
@@ -287,7 +288,7 @@ func single(query url.Values, name string) string {
 	return query.Get(name)
 }
 
-// printable keeps a client's parameter name out of an error_description unless it is a plain word (RFC 6749 §4.1.2.1
+// printable returns a client's parameter name for an error_description if it is a plain word (RFC 6749 §4.1.2.1
 // restricts the characters).
 func printable(name string) string {
 	isWord := func(r rune) bool { return r == '_' || r >= 'a' && r <= 'z' }

@@ -16,7 +16,7 @@ const maxFormBytes = 64 << 10
 
 var plainSegment = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
-// The ways in which a client authenticates, by their names in the discovery document.
+// Client authentication methods, by their names in the discovery document.
 const (
 	methodNone  = "none"
 	methodBasic = "client_secret_basic"
@@ -24,10 +24,10 @@ const (
 	methodKeys  = "private_key_jwt"
 )
 
-// public says whether the client has nothing to prove itself with.
+// public reports whether the client has no credentials.
 func (c Client) public() bool { return c.Secret == "" && len(c.Keys.Keys) == 0 }
 
-// ReturnsTo says whether the client is registered with a redirect URI.
+// ReturnsTo reports whether the client is registered with a redirect URI.
 func (c Client) ReturnsTo(redirectURI string) bool {
 	return redirectURI != "" && slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
 		root, anySegment := strings.CutSuffix(registered, "*")
@@ -45,7 +45,7 @@ type registry struct {
 	clients map[string]Client
 }
 
-// client is a registration, with the secret and the keys that the switches give every client of the portal.
+// client returns a registration, with the secret and the keys that the switches give every client of the portal.
 func (g *registry) client(id string) (Client, bool) {
 	client, known := g.clients[id]
 	if secret := g.with.Text(switches.ClientSecret); secret != "" {
@@ -58,9 +58,9 @@ func (g *registry) client(id string) (Client, bool) {
 	return client, known
 }
 
-// authenticate reads the form of a back-channel request and finds out which client sent it: by HTTP Basic, by
-// client_secret in the form, by a signed assertion, or for a public client by client_id alone (RFC 6749 §2.3.1, §3.2.1,
-// RFC 7523 §2.2). The error is that of the store.
+// authenticate parses the form of a back-channel request and identifies the client: by HTTP Basic, by client_secret in
+// the form, by a signed assertion, or for a public client by client_id alone (RFC 6749 §2.3.1, §3.2.1, RFC 7523 §2.2).
+// The error is the store's.
 func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Values, Client, *oauthError, error) {
 	if problem := parseForm(w, r); problem != nil {
 		return nil, Client{}, problem, nil
@@ -82,7 +82,7 @@ func (g *registry) authenticate(w http.ResponseWriter, r *http.Request) (url.Val
 
 		return r.PostForm, client, flaw, err
 	}
-	// Where keys are registered beside a secret, either proves the client.
+	// If both keys and a secret are registered, either authenticates the client.
 	onlyKeys := client.Secret == "" && len(client.Keys.Keys) > 0
 	if onlyKeys || subtle.ConstantTimeCompare([]byte(given.secret), []byte(client.Secret)) != 1 {
 		return nil, Client{}, problem, nil
@@ -109,10 +109,10 @@ func parseForm(w http.ResponseWriter, r *http.Request) *oauthError {
 	return nil
 }
 
-// credentials is how a client says who it is.
+// credentials holds a client's claimed identity and its proof.
 type credentials struct{ method, id, secret, assertion string }
 
-// presented reads the credentials of a request whose form is parsed; raw leaves those of HTTP Basic as they are.
+// presented reads the credentials of a request whose form is parsed; raw leaves those of HTTP Basic undecoded.
 func presented(r *http.Request, raw bool) (credentials, *oauthError) {
 	given := credentials{
 		method: methodNone, id: r.PostForm.Get("client_id"), secret: r.PostForm.Get("client_secret"),

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Endpoints are the absolute URLs of the server, shared by the discovery document and the CapabilityStatement.
+// Endpoints holds the absolute URLs of the server, for the discovery document and the CapabilityStatement.
 type Endpoints struct{ Authorize, Token, Revoke, Introspect string }
 
 // Endpoints returns the server's URLs.
@@ -28,7 +28,7 @@ func (p *profile) Endpoints() Endpoints {
 	return at
 }
 
-// discoveryEndpoints serve what a client reads before it signs anybody in. They read no code, token or grant.
+// discoveryEndpoints serves the documents that a client reads before sign-in. It reads no code, token or grant.
 type discoveryEndpoints struct {
 	*profile
 	responder
@@ -38,7 +38,7 @@ type discoveryEndpoints struct {
 	signer   *signer
 }
 
-// Discovery answers GET {FHIR base}/.well-known/smart-configuration.
+// Discovery serves GET {FHIR base}/.well-known/smart-configuration.
 func (e *discoveryEndpoints) Discovery(w http.ResponseWriter, _ *http.Request) {
 	at := e.Endpoints()
 	capabilities, methods := e.registry.clientKinds()
@@ -75,10 +75,10 @@ func (e *discoveryEndpoints) Discovery(w http.ResponseWriter, _ *http.Request) {
 	e.writeJSON(w, http.StatusOK, document)
 }
 
-// otherPortal is whose addresses a hostile portal names: a host that nobody has (RFC 2606).
+// otherPortal is the origin in a hostile portal's URLs, an unused host (RFC 2606).
 const otherPortal = "https://mulberry-hospital.example"
 
-// deceive makes the document that of a portal that attacks (RFC 9700 section 4.4).
+// deceive changes the document to that of an attacking portal (RFC 9700 section 4.4).
 func (e *discoveryEndpoints) deceive(document map[string]any) {
 	switch e.with.Text(switches.Hostile) {
 	case "no-issuer":
@@ -95,13 +95,13 @@ func (e *discoveryEndpoints) deceive(document map[string]any) {
 	}
 }
 
-// address is an endpoint as the discovery document names it.
+// address returns an endpoint's URL as in the discovery document.
 func (e *discoveryEndpoints) address(absolute string) string {
 	parsed, err := url.Parse(absolute)
 	if err != nil || !e.with.Has(switches.DiscoveryRelative) {
 		return absolute
 	}
-	// A path from the root means the same whether or not a client adds a slash to the FHIR base.
+	// A path from the root means the same whether or not a client appends a slash to the FHIR base.
 	return parsed.Path
 }
 
@@ -135,7 +135,7 @@ func (e *discoveryEndpoints) supportedScopes() []string {
 	})
 }
 
-// clientKinds are the capabilities and the authentication methods of the clients that are registered.
+// clientKinds returns the capabilities and the authentication methods of the registered clients.
 func (g *registry) clientKinds() (capabilities, methods []string) {
 	kinds := []struct {
 		capability string

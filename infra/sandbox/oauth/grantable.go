@@ -11,7 +11,8 @@ import (
 // scopeRules decides which scopes this portal grants.
 type scopeRules struct{ *profile }
 
-// grantable is what a person can grant of the requested scopes at this portal; empty when no data would be opened.
+// grantable returns the requested scopes that a person can grant at this portal, or "" if they would give access to no
+// data.
 func (s *scopeRules) grantable(requested string) []string {
 	var known []string
 	for one := range strings.FieldsSeq(requested) {
@@ -32,12 +33,12 @@ func (s *scopeRules) grantable(requested string) []string {
 	return granted
 }
 
-// asksWildcard says whether a portal that refuses wildcards is asked for one.
+// asksWildcard reports whether a wildcard is requested from a portal that refuses them.
 func (s *scopeRules) asksWildcard(requested string) bool {
 	return (s.with.Is(switches.Scopes, "no-wildcards") || s.listsTypes() != "") && strings.Contains(requested, "patient/*")
 }
 
-// listsTypes is the rights in the scopes of a portal that lists every type; empty at others.
+// listsTypes returns the rights in the scopes of a portal that lists every type, or "" for other portals.
 func (s *scopeRules) listsTypes() string {
 	switch s.with.Text(switches.Scopes) {
 	case "types-v1":
@@ -49,14 +50,14 @@ func (s *scopeRules) listsTypes() string {
 	}
 }
 
-// asksEnough says whether the scope that the portal requires is asked for.
+// asksEnough reports whether the scope that the portal requires is requested.
 func (s *scopeRules) asksEnough(requested string) bool {
 	required := s.with.Text(switches.RequireScope)
 
 	return required == "" || slices.Contains(strings.Fields(requested), required)
 }
 
-// speaks says whether the portal knows the syntax of the scope: v1 words, v2 letters, or both.
+// speaks reports whether the portal supports the syntax of the scope: v1 words, v2 letters, or both.
 func (s *scopeRules) speaks(one string) bool {
 	_, rights, isData := strings.Cut(one, ".")
 	if !isData {
@@ -71,7 +72,7 @@ func (s *scopeRules) speaks(one string) bool {
 	return !s.with.Is(switches.Scopes, "v1") && s.listsTypes() != "read"
 }
 
-// narrowed leaves out the types that the switches withhold; a wildcard becomes the types that remain.
+// narrowed removes the types that the switches withhold; a wildcard becomes the remaining types.
 func (s *scopeRules) narrowed(granted []string) []string {
 	if !s.with.Has(switches.GrantOnly) && !s.with.Has(switches.NoPatientScope) {
 		return granted
@@ -101,7 +102,7 @@ func (s *scopeRules) narrowed(granted []string) []string {
 	return left
 }
 
-// allTypes are the types of every record.
+// allTypes returns the types of every record.
 func (s *scopeRules) allTypes() []string {
 	var all []string
 	for _, p := range s.listed {

@@ -20,9 +20,9 @@ import (
 const (
 	scopeOpenID   = "openid"
 	scopeFHIRUser = "fhirUser"
-	// idTokenLasts is how long an id_token is valid.
+	// idTokenLasts is the validity of an id_token.
 	idTokenLasts = 5 * time.Minute
-	// SigningKeyID is the kid of the key of the id_tokens, and signingKey where the store keeps it.
+	// SigningKeyID is the kid of the key of the id_tokens, and signingKey its key in the store.
 	SigningKeyID = "sandbox-1"
 	signingKey   = "KEY#id-token"
 	signingBits  = 2048
@@ -37,12 +37,12 @@ type signer struct {
 	store Store
 }
 
-// identifies says whether this portal speaks OpenID Connect.
+// identifies reports whether this portal supports OpenID Connect.
 func (p *profile) identifies() bool {
 	return p.with.Has(switches.IDToken) || p.with.Has(switches.PatientFHIRUser)
 }
 
-// identify adds the id_token to the answer of a code exchange.
+// identify adds the id_token to the response of a code exchange.
 func (i *tokenIssuer) identify(ctx context.Context, answer *tokenAnswer, code codeRecord) error {
 	if !i.identifies() || !slices.Contains(code.Scopes, scopeOpenID) && !i.with.Has(switches.PatientFHIRUser) {
 		return nil
@@ -78,7 +78,7 @@ func (i *tokenIssuer) identify(ctx context.Context, answer *tokenAnswer, code co
 	return nil
 }
 
-// spoilSignature turns one bit of the signature.
+// spoilSignature flips one bit of the signature.
 func spoilSignature(token string) string {
 	cut := strings.LastIndexByte(token, '.') + 1
 	signature, err := base64.RawURLEncoding.DecodeString(token[cut:])
@@ -90,7 +90,7 @@ func spoilSignature(token string) string {
 	return token[:cut] + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// newAccessToken is a random text, or at portals with switches.PatientJWT a JWT that names the patient.
+// newAccessToken returns a random token, or at portals with switches.PatientJWT a JWT that names the patient.
 func (i *tokenIssuer) newAccessToken(ctx context.Context, grant grantRecord, access tokenRecord) (string, error) {
 	secret, err := i.ledger.newSecret()
 	if err != nil || !i.with.Has(switches.PatientJWT) {
@@ -103,7 +103,7 @@ func (i *tokenIssuer) newAccessToken(ctx context.Context, grant grantRecord, acc
 	})
 }
 
-// Keys answers GET /oauth/jwks; it returns false, having answered nothing, when the portal signs nothing.
+// Keys serves GET /oauth/jwks. If the portal signs nothing, it returns false without responding.
 func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	if !e.identifies() {
 		return false
@@ -119,8 +119,8 @@ func (e *discoveryEndpoints) Keys(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// SigningKey is made by whoever needs it first, and shared through the store: the processes of one sandbox, and its
-// identity provider, sign with one key.
+// SigningKey returns the signing key, which the first caller creates and shares through the store: all processes of one
+// sandbox, and its identity provider, sign with one key.
 func (k *signer) SigningKey(ctx context.Context) (*rsa.PrivateKey, error) {
 	raw, found, err := k.store.Get(ctx, signingKey)
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// tokenAnswer is the success of the token endpoint (RFC 6749 §5.1 with the SMART launch context). The fields after
-// RefreshToken are there at portals with switches only.
+// tokenAnswer is the success response of the token endpoint (RFC 6749 §5.1 with the SMART launch context). The fields
+// after RefreshToken exist only at portals with switches.
 type tokenAnswer struct {
 	AccessToken  string `json:"access_token"`
 	TokenType    string `json:"token_type"`
-	ExpiresIn    any    `json:"expires_in,omitempty"` // a number of seconds, or with switches.ExpiresIn a text
+	ExpiresIn    any    `json:"expires_in,omitempty"` // number of seconds, or with switches.ExpiresIn a text
 	Scope        string `json:"scope"`
 	Patient      string `json:"patient,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
@@ -30,7 +30,7 @@ type tokenAnswer struct {
 	RefreshExpiresIn       int64  `json:"refresh_expires_in,omitempty"`
 }
 
-// tokenIssuer writes tokens for a grant and composes the token response.
+// tokenIssuer issues tokens for a grant and builds the token response.
 type tokenIssuer struct {
 	*profile
 
@@ -39,7 +39,7 @@ type tokenIssuer struct {
 	accessTTL time.Duration
 }
 
-// issue writes a new access token, and a refresh token when the person allowed offline access.
+// issue stores a new access token, and a refresh token if the person allowed offline access.
 func (i *tokenIssuer) issue(ctx context.Context, grantID string, grant grantRecord,
 	scopes []string,
 ) (tokenAnswer, error) {
@@ -88,7 +88,8 @@ func (i *tokenIssuer) expiresIn(lifetime time.Duration) any {
 	}
 }
 
-// namedPatient is the patient of the token answer, empty at portals that name the patient elsewhere or not at all.
+// namedPatient returns the patient of the token response, or "" at portals that name the patient elsewhere or not at
+// all.
 func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	elsewhere := []string{
 		switches.NoPatient, switches.PatientUnnamed, switches.PatientFHIRUser, switches.PatientJWT,
@@ -101,7 +102,7 @@ func (i *tokenIssuer) namedPatient(grant grantRecord) string {
 	return i.personas[grant.PersonaID].PatientID
 }
 
-// tellExpiry says in how many seconds the refresh token ends, by the field that the portal uses.
+// tellExpiry sets the seconds until the refresh token expires, in the field that the portal uses.
 func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	switch i.with.Text(switches.TellExpiry) {
 	case "authorization_expires_in":
@@ -115,8 +116,8 @@ func (i *tokenIssuer) tellExpiry(answer *tokenAnswer, seconds int64) {
 	}
 }
 
-// IssueTo answers a token request whose client another side of the portal has let in (package udap): a token for the
-// record of a person, without a refresh token, whatever is asked. The client's next request gets another one.
+// IssueTo responds to a token request whose client package udap has authenticated. It issues a token for a person's
+// record, never with a refresh token, regardless of the request. The client's next request gets another token.
 func (e *tokenEndpoint) IssueTo(w http.ResponseWriter, r *http.Request, clientID, personaID, requested string) {
 	var scopes []string
 	for _, one := range e.scopes.grantable(requested) {

@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// statusEndpoints revoke tokens and report about them: revocation, introspection, userinfo. They issue none.
+// statusEndpoints serves token revocation, introspection and userinfo. It issues no tokens.
 type statusEndpoints struct {
 	*profile
 	responder
@@ -18,8 +18,8 @@ type statusEndpoints struct {
 	ledger   *ledger
 }
 
-// Revoke answers POST /oauth/revoke (RFC 7009). Either token ends the whole grant. A token that is unknown or belongs
-// to another client is answered with 200 as well: nothing is left to do, and nothing is told.
+// Revoke serves POST /oauth/revoke (RFC 7009). Either token ends the complete grant. The response for an unknown token
+// or another client's is also 200: there is nothing to do, and nothing is revealed.
 func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
 	form, client, ok := e.tokenForm(w, r)
 	if !ok {
@@ -37,7 +37,7 @@ func (e *statusEndpoints) Revoke(w http.ResponseWriter, r *http.Request) {
 	e.writeJSON(w, http.StatusOK, struct{}{})
 }
 
-// introspection is the answer of RFC 7662 with the patient of the SMART token introspection profile.
+// introspection is the response of RFC 7662 with the patient of the SMART token introspection profile.
 type introspection struct {
 	Active    bool   `json:"active"`
 	Scope     string `json:"scope,omitempty"`
@@ -49,7 +49,7 @@ type introspection struct {
 	Patient   string `json:"patient,omitempty"`
 }
 
-// Introspect answers POST /oauth/introspect. A client learns about its own tokens only.
+// Introspect serves POST /oauth/introspect. A client can only inspect its own tokens.
 func (e *statusEndpoints) Introspect(w http.ResponseWriter, r *http.Request) {
 	asking := e.tokenForm
 	if e.with.Has(switches.IntrospectBearer) {
@@ -77,8 +77,8 @@ func (e *statusEndpoints) Introspect(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// Userinfo answers GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo; it returns
-// false, having answered nothing, at others.
+// Userinfo serves GET /oauth/userinfo (OpenID Connect Core §5.3) at portals with switches.PatientUserinfo; at others it
+// returns false without responding.
 func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool {
 	if !e.with.Has(switches.PatientUserinfo) {
 		return false
@@ -91,8 +91,8 @@ func (e *statusEndpoints) Userinfo(w http.ResponseWriter, r *http.Request) bool 
 	return true
 }
 
-// tokenForm authenticates the client and reads the form of a request about a token; it has answered when it returns
-// false.
+// tokenForm authenticates the client and parses the form of a request about a token. If it returns false, it has
+// already responded.
 func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
 	form, client, problem, err := e.registry.authenticate(w, r)
 	if err != nil {
@@ -112,7 +112,7 @@ func (e *statusEndpoints) tokenForm(w http.ResponseWriter, r *http.Request) (url
 	return form, client, true
 }
 
-// bearerForm is tokenForm for a portal where an access token authorises introspection.
+// bearerForm is tokenForm for a portal at which an access token authorises introspection.
 func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (url.Values, Client, bool) {
 	if problem := parseForm(w, r); problem != nil {
 		e.writeError(w, *problem)
@@ -124,7 +124,7 @@ func (e *statusEndpoints) bearerForm(w http.ResponseWriter, r *http.Request) (ur
 	return r.PostForm, Client{ID: found.grant.ClientID}, ok
 }
 
-// bearer finds the access token that authorises a request; it has answered when it returns false.
+// bearer finds the access token that authorises a request. If it returns false, it has already responded.
 func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundToken, bool) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	found, live, err := e.ledger.liveToken(r.Context(), accessKey(token))
@@ -141,7 +141,7 @@ func (e *statusEndpoints) bearer(w http.ResponseWriter, r *http.Request) (foundT
 	return found, live
 }
 
-// findToken looks for a token of either kind; token_type_hint is not needed, because the kinds never collide.
+// findToken looks up a token of either kind. It does not need token_type_hint, because the kinds never collide.
 func (l *ledger) findToken(ctx context.Context, token string) (kind string, found foundToken, live bool, err error) {
 	found, live, err = l.liveToken(ctx, accessKey(token))
 	if err != nil || found.raw != nil {

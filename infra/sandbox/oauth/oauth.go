@@ -1,12 +1,13 @@
 // Package oauth owns the authorization server of the sandbox EHR: SMART discovery, the sign-in and consent pages, and
-// codes, rotating refresh tokens, revocation and introspection, as a patient portal has them.
+// codes, rotating refresh tokens, revocation and introspection, as in a patient portal.
 //
-// A portal with switches (package switches) breaks these rules where the switches say so; the wire-level faults, which
-// need no knowledge of tokens, are in package sandbox.
+// A portal with switches (package switches) breaks these rules as the switches specify; package sandbox implements the
+// wire-level faults, which do not depend on tokens.
 //
-// It knows personas by id and name only and never looks into a record; package fhirserver serves records and asks
-// Access what a bearer token may see. There are no passwords: everybody is invented, so choosing a persona signs in.
-// Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC 6749, 7009, 7636, 7662, 9207.
+// It knows only the ids and names of personas and never reads a record; package fhirserver serves records and calls
+// Access for the rights of a bearer token. There are no passwords: all persons are invented, so choosing a persona
+// signs in. Rules: SMART App Launch 2 (https://hl7.org/fhir/smart-app-launch/app-launch.html), RFC 6749, 7009, 7636,
+// 7662, 9207.
 package oauth
 
 import (
@@ -25,10 +26,10 @@ import (
 // ErrInvalidToken means that a bearer token is unknown, expired or revoked.
 var ErrInvalidToken = errors.New("the access token is not valid")
 
-// consentLasts is how long a grant and its refresh tokens live.
+// consentLasts is the lifetime of a grant and its refresh tokens.
 const consentLasts = 365 * 24 * time.Hour
 
-// PracticeID is the ah_practice of token answers at a portal with switches.Practice (athenahealth).
+// PracticeID is the ah_practice of token responses at a portal with switches.Practice (athenahealth).
 const PracticeID = "a-1.Practice-7"
 
 // Client is an application registered with the sandbox.
@@ -36,35 +37,37 @@ type Client struct {
 	ID string
 	// Secret makes the client confidential; empty means public.
 	Secret string
-	// Keys makes the client one with private_key_jwt; the zero value means that it has no keys.
+	// Keys enables private_key_jwt for the client; the zero value means that it has no keys.
 	Keys jose.KeySet
-	// RedirectURIs are compared character by character, but that one which ends in "/*" stands for every one with a
-	// segment of letters, digits and dashes there: the sandbox is registered with whoever calls.
+	// RedirectURIs are compared character by character, except that one ending in "/*" matches every URI with a segment of
+	// letters, digits and dashes in that position: any caller can use the sandbox's own registration.
 	RedirectURIs []string
 }
 
-// Config is what a Server is made of. Every field is required; sandbox.New checks them.
+// Config configures a Server. Every field is required unless noted; sandbox.New checks them.
 type Config struct {
 	// Issuer is the mount point; FHIRBase is the only acceptable aud.
 	Issuer, FHIRBase string
 	Personas         []persona.Persona
-	Unlisted         []persona.Persona // whom the sign-in page does not offer; the only field that may be empty
+	Unlisted         []persona.Persona // not offered on the sign-in page; the only field that may be empty
 	Clients          []Client
 	Store            Store
 	Now              func() time.Time
-	// Random yields codes and tokens; it must be safe for concurrent use.
+	// Random is the source of codes and tokens; it must be safe for concurrent use.
 	Random                  io.Reader
 	AccessTokenTTL, CodeTTL time.Duration
 	Logger                  *slog.Logger
 }
 
-// profile holds what every endpoint of one portal knows: its URLs, people, clock and misbehaviours. It never changes.
+// profile holds the common data of one portal's endpoints: its URLs, persons, clock and misbehaviours. It never
+// changes.
 type profile struct {
 	issuer, fhirBase string
 	personas         map[string]persona.Persona
 	listed           []persona.Persona // as configured, for the sign-in page
 	now              func() time.Time
-	// with are the misbehaviours of this portal, and site tells its codes and grants from those of its neighbours.
+	// with holds the misbehaviours of this portal, and site distinguishes its codes and grants from those of its
+	// neighbours.
 	with       switches.Set
 	site       string
 	tokenMoved bool
@@ -83,7 +86,7 @@ type Server struct {
 	clients map[string]Client
 }
 
-// New builds the server.
+// New returns the server.
 func New(c Config) *Server {
 	personas, clients := map[string]persona.Persona{}, map[string]Client{}
 	for _, p := range slices.Concat(c.Personas, c.Unlisted) {
@@ -121,9 +124,9 @@ func assemble(c Config, clients map[string]Client, p *profile) *Server {
 	}
 }
 
-// At returns the server of a neighbouring portal: the same people, clients and store below another issuer, with the
-// misbehaviours of the set. Codes and tokens of one site are unknown at every other. tokenMoved says that the token
-// URL is no longer the usual one.
+// At returns the server of a neighbouring portal: the same persons, clients and store below another issuer, with the
+// misbehaviours of the set. Codes and tokens of one site are unknown at every other. tokenMoved means that the token
+// URL is not the usual one.
 func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Server {
 	moved := *s.profile
 	moved.issuer, moved.fhirBase, moved.site, moved.with = issuer, issuer+"/fhir", site, with
@@ -132,13 +135,13 @@ func (s *Server) At(issuer, site string, with switches.Set, tokenMoved bool) *Se
 	return assemble(s.config, s.clients, &moved)
 }
 
-// Access is what one bearer token may see.
+// Access holds the rights of one bearer token.
 type Access struct {
 	PersonaID string
 	Scopes    []string
 }
 
-// Access looks a bearer token up. It returns ErrInvalidToken, or the error of the store.
+// Access looks up a bearer token. It returns ErrInvalidToken, or the error of the store.
 func (e *statusEndpoints) Access(ctx context.Context, token string) (Access, error) {
 	found, live, err := e.ledger.liveToken(ctx, accessKey(token))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/sandbox/scope"
 )
 
-// The pages are one document (package page).
+// Template of the pages, which are one document (package page).
 var (
 	//go:embed page/authorize.html
 	pageHTML []byte
@@ -23,7 +23,7 @@ var (
 	pageJS []byte
 )
 
-// view is the JSON block. Kind chooses which of the other fields are set.
+// view is the JSON block. Kind determines which other fields are set.
 type view struct {
 	Kind     string   `json:"kind"` // sign_in, consent or error
 	App      string   `json:"app,omitempty"`
@@ -67,7 +67,7 @@ func (e *authorizeEndpoint) consentPage(w http.ResponseWriter, request authorize
 	})
 }
 
-// errorPage is for what must not be redirected. Nothing that the client sent is repeated on it.
+// errorPage shows errors that must not be redirected. It repeats nothing that the client sent.
 func (a responder) errorPage(w http.ResponseWriter, problem, parameter string) {
 	a.writePage(w, http.StatusBadRequest, view{Kind: "error", Problem: problem, WrongArg: parameter})
 }
@@ -79,7 +79,7 @@ func (a responder) writePage(w http.ResponseWriter, status int, v view) {
 	}
 }
 
-// Asset answers GET /oauth/assets/{name}: the style and the script of the pages.
+// Asset serves GET /oauth/assets/{name}: the style and the script of the pages.
 func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] {
 	case "authorize.css":
@@ -91,7 +91,7 @@ func (e *discoveryEndpoints) Asset(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hrefWith is the same request with one parameter set, or removed when the value is empty.
+// hrefWith returns the URL of the same request with one parameter set, or removed if the value is empty.
 func hrefWith(query url.Values, name, value string) string {
 	next := url.Values{}
 	for key, values := range query {
@@ -106,7 +106,7 @@ func hrefWith(query url.Values, name, value string) string {
 	return "?" + next.Encode()
 }
 
-// dataLabels says in a person's words what the scopes open, limited to what their record can hold.
+// dataLabels describes, in plain language, the data that the scopes give access to, limited to the types in the record.
 func dataLabels(scopes, types []string) []string {
 	named, all := scope.Types(scopes)
 	if all {

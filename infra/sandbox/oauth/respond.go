@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// oauthError is an error answer of RFC 6749 §4.1.2.1 and §5.2. The description is ours, never a client's text.
+// oauthError is an error response of RFC 6749 §4.1.2.1 and §5.2. The description is ours, never a client's text.
 type oauthError struct{ code, description string }
 
 // responder writes responses and pages.
@@ -26,11 +26,11 @@ func (a responder) writeJSON(w http.ResponseWriter, status int, body any) {
 	h.Set("Pragma", "no-cache")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// A client that has gone away is not this server's problem.
+	// The client may have disconnected.
 	_, _ = w.Write(raw)
 }
 
-// writeError answers with 400, or 401 for a client that is not who it says.
+// writeError responds with status 400, or 401 if client authentication failed.
 func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 	status := http.StatusBadRequest
 	if problem.code == "invalid_client" {
@@ -40,7 +40,7 @@ func (a responder) writeError(w http.ResponseWriter, problem oauthError) {
 	a.writeJSON(w, status, map[string]string{"error": problem.code, "error_description": problem.description})
 }
 
-// fail answers an error of the store; the cause goes to the log only.
+// fail responds to an error of the store; only the log contains the cause.
 func (a responder) fail(w http.ResponseWriter, r *http.Request, err error) {
 	a.log.ErrorContext(r.Context(), "sandbox authorization server failed", slog.Any("error", err))
 	a.writeJSON(w, http.StatusInternalServerError, map[string]string{

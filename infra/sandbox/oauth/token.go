@@ -19,7 +19,7 @@ const (
 	grantRefresh = "refresh_token"
 )
 
-// pkceVerifier is the syntax of RFC 7636 §4.1.
+// pkceVerifier matches the syntax of RFC 7636 §4.1.
 var pkceVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
 // tokenEndpoint exchanges codes and refresh tokens for tokens.
@@ -33,7 +33,7 @@ type tokenEndpoint struct {
 	tokens   *tokenIssuer
 }
 
-// Token answers POST /oauth/token.
+// Token serves POST /oauth/token.
 func (e *tokenEndpoint) Token(w http.ResponseWriter, r *http.Request) {
 	form, client, problem, err := e.registry.authenticate(w, r)
 	if err != nil {
@@ -70,7 +70,7 @@ func (e *tokenEndpoint) Token(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuseClient answers a client that has not proved who it is.
+// refuseClient responds to a client that has not authenticated.
 func (e *tokenEndpoint) refuseClient(w http.ResponseWriter, problem oauthError) {
 	if problem.code == "invalid_client" && e.with.Has(switches.Client401) {
 		e.writeJSON(w, http.StatusUnauthorized, map[string]string{
@@ -84,9 +84,9 @@ func (e *tokenEndpoint) refuseClient(w http.ResponseWriter, problem oauthError) 
 
 func invalidGrant(description string) *oauthError { return &oauthError{"invalid_grant", description} }
 
-// exchangeCode checks the code and issues its tokens. The tokens are written before the code is marked as used: a
-// crash in between leaves a code that can be tried again, and of two concurrent exchanges the one that loses the swap
-// revokes the grant, as RFC 6749 §4.1.2 asks for a code that is used twice.
+// exchangeCode checks the code and issues its tokens. It stores the tokens before it marks the code as used, so that a
+// code can be retried after a crash in between. Of two concurrent exchanges, the one that loses the swap revokes the
+// grant, as RFC 6749 §4.1.2 requires for a code that is used twice.
 func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 	client Client,
 ) (tokenAnswer, *oauthError, error) {
@@ -99,7 +99,7 @@ func (e *tokenEndpoint) exchangeCode(ctx context.Context, form url.Values,
 	if err != nil {
 		return tokenAnswer{}, nil, err
 	}
-	// Somebody else's code is answered like an unknown one, and is not spent.
+	// Another client's code gets the same response as an unknown one, and is not marked as used.
 	if old == nil || code.ClientID != client.ID || code.Site != e.site {
 		return tokenAnswer{}, invalidGrant("the code is not valid"), nil
 	}
@@ -154,8 +154,8 @@ func (e *tokenEndpoint) checkCode(code codeRecord, form url.Values) *oauthError 
 	return nil
 }
 
-// refresh rotates a refresh token. The old one is refused from then on, and using it again revokes the whole family
-// (RFC 9700 §4.14.2).
+// refresh rotates a refresh token. The old one is refused from then on, and reusing it revokes the complete family (RFC
+// 9700 §4.14.2).
 func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Client) (tokenAnswer, *oauthError, error) {
 	if form.Get("refresh_token") == "" {
 		return tokenAnswer{}, &oauthError{"invalid_request", "refresh_token is missing"}, nil
@@ -205,15 +205,15 @@ func (e *tokenEndpoint) refresh(ctx context.Context, form url.Values, client Cli
 	return answer, nil, nil
 }
 
-// foundToken is a token with the grant it belongs to.
+// foundToken is a token with its grant.
 type foundToken struct {
 	token tokenRecord
 	grant grantRecord
 	raw   []byte // the stored token, for a swap
 }
 
-// liveToken looks a token and its grant up. live is false when either has ended or the token was used up; what was
-// found is returned all the same.
+// liveToken looks up a token and its grant. live is false if either has ended or the token has been used; the result is
+// returned anyway.
 func (l *ledger) liveToken(ctx context.Context, key string) (found foundToken, live bool, err error) {
 	found.raw, err = l.load(ctx, key, &found.token)
 	if err != nil || found.raw == nil {

@@ -1,6 +1,5 @@
-// Package page owns how the sandbox's pages are served: one static document each, whose JSON block a script draws.
-// That keeps HTML templates, which double a binary, out of the function. What a page says is the business of the
-// server that it belongs to.
+// Package page owns the delivery of the sandbox's pages. Each is one static document with a JSON block that a script
+// renders. That avoids HTML templates, which double the size of a binary. The server of a page owns its content.
 package page
 
 import (
@@ -10,16 +9,16 @@ import (
 	"net/http"
 )
 
-// place is where the JSON block stands in a document.
+// place is the placeholder for the JSON block in a document.
 const place = "__PAGE_DATA__"
 
-// policy forbids everything but the page's own style and script. The pages have links and no forms, because a browser
-// applies form-action to the whole chain of redirects that follows, and that chain is the client's.
+// policy forbids everything except the page's own style and script. The pages have links instead of forms, because a
+// browser applies form-action to the complete chain of redirects that follows, which the client determines.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// Write answers with a document and its block. The error is that of a block that cannot be encoded;
-// nothing is answered then.
+// Write responds with a document and its block. If the block can't be encoded, it returns an error and does not
+// respond.
 func Write(w http.ResponseWriter, status int, document []byte, block any) error {
 	// json.Marshal writes <, > and & as \u escapes, so no value can end the script element.
 	raw, err := json.Marshal(block)
@@ -38,7 +37,7 @@ func Write(w http.ResponseWriter, status int, document []byte, block any) error 
 	return nil
 }
 
-// WriteAsset answers with a style or a script.
+// WriteAsset responds with a style or a script.
 func WriteAsset(w http.ResponseWriter, contentType string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)

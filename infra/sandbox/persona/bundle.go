@@ -10,7 +10,7 @@ import (
 
 const uuidURN = "urn:uuid:"
 
-// bundle is what is read of a transaction or collection Bundle.
+// bundle holds the fields used of a transaction or collection Bundle.
 type bundle struct {
 	ResourceType string  `json:"resourceType"`
 	Entry        []entry `json:"entry"`
@@ -21,7 +21,7 @@ type entry struct {
 	Resource json.RawMessage `json:"resource"`
 }
 
-// resources gives every entry its id and turns the bundle's own addresses into Type/id.
+// resources assigns every entry its id and replaces the bundle's own URLs by Type/id.
 func (b bundle) resources() ([]Resource, error) {
 	if b.ResourceType != "Bundle" {
 		return nil, errNotBundle
@@ -76,8 +76,8 @@ func (e entry) identify() (Resource, error) {
 	return Resource{Type: head.ResourceType, ID: head.ID, Body: e.Resource}, nil
 }
 
-// relink re-encodes the resource with its id and with every address of the bundle as a relative reference. Numbers
-// keep their digits: in FHIR 1.0 and 1.00 differ.
+// relink re-encodes the resource with its id and with every URL of the bundle as a relative reference. Numbers keep
+// their digits: in FHIR 1.0 and 1.00 differ.
 func relink(r Resource, addresses map[string]string) (json.RawMessage, error) {
 	decoder := json.NewDecoder(bytes.NewReader(r.Body))
 	decoder.UseNumber()
@@ -99,8 +99,8 @@ func relink(r Resource, addresses map[string]string) (json.RawMessage, error) {
 	return bytes.TrimSpace(out.Bytes()), nil
 }
 
-// relinkObject rewrites Reference.reference and Attachment.url; other strings that look like addresses, such as
-// identifier values, are data and stay.
+// relinkObject rewrites Reference.reference and Attachment.url. Other strings that look like URLs, such as identifier
+// values, are data and remain unchanged.
 func relinkObject(body object, addresses map[string]string) error {
 	for key, value := range body {
 		text, isText := value.(string)
@@ -139,7 +139,7 @@ func relinkValue(value any, addresses map[string]string) error {
 	return nil
 }
 
-// patientFirst moves the only Patient to the front, where Persona promises it.
+// patientFirst moves the only Patient to the front, as Persona promises.
 func patientFirst(resources []Resource) ([]Resource, error) {
 	isPatient := func(r Resource) bool { return r.Type == "Patient" }
 	at := slices.IndexFunc(resources, isPatient)

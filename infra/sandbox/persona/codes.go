@@ -3,7 +3,7 @@ package persona
 // code is one concept of a terminology.
 type code struct{ system, code, display string }
 
-// measure is something measured at a visit or in a laboratory: its LOINC code, unit and plausible range in steps.
+// measure is a measurement at a visit or in a laboratory: its LOINC code, unit and plausible range in steps.
 type measure struct {
 	loinc, display, unit string
 	low, step            float64
@@ -19,7 +19,7 @@ var vitalSigns = []measure{
 	{"39156-5", "Body mass index", "kg/m2", 20.5, 0.25, 40},
 }
 
-// panel is a laboratory report and what it measures.
+// panel is a laboratory report with its measurements.
 type panel struct {
 	loinc, display string
 	measures       []measure

@@ -1,6 +1,6 @@
 package persona
 
-// insurance is the cover that claims refer to.
+// insurance adds the coverage that claims refer to.
 func insurance(c *chart) {
 	c.coverage = c.add("Coverage", object{
 		"status":       "active",
@@ -12,7 +12,7 @@ func insurance(c *chart) {
 	})
 }
 
-// careCoordination is who looks after the person, to what end and by which plan.
+// careCoordination adds the care team, goal and care plan.
 func careCoordination(c *chart) {
 	team := c.add("CareTeam", object{
 		"status":  "active",
@@ -59,7 +59,7 @@ func devices(c *chart) {
 	})
 }
 
-// bill adds a Claim for visit n and the payer's answer.
+// bill adds a Claim for visit n and the payer's response.
 func (c *chart) bill(n int) {
 	cover := list{object{"sequence": 1, "focal": true, "coverage": reference(c.coverage)}}
 	kind := concept(terminology+"claim-type", "professional", "Professional")

@@ -53,7 +53,7 @@ func allergies(c *chart) {
 	}
 }
 
-// medications shows both ways of naming a drug: by reference and by code.
+// medications adds drugs in both forms: by reference and by code.
 func medications(c *chart) {
 	all := drugs
 	first := c.roll("drug", 0, len(all))
@@ -62,7 +62,7 @@ func medications(c *chart) {
 	c.prescribe(0, object{"medicationCodeableConcept": coded(all[(first+1)%len(all)])})
 }
 
-// prescribe adds a MedicationRequest at visit n; what names the drug.
+// prescribe adds a MedicationRequest at visit n; what holds the drug.
 func (c *chart) prescribe(n int, what object) {
 	body := object{
 		"status":          "active",
@@ -82,7 +82,7 @@ func (c *chart) prescribe(n int, what object) {
 	c.add("MedicationRequest", body)
 }
 
-// background is what the record says about habits and family.
+// background adds social and family history.
 func background(c *chart) {
 	c.add("Observation", object{
 		"status":               "final",

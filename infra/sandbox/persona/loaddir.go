@@ -15,7 +15,7 @@ import (
 	"sync"
 )
 
-// maxBundleBytes bounds one unpacked bundle file: a folder of somebody else's files must not take the process down.
+// maxBundleBytes limits one uncompressed bundle file, so that a folder of third-party files can't exhaust the memory.
 const maxBundleBytes = 256 << 20
 
 var (
@@ -29,10 +29,10 @@ var (
 	errDuplicatePerson = errors.New("two bundles hold the same Patient id")
 )
 
-// LoadDir makes a persona of every R4 bundle (*.json, *.json.gz) in the folder, in the order of their names. The
-// persona's id is its Patient's id. References of the form urn:uuid are rewritten to Type/id as a server that takes a
-// transaction does (https://hl7.org/fhir/R4/http.html#trules). A file is read once here and again on first use; only
-// used records stay in memory. It returns an error that names the file for anything that is not such a bundle.
+// LoadDir creates a persona from every R4 bundle (*.json, *.json.gz) in the folder, in the order of their names. The
+// persona's id is its Patient's id. References of the form urn:uuid are rewritten to Type/id, as a server does for a
+// transaction (https://hl7.org/fhir/R4/http.html#trules). A file is read once here and again on first use; only used
+// records stay in memory. If a file is not such a bundle, LoadDir returns an error that names it.
 func LoadDir(dir string) ([]Persona, error) {
 	folder := os.DirFS(dir)
 	names, err := bundleNames(folder)
@@ -132,7 +132,7 @@ func readUnpacked(folder fs.FS, name string) ([]byte, error) {
 	return raw, nil
 }
 
-// patientName is the first name of the Patient for the sign-in page, or the id when it has none.
+// patientName returns the Patient's first name for the sign-in page, or the id if it has none.
 func patientName(patient Resource) string {
 	var body struct {
 		Name []struct {

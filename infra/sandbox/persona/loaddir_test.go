@@ -46,7 +46,7 @@ func writeBundle(t *testing.T, folder, name, content string) {
 	}
 }
 
-func TestAFolderOfBundlesBecomesPersonas(t *testing.T) {
+func TestLoadDirReadsBundles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	writeBundle(t, folder, "b.json.gz", smallBundle)
@@ -87,7 +87,7 @@ func TestAFolderOfBundlesBecomesPersonas(t *testing.T) {
 	}
 }
 
-func TestABadFolderIsRefusedWithTheNameOfTheFile(t *testing.T) {
+func TestLoadDirErrorNamesFile(t *testing.T) {
 	t.Parallel()
 	patient := `{"resource":{"resourceType":"Patient","id":"p"}}`
 	for name, content := range map[string]string{
@@ -114,7 +114,7 @@ func TestABadFolderIsRefusedWithTheNameOfTheFile(t *testing.T) {
 	}
 }
 
-func TestAFolderWithoutUsableFilesIsRefused(t *testing.T) {
+func TestLoadDirRefusesFolderWithoutBundles(t *testing.T) {
 	t.Parallel()
 	twins := t.TempDir()
 	writeBundle(t, twins, "a.json", smallBundle)

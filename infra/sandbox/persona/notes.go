@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// notes shows the three ways in which portals hand out a document: a Binary behind a relative URL, inline data, and
-// both formats of one document.
+// notes adds documents in the three forms that portals use: a Binary behind a relative URL, inline data, and both
+// formats of one document.
 func notes(c *chart) {
 	c.note(0)
 	text := "Sandbox note.\nThe attachment of this document is inline: there is no Binary to fetch.\n"
@@ -18,13 +18,13 @@ func notes(c *chart) {
 	}))
 }
 
-// note adds the clinical note of visit n with its text in a Binary, and who recorded it.
+// note adds the clinical note of visit n with its text in a Binary, and its author.
 func (c *chart) note(n int) {
 	all := noteTypes
 	kind := all[c.roll("note", n, len(all))]
 	attachment := c.file("text/plain", c.noteText(kind, n))
 	document := c.add("DocumentReference", c.document(kind, n, list{attachment}))
-	// The patient is a target too: that is what the R4 search parameter Provenance.patient looks at.
+	// The patient is also a target, which the R4 search parameter Provenance.patient requires.
 	c.add("Provenance", object{
 		"target":   list{reference(document), c.patient()},
 		"recorded": instant(c.at(n, 40)),
@@ -57,7 +57,7 @@ func (c *chart) document(kind code, n int, attachments list) object {
 	}
 }
 
-// file adds a Binary and returns the Attachment that points to it.
+// file adds a Binary and returns the Attachment that refers to it.
 func (c *chart) file(contentType, data string) object {
 	url := c.add("Binary", object{
 		"contentType": contentType,
@@ -96,7 +96,8 @@ func (c *chart) noteText(kind code, n int) string {
 	return text.String()
 }
 
-// tinyPDF is the smallest document that a viewer opens: one page with one line. The text must hold no parenthesis.
+// tinyPDF returns the smallest document that a viewer opens: one page with one line. The text must not contain
+// parentheses.
 func tinyPDF(line string) string {
 	drawing := "BT /F1 18 Tf 72 720 Td (" + line + ") Tj ET"
 	objects := []string{

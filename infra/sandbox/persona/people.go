@@ -2,7 +2,7 @@ package persona
 
 import "strings"
 
-// identity is the Patient with the clinic and the doctor it names.
+// identity adds the Patient with its clinic and doctor.
 func identity(c *chart) {
 	s := c.spec
 	c.put("Patient", s.patientID(), object{
@@ -28,7 +28,7 @@ func identity(c *chart) {
 	})
 }
 
-// intake is the visit at which the record was opened.
+// intake adds the visit at which the record was opened.
 func intake(c *chart) {
 	c.encounter = c.add("Encounter", object{
 		"status":  "finished",
@@ -69,7 +69,7 @@ func (c *chart) payer() string {
 	})
 }
 
-// doctor is the n-th practitioner of the clinic, counted around.
+// doctor returns the n-th practitioner of the clinic, modulo their number.
 func (c *chart) doctor(n int) string {
 	names := [][2]string{{"Sage", "Heron"}, {"Robin", "Thistle"}, {"Wren", "Sorrel"}}
 	name := names[n%len(names)]
@@ -88,7 +88,7 @@ func (c *chart) examRoom() string {
 	})
 }
 
-// formulary is a Medication of its own, for the requests that refer to one.
+// formulary adds a separate Medication for the requests that refer to one.
 func (c *chart) formulary(drug code) string {
 	return c.once("Medication", "rx-"+drug.code, object{
 		"status": "active",
@@ -96,12 +96,12 @@ func (c *chart) formulary(drug code) string {
 	})
 }
 
-// largeNote is the size in bytes of the largest attachment: more than one part of a client's read buffer, less than
-// one answer of a Lambda.
+// largeNote is the size in bytes of the largest attachment: larger than a client's read buffer, smaller than a Lambda's
+// maximum response.
 const largeNote = 1 << 20
 
-// unusual adds data that is valid FHIR and yet trips clients: several scripts and emoji, markup in strings, partial
-// dates, contained resources, a resource without a category, repeated references and a large attachment.
+// unusual adds data that is valid FHIR but that clients may not handle: several scripts and emoji, markup in strings,
+// partial dates, contained resources, a resource without a category, repeated references and a large attachment.
 func unusual(c *chart) {
 	c.add("Condition", object{
 		"code":          object{"text": "Høysnue – 花粉症 – حساسية 🌾 \u2028 <script>alert('sandbox')</script>"},

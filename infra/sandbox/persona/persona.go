@@ -1,8 +1,8 @@
-// Package persona owns the synthetic people of the sandbox EHR: who they are and every FHIR R4 resource of their
+// Package persona owns the synthetic people of the sandbox EHR: their identities and every FHIR R4 resource of their
 // records, either generated (Builtin) or read from a folder of bundles (LoadDir).
 //
-// It knows nothing about HTTP, OAuth or searching: it hands out whole records, and package fhirserver indexes and
-// serves them. No resource describes a real person.
+// It contains no HTTP, OAuth or searching: it returns complete records, and package fhirserver indexes and serves them.
+// No resource describes a real person.
 package persona
 
 import (
@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// Persona is one synthetic person and the way to their record. The fields are known without building the record, so
-// that a sign-in page or a CapabilityStatement costs no generation.
+// Persona is one synthetic person with a loader for the record. The fields are known without building the record, so
+// that a sign-in page or a CapabilityStatement needs no generation.
 type Persona struct {
-	// ID is how a person or a test picks the persona, unique in one sandbox.
+	// ID selects the persona on the sign-in page and in tests; it is unique in one sandbox.
 	ID string
 	// PatientID is the id of the persona's Patient resource.
 	PatientID string
@@ -21,28 +21,28 @@ type Persona struct {
 	Name string
 	// About is one sentence for the sign-in page.
 	About string
-	// Resources is how many resources Load returns.
+	// Resources is the number of resources that Load returns.
 	Resources int
-	// Types are the resource types that may occur in the record, sorted.
+	// Types lists the resource types that may occur in the record, sorted.
 	Types []string
 
 	load func() ([]Resource, error)
 }
 
 // Resource is one FHIR R4 resource as compact JSON. Every literal reference in Body is relative ("Type/id") and
-// resolves within the same record, or points into the resource itself ("#id").
+// resolves within the same record, or refers to the resource itself ("#id").
 type Resource struct {
 	Type string
 	ID   string
 	Body json.RawMessage
 }
 
-// Load returns the whole record, Patient first. It is built on the first call and shared afterwards: treat it as
-// read-only. The error is that of reading a bundle file, or of a bug in the generator.
+// Load returns the complete record, Patient first. It is built on the first call and shared afterwards: treat it as
+// read-only. An error means that a bundle file could not be read, or a bug in the generator.
 func (p Persona) Load() ([]Resource, error) { return p.load() }
 
-// Builtin returns the generated personas, smallest record first. Their records are the same bytes in every process
-// and on every machine.
+// Builtin returns the generated personas, smallest record first. Their records have the same bytes in every process and
+// on every machine.
 func Builtin() []Persona {
 	specs := builtinSpecs()
 	personas := make([]Persona, 0, len(specs))

@@ -40,7 +40,7 @@ func fingerprint(resources []persona.Resource) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func TestPersonasRangeFromATinyToALargeRecord(t *testing.T) {
+func TestPersonasRangeFromTinyToLargeRecord(t *testing.T) {
 	t.Parallel()
 	people := persona.Builtin()
 	got := make([]int, 0, len(people))
@@ -56,7 +56,7 @@ func TestPersonasRangeFromATinyToALargeRecord(t *testing.T) {
 	}
 }
 
-func TestRecordsAreTheSameBytesEveryTime(t *testing.T) {
+func TestRecordsAreDeterministic(t *testing.T) {
 	t.Parallel()
 	again := persona.Builtin()
 	got := map[string]string{}
@@ -66,7 +66,7 @@ func TestRecordsAreTheSameBytesEveryTime(t *testing.T) {
 			t.Errorf("%s: two runs differ: %s, %s", p.ID, got[p.ID], second)
 		}
 	}
-	// Across processes and machines too. When the generator changes on purpose, so do these lines.
+	// The same across processes and machines. An intended change of the generator changes these lines.
 	want := map[string]string{
 		"alder-maple":  "5862dd7f44bd",
 		"cedar-brook":  "91767f601577",
@@ -81,7 +81,7 @@ func TestRecordsAreTheSameBytesEveryTime(t *testing.T) {
 	}
 }
 
-func TestEveryReferenceResolvesWithinTheRecord(t *testing.T) {
+func TestEveryReferenceResolvesWithinRecord(t *testing.T) {
 	t.Parallel()
 	for _, p := range persona.Builtin() {
 		resources := load(t, p)
@@ -106,7 +106,7 @@ func TestEveryReferenceResolvesWithinTheRecord(t *testing.T) {
 	}
 }
 
-func TestResourcesAreWhatTheirEnvelopeSays(t *testing.T) {
+func TestResourcesMatchEnvelope(t *testing.T) {
 	t.Parallel()
 	types := map[string]bool{}
 	for _, p := range persona.Builtin() {
@@ -132,7 +132,7 @@ func TestResourcesAreWhatTheirEnvelopeSays(t *testing.T) {
 	}
 }
 
-// required are the elements with a minimum of 1 in R4.
+// required returns the elements with a minimum of 1 in R4.
 func required(resourceType string) []string {
 	return map[string][]string{
 		"AllergyIntolerance": {"patient"},
@@ -160,7 +160,7 @@ func required(resourceType string) []string {
 	}[resourceType]
 }
 
-func TestRecordsHoldNotesInlineAndInBinaries(t *testing.T) {
+func TestRecordsContainNotesInlineAndInBinaries(t *testing.T) {
 	t.Parallel()
 	for _, p := range persona.Builtin()[1:] {
 		inline, linked, pdf := 0, 0, 0

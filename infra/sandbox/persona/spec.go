@@ -2,7 +2,7 @@ package persona
 
 import "time"
 
-// spec is what makes one generated persona differ from another. The record is a pure function of it.
+// spec holds the differences between generated personas. The record is a pure function of it.
 type spec struct {
 	id            string
 	given, family string
@@ -12,7 +12,7 @@ type spec struct {
 	size          int    // exact number of resources
 	firstVisit    string // YYYY-MM-DD
 	visitEvery    time.Duration
-	chronic       code // the problem that the record is about
+	chronic       code // the main problem of the record
 	unusual       bool // adds valid but awkward data: see unusual.go
 }
 
@@ -67,7 +67,7 @@ func builtinSpecs() []spec {
 	}
 }
 
-// generatedTypes lists every type that the generator can produce, sorted; a test holds it against the records.
+// generatedTypes lists every type that the generator can produce, sorted; a test compares it with the records.
 var generatedTypes = []string{
 	"AllergyIntolerance", "Binary", "CarePlan", "CareTeam", "Claim", "Condition", "Coverage", "Device",
 	"DiagnosticReport", "DocumentReference", "Encounter", "ExplanationOfBenefit", "FamilyMemberHistory", "Goal",

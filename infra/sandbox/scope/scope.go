@@ -1,8 +1,8 @@
-// Package scope owns the SMART App Launch scopes that the sandbox understands: which of the requested ones a person
-// can grant, and what a granted set allows.
+// Package scope owns the SMART App Launch scopes that the sandbox supports: which requested ones a person can grant,
+// and what a granted set allows.
 //
-// It knows the words only; who holds which grant is the business of package oauth.
-// Syntax: https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
+// It handles only the syntax; package oauth owns the grants. Syntax:
+// https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
 package scope
 
 import (
@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Interaction is what a client wants to do with a resource type.
+// Interaction is an operation on a resource type.
 type Interaction byte
 
-// The interactions of a read-only server, by their letter in SMART v2 scopes.
+// Interactions of a read-only server, by their letter in SMART v2 scopes.
 const (
 	Read   Interaction = 'r'
 	Search Interaction = 's'
@@ -26,7 +26,8 @@ const (
 	onlineAccess  = "online_access"
 )
 
-// clinical is patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are not supported and so not granted.
+// clinical matches patient/<type>.<v1 word or v2 letters>. Scopes with a ?query part are not supported and so not
+// granted.
 var clinical = regexp.MustCompile(`^patient/(\*|[A-Z][A-Za-z]{1,63})\.(read|write|\*|c?r?u?d?s?)$`)
 
 // Supported lists the scopes for the discovery document.
@@ -37,9 +38,9 @@ func Supported() []string {
 	}
 }
 
-// Grant narrows a requested scope string to what this server can grant: unknown scopes and every right to write are
-// left out (RFC 6749 §3.3 lets the server do so, and the answer says what was granted). It is empty when no access to
-// any data would remain.
+// Grant narrows a requested scope string to what this server can grant: it omits unknown scopes and all rights to write
+// (RFC 6749 §3.3 allows that, and the response states what was granted). The result is empty if no access to any data
+// would remain.
 func Grant(requested string) []string {
 	var granted []string
 	data := false
@@ -87,10 +88,10 @@ func narrow(s string) string {
 	return "patient/" + parts[1] + "." + letters
 }
 
-// Offline says whether the granted scopes come with a refresh token.
+// Offline reports whether the granted scopes include a refresh token.
 func Offline(granted []string) bool { return slices.Contains(granted, offlineAccess) }
 
-// Allows says whether the granted scopes let a client do this with resources of the type.
+// Allows reports whether the granted scopes allow the interaction with resources of the type.
 func Allows(granted []string, resourceType string, what Interaction) bool {
 	return slices.ContainsFunc(granted, func(s string) bool {
 		name, rights, isData := strings.Cut(strings.TrimPrefix(s, "patient/"), ".")
@@ -102,7 +103,7 @@ func Allows(granted []string, resourceType string, what Interaction) bool {
 	})
 }
 
-// Types returns the resource types that the granted scopes name, with true when they cover all types.
+// Types returns the resource types that the granted scopes name, and true if they cover all types.
 func Types(granted []string) (named []string, all bool) {
 	for _, s := range granted {
 		name, _, isData := strings.Cut(strings.TrimPrefix(s, "patient/"), ".")

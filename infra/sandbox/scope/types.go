@@ -2,7 +2,7 @@ package scope
 
 import "strings"
 
-// resourceTypes are the types of R4 (resourcelist.html), in alphabetical order.
+// resourceTypes lists the types of R4 (resourcelist.html), in alphabetical order.
 const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntolerance Appointment AppointmentResponse " +
 	"AuditEvent " +
 	"Basic Binary BiologicallyDerivedProduct BodyStructure Bundle CapabilityStatement CarePlan CareTeam " +
@@ -30,8 +30,8 @@ const resourceTypes = "Account ActivityDefinition AdverseEvent AllergyIntoleranc
 	"SupplyDelivery SupplyRequest Task TerminologyCapabilities TestReport TestScript ValueSet " +
 	"VerificationResult VisionPrescription"
 
-// Listed returns a scope for every type of R4, in alphabetical order, with the same rights. Servers that know no
-// wildcard list their scopes so.
+// Listed returns a scope for every type of R4, in alphabetical order, with the same rights. Servers without wildcard
+// support list their scopes in this form.
 func Listed(rights string) []string {
 	all := strings.Fields(resourceTypes)
 	for i, name := range all {

@@ -1,5 +1,5 @@
-// Package storetest says as tests what the sandbox's authorization server relies on in its store (oauth.Store), for
-// whoever implements it: the one in memory, and the one in DynamoDB that is deployed.
+// Package storetest tests the properties of a store (oauth.Store) that the sandbox's authorization server requires, for
+// every implementation: the one in memory, and the deployed one in DynamoDB.
 package storetest
 
 import (
@@ -13,11 +13,10 @@ import (
 	"recordbridge/infra/sandbox/oauth"
 )
 
-// rivals is how many writers a race has.
+// rivals is the number of concurrent writers in a race.
 const rivals = 20
 
-// Run runs all tests against a store that is empty. Nothing that they write expires before a
-// time that is long after now.
+// Run runs all tests against an empty store. Nothing that they write expires until long after now.
 func Run(t *testing.T, s oauth.Store, now time.Time) {
 	t.Helper()
 	t.Run("a put replaces", func(t *testing.T) { putReplaces(t, s, now.Add(time.Hour)) })
@@ -104,7 +103,7 @@ func storedIsACopy(t *testing.T, s oauth.Store, expires time.Time) {
 	holds(t, s, "copy", "kept")
 }
 
-// holds checks what is under a key; empty for nothing.
+// holds checks the value under a key; empty means that there is none.
 func holds(t *testing.T, s oauth.Store, key, want string) {
 	t.Helper()
 	got, found, err := s.Get(t.Context(), key)

@@ -2,7 +2,7 @@ package switches
 
 import "slices"
 
-// The switches of the FHIR side, in the order of the table.
+// Switches of the FHIR server, in the order of the table.
 const (
 	OutcomeEntry     = "outcome-entry"
 	SessionNext      = "session-next"
@@ -57,7 +57,7 @@ func fhirTable() []Switch {
 	return slices.Concat(refusalTable(), answerTable(), searchTable())
 }
 
-// refusalTable has the switches by which requests are refused.
+// refusalTable returns the switches that refuse requests.
 func refusalTable() []Switch {
 	return []Switch{
 		{OutcomeEntry, "", "Every search bundle carries an OperationOutcome entry with search.mode=outcome.", "Epic"},
@@ -109,7 +109,7 @@ func refusalTable() []Switch {
 	}
 }
 
-// answerTable has the switches of what answers hold, and of how they arrive.
+// answerTable returns the switches for the contents and delivery of responses.
 func answerTable() []Switch {
 	return []Switch{
 		{ForeignReference, "", "References to people and places are absolute URLs on a foreign host, by http.", "NextGen"},
@@ -131,7 +131,7 @@ func answerTable() []Switch {
 	}
 }
 
-// searchTable has the switches of what can be searched and how, and those of the server as a whole.
+// searchTable returns the switches for search parameters and the server as a whole.
 func searchTable() []Switch {
 	return []Switch{
 		{

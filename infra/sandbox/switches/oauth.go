@@ -2,7 +2,7 @@ package switches
 
 import "slices"
 
-// The switches of the authorization server, in the order of the table.
+// Switches of the authorization server, in the order of the table.
 const (
 	NoPatient         = "no-patient"
 	PatientUnnamed    = "patient-unnamed"
@@ -49,14 +49,14 @@ const (
 	Client401         = "client-401"
 )
 
-// endpointFailures are the ways in which revocation and introspection fail.
+// endpointFailures lists the failures of revocation and introspection.
 const endpointFailures = "500|503|404|401|html"
 
 func oauthTable() []Switch {
 	return slices.Concat(tokenTable(), discoveryTable(), authorizationTable(), clientTable())
 }
 
-// discoveryTable has the switches of the discovery document.
+// discoveryTable returns the switches of the discovery document.
 func discoveryTable() []Switch {
 	return []Switch{
 		{DiscoveryRelative, "", "The discovery document names its endpoints by relative URLs.", "SMART 2.2 allows it"},
@@ -75,7 +75,7 @@ func discoveryTable() []Switch {
 	}
 }
 
-// authorizationTable has the switches of authorization requests and of what is granted.
+// authorizationTable returns the switches for authorization requests and granted scopes.
 func authorizationTable() []Switch {
 	return []Switch{
 		{
@@ -126,7 +126,7 @@ func authorizationTable() []Switch {
 	}
 }
 
-// clientTable has the switches of revocation, of introspection and of how clients prove who they are.
+// clientTable returns the switches for revocation, introspection and client authentication.
 func clientTable() []Switch {
 	return []Switch{
 		{RevokeFails, endpointFailures, "Revocation fails.", "any"},

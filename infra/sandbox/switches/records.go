@@ -1,6 +1,6 @@
 package switches
 
-// The switches of what an export engine meets, in the order of the table.
+// Switches that affect exports, in the order of the table.
 const (
 	Everything        = "everything"
 	AttachmentURLs    = "attachment-urls"

@@ -1,8 +1,8 @@
 // Package switches owns the vocabulary of the sandbox's misbehaviours: the table of every switch, and the sets of them
-// that stand in the path of a FHIR base URL, as in /sandbox/with/outcome-entry,access:5s/fhir.
+// in the path of a FHIR base URL, as in /sandbox/with/outcome-entry,access:5s/fhir.
 //
-// It says which words exist and what their values mean. What a switch does to an answer is done where the answer is
-// made: packages oauth and sandbox.
+// It defines the valid words and the meanings of their values. Packages oauth and sandbox implement the effects of a
+// switch on a response.
 package switches
 
 import (
@@ -24,10 +24,10 @@ var (
 	errTwice   = errors.New("a switch is set twice")
 )
 
-// Kinds of values. Any other text in Switch.Value is the list of the accepted words, divided by "|".
+// Kinds of values. Any other text in Switch.Value is the list of accepted words, separated by "|".
 const (
-	number   = "<number>"   // a whole number from 1
-	duration = "<duration>" // a Go duration of at least a second, such as 5s or 48h
+	number   = "<number>"   // an integer from 1
+	duration = "<duration>" // a Go duration of at least one second, such as 5s or 48h
 	types    = "<types>"    // resource types joined by "+", or * for all
 	text     = "<text>"     // letters, digits, dot, dash, underscore
 	keySet   = "<jwks>"     // a JWKS in base64url without padding
@@ -36,7 +36,7 @@ const (
 // maxNumber keeps counters and lifetimes in a sensible range.
 const maxNumber = 1_000_000_000
 
-// maxText lets a key set stand in a path, below the length that API Gateway takes.
+// maxText allows a key set in a path that is shorter than API Gateway's limit.
 const maxText = 6000
 
 var (
@@ -47,11 +47,12 @@ var (
 // Switch is one row of the table.
 type Switch struct {
 	Name string `json:"name"`
-	// Value is what stands after the colon: one of the kinds above, the accepted words divided by "|", or nothing.
+	// Value is the kind of value after the colon: one of the kinds above, the accepted words separated by "|", or empty if
+	// there is none.
 	Value string `json:"value,omitempty"`
-	// About says what the portal does when the switch is on.
+	// About describes the portal's behaviour with the switch.
 	About string `json:"about"`
-	// Platform is where this was seen, or the rule that it breaks.
+	// Platform is the platform on which this was observed, or the rule that it breaks.
 	Platform string `json:"platform"`
 }
 
@@ -80,11 +81,10 @@ func (s Switch) accepts(value string) bool {
 	}
 }
 
-// Set is the switches that are on, with their values. The zero value is a portal that behaves.
+// Set holds the enabled switches with their values. The zero value is a portal without misbehaviours.
 type Set struct{ values map[string]string }
 
-// Parse reads switches divided by commas, each name or name:value. The error names what is wrong in words that may
-// be shown to whoever made the URL.
+// Parse parses switches separated by commas, each name or name:value. Its error may be shown to the author of the URL.
 func Parse(spec string) (Set, error) {
 	known := map[string]Switch{}
 	for _, one := range Table() {
@@ -109,23 +109,23 @@ func Parse(spec string) (Set, error) {
 	return set, nil
 }
 
-// Empty says whether no switch is on.
+// Empty reports whether no switch is on.
 func (s Set) Empty() bool { return len(s.values) == 0 }
 
-// Has says whether the switch is on.
+// Has reports whether the switch is on.
 func (s Set) Has(name string) bool {
 	_, on := s.values[name]
 
 	return on
 }
 
-// Is says whether the switch is on with this value.
+// Is reports whether the switch is on with this value.
 func (s Set) Is(name, value string) bool { return s.Has(name) && s.values[name] == value }
 
-// Text is the value of a switch, empty when it is off.
+// Text returns the value of a switch, or "" if it is off.
 func (s Set) Text(name string) string { return s.values[name] }
 
-// Number is the value of a switch that takes a number, 0 when it is off.
+// Number returns the value of a switch that takes a number, or 0 if it is off.
 func (s Set) Number(name string) int64 {
 	n, err := strconv.ParseInt(s.values[name], 10, 64)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s Set) Number(name string) int64 {
 	return n
 }
 
-// Duration is the value of a switch that takes a duration, the fallback when it is off.
+// Duration returns the value of a switch that takes a duration, or the fallback if it is off.
 func (s Set) Duration(name string, fallback time.Duration) time.Duration {
 	d, err := time.ParseDuration(s.values[name])
 	if err != nil {
@@ -145,7 +145,7 @@ func (s Set) Duration(name string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Keys is the value of a switch that takes a JWKS, without keys when it is off.
+// Keys returns the value of a switch that takes a JWKS, or an empty set if it is off.
 func (s Set) Keys(name string) jose.KeySet {
 	keys, err := parseKeys(s.values[name])
 	if err != nil {
@@ -164,7 +164,7 @@ func parseKeys(value string) (jose.KeySet, error) {
 	return jose.ParseKeySet(raw)
 }
 
-// Types are the resource types that a switch names; none when it is off or stands at all types.
+// Types returns the resource types that a switch names, or none if it is off or set to all types.
 func (s Set) Types(name string) []string {
 	value := s.values[name]
 	if value == "" || value == "*" {
@@ -174,10 +174,10 @@ func (s Set) Types(name string) []string {
 	return strings.Split(value, "+")
 }
 
-// Covers says whether a switch that takes resource types is on for this one.
+// Covers reports whether a switch that takes resource types is on for this one.
 func (s Set) Covers(name, resourceType string) bool {
 	return s.values[name] == "*" || slices.Contains(s.Types(name), resourceType)
 }
 
-// Table returns every switch there is.
+// Table returns every switch.
 func Table() []Switch { return slices.Concat(fhirTable(), recordTable(), oauthTable()) }

@@ -25,17 +25,18 @@ import (
 )
 
 const (
-	// lasts is how long the anchor and the store's copy of it do; leafLasts is for each certificate below it.
+	// lasts is the validity of the anchor and its copy in the store; leafLasts is the validity of each certificate below
+	// it.
 	lasts     = 10 * 365 * 24 * time.Hour
 	leafLasts = 90 * 24 * time.Hour
-	// skew is what a clock may go wrong.
+	// skew is the tolerated error of a clock.
 	skew = time.Minute
 )
 
 var errCommunity = errors.New("the stored trust community cannot be read")
 
-// community is the stack's trust community: an anchor with its key, and the key of every portal. It is
-// made once for each store.
+// community is the stack's trust community: an anchor with its key, and the key of every portal. It is created once for
+// each store.
 type community struct {
 	store  oauth.Store
 	now    func() time.Time
@@ -45,28 +46,28 @@ type community struct {
 	made *keys
 }
 
-// keys are those of a community.
+// keys holds a community's keys.
 type keys struct {
 	anchor *x509.Certificate
-	signer *ecdsa.PrivateKey // of the anchor
+	signer *ecdsa.PrivateKey // the anchor's key
 	portal *rsa.PrivateKey
 }
 
-// stored is how they stand in the store, all as DER.
+// stored is the form of the keys in the store, all as DER.
 type stored struct {
 	Anchor []byte `json:"anchor"`
 	Signer []byte `json:"signer"`
 	Portal []byte `json:"portal"`
 }
 
-// storeKey names a value in the store.
+// storeKey returns the key of a value in the store.
 func storeKey(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 
 	return "UDAP#" + hex.EncodeToString(sum[:])
 }
 
-// keys loads the community, or makes it where nobody has.
+// keys loads the community, or creates it if it does not exist.
 func (c *community) keys(ctx context.Context) (*keys, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +79,7 @@ func (c *community) keys(ctx context.Context) (*keys, error) {
 		if raw, err = c.fresh(); err == nil {
 			_, err = c.store.Swap(ctx, storeKey("community"), nil, raw, c.now().Add(lasts))
 		}
-		if err == nil { // another instance may have been first
+		if err == nil { // another instance may have created it first
 			raw, _, err = c.store.Get(ctx, storeKey("community"))
 		}
 	}
@@ -141,7 +142,7 @@ func parseKeys(raw []byte) (*keys, error) {
 	return &keys{anchor: anchor, signer: elliptic, portal: rsaKey}, nil
 }
 
-// issue makes a certificate for who calls itself uri, valid from and until these times.
+// issue issues a certificate for the member named uri, valid between the given times.
 func (k *keys) issue(random io.Reader, public crypto.PublicKey, uri *url.URL, from, until time.Time) ([]byte, error) {
 	serial := make([]byte, 16)
 	if _, err := io.ReadFull(random, serial); err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// longest is how long a JWT of a client may live.
+// longest is the maximum lifetime of a client's JWT.
 const longest = 5 * time.Minute
 
 var errMember = errors.New("not signed by a member of the trust community")
 
-// spoken is a JWT of a member, with what its certificate calls it.
+// spoken is a member's JWT with the names in its certificate.
 type spoken struct {
 	payload []byte
 	uris    []string
 	claims  common
 }
 
-// common are the claims that every JWT of a client has.
+// common holds the claims that every client JWT has.
 type common struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`
@@ -33,7 +33,7 @@ type common struct {
 	Expires  int64  `json:"exp"`
 }
 
-// member verifies that a JWT is signed with the key of a certificate below the anchor. What it says is not looked at.
+// member verifies that a JWT is signed with the key of a certificate below the anchor. It does not check the claims.
 func (s *Server) member(ctx context.Context, token string) (spoken, error) {
 	keys, err := s.community.keys(ctx)
 	if err != nil {
@@ -67,7 +67,8 @@ func (s *Server) member(ctx context.Context, token string) (spoken, error) {
 	return said, nil
 }
 
-// flaw says what is wrong with the claims of a member's JWT for this audience; "" for nothing. A jti is used up by it.
+// flaw returns the error in the claims of a member's JWT for this audience, or "" if there is none. It marks the jti as
+// used.
 func (s *Server) flaw(ctx context.Context, said spoken, audience string) (string, error) {
 	now, c := s.config.Now(), said.claims
 	issued, expires := time.Unix(c.IssuedAt, 0), time.Unix(c.Expires, 0)
@@ -92,5 +93,5 @@ func (s *Server) flaw(ctx context.Context, said spoken, audience string) (string
 	return "", nil
 }
 
-// calls says whether a member's certificate gives it this name.
+// calls reports whether a member's certificate contains this name.
 func (s spoken) calls(name string) bool { return slices.Contains(s.uris, name) }

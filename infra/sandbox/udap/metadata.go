@@ -16,7 +16,7 @@ import (
 
 const elsewhere = "https://elsewhere.example"
 
-// metadata answers GET /fhir/.well-known/udap.
+// metadata serves GET /fhir/.well-known/udap.
 func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	document := map[string]any{
 		"udap_versions_supported":                                []string{"1"},
@@ -44,7 +44,7 @@ func (s *Server) metadata(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusOK, document)
 }
 
-// signedMetadata says where the endpoints are, in words that the trust community vouches for.
+// signedMetadata returns the endpoints' URLs in a statement signed by a member of the trust community.
 func (s *Server) signedMetadata(ctx context.Context) (string, error) {
 	keys, err := s.community.keys(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Server) signedMetadata(ctx context.Context) (string, error) {
 	return jose.SignCertified(keys.portal, []string{base64.StdEncoding.EncodeToString(leaf)}, claims)
 }
 
-// impostor is a community that nobody trusts, around the same key of the portal.
+// impostor returns the keys of a new community, which clients do not trust.
 func (s *Server) impostor() (*keys, error) {
 	raw, err := s.community.fresh()
 	if err != nil {

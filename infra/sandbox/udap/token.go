@@ -15,11 +15,11 @@ const (
 	extensionB2B  = "hl7-b2b"
 	extensionIAS  = "tefca_ias"
 	individual    = "urn:oid:2.16.840.1.113883.3.7204.1.5.2.1#T-IAS"
-	// slowness is how long a slow portal waits.
+	// slowness is the delay of a slow portal.
 	slowness = time.Hour
 )
 
-// extensions say what a token is for.
+// extensions states the purpose of a token.
 type extensions struct {
 	B2B struct {
 		Version        string   `json:"version"`
@@ -45,7 +45,7 @@ type user struct {
 	} `json:"relationship"`
 }
 
-// token answers POST /udap/token.
+// token serves POST /udap/token.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.misbehaves("redirect"):
@@ -61,7 +61,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-r.Context().Done(): // nobody reads an answer any more
+		case <-r.Context().Done(): // the client no longer waits
 			w.WriteHeader(http.StatusRequestTimeout)
 
 			return
@@ -99,7 +99,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.config.Portal.IssueTo(w, r, client, s.bound(found).ID, r.PostForm.Get("scope"))
 }
 
-// bound is the person whom the token will open: somebody else at a portal that takes one patient for another.
+// bound returns the person whose record the token gives access to. A portal with the switch for mistaken identity
+// returns a different one.
 func (s *Server) bound(found persona.Persona) persona.Persona {
 	if !s.misbehaves("other-patient") {
 		return found
@@ -109,7 +110,7 @@ func (s *Server) bound(found persona.Persona) persona.Persona {
 	return s.config.Personas[at]
 }
 
-// client verifies the assertion of a token request, and reads what the token is for.
+// client verifies the assertion of a token request, and reads the purpose of the token.
 func (s *Server) client(r *http.Request) (id string, purpose extensions, why problem, err error) {
 	said, err := s.member(r.Context(), r.PostForm.Get("client_assertion"))
 	if errors.Is(err, errMember) {
@@ -145,7 +146,7 @@ func (s *Server) client(r *http.Request) (id string, purpose extensions, why pro
 	return said.claims.Issuer, claims.Extensions, problem{}, nil
 }
 
-// complete says whether the extensions are there with all that they must have, for a person who asks for herself.
+// complete reports whether the extensions contain everything that a patient's own request requires.
 func (e extensions) complete() bool {
 	oneself := e.IAS.User.Type == "RelatedPerson" && len(e.IAS.User.Relationship) == 1 &&
 		len(e.IAS.User.Relationship[0].Coding) == 1 && e.IAS.User.Relationship[0].Coding[0].Code == "ONESELF"

@@ -1,11 +1,11 @@
-// Package udap owns the UDAP side of the sandbox EHR, as a facility of a network with facilitated FHIR has it:
-// signed metadata, dynamic registration, and tokens for a person whom somebody else's identity provider has verified
-// (HL7 Security for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is that
-// of a draft, docs/develop/tefca.md).
+// Package udap owns the UDAP server of the sandbox EHR, as in a facility of a network with facilitated FHIR: signed
+// metadata, dynamic registration, and tokens for a person whom an external identity provider has verified (HL7 Security
+// for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is that of a draft,
+// docs/develop/tefca.md).
 //
-// The trust community is the stack's own: its anchor and the portal's key are made when they are first needed and kept
-// in the sandbox's store, so that every instance has the same ones and no other stack has them. Whoever asks gets a
-// client certificate: everybody here is invented. It reads JWTs with code of its own, not with what it is asked by
+// The trust community is the stack's own. Its anchor and the portal's key are created on first use and kept in the
+// sandbox's store, so that all instances share them and no other stack has them. Every caller gets a client
+// certificate, since all persons are invented. The package reads JWTs with its own code, separate from its client's
 // (shared/tefca/facilitated).
 package udap
 
@@ -23,33 +23,33 @@ import (
 	"recordbridge/infra/sandbox/switches"
 )
 
-// Issuers knows the identity providers whose tokens the portal believes.
+// Issuers returns the keys of the identity providers that the portal trusts.
 type Issuers interface {
-	// Keys are the public keys of an issuer, none of one that is not believed.
+	// Keys returns the public keys of an issuer, or none if the issuer is not trusted.
 	Keys(ctx context.Context, issuer string) (jose.KeySet, error)
 }
 
-// Config is what a Server is made of. Every field is required.
+// Config configures a Server. Every field is required.
 type Config struct {
 	Base     string // the mount point: the FHIR base is Base + "/fhir"
 	Portal   *oauth.Server
 	Issuers  Issuers
-	Personas []persona.Persona // all who may be asked for
+	Personas []persona.Persona // all persons that may be requested
 	Store    oauth.Store
 	Now      func() time.Time
 	Random   io.Reader
 	Logger   *slog.Logger
 }
 
-// Server answers the UDAP endpoints. It is safe for concurrent use.
+// Server serves the UDAP endpoints. It is safe for concurrent use.
 type Server struct {
 	config    Config
 	community *community
 	with      switches.Set
-	site      string // tells its clients from those of its neighbours
+	site      string // distinguishes its clients from those of its neighbours
 }
 
-// New builds the server.
+// New returns the server.
 func New(c Config) *Server {
 	return &Server{config: c, community: &community{store: c.Store, now: c.Now, random: c.Random}}
 }
@@ -62,7 +62,7 @@ func (s *Server) At(base, site string, with switches.Set, portal *oauth.Server) 
 	return &moved
 }
 
-// Serve answers what the path below the mount point names.
+// Serve serves the path below the mount point.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	method, serve := http.MethodPost, s.register
 	switch path {
@@ -84,7 +84,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, path string) {
 	serve(w, r)
 }
 
-// misbehaves says whether the portal does this.
+// misbehaves reports whether the portal has this misbehaviour.
 func (s *Server) misbehaves(how string) bool { return s.with.Is(switches.UDAP, how) }
 
 func (s *Server) fhirBase() string           { return s.config.Base + "/fhir" }
@@ -92,8 +92,8 @@ func (s *Server) tokenURL() string           { return s.config.Base + "/udap/tok
 func (s *Server) registrationURL() string    { return s.config.Base + "/udap/register" }
 func (s *Server) key(parts ...string) string { return storeKey(append([]string{s.site}, parts...)...) }
 
-// problem is an error answer of RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is
-// ours, never a client's text.
+// problem is an error response of RFC 6749 section 5.2 or RFC 7591 section 3.2.2. The description is ours, never a
+// client's text.
 type problem struct{ code, description string }
 
 func (s *Server) answer(w http.ResponseWriter, status int, body any) {
@@ -118,7 +118,7 @@ func (s *Server) refuse(w http.ResponseWriter, why problem) {
 	s.answer(w, status, map[string]string{"error": why.code, "error_description": why.description})
 }
 
-// fail answers an error of the store; the cause goes to the log only.
+// fail responds to an error of the store; only the log contains the cause.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.config.Logger.ErrorContext(r.Context(), "sandbox udap failed", slog.Any("error", err))
 	s.answer(w, http.StatusInternalServerError, map[string]string{"error": "server_error"})

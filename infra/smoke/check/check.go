@@ -1,10 +1,9 @@
-// Package check looks at a running stack from outside, as an organisation in test mode and its patient see it: whether
-// the API is there, answers as docs/openapi.yaml says, limits, and connects; and, where the stack has the sandbox,
-// whether the main job works.
+// Package check checks a running stack from outside, as an organisation in test mode and its patient: whether the API
+// is reachable, responds according to docs/openapi.yaml, applies rate limits, and connects. If the stack has the
+// sandbox, it also performs the main job.
 //
-// It is safe on a stack that serves patients: it refuses a credential of live mode before it sends anything, it
-// works in one organisation only, and takes away what it made, also when a step fails. It prints no key, no token,
-// and no address with its query.
+// It is safe on a stack that serves patients: it refuses a live mode credential before it sends anything, works in one
+// organisation only, and deletes what it created, even if a step fails. It prints no keys, tokens or URLs with a query.
 package check
 
 import (
@@ -25,23 +24,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Options say what is looked at, and as whom.
+// Options selects the stack and the organisation.
 type Options struct {
-	BaseURL string // of the API, without a slash at its end
-	// Credential is one of test mode; without a public id one is made by Rules, and taken away again.
+	BaseURL string // of the API, without a trailing slash
+	// Credential is a test mode credential. Without a public id, Rules create one and delete it afterwards.
 	Credential runfile.Organisation
-	Rules      *wiring.Operator // of the stack; nil without a way in
-	EndpointID string           // where the patient connects; without one Rules tell the sandbox's
-	InboxURL   string           // receives webhooks as the one of make run does; "" for none
+	Rules      *wiring.Operator // of the stack; nil if there is no access
+	EndpointID string           // where the patient connects; the default is the sandbox's, from Rules
+	InboxURL   string           // receives webhooks like make run's inbox; "" for none
 	HTTP       *http.Client     // follows no redirects
 	Now        func() time.Time
 	Out        io.Writer
 }
 
-// maxTime is how long all of it may take.
+// maxTime limits the complete run.
 const maxTime = 3 * time.Minute
 
-// errNotChecked is returned by a step that has nothing to look at.
+// errNotChecked is returned by a step that has nothing to check.
 var errNotChecked = errors.New("not checked")
 
 // check is one run.
@@ -51,20 +50,20 @@ type check struct {
 	api                    *contract.API
 	left                   []string
 	ok, failed, notChecked int
-	portal                 *url.URL // where connecting leads
+	portal                 *url.URL // destination of the connection's redirect
 	connectionID           string
-	isMade                 bool // the organisation
+	isMade                 bool // the organisation was created by this run
 }
 
-// step is what is looked at. It returns what there is to say.
+// step is one check. It returns a message to print.
 type step struct {
 	name  string
 	look  func(ctx context.Context) (string, error)
-	first bool // without it nothing else makes sense
+	first bool // if it fails, the others are skipped
 }
 
-// Run looks at everything, prints each step with its time and at the end what was left behind, and returns an error
-// when a step has failed, or ErrRefused.
+// Run performs all checks. It prints each step with its time and finally what could not be deleted. It returns an error
+// if a step has failed, or ErrRefused.
 func Run(ctx context.Context, o Options) error {
 	api, err := contract.ReadAPI(docs.OpenAPI())
 	if err != nil {
@@ -89,10 +88,10 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// ErrRefused says that nothing was sent.
+// ErrRefused means that nothing was sent.
 var ErrRefused = errors.New("nothing was sent")
 
-// refuse wants a credential of test mode, or rules to make one by.
+// refuse requires a test mode credential, or rules with which to create one.
 func (c *check) refuse() error {
 	if c.Credential.PublicID == "" && c.Rules != nil {
 		return nil
@@ -103,7 +102,7 @@ func (c *check) refuse() error {
 	return nil
 }
 
-// perform goes through the steps, and cleans up whatever becomes of them.
+// perform runs the steps and cleans up regardless of their results.
 func (c *check) perform(ctx context.Context) {
 	defer c.clean(context.WithoutCancel(ctx))
 	for _, s := range c.steps() {
@@ -131,7 +130,7 @@ func (c *check) steps() []step {
 	}
 }
 
-// take performs one step and prints how it went.
+// take performs one step and prints its result.
 func (c *check) take(ctx context.Context, s step) bool {
 	began := c.Now()
 	said, err := s.look(ctx)
@@ -151,10 +150,10 @@ func (c *check) take(ctx context.Context, s step) bool {
 	return true
 }
 
-// queries of addresses carry tokens, codes and signatures.
+// queries matches queries of URLs, which contain tokens, codes and signatures.
 var queries = regexp.MustCompile(`\?[^\s"']+`)
 
-// sayf prints a line, without what could be secret in it.
+// sayf prints a line without anything that could be secret.
 func (c *check) sayf(format string, args ...any) {
 	line := queries.ReplaceAllString(fmt.Sprintf(format, args...), "?…")
 	for _, hidden := range []string{c.Credential.PrivateKey, c.Credential.WebhookSecret} {

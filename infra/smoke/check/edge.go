@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/ids"
 )
 
-// maxAnswer bounds an answer of the API in bytes.
+// maxAnswer limits a response of the API in bytes.
 const maxAnswer = 1 << 20
 
-// elsewhere is the origin of a page that asks.
+// elsewhere is the origin of the requesting page.
 const elsewhere = "https://app.example"
 
-// request is one to the API.
+// request is a request to the API.
 type request struct {
 	method, path string
 	query        url.Values
@@ -30,7 +30,7 @@ type request struct {
 	key          string // "" for none
 }
 
-// send sends a request below the base URL. What is not as docs/openapi.yaml says is an error.
+// send sends a request below the base URL. A response that violates docs/openapi.yaml is an error.
 func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	address := c.BaseURL + of.path
 	if len(of.query) > 0 {
@@ -64,7 +64,7 @@ func (c *check) send(ctx context.Context, of request) (contract.Answer, error) {
 	return got, nil
 }
 
-// without is an error's text without the body of an answer, which it may repeat.
+// without returns an error's text without the response body, which it may repeat.
 func without(err error, body []byte) string {
 	text := err.Error()
 	if len(body) > 0 {
@@ -73,7 +73,7 @@ func without(err error, body []byte) string {
 	return text
 }
 
-// expect sends a request and wants a status, and the code of an error.
+// expect sends a request and checks the status and the error code of its response.
 func (c *check) expect(ctx context.Context, of request, status int, code string) (contract.Answer, error) {
 	got, err := c.send(ctx, of)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *check) expect(ctx context.Context, of request, status int, code string)
 	var envelope struct {
 		Error string `json:"error"`
 	}
-	_ = json.Unmarshal(got.Body, &envelope) // pages and lists have none
+	_ = json.Unmarshal(got.Body, &envelope) // pages and lists have no error code
 	if got.Status != status || envelope.Error != code {
 		return got, fmt.Errorf("%s %s answered %d %s, want %d %s (x-request-id %s)", of.method, of.path, got.Status,
 			envelope.Error, status, code, got.Header.Get("X-Request-Id"))
@@ -94,7 +94,7 @@ func (c *check) organisation() request {
 	return request{method: http.MethodGet, path: "/bridge/org", query: url.Values{"public_id": {c.Credential.PublicID}}}
 }
 
-// answers: the API is there and knows the organisation.
+// answers checks that the API responds and recognises the organisation.
 func (c *check) answers(ctx context.Context) (string, error) {
 	if _, err := c.expect(ctx, c.organisation(), http.StatusOK, ""); err != nil {
 		return "", err
@@ -102,13 +102,13 @@ func (c *check) answers(ctx context.Context) (string, error) {
 	return c.BaseURL + " knows the organisation", nil
 }
 
-// unknownPath: where there is nothing, the gateway itself answers, in our envelope.
+// unknownPath checks that for an unknown path the gateway itself responds, in our envelope.
 func (c *check) unknownPath(ctx context.Context) (string, error) {
 	_, err := c.expect(ctx, request{method: http.MethodGet, path: "/bridge/nothing"}, http.StatusNotFound, "svc_not_found")
 	return "there is nothing, in our envelope", err
 }
 
-// challenge: without the private key, or with a guessed one, nothing is shown.
+// challenge checks that nothing is returned without the private key, or with a wrong one.
 func (c *check) challenge(ctx context.Context) (string, error) {
 	for _, key := range []string{"", "guessed"} {
 		of := request{method: http.MethodGet, path: "/bridge/events", key: key}
@@ -119,7 +119,7 @@ func (c *check) challenge(ctx context.Context) (string, error) {
 	return "without a key, and with a guessed one, there is nothing to see", nil
 }
 
-// refusals: what is wrong with a request is said in the one envelope.
+// refusals checks that invalid requests get errors in the common envelope.
 func (c *check) refusals(ctx context.Context) (string, error) {
 	own := c.Credential.PrivateKey
 	cases := []struct {
@@ -153,7 +153,7 @@ func (c *check) refusals(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d refusals are as described", len(cases)), nil
 }
 
-// headers: what keeps answers out of caches and from being read as something else.
+// headers checks the headers that prevent caching and content sniffing.
 func (c *check) headers(ctx context.Context) (string, error) {
 	got, err := c.send(ctx, c.organisation())
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *check) headers(ctx context.Context) (string, error) {
 	return "no-store, nosniff, no-referrer, x-request-id", nil
 }
 
-// cors: a page may ask by public id, and nothing invites it to send a key.
+// cors checks that a page may send requests with a public id, and that no response allows it to send a key.
 func (c *check) cors(ctx context.Context) (string, error) {
 	asked := http.Header{"Origin": {elsewhere}, "Access-Control-Request-Method": {http.MethodPost}}
 	got, err := c.send(ctx, request{
@@ -201,7 +201,7 @@ func (c *check) cors(ctx context.Context) (string, error) {
 	return "pages may ask by public id, and not with a key", nil
 }
 
-// key: the private key opens what is the organisation's.
+// key checks that the private key gives access to the organisation's data.
 func (c *check) key(ctx context.Context) (string, error) {
 	_, err := c.expect(ctx, c.events(), http.StatusOK, "")
 	return "the private key is accepted", err
@@ -214,7 +214,7 @@ func (c *check) events() request {
 	}
 }
 
-// limits: callers are told how often they may ask.
+// limits checks that responses state the rate limit.
 func (c *check) limits(ctx context.Context) (string, error) {
 	got, err := c.send(ctx, c.events())
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *check) limits(ctx context.Context) (string, error) {
 	return policy, nil
 }
 
-// jwks: the keys that prove who our client is are published, and nothing private with them.
+// jwks checks that the public keys of our client are published, and no private ones.
 func (c *check) jwks(ctx context.Context) (string, error) {
 	got, err := c.expect(ctx, request{method: http.MethodGet, path: "/.well-known/jwks.json"}, http.StatusOK, "")
 	if err != nil {

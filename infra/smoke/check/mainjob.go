@@ -14,8 +14,8 @@ import (
 	"recordbridge/infra/sandbox/persona"
 )
 
-// connect: a patient who is sent to us is sent on to the portal, with all that SMART App Launch and RFC 7636 want,
-// and bound to the browser.
+// connect checks that a patient is redirected to the portal, with everything that SMART App Launch and RFC 7636
+// require, and bound to the browser.
 func (c *check) connect(ctx context.Context) (string, error) {
 	if c.EndpointID == "" {
 		return "no endpoint is known: name one of test mode", errNotChecked
@@ -50,7 +50,8 @@ func (c *check) connect(ctx context.Context) (string, error) {
 	return "leads to the portal at " + portal.Host + portal.Path, nil
 }
 
-// bound: the browser gets a cookie that no script reads, no other site sends, and no plain connection carries.
+// bound checks that the browser gets a cookie that scripts can't read, that other sites can't send, and that is not
+// sent over plain connections.
 func bound(header http.Header, isSecure bool) error {
 	cookies := (&http.Response{Header: header}).Cookies()
 	for _, cookie := range cookies {
@@ -64,7 +65,7 @@ func bound(header http.Header, isSecure bool) error {
 	return nil
 }
 
-// signIn: an invented patient of the sandbox consents, and the application is told.
+// signIn checks that an invented patient of the sandbox can consent, and that the application is notified.
 func (c *check) signIn(ctx context.Context) (string, error) {
 	if c.portal == nil || !strings.HasPrefix(c.portal.String(), c.BaseURL+"/sandbox/") {
 		return "nobody but a patient signs in there; only the sandbox has invented ones", errNotChecked
@@ -80,7 +81,7 @@ func (c *check) signIn(ctx context.Context) (string, error) {
 	return "an invented patient is connected", err
 }
 
-// export: the record is exported, told and downloaded whole.
+// export checks that the record is exported, reported and downloaded completely.
 func (c *check) export(ctx context.Context) (string, error) {
 	if c.connectionID == "" {
 		return "no patient is connected", errNotChecked
@@ -102,7 +103,7 @@ func (c *check) export(ctx context.Context) (string, error) {
 	return "the webhook came, its signature is right, and the file is whole", nil
 }
 
-// job is the main job of an invented patient, as the organisation.
+// job returns the main job of an invented patient, as the organisation.
 func (c *check) job() (*job.Job, error) {
 	stack := runfile.Run{BaseURL: c.BaseURL, Organisations: []runfile.Organisation{c.Credential}}
 	stack.Sandbox.EndpointID = c.EndpointID

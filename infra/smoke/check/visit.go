@@ -14,11 +14,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// returnURL is where the organisation's patients return. Nobody goes there: the browser is this
-// program, which stops before.
+// returnURL is the return URL of the organisation's patients. It is never requested: this program acts as the browser
+// and stops before.
 const returnURL = "https://smoke.example/return"
 
-// arrive makes an organisation with a credential of test mode, unless there is a credential.
+// arrive creates an organisation with a test mode credential, unless there is a credential.
 func (c *check) arrive(ctx context.Context) (string, error) {
 	if c.Rules != nil && c.EndpointID == "" {
 		var err error
@@ -60,7 +60,7 @@ func (c *check) arrive(ctx context.Context) (string, error) {
 	return said + " with a webhook", nil
 }
 
-// clean takes away what was made. What cannot go is told.
+// clean deletes the created objects and reports those that can't be deleted.
 func (c *check) clean(ctx context.Context) {
 	if c.connectionID == "" && !c.isMade {
 		return

@@ -1,4 +1,4 @@
-// Package browsertest exercises endpoints that pages call with a public id (httpapi.Browser). The callers are those of
+// Package browsertest tests endpoints that pages call with a public id (httpapi.Browser). The callers are those of
 // keyedtest. Only tests link it.
 package browsertest
 
@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// Origin is where PublicA's pages are, and where every request comes from.
+	// Origin is the origin of PublicA's pages and of every request.
 	Origin = "https://app.example"
-	// Page is the query of PublicA's pages.
+	// Page is the query string of PublicA's pages.
 	Page = "?public_id=" + keyedtest.PublicA
 )
 
-// Directory finds whose a public id is.
+// Directory finds the owner of a public id.
 type Directory struct{}
 
 // ByPublicID implements httpapi.PublicFinder.
@@ -40,10 +40,10 @@ func (Directory) ByPublicID(_ context.Context, publicID string) (org.Caller, err
 	return caller, nil
 }
 
-// Auth knows the Directory and limits nobody.
+// Auth returns an authenticator with the Directory and without rate limits.
 func Auth() httpapi.PublicAuth { return httpapi.PublicAuth{Public: Directory{}} }
 
-// Send sends what a page sends.
+// Send sends a request as a page does.
 func Send(tb testing.TB, handler http.Handler, method, target, body string) *httptest.ResponseRecorder {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), method, target, strings.NewReader(body))
@@ -54,7 +54,7 @@ func Send(tb testing.TB, handler http.Handler, method, target, body string) *htt
 	return w
 }
 
-// CheckAnswer compares an answer of 200, which the page may read and nobody may keep.
+// CheckAnswer checks a 200 response, which the page may read and no cache may store.
 func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
 	tb.Helper()
 	if got := strings.TrimSpace(w.Body.String()); w.Code != http.StatusOK || got != want {
@@ -65,19 +65,19 @@ func CheckAnswer(tb testing.TB, w *httptest.ResponseRecorder, want string) {
 	}
 }
 
-// Refusal is a request that is refused.
+// Refusal is a request that must be refused.
 type Refusal struct {
 	Method string // POST when empty
 	Query  string // Page when empty
-	Body   string // where there is no Err; then it is one that would be taken
-	Err    error  // what the use case answers; nil where it must not be asked at all
+	Body   string // without Err, a valid body
+	Err    error  // error of the use case; nil if the use case must not be called
 	Status int
 	Code   string
 }
 
-// CheckRefusals shows what a route that takes a body refuses: what is given, and what every such route refuses.
-// newHandler makes it over a use case that answers err and counts how often it was asked. No answer has an address, a
-// failure's text or a challenge.
+// CheckRefusals tests the given refusals of a route that takes a body, and those that every such route has. newHandler
+// returns the route's handler over a use case that returns err and counts its calls. No response may contain an e-mail
+// address, an error's text or a challenge.
 func CheckRefusals(tb testing.TB, route, taken string, given map[string]Refusal,
 	newHandler func(err error) (handler http.Handler, asked func() int),
 ) {

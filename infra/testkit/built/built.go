@@ -1,5 +1,5 @@
-// Package built is a small build of the pages, as shared/ui/build.mjs writes one: what tests serve where the real one,
-// which needs Node, is not there. Only tests link it.
+// Package built is a small build of the pages in the form of shared/ui/build.mjs. Tests serve it if the real build,
+// which needs Node, is missing. Only tests link it.
 package built
 
 import (
@@ -16,10 +16,10 @@ import (
 	"testing/fstest"
 )
 
-// Version is that of its SDK.
+// Version is the version of its SDK.
 const Version = "4.1.2"
 
-// StyleHash is the hash that its pages' style has in the manifest.
+// StyleHash is the hash of its pages' style in the manifest.
 const StyleHash = "sha256-YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXoxMjM0NTY="
 
 // Contents of its files.
@@ -28,14 +28,14 @@ const (
 	SDK    = "customElements.define('svc-widget-element', class extends HTMLElement {});"
 )
 
-// Folder is the build. What its files named .br hold is no Brotli: who serves it does not look.
+// Folder returns the build. Its .br files are not valid Brotli, since servers do not decode them.
 func Folder() fstest.MapFS {
 	folder := fstest.MapFS{}
 	files := map[string]string{}
 	add := func(name, path, mediaType, text string) {
 		var packed bytes.Buffer
 		w := gzip.NewWriter(&packed)
-		_, _ = w.Write([]byte(text)) // a buffer takes everything
+		_, _ = w.Write([]byte(text)) // writing to a buffer never fails
 		_ = w.Close()
 		folder[path] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 		folder[path+".gz"] = &fstest.MapFile{Data: packed.Bytes(), Mode: 0o644}

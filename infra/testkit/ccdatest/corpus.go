@@ -12,16 +12,16 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// CorpusCase is one file of the corpus: a small document with one feature, and the FHIR that the guide wants of it.
+// CorpusCase is one file of the corpus: a small document with one feature, and the FHIR that the guide requires for it.
 // The format is that of golang.org/x/tools/txtar. The comment begins with a line "Rule: ", which names the row of the
-// guide. One of document.xml, section.xml and entry.xml is the source; fhir.json, absent.txt and report.json are
-// what is expected, each of them optional.
+// guide. One of document.xml, section.xml and entry.xml is the source; fhir.json, absent.txt and report.json are the
+// expected results, each of them optional.
 type CorpusCase struct {
-	Name     string // folder and file, without its ending
+	Name     string // folder and file, without the extension
 	Rule     string
 	Document string
 	Want     []map[string]any // fhir.json: every resource of each type that it names
-	Absent   []string         // absent.txt: resource types that must not be there
+	Absent   []string         // absent.txt: resource types that must not occur
 	Report   map[string]any   // report.json: a part of the DocumentReport
 }
 
@@ -96,7 +96,7 @@ func corpusDocument(section string) string {
 		`<structuredBody><component>`+section+`</component></structuredBody>`)
 }
 
-// Check converts the document, and compares resources and report with what is expected.
+// Check converts the document, and compares resources and report with the expected ones.
 func (c CorpusCase) Check(t *testing.T) {
 	t.Helper()
 	ndjson, report := Lines(t, []byte(c.Document))
@@ -132,7 +132,7 @@ func (c CorpusCase) Check(t *testing.T) {
 	}
 }
 
-// checkType assigns each expected resource to one of those that the conversion made, and wants no further one.
+// checkType matches each expected resource to one from the conversion, and fails if the conversion has more.
 func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -153,8 +153,8 @@ func checkType(t *testing.T, kind string, want, got []map[string]any) {
 	}
 }
 
-// lacks returns why got is not as want says, or nothing. An object may have further members, but not those that want
-// has as null; an array has the same length.
+// lacks returns the difference between got and want, or "" if there is none. An object may have additional members,
+// except those that are null in want; an array must have the same length.
 func lacks(want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:

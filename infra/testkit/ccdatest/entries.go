@@ -20,7 +20,7 @@ const Penicillin = `<participant typeCode="CSM"><participantRole classCode="MANU
 <code code="70618" codeSystem="2.16.840.1.113883.6.88" displayName="Penicillin"/></playingEntity></participantRole>
 </participant>`
 
-// Pieces of entries.
+// Parts of entries.
 const (
 	Snomed    = `codeSystem="2.16.840.1.113883.6.96"`
 	InSnomed  = Snomed + "/>"
@@ -74,7 +74,7 @@ func Concern(status, inner string) string {
 <entryRelationship typeCode="SUBJ">` + inner + `</entryRelationship></act></entry>`
 }
 
-// ProblemOf returns a problem observation; attributes are those besides class and mood.
+// ProblemOf returns a problem observation; attributes adds to class and mood.
 func ProblemOf(attributes, rest string) string {
 	return `<observation classCode="OBS" moodCode="EVN" ` + attributes +
 		`><templateId root="2.16.840.1.113883.10.20.22.4.4"/><id root="2.16.840.1.113883.19.5" extension="p1"/>

@@ -1,5 +1,5 @@
-// Package ccdatest helps the tests of C-CDA sections: it converts a document of one section, or whole documents, and
-// looks for resources by their paths and values.
+// Package ccdatest helps the tests of C-CDA sections: it converts a document with one section, or complete documents,
+// and finds resources by their paths and values.
 package ccdatest
 
 import (
@@ -13,15 +13,15 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// Case is an entry of a section and the resources that it has to become. Each line of Want is one resource: its type
-// and the paths that it has to have, with their values; "!path" is one that it must not have. A number in a path is the
-// index of a list.
+// Case is an entry of a section and the expected resources. Each line of Want is one resource: its type and the paths
+// that it must have, with their values; "!path" is one that it must not have. A number in a path is the index of a
+// list.
 type Case struct {
 	Name    string
-	Section string // LOINC code, or a whole <section> without its end
+	Section string // LOINC code, or a complete <section> without its end tag
 	Entries string
 	Want    []string
-	Never   []string // resources that must not be there, in the same form
+	Never   []string // forbidden resources, in the same form
 }
 
 // Check converts the entry and compares its resources.
@@ -137,7 +137,7 @@ func Has(resources []Resource, want string) bool {
 	return false
 }
 
-// Shown returns the resources that a failing test prints.
+// Shown returns the resources in the form that a failing test prints.
 func Shown(resources []Resource) []string {
 	var list []string
 	for _, r := range resources {

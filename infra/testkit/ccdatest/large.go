@@ -23,8 +23,9 @@ func Shapes() []string {
 	return []string{shapeBase64, shapeNarrative, shapeTable, shapeEntries, shapeMixed}
 }
 
-// WriteLarge writes a document of a shape, of about so many bytes. A table has half of them: no document may have more
-// cells than that. It holds little of the document, so that a test can measure who reads it.
+// WriteLarge writes a document of a shape with approximately the given number of bytes. A table has half as many, which
+// is the maximum number of cells. WriteLarge buffers only a small part of the document, so that a test can measure the
+// memory of its reader.
 func WriteLarge(to io.Writer, shape string, size int) error {
 	const mark = "the body"
 	before, after, _ := strings.Cut(Document(SomePatient, mark), mark)
@@ -38,11 +39,11 @@ func WriteLarge(to io.Writer, shape string, size int) error {
 	return nil
 }
 
-// large writes a document; Flush has its errors.
+// large writes a document; Flush returns its errors.
 type large struct {
 	*bufio.Writer
 
-	random *rand.ChaCha8 // the same each time
+	random *rand.ChaCha8 // the same on every run
 	rows   int           // of the table
 }
 
@@ -87,7 +88,7 @@ func (l *large) section(code string, text, entries func()) {
 func (l *large) base64(size int) {
 	var raw [3 << 10]byte
 	for range size / (4 << 10) {
-		_, _ = l.random.Read(raw[:]) // it has no errors
+		_, _ = l.random.Read(raw[:]) // never fails
 		l.put(base64.StdEncoding.EncodeToString(raw[:]))
 	}
 }
@@ -108,7 +109,7 @@ func (l *large) table(size int) {
 	l.put("</tbody></table>")
 }
 
-// entries writes results, each of which names a row of the table while there are rows.
+// entries writes results, each of which refers to a row of the table while there are rows.
 func (l *large) entries(size int) {
 	for i, written := 0, 0; written < size; i++ {
 		reference := ""

@@ -1,5 +1,5 @@
-// Package expect is what tests of every package expect in the same way: that nothing fails, that something is refused,
-// and how many of many callers win. Only tests link it.
+// Package expect holds assertions that tests of all packages share: that nothing fails, that an operation is refused,
+// and how many of several concurrent callers succeed. Only tests link it.
 package expect
 
 import (
@@ -15,7 +15,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// NoError ends a test whose own preparation has failed.
+// NoError ends the test if its setup failed.
 func NoError(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
@@ -23,7 +23,7 @@ func NoError(tb testing.TB, err error) {
 	}
 }
 
-// Conflict says what was tried, which fault.Conflict has to answer.
+// Conflict checks that err is a fault.Conflict; what names the operation.
 func Conflict(tb testing.TB, what string, err error) {
 	tb.Helper()
 	if !errors.Is(err, fault.Conflict) {
@@ -31,7 +31,7 @@ func Conflict(tb testing.TB, what string, err error) {
 	}
 }
 
-// NotFound says what was tried, which fault.NotFound has to answer.
+// NotFound checks that err is a fault.NotFound; what names the operation.
 func NotFound(tb testing.TB, what string, err error) {
 	tb.Helper()
 	if !errors.Is(err, fault.NotFound) {
@@ -39,7 +39,7 @@ func NotFound(tb testing.TB, what string, err error) {
 	}
 }
 
-// Winners runs n calls at once and returns how many succeeded. Any failure but fault.Conflict fails the test.
+// Winners runs n calls concurrently and returns how many succeeded. Any error except fault.Conflict fails the test.
 func Winners(tb testing.TB, n int, call func(ctx context.Context, i int) error) int {
 	tb.Helper()
 	var (
@@ -66,8 +66,8 @@ func Winners(tb testing.TB, n int, call func(ctx context.Context, i int) error) 
 	return won
 }
 
-// OwnPolicy says that a page's policy lets it run and load nothing but the inline style and script that are in it, by
-// their hashes, and be framed by nobody. It returns the script, which is empty when there is none.
+// OwnPolicy checks that a page's policy allows only the inline style and script in the page, by their hashes, and
+// forbids framing. It returns the script, or "" if there is none.
 func OwnPolicy(tb testing.TB, policy, page string) (script string) {
 	tb.Helper()
 	hash := func(inline string) string {

@@ -1,5 +1,5 @@
-// Package keyedtest exercises endpoints that an organisation's backend calls with its key: an API with a fixed clock
-// and request id, three key pairs, and an Exchange that compares the whole answer. Only tests link it.
+// Package keyedtest tests endpoints that an organisation's backend calls with its key. It provides an API with a fixed
+// clock and request id, three key pairs, and an Exchange that compares the complete response. Only tests link it.
 package keyedtest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The public ids that Keys knows, and the id of every request.
+// The public ids in Keys, and the id of every request.
 const (
 	PublicA   = "public_test_0a0a0a0a-0a0a-4a0a-8a0a-0a0a0a0a0a0a"
 	PublicB   = "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b"
@@ -29,7 +29,7 @@ const (
 	RequestID = "11111111-1111-4111-8111-111111111111"
 )
 
-// The error bodies that several answers share.
+// Error bodies that several responses share.
 const (
 	Unauthorized = `{"success":false,"error":"svc_unauthorized_client","error_description":"The public id or the ` +
 		`private key is missing or wrong.","request_id":"` + RequestID + `"}`
@@ -37,10 +37,10 @@ const (
 		`side. Please try again.","request_id":"` + RequestID + `"}`
 )
 
-// ErrTrouble is a failure of our own, whose text no client may see.
+// ErrTrouble is an internal error, whose text no client may see.
 var ErrTrouble = errors.New("trouble at 10.0.0.7")
 
-// Tenants are whose the key pairs are, by public id.
+// Tenants returns the owners of the key pairs by public id.
 func Tenants() map[string]org.Tenant {
 	return map[string]org.Tenant{
 		PublicA: {Mode: org.Test, OrgID: "a0000000-0000-4000-8000-000000000001"},
@@ -61,29 +61,29 @@ func (Keys) Authenticate(_ context.Context, publicID string, key secret.Text) (o
 	return org.Caller{Tenant: tenant, CredentialID: publicID}, nil
 }
 
-// NewAPI makes an API that logs nowhere, at Moment, with RequestID.
+// NewAPI returns an API without a log, at Moment, with RequestID.
 func NewAPI() *httpapi.API {
 	return httpapi.New(httpapi.Options{
 		Logger: slog.New(slog.DiscardHandler), Now: Moment, IDs: func() string { return RequestID },
 	})
 }
 
-// Moment is the one time of these tests.
+// Moment is the fixed time of these tests.
 func Moment() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// Exchange is a request and the whole answer to it.
+// Exchange is a request and its complete expected response.
 type Exchange struct {
-	Method string // GET when empty
+	Method string // GET if empty
 	Path   string
-	User   string // public id, none when empty
-	Key    string // "key" when empty
+	User   string // public id, none if empty
+	Key    string // "key" if empty
 	Body   string
 	Status int
 	Want   string            // body
-	Header map[string]string // further headers; an empty value is one that is absent
+	Header map[string]string // additional headers; an empty value means absent
 }
 
-// Check sends the request to the handler of a route and compares everything that comes back.
+// Check sends the request to the handler of a route and compares the complete response.
 func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	tb.Helper()
 	mux := http.NewServeMux()
@@ -115,8 +115,8 @@ func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	}
 }
 
-// CheckReader shows that a route which only reads knows its callers and its methods: path is one that PublicA may read,
-// refused a method that the route does not have; others are methods of the route that other functions answer. It runs
+// CheckReader checks the authentication and the methods of a read-only route. path is a path that PublicA may read,
+// refused a method that the route does not have; others are methods of the route that other functions serve. It runs
 // its cases as parallel subtests.
 func CheckReader(t *testing.T, route, path, refused string, newHandler func() http.Handler, others ...string) {
 	t.Helper()
@@ -144,7 +144,7 @@ func CheckReader(t *testing.T, route, path, refused string, newHandler func() ht
 	}
 }
 
-// FailureBody is the error envelope of a failure.
+// FailureBody returns the error envelope of a failure.
 func FailureBody(code, description string) string {
 	return `{"success":false,"error":"` + code + `","error_description":"` + description + `","request_id":"` +
 		RequestID + `"}`

@@ -1,5 +1,5 @@
-// Package mailtest owns what holds for every e-mail: it is as its text in testdata, says the same in both of its forms,
-// and loads nothing. Only tests link it.
+// Package mailtest checks the common properties of every e-mail: it matches its text in testdata, both of its forms
+// have the same content, and it loads nothing. Only tests link it.
 package mailtest
 
 import (
@@ -19,8 +19,8 @@ var (
 	loaded  = regexp.MustCompile(`(?i)<(img|script|style|link|iframe|form|input)\b|\bsrc=|url\(|\son[a-z]+=`)
 )
 
-// Check compares a mail's subject and plain text with testdata/<name>.txt, and its HTML with its text: both say the
-// same, lead to the same place and load nothing.
+// Check compares a mail's subject and plain text with testdata/<name>.txt, and its HTML with its text: both must have
+// the same content and the same links, and load nothing.
 func Check(tb testing.TB, name, subject, text, markup string) {
 	tb.Helper()
 	want, err := fs.ReadFile(os.DirFS("testdata"), name+".txt")

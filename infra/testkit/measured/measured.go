@@ -1,5 +1,5 @@
-// Package measured reads the metrics out of log lines, as CloudWatch does, so that tests compare what a unit of work
-// has counted and not how the lines are written. Only tests link it.
+// Package measured reads the metrics from log lines as CloudWatch does, so that tests compare the counts of a unit of
+// work and not the format of the lines. Only tests link it.
 package measured
 
 import (
@@ -12,7 +12,7 @@ import (
 	"recordbridge/shared/words/metric"
 )
 
-// line is a log line with metrics in it.
+// line is a log line with metrics.
 type line struct {
 	AWS *struct {
 		Timestamp         int64
@@ -24,8 +24,8 @@ type line struct {
 	} `json:"_aws"`
 }
 
-// In returns what the lines of a log have counted, and how often they have measured something, by metric and value of
-// its dimension: "Exports success", "WebhookSeconds". It fails the test for lines that CloudWatch would leave aside.
+// In returns the counts and the numbers of measurements in the lines of a log, by metric and value of its dimension:
+// "Exports success", "WebhookSeconds". It fails the test for lines that CloudWatch would ignore.
 func In(tb testing.TB, log []byte) map[string]int {
 	tb.Helper()
 	found := map[string]int{}
@@ -33,7 +33,7 @@ func In(tb testing.TB, log []byte) map[string]int {
 		var one line
 		var members map[string]any
 		if json.Unmarshal(text, &one) != nil || one.AWS == nil || json.Unmarshal(text, &members) != nil {
-			continue // other lines, and what other programs write
+			continue // other lines, and output of other programs
 		}
 		if one.AWS.Timestamp <= 0 {
 			tb.Errorf("a metric without a time: %s", text)
@@ -50,7 +50,7 @@ func In(tb testing.TB, log []byte) map[string]int {
 	return found
 }
 
-// by is the value of the dimension beside the stack.
+// by returns the value of the dimension other than the stack.
 func by(tb testing.TB, members map[string]any, sets [][]string) string {
 	tb.Helper()
 	told := ""
@@ -72,7 +72,7 @@ func by(tb testing.TB, members map[string]any, sets [][]string) string {
 	return told
 }
 
-// number is a counter's value, or how many values were measured.
+// number returns a counter's value, or the number of measured values.
 func number(tb testing.TB, name, unit string, value any) int {
 	tb.Helper()
 	switch value := value.(type) {

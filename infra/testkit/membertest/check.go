@@ -10,9 +10,9 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// CheckMember shows that an endpoint of an organisation lets in whom account's table lets in, and nobody else: e is a
-// request to it for OrgA in test mode that an owner may send, below /dashboard/organisations/{orgId}. It runs its cases
-// as parallel subtests, each on a handler of its own.
+// CheckMember checks that an organisation's endpoint allows exactly the roles in account's table. e is a request to it
+// for OrgA in test mode that an owner may send, below /dashboard/organisations/{orgId}. It runs its cases as parallel
+// subtests, each on its own handler.
 func CheckMember(t *testing.T, route string, e Exchange, needed account.Permission, newHandler func() http.Handler) {
 	t.Helper()
 	for name, c := range strangers(e) {
@@ -36,7 +36,7 @@ func CheckMember(t *testing.T, route string, e Exchange, needed account.Permissi
 	}
 }
 
-// strangers are the request as those send it who are not let in, with what they get.
+// strangers returns the request as sent by callers without access, with the expected responses.
 func strangers(e Exchange) map[string]Exchange {
 	refused := func(who string, status int, want string, change func(*Exchange)) Exchange {
 		changed := e
@@ -68,7 +68,7 @@ func strangers(e Exchange) map[string]Exchange {
 	return cases
 }
 
-// modesOf are the modes that a route is asked in; one that has none is asked once.
+// modesOf returns the modes in which to test a route; a route without modes is tested once.
 func modesOf(route string) []org.Mode {
 	if strings.Contains(route, "{mode}") {
 		return []org.Mode{org.Test, org.Live}
@@ -76,7 +76,7 @@ func modesOf(route string) []org.Mode {
 	return []org.Mode{""}
 }
 
-// isRefused tells the answer to a role that is not enough from what the endpoint itself says.
+// isRefused distinguishes the response to an insufficient role from the endpoint's own responses.
 func isRefused(w *httptest.ResponseRecorder) bool {
 	return w.Code == http.StatusForbidden && strings.Contains(w.Body.String(), `"error":"svc_forbidden"`)
 }

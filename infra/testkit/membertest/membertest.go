@@ -1,5 +1,6 @@
-// Package membertest exercises endpoints of the dashboard as its members do: sessions of every role, an Exchange that
-// compares the whole answer, and CheckMember, which asks an endpoint as everybody who may not come. Only tests link it.
+// Package membertest tests endpoints of the dashboard as its members: it has sessions of every role, an Exchange that
+// compares the complete response, and CheckMember, which calls an endpoint as every caller without access. Only tests
+// link it.
 package membertest
 
 import (
@@ -19,24 +20,25 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// The organisations. Everybody here is a member of OrgA but Stranger, who owns OrgB.
+// Organisations. All people here are members of OrgA, except Stranger, who owns OrgB.
 const (
 	OrgA = "a0000000-0000-4000-8000-000000000001"
 	OrgB = "a0000000-0000-4000-8000-000000000002"
 )
 
-// Who has a session: one of each role, and those who differ from the owner. The names are the values of their cookies.
+// People with a session: one of each role, and some that differ from the owner. The names are the values of their
+// cookies.
 const (
 	Owner     = "owner"
 	Admin     = "admin"
 	Developer = "developer"
 	Viewer    = "viewer"
-	Stranger  = "stranger" // owns OrgB and nothing here
-	Stale     = "stale"    // an owner who has proven nothing for an hour
-	Pending   = "pending"  // an owner whose second factor is still to be proven
+	Stranger  = "stranger" // owns OrgB and has no role in OrgA
+	Stale     = "stale"    // an owner whose last authentication is an hour ago
+	Pending   = "pending"  // an owner who has not yet proven the second factor
 )
 
-// The error bodies that several answers share.
+// Error bodies that several responses share.
 const (
 	NoSession = `{"success":false,"error":"svc_session_required","error_description":"Sign in to go on.",` +
 		`"request_id":"` + keyedtest.RequestID + `"}`
@@ -52,7 +54,7 @@ const (
 		`by your passkey, a code of your generator or a code by e-mail.","request_id":"` + keyedtest.RequestID + `"}`
 )
 
-// AccountOf is the account id of one of them.
+// AccountOf returns a person's account id.
 func AccountOf(who string) string {
 	return map[string]string{
 		Owner: "ac000000-0000-4000-8000-000000000001", Admin: "ac000000-0000-4000-8000-000000000002",
@@ -62,10 +64,10 @@ func AccountOf(who string) string {
 	}[who]
 }
 
-// Token is the session token of one of them.
+// Token returns a person's session token.
 func Token(who string) secret.Text { return secret.New(who) }
 
-// Auth knows them all and limits nobody.
+// Auth returns an authenticator for all of these people, without rate limits.
 func Auth() httpapi.SessionAuth { return httpapi.SessionAuth{Sessions: people{}, Members: people{}} }
 
 type people struct{}
@@ -104,18 +106,18 @@ func (people) Role(_ context.Context, accountID, orgID string) (account.Role, er
 	return "", fault.Missing("There is no such record.")
 }
 
-// Exchange is a request and the whole answer to it.
+// Exchange is a request and its complete expected response.
 type Exchange struct {
-	Method  string // GET when empty
+	Method  string // GET if empty
 	Path    string
-	As      string // who has the session; nobody when empty
+	As      string // owner of the session; no session if empty
 	Body    string
-	Media   string // of the body; application/json when empty
-	Site    string // Sec-Fetch-Site; same-origin when empty, left out when "-"
+	Media   string // of the body; application/json if empty
+	Site    string // Sec-Fetch-Site; same-origin if empty, omitted if "-"
 	NoToken bool   // without X-CSRF-Token
 	Status  int
 	Want    string            // body
-	Header  map[string]string // further headers; an empty value is one that is absent
+	Header  map[string]string // additional headers; an empty value means absent
 }
 
 // Send sends the request to the handler of a route.
@@ -141,7 +143,7 @@ func (e Exchange) Send(tb testing.TB, route string, handler http.Handler) *httpt
 	return w
 }
 
-// Check sends the request and compares everything that comes back.
+// Check sends the request and compares the complete response.
 func (e Exchange) Check(tb testing.TB, route string, handler http.Handler) {
 	tb.Helper()
 	w := e.Send(tb, route, handler)

@@ -13,7 +13,7 @@ import (
 // dueRows implements due.Rows.
 type dueRows struct{ *ledger }
 
-// Due implements due.Rows for pending tasks and for shares, all of which are in every shard. It is never behind.
+// Due implements due.Rows for pending tasks and for shares, which are in every shard. It is always up to date.
 func (r dueRows) Due(ctx context.Context, _ int, before time.Time) (items []due.Item, err error) {
 	err = r.do(ctx, "Due", func() error {
 		for at, moment := range r.lookAt {

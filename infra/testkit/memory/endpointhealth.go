@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointHealth keeps how the catalogue's endpoints fare, as store.CatalogHealth. The zero
-// value is that of a new stack.
+// EndpointHealth stores the status of the catalogue's endpoints, like store.CatalogHealth. The zero value is that of a
+// new stack.
 type EndpointHealth struct {
 	mu        sync.Mutex
 	run       int64
@@ -30,7 +30,7 @@ func (h *EndpointHealth) Calls(method string) int {
 	return h.calls[method]
 }
 
-// Begin is as store.CatalogHealth's.
+// Begin is the counterpart of store.CatalogHealth's method.
 func (h *EndpointHealth) Begin(_ context.Context, now, until time.Time) (int64, error) {
 	defer h.lock("Begin")()
 	if !now.After(h.until) && !h.until.IsZero() {
@@ -41,14 +41,14 @@ func (h *EndpointHealth) Begin(_ context.Context, now, until time.Time) (int64, 
 	return h.run, nil
 }
 
-// Records is as store.CatalogHealth's.
+// Records is the counterpart of store.CatalogHealth's method.
 func (h *EndpointHealth) Records(_ context.Context, mode string) ([]health.Record, error) {
 	defer h.lock("Records")()
 	all := slices.Collect(maps.Values(h.records))
 	return slices.DeleteFunc(all, func(r health.Record) bool { return r.Mode != mode }), nil
 }
 
-// SaveRecord is as store.CatalogHealth's.
+// SaveRecord is the counterpart of store.CatalogHealth's method.
 func (h *EndpointHealth) SaveRecord(_ context.Context, r health.Record) error {
 	defer h.lock("SaveRecord")()
 	at := r.Mode + "#" + r.EndpointID
@@ -60,7 +60,7 @@ func (h *EndpointHealth) SaveRecord(_ context.Context, r health.Record) error {
 	return nil
 }
 
-// Forget is as store.CatalogHealth's.
+// Forget is the counterpart of store.CatalogHealth's method.
 func (h *EndpointHealth) Forget(_ context.Context, r health.Record) error {
 	defer h.lock("Forget")()
 	at := r.Mode + "#" + r.EndpointID
@@ -72,14 +72,14 @@ func (h *EndpointHealth) Forget(_ context.Context, r health.Record) error {
 	return nil
 }
 
-// Sightings is as store.CatalogHealth's.
+// Sightings is the counterpart of store.CatalogHealth's method.
 func (h *EndpointHealth) Sightings(_ context.Context, mode string) ([]health.Sighting, error) {
 	defer h.lock("Sightings")()
 	all := slices.Collect(maps.Values(h.sightings))
 	return slices.DeleteFunc(all, func(s health.Sighting) bool { return s.Mode != mode }), nil
 }
 
-// SaveSighting is as store.CatalogHealth's.
+// SaveSighting is the counterpart of store.CatalogHealth's method.
 func (h *EndpointHealth) SaveSighting(_ context.Context, s health.Sighting) error {
 	defer h.lock("SaveSighting")()
 	at := s.Mode + "#" + s.EndpointID
@@ -90,7 +90,7 @@ func (h *EndpointHealth) SaveSighting(_ context.Context, s health.Sighting) erro
 	return nil
 }
 
-// Pointer is as store.CatalogHealth's.
+// Pointer is the counterpart of store.CatalogHealth's method.
 func (h *EndpointHealth) Pointer(_ context.Context, mode string) (health.Pointer, error) {
 	defer h.lock("Pointer")()
 	p := h.pointers[mode]
@@ -98,7 +98,7 @@ func (h *EndpointHealth) Pointer(_ context.Context, mode string) (health.Pointer
 	return p, nil
 }
 
-// MovePointer is as store.CatalogHealth's.
+// MovePointer is the counterpart of store.CatalogHealth's method.
 func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error {
 	defer h.lock("MovePointer")()
 	if h.pointers[p.Mode].Rev != p.Rev {
@@ -109,7 +109,7 @@ func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error 
 	return nil
 }
 
-// lock is held until what it returns is called.
+// lock counts a call and locks until the returned function is called.
 func (h *EndpointHealth) lock(method string) func() {
 	h.mu.Lock()
 	if h.calls == nil {

@@ -12,11 +12,11 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Files keeps objects; one exists once it is closed. It implements export.Files. The zero value is empty.
+// Files stores objects; an object exists once it is closed. It implements export.Files. The zero value is empty.
 type Files struct {
 	mu      sync.Mutex
 	objects map[string][]byte
-	begun   int // objects that are neither closed nor given up
+	begun   int // objects that are neither closed nor aborted
 }
 
 // Create implements export.Files.
@@ -74,14 +74,14 @@ func (f *Files) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// Keys are the keys of all objects, sorted.
+// Keys returns the keys of all objects, sorted.
 func (f *Files) Keys() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Sorted(maps.Keys(f.objects))
 }
 
-// Unfinished is how many objects were begun and neither closed nor given up.
+// Unfinished returns the number of objects that were created but neither closed nor aborted.
 func (f *Files) Unfinished() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,7 +96,7 @@ func (f *Files) Get(key string) (body []byte, ok bool) {
 	return body, ok
 }
 
-// Put makes an object.
+// Put stores an object.
 func (f *Files) Put(key string, body []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +106,7 @@ func (f *Files) Put(key string, body []byte) {
 	f.objects[key] = body
 }
 
-// upload is an object that is being written.
+// upload is an object being written.
 type upload struct {
 	files *Files
 	key   string

@@ -1,6 +1,6 @@
-// Package memory models stores in maps, for tests that make thousands of worlds or hundreds of thousands of
-// calls. All other tests use the embedded AWS (infra/test/tables). The suites of package storetest run against
-// both. Only tests link it.
+// Package memory models stores in maps, for tests that create thousands of stores or make hundreds of thousands of
+// calls. All other tests use the embedded AWS (infra/test/tables). The suites of package storetest run against both.
+// Only tests link it.
 package memory
 
 import (
@@ -17,10 +17,11 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Hook runs a call's effect, or does not, or fails after it: it is how a test crashes a worker or loses an answer.
+// Hook wraps a call: it may run its effect, skip it, or fail after it. A test uses it to crash a worker or lose a
+// response.
 type Hook func(call string, effect func() error) error
 
-// run makes a call, under the hook if there is one.
+// run makes a call, through the hook if there is one.
 func (h Hook) run(call string, effect func() error) error {
 	if h == nil {
 		return effect()
@@ -28,7 +29,7 @@ func (h Hook) run(call string, effect func() error) error {
 	return h(call, effect)
 }
 
-// over is an error once nothing can be asked in ctx any more.
+// over returns an error once ctx has ended.
 func over(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("ask: %w", err)
@@ -36,16 +37,16 @@ func over(ctx context.Context) error {
 	return nil
 }
 
-// row addresses what one tenant has.
+// row is the key of a tenant's row.
 type row struct {
 	tenant org.Tenant
 	id     string
 }
 
-// missing is what a read of nothing answers.
+// missing returns the error of a read that finds nothing.
 func missing() error { return fault.Missing("There is no such record.") }
 
-// of lists what a tenant has, by id.
+// of lists a tenant's values by id.
 func of[V any](all map[row]V, tenant org.Tenant) []V {
 	var found []V
 	for _, at := range slices.SortedFunc(maps.Keys(all), func(a, b row) int { return cmp.Compare(a.id, b.id) }) {
@@ -56,8 +57,8 @@ func of[V any](all map[row]V, tenant org.Tenant) []V {
 	return found
 }
 
-// Buckets keeps rate-limit buckets as store.Flow does, for tests that take from them thousands of times. The
-// zero value is ready to use.
+// Buckets stores rate-limit buckets like store.Flow, for tests that take from them thousands of times. The zero value
+// is ready to use.
 type Buckets struct {
 	mu  sync.Mutex
 	tat map[string]time.Time

@@ -13,7 +13,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// ShareAt tells when the sweeper looks at a tenant's share, zero for never.
+// ShareAt returns when the sweeper next examines a tenant's share, or zero for never.
 func (f fixture) ShareAt(tenant org.Tenant) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -54,7 +54,7 @@ func (r shareRows) TakePlace(ctx context.Context, tenant org.Tenant, seen share.
 	})
 }
 
-// holds reports whether a place is still its task's claim's.
+// holds reports whether a place still belongs to the claim of its task.
 func holds(stored share.Row, place share.Place) bool {
 	holder := stored.Places[place.Number]
 	return holder.TaskID == place.TaskID && holder.Claim == place.Claim
@@ -109,7 +109,7 @@ func (r shareRows) EndLine(ctx context.Context, tenant org.Tenant, seen time.Tim
 	})
 }
 
-// PostponeShare sets when the sweeper looks at a share next.
+// PostponeShare sets when the sweeper next examines a share.
 func (f fixture) PostponeShare(tenant org.Tenant, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,7 +133,7 @@ func (r shareRows) JoinLine(ctx context.Context, task export.Task, at time.Time)
 	})
 }
 
-// Line implements share.Rows. It is never behind.
+// Line implements share.Rows. It is always up to date.
 func (r shareRows) Line(ctx context.Context, tenant org.Tenant, limit int) (line []share.Waiting, err error) {
 	err = r.do(ctx, "Line", func() error {
 		for at, task := range r.tasks {
@@ -164,7 +164,7 @@ func (r shareRows) CallTask(ctx context.Context, task export.Task, dueAt time.Ti
 	})
 }
 
-// changeShare changes a tenant's share, or nothing of it.
+// changeShare changes a tenant's share, or leaves it unchanged on error.
 func (r shareRows) changeShare(ctx context.Context, call string, tenant org.Tenant,
 	change func(stored *share.Row) error,
 ) error {

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tasks keeps export tasks, the newest of each connection, shares and events. It is safe for concurrent use. The
-// methods of a test itself, such as Put and Told, are no calls; Around does not see them.
+// Tasks stores export tasks, the newest of each connection, shares and events. It is safe for concurrent use. Methods
+// for tests, such as Put and Told, do not count as calls: Around does not see them.
 type Tasks struct {
 	*ledger
 	fixture
@@ -24,7 +24,7 @@ type Tasks struct {
 	dueRows
 }
 
-// ledger holds what all parts of Tasks read and write.
+// ledger holds the shared state of all parts of Tasks.
 type ledger struct {
 	Around Hook
 
@@ -34,9 +34,9 @@ type ledger struct {
 	tasks      map[row]export.Task
 	lookAt     map[row]time.Time
 	shares     map[org.Tenant]share.Row
-	sharesAt   map[org.Tenant]time.Time // when the sweeper looks at a share
+	sharesAt   map[org.Tenant]time.Time // when the sweeper next examines a share
 	events     map[row]webhook.Event
-	told       []webhook.Event // in the order in which they were stored
+	told       []webhook.Event // in the order of storing
 }
 
 // NewTasks returns an empty store.
@@ -48,24 +48,24 @@ func NewTasks() *Tasks {
 	return &Tasks{l, fixture{l}, register{l}, work{l}, shareRows{l}, dueRows{l}}
 }
 
-// fixture is what a test does to the store, and reads from it.
+// fixture holds the methods with which a test changes and inspects the store.
 type fixture struct{ *ledger }
 
-// Authorize says whether a connection is authorized.
+// Authorize sets whether a connection is authorized.
 func (f fixture) Authorize(tenant org.Tenant, connectionID string, is bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.authorized[row{tenant, connectionID}] = is
 }
 
-// Put stores a task as it is.
+// Put stores a task unchanged.
 func (f fixture) Put(task export.Task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.tasks[row{task.Tenant, task.ID}] = task
 }
 
-// Change changes a task that is there, whoever holds it.
+// Change changes an existing task, regardless of who holds it.
 func (f fixture) Change(tenant org.Tenant, id string, change func(task *export.Task)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,35 +74,35 @@ func (f fixture) Change(tenant org.Tenant, id string, change func(task *export.T
 	f.tasks[row{tenant, id}] = task
 }
 
-// Get gives a task as it is; one that is not there is zero.
+// Get returns a task unchanged, or a zero one if it does not exist.
 func (f fixture) Get(tenant org.Tenant, id string) export.Task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.tasks[row{tenant, id}]
 }
 
-// All lists a tenant's tasks, by id.
+// All lists a tenant's tasks by id.
 func (f fixture) All(tenant org.Tenant) []export.Task {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return of(f.tasks, tenant)
 }
 
-// Forget removes a task whose row has ended; it stays the newest of its connection.
+// Forget removes an expired task, which remains the newest of its connection.
 func (f fixture) Forget(tenant org.Tenant, id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.tasks, row{tenant, id})
 }
 
-// LookAt tells when the sweeper looks at a task.
+// LookAt returns when the sweeper next examines a task.
 func (f fixture) LookAt(tenant org.Tenant, id string) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.lookAt[row{tenant, id}]
 }
 
-// Told lists the events of the types that are named, or all if none is, in the order in which they were stored.
+// Told lists the events of the given types, or of all types if none is given, in the order of storing.
 func (f fixture) Told(types ...webhook.Type) (told []webhook.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -180,7 +180,7 @@ func (r register) Event(ctx context.Context, tenant org.Tenant, id string) (even
 	return event, err
 }
 
-// CreateEvent stores an event that no task belongs to.
+// CreateEvent stores an event without a task.
 func (r register) CreateEvent(ctx context.Context, event webhook.Event) error {
 	return r.do(ctx, "CreateEvent", func() error { return r.tell(event) })
 }
@@ -262,7 +262,7 @@ func (r work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 	})
 }
 
-// fenced lets the worker that holds a pending task change it.
+// fenced lets only the worker that holds a pending task change it.
 func (r work) fenced(ctx context.Context, call string, task export.Task,
 	change func(stored *export.Task) ([]webhook.Event, time.Time),
 ) error {
@@ -280,7 +280,7 @@ func (r work) fenced(ctx context.Context, call string, task export.Task,
 	})
 }
 
-// store stores a task with events, or neither.
+// store stores a task and events atomically.
 func (l *ledger) store(task export.Task, events ...webhook.Event) error {
 	for _, event := range events {
 		if err := l.tell(event); err != nil {
@@ -307,7 +307,7 @@ func (l *ledger) keep(task export.Task, lookAt time.Time) {
 	l.lookAt[row{task.Tenant, task.ID}] = lookAt
 }
 
-// do runs one call, alone. It has no effect once its caller has given up.
+// do runs one call exclusively. The call has no effect once its caller has given up.
 func (l *ledger) do(ctx context.Context, call string, effect func() error) error {
 	return l.Around.run(call, func() error {
 		if err := over(ctx); err != nil {

@@ -1,5 +1,5 @@
 // Package starttest sends the form with which one of our pages starts an attempt, and requests that only such a page
-// may send. It reads the page that responds to the form.
+// may send. It also reads the page in the response.
 package starttest
 
 import (

@@ -16,13 +16,13 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Accounts are people, their addresses, and what they are members of.
+// Accounts stores accounts, their e-mail addresses and memberships.
 type Accounts interface {
 	signin.Accounts
 	members.Rows
 }
 
-// AccountRows is the suite of Accounts.
+// AccountRows runs the suite of Accounts.
 func AccountRows(t *testing.T, open func(testing.TB) Accounts) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Accounts]){
@@ -198,7 +198,7 @@ func addressNotTaken(c subject[Accounts]) {
 	expect.Conflict(t, "taking back an address that is another's", s.MoveAccountBack(t.Context(), stranger, taken))
 }
 
-// founded is an organisation whose owner adaID is.
+// founded creates an organisation whose owner is adaID.
 func founded(c subject[Accounts], domain string) org.Organisation {
 	c.t.Helper()
 	made := org.Organisation{ID: orgA, Name: "Alder", Plan: org.Free, Status: org.Active, CreatedAt: now()}
@@ -210,7 +210,7 @@ func member(id string, role account.Role) account.Membership {
 	return account.Membership{OrgID: orgA, AccountID: id, Role: role, Since: now(), Rev: 1}
 }
 
-// joined makes somebody a member by an invitation.
+// joined makes an account a member through an invitation.
 func joined(c subject[Accounts], id string, role account.Role) error {
 	c.t.Helper()
 	i := account.Invitation{

@@ -16,23 +16,23 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Connections is what a refresh.Worker needs to keep of connections, with their tokens and events.
+// Connections is the store of connections, tokens and events that a refresh.Worker requires.
 type Connections interface {
 	refresh.Store
 	tokens.Store
 	Event(ctx context.Context, tenant org.Tenant, id string) (webhook.Event, error)
 }
 
-// Held is what a store of connections holds in the beginning: an authorized connection, the first version of its
-// tokens, and what a connection before it left to be revoked upstream.
+// Held is the initial content of a store of connections: an authorized connection, the first version of its tokens, and
+// the tokens of an earlier connection that must still be revoked upstream.
 type Held struct {
 	Connection connection.Connection
 	Tokens     tokens.Row
 	Upstream   []byte
 }
 
-// Refreshes checks what a refresh.Worker needs: a revision is replaced once, with its events or not at all, and what
-// has ended is not revived.
+// Refreshes checks the requirements of a refresh.Worker: a revision is replaced once, together with its events or not
+// at all, and ended tokens are not restored.
 func Refreshes(t *testing.T, open func(testing.TB, Held) Connections) {
 	t.Helper()
 	held := Held{
@@ -172,7 +172,7 @@ func revokedOnce(c subject[Connections]) {
 	}
 }
 
-// A refresh that was under way when the tokens ended, or one that guesses the tombstone's version, brings nothing back.
+// A refresh in progress when the tokens ended, or one that guesses the tombstone's version, restores nothing.
 func notRevived(c subject[Connections]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("worker", 1, time.Time{}), now()))
@@ -188,7 +188,7 @@ func notRevived(c subject[Connections]) {
 	}
 }
 
-// A successor that was stored first outlives the revocation of the set before.
+// A successor that was stored first survives the revocation of the previous set.
 func rotatedOrRevoked(c subject[Connections]) {
 	t, s := c.t, c.store
 	seen := connectionIn(t, s)

@@ -15,13 +15,13 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// EndpointHealth keeps how the catalogue's endpoints fare.
+// EndpointHealth stores the status of the catalogue's endpoints.
 type EndpointHealth interface {
 	rounds.Records
 	Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
 }
 
-// EndpointHealths is the suite of EndpointHealth.
+// EndpointHealths runs the suite of EndpointHealth.
 func EndpointHealths(t *testing.T, open func(testing.TB) EndpointHealth) {
 	t.Helper()
 	run(t, open, map[string]func(subject[EndpointHealth]){

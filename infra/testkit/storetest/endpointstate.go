@@ -15,8 +15,8 @@ import (
 
 const endpoint = "hash-of-a-token-endpoint"
 
-// EndpointState checks what all functions know together about refreshes at a token endpoint: a slot is one owner's, a
-// breaker is replaced as it was seen, no answer is miscounted.
+// EndpointState checks the state of refreshes at a token endpoint that all functions share: a slot has one owner, a
+// breaker is replaced only in the version read, and every response is counted once.
 func EndpointState(t *testing.T, open func(testing.TB) refresh.EndpointState) {
 	t.Helper()
 	run(t, open, map[string]func(subject[refresh.EndpointState]){
@@ -78,16 +78,16 @@ func slotGivenBack(c subject[refresh.EndpointState]) {
 		expect.NoError(t, s.ReleaseSlot(t.Context(), endpoint, slot, owner))
 	}
 	end := now().Add(time.Minute)
-	release(0, "first") // of an endpoint that nobody knows
+	release(0, "first") // of an unknown endpoint
 	expect.NoError(t, take("first", now(), end))
-	expect.NoError(t, take("first", now(), end)) // the answer was lost
+	expect.NoError(t, take("first", now(), end)) // the response was lost
 	release(0, "second")
 	release(1, "first")
 	expect.Conflict(t, "after a stranger's release", take("second", now(), end))
 
 	end = end.Add(time.Microsecond)
 	expect.NoError(t, take("second", end, end.Add(time.Minute)))
-	release(0, "first") // too late: its time was over
+	release(0, "first") // too late: it has expired
 	expect.Conflict(t, "after a late release", take("third", end, now().Add(time.Hour)))
 	release(0, "second")
 	release(0, "second")
@@ -143,7 +143,7 @@ func oneFailure(c subject[refresh.EndpointState]) {
 
 func answersFromAMinute(c subject[refresh.EndpointState]) {
 	t, s := c.t, c.store
-	// its row is no counter
+	// its row is not a counter
 	expect.NoError(t, s.TakeSlot(t.Context(), endpoint, 0, "owner", now(), now().Add(time.Minute)))
 	expect.NoError(t, s.Count(t.Context(), "another", now(), true))
 	check := func(since time.Time, answered, refused int) {

@@ -12,10 +12,10 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// beyondAPart is more, in bytes, than a part of an upload to S3.
+// beyondAPart is larger, in bytes, than one part of an upload to S3.
 const beyondAPart = 9 << 20
 
-// Files is the suite of export.Files.
+// Files runs the suite of export.Files.
 func Files(t *testing.T, open func(testing.TB) export.Files) {
 	t.Helper()
 	run(t, open, map[string]func(subject[export.Files]){

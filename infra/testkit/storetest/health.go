@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// Health checks what a webhook.Worker needs of subscriptions and of how they fare: no failure is lost, each conclusion
-// is drawn once, each place in a rate is given once.
+// Health checks a webhook.Worker's requirements for subscriptions and their status: no failure is lost, each transition
+// happens once, and each slot in a rate limit is given once.
 func Health(t *testing.T, open func(testing.TB) Webhooks) {
 	t.Helper()
 	run(t, open, map[string]func(subject[Webhooks]){
@@ -35,7 +35,7 @@ func subscriptionOf(id string) webhook.Subscription {
 	}
 }
 
-// subscribed stores the one subscription and returns it as it is read.
+// subscribed stores the subscription and returns it as read back.
 func subscribed(t *testing.T, s Webhooks) webhook.Subscription {
 	t.Helper()
 	sub := subscriptionOf(hookID)
@@ -155,14 +155,15 @@ func slowUntilLatest(c subject[Webhooks]) {
 	}
 	expect.Conflict(t, "an older mark", s.MarkSlow(t.Context(), tenantA(), hookID, now().Add(time.Minute), time.Second))
 	for _, other := range others() {
-		expect.NoError(t, s.MarkSlow(t.Context(), other, hookID, now().Add(time.Hour), time.Second)) // of what is his own
+		// of the other tenant's own subscription
+		expect.NoError(t, s.MarkSlow(t.Context(), other, hookID, now().Add(time.Hour), time.Second))
 	}
 	wantSubscriptions(t, s, sub)
 	_, err := s.CountFailure(t.Context(), tenantA(), hookID, now())
 	expect.NoError(t, err)
 	expect.NoError(t, s.ClearFailures(t.Context(), tenantA(), hookID, now()))
 	sub.Health.LastSuccess = now()
-	wantSubscriptions(t, s, sub) // it may work and be slow
+	wantSubscriptions(t, s, sub) // it can work and be slow
 }
 
 func disabledOnce(c subject[Webhooks]) {

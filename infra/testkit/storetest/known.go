@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/export/known"
 )
 
-// Known checks what exports have learned of endpoints: each endpoint has its own, of which the
-// last that was saved counts.
+// Known checks the stored findings of exports about endpoints: each endpoint has its own, and the last one saved
+// counts.
 func Known(t *testing.T, open func(testing.TB) collect.Known) {
 	t.Helper()
 	run(t, open, map[string]func(subject[collect.Known]){

@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Tokens checks a tokens.Store: one lease at a time, for what was read, and each version stored once. Open makes one
-// that holds the row it is given, a first version that nobody has leased.
+// Tokens checks a tokens.Store: one lease at a time, only for the version that was read, and each version stored once.
+// open returns a store with the given row, an unleased first version.
 func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	t.Helper()
 	begun := func(tb testing.TB) tokens.Store {
@@ -32,12 +32,12 @@ func Tokens(t *testing.T, open func(testing.TB, tokens.Row) tokens.Store) {
 	})
 }
 
-// tokensOf is the first version of the tokens.
+// tokensOf returns the first version of the tokens.
 func tokensOf() tokens.Row {
 	return tokens.Row{Tenant: tenantA(), ConnectionID: connID, Sealed: []byte("sealed one"), Version: 1}
 }
 
-// leased is a version, leased at now for a minute; started is what it was read with.
+// leased returns a version, leased at now for a minute; started is what it was read with.
 func leased(owner string, version int64, started time.Time) tokens.Row {
 	row := tokensOf()
 	row.Version, row.LeaseOwner, row.LeaseUntil, row.RefreshStartedAt = version, owner, now().Add(time.Minute), started
@@ -80,7 +80,7 @@ func leaseUntilItsEnd(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("second", 1, started))
 }
 
-// A refresh began and ended between another worker's reading and leasing: that worker knows nothing of it.
+// A refresh started and ended between another worker's read and lease, so that worker has no knowledge of it.
 func leaseForWhatWasRead(c subject[tokens.Store]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.LeaseTokens(t.Context(), leased("first", 1, time.Time{}), now()))
@@ -109,7 +109,7 @@ func releasedByHolder(c subject[tokens.Store]) {
 	wantTokens(t, s, tokensOf())
 }
 
-// The lease keeps two workers from asking at once; what is stored is decided by the version, so that the answer of a
+// The lease prevents two workers from requesting at once. The version decides what is stored, so that the response of a
 // worker that outlived its lease is not lost.
 func versionOnce(c subject[tokens.Store]) {
 	t, s := c.t, c.store
@@ -151,7 +151,7 @@ func tokensOfTenant(c subject[tokens.Store]) {
 	wantTokens(t, s, leased("first", 1, now()))
 }
 
-// wantNoTokens: nothing can be done with a row that is not there, nor is one made.
+// wantNoTokens checks that operations on a missing row fail and do not create one.
 func wantNoTokens(t *testing.T, s tokens.Store, row tokens.Row) {
 	t.Helper()
 	next := row

@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// The functions of this file are for people who look into the tables. Functions of the service cannot reach them: they
-// are no operations, and so there is still no Scan.
+// This file's functions are for people who inspect the tables. The service's functions can't reach them, since they are
+// not operations. So there is still no Scan.
 
-// TableInfo is one table as the console lists it.
+// TableInfo describes one table in the console's list.
 type TableInfo struct {
 	Name      string      `json:"name"`
 	Partition string      `json:"partition"`      // name of the partition key
-	Sort      string      `json:"sort,omitempty"` // of the sort key, if there is one
+	Sort      string      `json:"sort,omitempty"` // name of the sort key, if the table has one
 	Expires   string      `json:"expires,omitempty"`
 	Rows      int         `json:"rows"`
 	Indexes   []IndexInfo `json:"indexes"`
 }
 
-// IndexInfo is one secondary index of a table.
+// IndexInfo describes one secondary index of a table.
 type IndexInfo struct {
 	Name      string `json:"name"`
 	Partition string `json:"partition"`
@@ -29,26 +29,26 @@ type IndexInfo struct {
 	Rows      int    `json:"rows"`
 }
 
-// Position says where to browse.
+// Position is a position at which to browse.
 type Position struct {
 	Table  string
-	Index  string // "" is the table itself
-	Prefix string // of the partition key's text; "" is every partition
-	From   string // Page.Next of the page before; "" is the beginning
-	Limit  int    // rows of a page, at least 1
+	Index  string // "" means the table itself
+	Prefix string // of the partition key's text; "" means every partition
+	From   string // Page.Next of the previous page; "" means the beginning
+	Limit  int    // rows per page, at least 1
 }
 
-// Page is a part of a table or index, in the order of its keys: partitions by their bytes, which DynamoDB has in none.
+// Page is a part of a table or index in key order. Unlike in DynamoDB, partitions are sorted by their bytes.
 type Page struct {
 	Rows []Row
 	Next string // "" on the last page
 }
 
-// Row is one row. Its values are those of the JSON that an attribute has on the wire: {"S": "text"}.
+// Row is one row. Its values are JSON as on the wire: {"S": "text"}.
 type Row struct {
-	ID   string                     // finds the row again, with Row
-	Keys []string                   // names of the key attributes: of the index first, then of the table
-	Item map[string]json.RawMessage // what the table, or the index, holds
+	ID   string                     // identifies the row to Server.Row
+	Keys []string                   // names of the key attributes: the index's first, then the table's
+	Item map[string]json.RawMessage // attributes that the table or index holds
 	Size int                        // in bytes, as DynamoDB counts them
 }
 
@@ -76,7 +76,7 @@ func (v view) Tables() []TableInfo {
 }
 
 // Browse returns the page that begins at p. The errors are ResourceNotFoundException, and ValidationException for an
-// index or a position that there is not.
+// unknown index or position.
 func (v view) Browse(p Position) (Page, error) {
 	from, err := parsePosition(p.From)
 	if err != nil {
@@ -88,8 +88,8 @@ func (v view) Browse(p Position) (Page, error) {
 	return v.browse(p, from)
 }
 
-// Row returns one row of a table or, when index is not "", of an index. The errors are those of Browse; ok is false
-// when the row is gone.
+// Row returns one row of a table or, if index is not "", of an index. The errors are those of Browse; ok is false if
+// the row no longer exists.
 func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {
@@ -110,7 +110,7 @@ func (v view) Row(table, index, id string) (found Row, ok bool, err error) {
 	return rows.show(partition[i], keys), true, nil
 }
 
-// browsed finds what is browsed and the names of its keys. The caller holds the lock.
+// browsed finds the table or index to browse and the names of its keys. The caller holds the lock.
 func (v view) browsed(table, index string) (rows *tree, keys []string, err error) {
 	t, err := v.table(table)
 	if err != nil {
@@ -155,8 +155,7 @@ func (v view) browse(p Position, from rowKey) (Page, error) {
 	return page, nil
 }
 
-// partitionsFrom returns in order the partitions from first on whose key, the attribute of that
-// name, begins with prefix.
+// partitionsFrom returns, in order from first on, the partitions whose key attribute begins with prefix.
 func (t *tree) partitionsFrom(first, prefix, attribute string) []string {
 	var names []string
 	for name, rows := range t.partitions {
@@ -177,7 +176,7 @@ func (t *tree) show(r *row, keys []string) Row {
 	return shown
 }
 
-// position writes a key so that it can stand in a URL.
+// position encodes a key for use in a URL.
 func (k rowKey) position() string {
 	parts := make([]string, 3)
 	for i, part := range []string{k.partition, k.order, k.tie} {
@@ -206,9 +205,9 @@ func parsePosition(text string) (rowKey, error) {
 	return k, nil
 }
 
-// Damage spoils an attribute of a row, as a mistake or a broken disk would, for people who want to see what comes of
-// it: of a binary value the last bit, anything else becomes the text "damaged". The errors are those of Row; ok is
-// false when there is no such attribute, or it is part of a key, so that the row would be another one.
+// Damage corrupts an attribute of a row, as a bug or a broken disk would, to show the consequences: it flips the last
+// bit of a binary value and replaces any other value by the text "damaged". The errors are those of Row; ok is false if
+// the attribute does not exist or is part of a key.
 func (s *Server) Damage(table, id, attribute string) (ok bool, err error) {
 	at, err := parsePosition(id)
 	if err != nil {

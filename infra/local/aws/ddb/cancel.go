@@ -8,7 +8,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// cancellationReason says what became of one item of a transaction that was cancelled.
+// cancellationReason is the result of one item of a cancelled transaction.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 type cancellationReason struct {
 	Code    string
@@ -27,7 +27,7 @@ func noReasons(items int) []cancellationReason {
 	return slices.Repeat([]cancellationReason{{Code: reasonNone}}, items)
 }
 
-// take makes the error of an item its reason; nil is none.
+// take makes err the reason of the item; nil means none.
 func (r *cancellationReason) take(err error) {
 	failure, ok := errors.AsType[*wire.Error](err)
 	if !ok {
@@ -40,7 +40,7 @@ func (r *cancellationReason) take(err error) {
 	*r = cancellationReason{Code: code, Message: failure.Message, Item: failure.Fields["Item"]}
 }
 
-// cancelled is the answer to a transaction with these reasons, nil when there are none.
+// cancelled returns the error for a transaction with these reasons, or nil if there are none.
 func cancelled(reasons []cancellationReason) error {
 	codes := make([]string, len(reasons))
 	for i, reason := range reasons {

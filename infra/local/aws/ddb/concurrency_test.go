@@ -55,7 +55,7 @@ func TestParallelIncrementsAllCount(t *testing.T) {
 	wantItem(t, get(t, client, key("count", "1")), item{"pk": str("count"), "sk": str("1"), "n": num("320")})
 }
 
-func TestAReaderNeverSeesHalfATransaction(t *testing.T) {
+func TestReaderNeverSeesPartialTransaction(t *testing.T) {
 	t.Parallel()
 	client := newTable(t)
 	both := func(v string) []types.TransactWriteItem {

@@ -7,7 +7,7 @@ type condition interface {
 	holds(it item) bool
 }
 
-// operand is a side of a comparison; ok is false when the item has no such value.
+// operand is a side of a comparison; ok is false if the item has no such value.
 type operand interface {
 	value(it item) (v value, ok bool)
 }
@@ -46,7 +46,7 @@ func (c comparison) holds(it item) bool {
 	left, okLeft := c.left.value(it)
 	right, okRight := c.right.value(it)
 	if !okLeft || !okRight {
-		return c.operator == "<>" // what is not there differs from everything, and from what else is not there
+		return c.operator == "<>" // a missing value differs from everything, including another missing value
 	}
 	switch c.operator {
 	case "=":

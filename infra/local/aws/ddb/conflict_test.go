@@ -19,7 +19,7 @@ import (
 
 const held = time.Second
 
-// holding makes a server inside a synctest bubble that keeps its first transaction in flight for a second.
+// holding returns a server in a synctest bubble that keeps its first transaction in flight for a second.
 func holding(t *testing.T) (*ddb.Server, *dynamodb.Client) {
 	t.Helper()
 	server := ddb.New(wire.Discard{})
@@ -37,8 +37,7 @@ func holding(t *testing.T) (*ddb.Server, *dynamodb.Client) {
 	return server, client
 }
 
-// inFlight starts a transaction and gives its outcome, when it comes, on a channel. It returns
-// when the items are claimed.
+// inFlight starts a transaction and sends its result on a channel. It returns once the items are claimed.
 func inFlight(t *testing.T, client *dynamodb.Client, token string, items ...types.TransactWriteItem) <-chan error {
 	t.Helper()
 	outcome := make(chan error, 1)
@@ -66,7 +65,7 @@ func wantReasons(t *testing.T, err error, want ...string) {
 	}
 }
 
-func TestATransactionThatMeetsAnotherIsCancelled(t *testing.T) {
+func TestConflictingTransactionIsCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, client := holding(t)
@@ -88,7 +87,7 @@ func TestATransactionThatMeetsAnotherIsCancelled(t *testing.T) {
 	})
 }
 
-func TestASingleWriteThatMeetsATransactionFails(t *testing.T) {
+func TestSingleWriteFailsDuringTransaction(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, client := holding(t)
@@ -108,7 +107,7 @@ func TestASingleWriteThatMeetsATransactionFails(t *testing.T) {
 	})
 }
 
-func TestReadsSeeTheItemBeforeTheTransactionThatHoldsIt(t *testing.T) {
+func TestReadsSeeItemBeforeTransactionInFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, client := holding(t)
@@ -125,7 +124,7 @@ func TestReadsSeeTheItemBeforeTheTransactionThatHoldsIt(t *testing.T) {
 	})
 }
 
-func TestATokenOfATransactionInFlightIsInProgress(t *testing.T) {
+func TestTokenOfTransactionInFlightIsInProgress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, client := holding(t)
@@ -140,7 +139,7 @@ func TestATokenOfATransactionInFlightIsInProgress(t *testing.T) {
 	})
 }
 
-func TestACancelledTransactionLetsItsItemsGo(t *testing.T) {
+func TestCancelledTransactionReleasesItems(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		_, client := holding(t)
@@ -152,7 +151,7 @@ func TestACancelledTransactionLetsItsItemsGo(t *testing.T) {
 	})
 }
 
-func TestAnExpiredRowThatATransactionHoldsStays(t *testing.T) {
+func TestExpireKeepsRowHeldByTransaction(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, client := holding(t)
@@ -174,7 +173,7 @@ func TestAnExpiredRowThatATransactionHoldsStays(t *testing.T) {
 	})
 }
 
-// untilNoConflict tries a write until it fails for another reason than a conflict, or succeeds.
+// untilNoConflict retries a write until it succeeds or fails with an error other than a conflict.
 func untilNoConflict(ctx context.Context, write func() error) error {
 	for {
 		err := write()

@@ -14,7 +14,7 @@ const billingOnDemand = "PAY_PER_REQUEST"
 type tableInput struct {
 	tableSpec
 
-	// What follows is refused.
+	// The following parameters are refused.
 	ProvisionedThroughput *json.RawMessage
 	StreamSpecification   struct{ StreamEnabled bool }
 	LocalSecondaryIndexes []json.RawMessage
@@ -50,7 +50,7 @@ type describeTableReply struct{ Table tableDescription }
 
 type tableName struct{ TableName string }
 
-// tableOperations create and describe tables, and set their time to live.
+// tableOperations creates and describes tables, and sets their time to live.
 type tableOperations struct{ *ledger }
 
 func (o tableOperations) createTable(in *tableInput) (any, error) {
@@ -192,7 +192,7 @@ func (l *ledger) table(name string) (*table, error) {
 	return nil, wire.Fail(codeNoTable, "Requested resource not found")
 }
 
-// controlled finds the table of a control operation, whose error names it.
+// controlled finds the table of a control operation. Its error names the table.
 func (o tableOperations) controlled(name string) (*table, error) {
 	t, err := o.table(name)
 	if failure, ok := errors.AsType[*wire.Error](err); ok && failure.Code == codeNoTable {

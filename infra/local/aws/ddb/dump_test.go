@@ -20,8 +20,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// restarted is a new server after two starts: one that reads what was appended, and one that
-// reads what the first dumps.
+// restarted returns a new server after two starts: one that reads the appended records, and one that reads the first
+// one's dump.
 func restarted(t *rapid.T, journal *memoryJournal) *ddb.Server {
 	t.Helper()
 	first, second := ddb.New(wire.Discard{}), ddb.New(wire.Discard{})
@@ -85,7 +85,7 @@ func someKey(t *rapid.T) item {
 	return key(rapid.SampledFrom([]string{"a", "b"}).Draw(t, "pk"), strconv.Itoa(rapid.IntRange(0, 4).Draw(t, "sk")))
 }
 
-// act makes some changes, of which some are refused.
+// act makes some changes, including refused ones.
 func act(t *rapid.T, client *dynamodb.Client) {
 	ctx, name := t.Context(), aws.String(table)
 	switch rapid.IntRange(0, 5).Draw(t, "act") {
@@ -111,7 +111,7 @@ func act(t *rapid.T, client *dynamodb.Client) {
 	}
 }
 
-// transaction counts to one more, if its token has not been used in the last ten minutes.
+// transaction increments a counter, unless its token has been used in the last ten minutes.
 func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	_, err := client.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
 		ClientRequestToken: aws.String(fmt.Sprintf("token-%d", token)),
@@ -120,7 +120,7 @@ func transaction(t *rapid.T, client *dynamodb.Client, token int) error {
 	return err
 }
 
-// seen is all that callers can see of the tables.
+// seen returns everything that callers can see of the tables.
 func seen(t *rapid.T, client *dynamodb.Client) map[string]any {
 	found := map[string]any{}
 	for _, partition := range []string{"a", "b", "counter"} {
@@ -154,10 +154,10 @@ func rows(t *rapid.T, client *dynamodb.Client, query *dynamodb.QueryInput) []ite
 	return out.Items
 }
 
-func TestAllThatCallersCanSeeSurvivesTwoStarts(t *testing.T) {
+func TestVisibleStateSurvivesTwoStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// A bubble has no deadline, so the *testing.T is not shown as one.
+		// A bubble has no deadline, so the *testing.T is wrapped.
 		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
 			journal := &memoryJournal{}
 			client := clientOf(ddb.New(journal))

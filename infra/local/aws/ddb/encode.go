@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// The encoder is written out because encoding/json copies and rescans the output of every nested MarshalJSON, which
-// would make answers with nested items the slowest part of a call.
+// The encoder is hand-written because encoding/json copies and rescans the output of every nested MarshalJSON, which
+// would make responses with nested items the slowest part of a call.
 
 func (it item) appendJSON(to []byte) []byte {
 	to = append(to, '{')
@@ -65,7 +65,7 @@ func appendBinary(to []byte, raw string) []byte {
 	return append(to, '"')
 }
 
-// appendQuoted is for text that JSON escapes. A string always has a JSON form, so there is no error to pass on.
+// appendQuoted appends text that JSON escapes. Every string has a JSON form, so it returns no error.
 func appendQuoted(to []byte, text string) []byte {
 	quoted, err := json.Marshal(text)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// FuzzExpressions sends arbitrary text as every kind of expression: the answer is an answer or one of AWS's refusals.
+// FuzzExpressions sends arbitrary text as every kind of expression and checks that the result is a success or one of
+// AWS's errors.
 func FuzzExpressions(f *testing.F) {
 	for _, seed := range []string{
 		"pk = :v AND begins_with(sk, :v)", "attribute_exists(pk) AND NOT (n BETWEEN :n AND :n OR size(#a) IN (:n))",

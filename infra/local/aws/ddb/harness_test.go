@@ -63,7 +63,8 @@ func clientOf(server *ddb.Server) *dynamodb.Client {
 
 const table = "Work"
 
-// newTable makes a server with the table Work (pk, sk) and its indexes byDue (keys only), byOrg (with note) and whole.
+// newTable returns a client of a server with the table Work (pk, sk) and its indexes byDue (keys only), byOrg (with
+// note) and whole.
 func newTable(tb testing.TB) *dynamodb.Client {
 	tb.Helper()
 	client := clientOf(ddb.New(wire.Discard{}))
@@ -136,7 +137,7 @@ func get(tb testing.TB, client *dynamodb.Client, k item) item {
 	return out.Item
 }
 
-// wantItem compares items by their values; sets have no order.
+// wantItem compares items by value; sets have no order.
 func wantItem(tb testing.TB, got, want item) {
 	tb.Helper()
 	if diff := cmp.Diff(want, got, itemOptions()...); diff != "" {
@@ -172,7 +173,7 @@ func wantRefusal(tb testing.TB, err error, code, message string) {
 	}
 }
 
-// call sends a request that the SDK itself would not send, and returns the status and the body.
+// call sends a request that the SDK itself would not send, and returns status and body.
 func call(tb testing.TB, server *ddb.Server, operation, body string) (int, map[string]any) {
 	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), http.MethodPost, "/", strings.NewReader(body))

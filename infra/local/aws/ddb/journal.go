@@ -25,7 +25,7 @@ type tableRecord struct {
 	Created time.Time `json:"created"`
 }
 
-// ttlRecord turns time to live on, or off when Attribute is empty.
+// ttlRecord turns time to live on, or off if Attribute is empty.
 type ttlRecord struct {
 	Table     string `json:"table"`
 	Attribute string `json:"attribute,omitempty"`
@@ -38,17 +38,17 @@ type itemChange struct {
 	Removed item   `json:"removed,omitzero"`
 }
 
-// ledger holds the tables of one account behind one lock, and journals their changes.
+// ledger holds the tables of one account behind one lock and journals their changes.
 type ledger struct {
 	journal wire.Journal
 
 	mu         sync.RWMutex
 	tables     map[string]*table
 	tokens     map[string]tokenUse
-	tokenSweep int // the size of tokens at which those that are over are dropped
+	tokenSweep int // the size of tokens at which expired ones are dropped
 	inFlight   map[rowAddress]bool
 	indexLag   func(table, index string) time.Duration
-	late       atomic.Bool // whether an index has changes that cannot be seen yet
+	late       atomic.Bool // reports whether an index has changes that are not visible yet
 }
 
 // commit makes a change durable, then visible. The caller holds the write lock, so the journal is in commit order.
@@ -107,7 +107,7 @@ func (l *ledger) apply(record journalRecord) error {
 	return nil
 }
 
-// Dump implements wire.Service: the tables, then their rows, then the tokens of transactions that may still be
+// Dump implements wire.Service. It emits the tables, then their rows, then the tokens of transactions that may still be
 // repeated.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()

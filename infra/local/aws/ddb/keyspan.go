@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// keySpan is what a KeyConditionExpression selects: one partition, and of it the rows between two monotone bounds.
+// keySpan is the selection of a KeyConditionExpression: one partition, and its rows between two monotone bounds.
 type keySpan struct {
 	partition string
 	isBelow   func(order string) bool
@@ -85,7 +85,7 @@ func (span *keySpan) setBounds(operator string, bounds []string) {
 	}
 }
 
-// keyPart splits a condition of a KeyConditionExpression and refuses what cannot be a condition on a key.
+// keyPart splits a condition of a KeyConditionExpression and refuses anything that can't be a condition on a key.
 func (q *queryPlan) keyPart(c condition) (keyPart, error) {
 	var of operand
 	var operator string
@@ -140,7 +140,7 @@ func (q *queryPlan) keyBound(name string, o operand) (string, error) {
 	return bound.of.sortKey(), nil
 }
 
-// mirrored is the operator with its sides exchanged.
+// mirrored returns the operator for exchanged sides.
 func mirrored(operator string) string {
 	switch operator {
 	case "<":

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// LagIndexes makes indexes eventually consistent: an entry of an index shows, changes or goes only when the lag that is
-// asked for at the write has passed. The changes of one row stay in the order of its writes. nil, as in the beginning,
-// is no lag; what is late already stays so. lag is called while the lock is held.
+// LagIndexes makes indexes eventually consistent: an index entry appears, changes or disappears only when the lag
+// requested at its write has passed. The changes of one row stay in the order of its writes. nil, the default, means no
+// lag; changes that are already delayed stay delayed. lag is called with the lock held.
 func (s *Server) LagIndexes(lag func(table, index string) time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.indexLag = lag
 }
 
-// entryChange is what a write of a row does to an index.
+// entryChange is the effect of a row's write on an index.
 type entryChange struct {
-	row   rowKey // of the table
-	from  rowKey // its place in the index, when it was in there
+	row   rowKey // key in the table
+	from  rowKey // its previous key in the index, if it had one
 	wasIn bool
-	to    *row // its new entry; nil when there is none
+	to    *row // its new entry; nil if there is none
 	due   time.Time
 }
 
@@ -32,8 +32,8 @@ func (x *index) carryOut(c entryChange) {
 	}
 }
 
-// postpone keeps c until its lag has passed and every earlier change of its row has been seen. It is false, and nothing
-// is kept, when c is due at once.
+// postpone delays c until its lag has passed and every earlier change of its row is visible. It returns false, and does
+// not store c, if c is due immediately.
 func (x *index) postpone(c entryChange, lag time.Duration) bool {
 	if lag <= 0 && len(x.late) == 0 {
 		return false
@@ -56,7 +56,7 @@ func (x *index) postpone(c entryChange, lag time.Duration) bool {
 	return true
 }
 
-// applyDue carries out what has become due. Of one row, no change is due before an earlier one.
+// applyDue applies the changes that are due. A row's change is never due before an earlier change of the same row.
 func (x *index) applyDue(now time.Time) {
 	x.late = slices.DeleteFunc(x.late, func(c entryChange) bool {
 		if c.due.After(now) {
@@ -67,7 +67,7 @@ func (x *index) applyDue(now time.Time) {
 	})
 }
 
-// applyDue brings the indexes to what may be seen of them now. It costs nothing while nothing is late.
+// applyDue applies all due changes to the indexes. It costs nothing if no change is delayed.
 func (l *ledger) applyDue() {
 	if !l.late.Load() {
 		return

@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// lagging makes a server inside a synctest bubble whose indexes are as late as *lag says, by index name.
+// lagging returns a server in a synctest bubble whose indexes have the lags in *lag, by index name.
 func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	t.Helper()
 	server := ddb.New(wire.Discard{})
@@ -24,7 +24,7 @@ func lagging(t *testing.T, lag map[string]time.Duration) *dynamodb.Client {
 	return client
 }
 
-// indexed gives the notes that an index shows of the organisation "o", sorted.
+// indexed returns the notes that an index contains for the organisation "o", sorted.
 func indexed(t *testing.T, client *dynamodb.Client, index string) []string {
 	t.Helper()
 	in := queryInput("org = :o", item{":o": str("o")})
@@ -50,14 +50,14 @@ func wantIndexed(t *testing.T, client *dynamodb.Client, index string, want ...st
 	}
 }
 
-// virtualStart is when every synctest bubble begins.
+// virtualStart returns the start time of every synctest bubble.
 func virtualStart() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func noted(sk, note string) item {
 	return with(key("a", sk), item{"org": str("o"), "created": str("c" + sk), "note": str(note)})
 }
 
-func TestAnIndexShowsAWriteAfterItsLag(t *testing.T) {
+func TestIndexShowsWriteAfterLag(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := lagging(t, map[string]time.Duration{"whole": 10 * time.Second, "byOrg": 4 * time.Second})
@@ -85,7 +85,7 @@ func TestAnIndexShowsAWriteAfterItsLag(t *testing.T) {
 	})
 }
 
-func TestALateEntryMovesWithItsKey(t *testing.T) {
+func TestLateIndexEntryMovesWithKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lag := map[string]time.Duration{}
@@ -102,7 +102,7 @@ func TestALateEntryMovesWithItsKey(t *testing.T) {
 	})
 }
 
-func TestChangesOfOneRowBecomeVisibleInTheirOrder(t *testing.T) {
+func TestRowChangesBecomeVisibleInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lag := map[string]time.Duration{"whole": 10 * time.Second}
@@ -123,7 +123,7 @@ func TestChangesOfOneRowBecomeVisibleInTheirOrder(t *testing.T) {
 	})
 }
 
-func TestWhatIsDueShowsWithoutAReadInBetween(t *testing.T) {
+func TestDueIndexChangesShowWithoutEarlierRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		lag := map[string]time.Duration{"whole": time.Second}
@@ -131,12 +131,12 @@ func TestWhatIsDueShowsWithoutAReadInBetween(t *testing.T) {
 		put(t, client, noted("1", "first"))
 		<-time.After(time.Minute)
 		lag["whole"] = 0
-		put(t, client, noted("1", "second")) // the first is due but was never looked at
+		put(t, client, noted("1", "second")) // the first is due but has not been applied
 		wantIndexed(t, client, "whole", "second")
 	})
 }
 
-func TestARestartShowsEverything(t *testing.T) {
+func TestRestartAppliesLateIndexChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		journal := &memoryJournal{}

@@ -6,7 +6,7 @@ type tokenKind int
 
 const (
 	endOfExpression tokenKind = iota
-	word                      // SET, and, size, an attribute's name
+	word                      // SET, and, size, an attribute name
 	nameRef                   // #name
 	valueRef                  // :value
 	digits                    // a list index
@@ -18,7 +18,7 @@ type token struct {
 	text string
 }
 
-// lex splits an expression; what names the expression in errors.
+// lex splits an expression into tokens; what names the expression in errors.
 func lex(what, source string) ([]token, error) {
 	tokens := make([]token, 0, 16)
 	for i := 0; i < len(source); {
@@ -37,7 +37,7 @@ func lex(what, source string) ([]token, error) {
 	return append(tokens, token{endOfExpression, "<EOF>"}), nil
 }
 
-// nextToken classifies the token that rest starts with; length is 0 when there is none.
+// nextToken classifies the token that rest starts with; length is 0 if there is none.
 func nextToken(rest string) (kind tokenKind, length int) {
 	first := rest[0]
 	switch {

@@ -13,11 +13,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// TestARowTakesLittleMoreMemoryThanItsContents: what was delivered stays until its time to live is over, 15 days, and a
-// laptop has to hold it; what has expired gives its memory back.
+// TestRowMemoryIsCloseToContentSize checks the memory of rows: delivered events stay until their time to
+// live of 15 days, which a laptop must be able to hold, and expired rows release their memory.
 //
 //nolint:paralleltest // other tests would use memory meanwhile
-func TestARowTakesLittleMoreMemoryThanItsContents(t *testing.T) {
+func TestRowMemoryIsCloseToContentSize(t *testing.T) {
 	const rows = 3000
 	server := ddb.New(wire.Discard{})
 	client := clientOf(server)
@@ -36,7 +36,7 @@ func TestARowTakesLittleMoreMemoryThanItsContents(t *testing.T) {
 			"next": num("1795359600000"),
 		}))
 	}
-	for i := range rows { // what was there before is not kept
+	for i := range rows { // the previous content is not retained
 		if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 			TableName: aws.String(table), Key: key("event-"+strconv.Itoa(i), "meta"),
 			UpdateExpression: aws.String("SET attempt = :n"), ExpressionAttributeValues: item{":n": num("2")},
@@ -59,7 +59,7 @@ func TestARowTakesLittleMoreMemoryThanItsContents(t *testing.T) {
 	runtime.KeepAlive(server)
 }
 
-// sizeOf is what DynamoDB counts of the table, which has so many rows.
+// sizeOf returns DynamoDB's size of the table, which has the given number of rows.
 func sizeOf(t *testing.T, server *ddb.Server, rows int) (size int) {
 	t.Helper()
 	page, err := server.Browse(ddb.Position{Table: table, Limit: rows})

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// DynamoDB's numbers: 38 significant digits, magnitude from 1E-130 to below 1E+126.
+// Limits of DynamoDB numbers: 38 significant digits, magnitude from 1E-130 to below 1E+126.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html
 const (
 	maxDigits    = 38
@@ -14,14 +14,14 @@ const (
 	minMagnitude = -129
 )
 
-// decimal is 0.digits × 10^magnitude; digits has no zero at either end and is empty for zero.
+// decimal is 0.digits × 10^magnitude. digits neither begins nor ends with a zero and is empty for zero.
 type decimal struct {
 	negative  bool
 	digits    string
 	magnitude int
 }
 
-// parseNumber checks a number and returns its canonical form: plain notation without needless zeros.
+// parseNumber validates a number and returns its canonical form: plain notation without redundant zeros.
 func parseNumber(text string) (string, error) {
 	d, ok := readDecimal(text)
 	switch {
@@ -66,7 +66,7 @@ func readDecimal(text string) (decimal, bool) {
 	return d, true
 }
 
-// String is the canonical form of a number within DynamoDB's range.
+// String returns the canonical form of a number within DynamoDB's range.
 func (d decimal) String() string {
 	if d.digits == "" {
 		return "0"
@@ -84,7 +84,7 @@ func (d decimal) String() string {
 	return sign + d.digits[:d.magnitude] + "." + d.digits[d.magnitude:]
 }
 
-// addNumbers returns a + b, or a - b, of two canonical numbers.
+// addNumbers returns a + b, or a - b if subtract is set, of two canonical numbers.
 func addNumbers(a, b string, subtract bool) (string, error) {
 	x, okX := new(big.Rat).SetString(a)
 	y, okY := new(big.Rat).SetString(b)
@@ -97,8 +97,8 @@ func addNumbers(a, b string, subtract bool) (string, error) {
 	return parseNumber(x.Add(x, y).FloatString(1 - minMagnitude))
 }
 
-// numberSortKey encodes a canonical number so that the order of bytes is the order of numbers: a sign byte, the
-// magnitude, the digits; all of it inverted for negative numbers, with a last byte that makes the longer one smaller.
+// numberSortKey encodes a canonical number so that its bytes sort numerically: a sign byte, the magnitude, the digits.
+// For a negative number all bytes are inverted and a final byte makes the longer one sort first.
 func numberSortKey(text string) string {
 	d, _ := readDecimal(text)
 	if d.digits == "" {

@@ -2,9 +2,9 @@ package ddb
 
 import "encoding/binary"
 
-// packed is an item as rows keep it: in order of name, each attribute with its value, and in front of whatever has no
-// length of its own its length. A map of the same item takes five times the memory, which counts for what stays until
-// its time to live is over, and is looked through by the garbage collector. What is taken out shares its texts.
+// packed is an item in the form that rows store: its attributes and values in order of name, with a length in front of
+// each part of variable length. A map of the same item takes five times the memory, which matters for items that stay
+// until their time to live, and the garbage collector has to scan it. Extracted items share its text.
 type packed string
 
 func pack(it item) packed {
@@ -49,7 +49,7 @@ func (v value) appendPacked(to []byte) []byte {
 	return appendText(to, v.text)
 }
 
-// item takes everything out, or of an index's row what it shows; nil is everything.
+// item unpacks the attributes in shown; nil means all of them.
 func (p packed) item(shown map[string]bool) item {
 	rest := string(p)
 	n := takeNumber(&rest)
@@ -112,7 +112,7 @@ func takeText(from *string) string {
 	return text
 }
 
-// takeNumber is binary.Uvarint of a text.
+// takeNumber reads a uvarint from the front of a text, as binary.Uvarint does.
 func takeNumber(from *string) int {
 	number, shift := 0, 0
 	for i := range len(*from) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// phrase is what a part of a condition turned out to be: a condition or, when that is nil, an operand.
+// phrase is a parsed part of a condition: a condition or, if that is nil, an operand.
 type phrase struct {
 	condition condition
 	operand   operand
@@ -15,7 +15,7 @@ type phrase struct {
 // conditionParser parses a condition.
 type conditionParser struct{ *parser }
 
-// condition parses a whole condition expression. Precedence, from loose to tight: OR, AND, comparison.
+// condition parses a complete condition expression. Precedence, from loose to tight: OR, AND, comparison.
 func (s *scope) condition(what string, source expression) (condition, error) {
 	p, err := s.parser(what, source)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c conditionParser) compare(left operand, operator string) (condition, erro
 	return comparison{operator, left, right}, nil
 }
 
-// checkOrdered refuses literals of types that have no order.
+// checkOrdered refuses literals of unordered types.
 func (c conditionParser) checkOrdered(operator string, operands ...operand) error {
 	for _, o := range operands {
 		if l, ok := o.(literal); ok && !l.of.isScalar() {
@@ -177,7 +177,7 @@ func (c conditionParser) operand() (operand, error) {
 	return found.operand, nil
 }
 
-// primary is a bracketed phrase, a function call, a value or a path.
+// primary parses a bracketed phrase, a function call, a value or a path.
 func (c conditionParser) primary() (phrase, error) {
 	switch {
 	case c.accept("("):

@@ -13,7 +13,7 @@ const (
 	functionIfNotExists = "if_not_exists"
 )
 
-// action is one clause of an UpdateExpression; SET has an expression, ADD has a number, REMOVE has neither.
+// action is one clause of an UpdateExpression. SET has an expression, ADD has a number, REMOVE has neither.
 type action struct {
 	kind      string
 	attribute string
@@ -94,7 +94,7 @@ func (u updateParser) action(section string) (action, error) {
 	return out, err
 }
 
-// addend is the number that ADD adds.
+// addend returns the number that ADD adds.
 func (u updateParser) addend() (value, error) {
 	if u.peek().kind != valueRef {
 		return value{}, u.syntaxError()
@@ -194,7 +194,7 @@ func (u updateParser) ifNotExists(first, second setExpression) (setExpression, e
 	return ifNotExists{of, second}, nil
 }
 
-// checkApart refuses an attribute that comes twice.
+// checkApart refuses an attribute that appears twice.
 func (u updateParser) checkApart(a, b string) error {
 	if a != b {
 		return nil

@@ -10,7 +10,7 @@ const (
 	maxExpressionOperators = 300
 )
 
-// parser reads the tokens of one expression. conditionParser and updateParser know the grammars.
+// parser reads the tokens of one expression. conditionParser and updateParser implement the grammars.
 type parser struct {
 	what      string // "ConditionExpression", for errors
 	scope     *scope
@@ -51,7 +51,7 @@ func (p *parser) peek() token { return p.tokens[p.at] }
 
 func (p *parser) done() bool { return p.peek().kind == endOfExpression }
 
-// is says whether the next token is the given symbol or keyword; keywords have no case.
+// is reports whether the next token is the given symbol or keyword. Keywords are case-insensitive.
 func (p *parser) is(text string) bool {
 	t := p.peek()
 	return t.kind == symbol && t.text == text || t.kind == word && strings.EqualFold(t.text, text)
@@ -72,7 +72,7 @@ func (p *parser) expect(text string) error {
 	return nil
 }
 
-// atCall says whether a function call comes next.
+// atCall reports whether a function call comes next.
 func (p *parser) atCall() bool {
 	return p.peek().kind == word && p.tokens[p.at+1] == token{symbol, "("}
 }
@@ -97,7 +97,7 @@ func (p *parser) value() (literal, error) {
 	return literal{v}, nil
 }
 
-// path reads what an expression may name: an attribute, since nothing of ours reads into maps and lists.
+// path reads the name of an attribute. Paths into maps and lists are not supported, since no caller uses them.
 func (p *parser) path() (string, error) {
 	name, err := p.attributeName()
 	if err == nil && (p.is(".") || p.is("[")) {

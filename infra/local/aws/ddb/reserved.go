@@ -1,6 +1,6 @@
 package ddb
 
-// reservedWords may not stand in an expression as an attribute name, in any case.
+// reservedWords can't be used as attribute names in an expression, in either case.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ReservedWords.html
 const reservedWords = `
 ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE ARE ARRAY AS ASC ASCII

@@ -51,7 +51,7 @@ func transact(tb testing.TB, client *dynamodb.Client, token string, items ...typ
 	return err
 }
 
-// sample has one attribute of every type.
+// sample returns an item with one attribute of every type.
 func sample() item {
 	return item{
 		"pk": str("a"), "sk": str("1"),

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// scope is what the expressions of one request may refer to. It notes what they did refer to, since AWS refuses a
-// placeholder that no expression uses.
+// scope holds the placeholders that the expressions of one request may use. It records which ones they do use, since
+// AWS refuses an unused placeholder.
 type scope struct {
 	names    map[string]string
 	values   item
@@ -16,16 +16,16 @@ type scope struct {
 	used     map[string]bool
 }
 
-// expressionAttributes are the placeholders that most requests carry.
+// expressionAttributes holds the placeholders that most requests carry.
 type expressionAttributes struct {
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues item
 }
 
-// expression is an expression of a request, "" when there is none.
+// expression is an expression of a request, or "" if there is none.
 type expression string
 
-// UnmarshalJSON implements json.Unmarshaler and refuses an expression that is there but empty.
+// UnmarshalJSON implements json.Unmarshaler and refuses an expression that is present but empty.
 func (e *expression) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, (*string)(e)); err != nil {
 		return err
@@ -36,10 +36,10 @@ func (e *expression) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// choice is one of the words that AWS knows for a member, "" when there is none.
+// choice is one of the words that AWS defines for a member, or "" if there is none.
 type choice string
 
-// UnmarshalJSON implements json.Unmarshaler and refuses a word that is there but empty.
+// UnmarshalJSON implements json.Unmarshaler and refuses a word that is present but empty.
 func (c *choice) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, (*string)(c)); err != nil {
 		return err
@@ -51,10 +51,10 @@ func (c *choice) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// grammar holds what every expression is parsed with.
+// grammar holds the parser's common state for all expressions.
 type grammar struct{ reserved map[string]bool }
 
-// scope checks the placeholders of a request that has the given expressions (empty ones do not count).
+// scope checks the placeholders of a request with the given expressions (empty ones are ignored).
 func (g grammar) scope(in expressionAttributes, expressions ...expression) (*scope, error) {
 	names, values := in.ExpressionAttributeNames, in.ExpressionAttributeValues
 	if !slices.ContainsFunc(expressions, func(e expression) bool { return e != "" }) {
@@ -97,7 +97,7 @@ func isPlaceholder(name string, sigil byte) bool {
 	return len(name) > 1 && name[0] == sigil && wordLength(name[1:]) == len(name)-1
 }
 
-// checkUsed is called when every expression of the request has been parsed.
+// checkUsed refuses unused placeholders. Call it after every expression of the request has been parsed.
 func (s *scope) checkUsed() error {
 	if unused := unusedOf(s.values, s.used); unused != "" {
 		return invalidf("Value provided in ExpressionAttributeValues unused in expressions: keys: {%s}", unused)

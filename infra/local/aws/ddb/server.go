@@ -1,10 +1,11 @@
 // Package ddb is the embedded AWS's DynamoDB: tables, items, secondary indexes, expressions, transactions and time to
-// live, in memory, behind the JSON protocol that the real SDK speaks. It is strict: it refuses what AWS refuses.
+// live, in memory, behind the JSON protocol that the real SDK uses. It is strict: it refuses everything that AWS
+// refuses.
 //
-// It does not own persistence (a wire.Journal does) or identity, faults and call counting (package aws puts those
-// around it), and it leaves out what Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes,
-// filters, projections, document paths, provisioned and consumed capacity, legacy parameters. Indexes are late, and
-// transactions slow, when LagIndexes and HoldTransactions say so.
+// It does not own persistence (a wire.Journal does) or identity, faults and call counting (package aws wraps it with
+// those). It omits everything that Recordbridge never calls: Scan, PartiQL, Streams, local secondary indexes, filters,
+// projections, document paths, provisioned and consumed capacity, legacy parameters. LagIndexes delays index updates
+// and HoldTransactions slows transactions.
 package ddb
 
 import (
@@ -19,7 +20,7 @@ import (
 
 const serviceName = "dynamodb"
 
-// namespaceOf is what stands in front of an error type on DynamoDB's wire, and a # behind it; the SDKs strip it.
+// namespaceOf returns the prefix of an error type on DynamoDB's wire, including "#"; the SDKs strip it.
 func namespaceOf(code string) string {
 	switch code {
 	case "ValidationException":
@@ -30,8 +31,8 @@ func namespaceOf(code string) string {
 	return "com.amazonaws.dynamodb.v20120810"
 }
 
-// Server is one account's DynamoDB in one region. It is safe for parallel callers: one lock orders all writes, and
-// stored items are never modified, so that answers are encoded outside the lock. It implements wire.Service.
+// Server is one account's DynamoDB in one region. It is safe for concurrent use: one lock orders all writes, and stored
+// items are never modified, so responses are encoded outside the lock. It implements wire.Service.
 type Server struct {
 	*ledger
 	*transactions
@@ -40,7 +41,7 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New makes a Server without tables that appends every committed change to journal before the change can be seen.
+// New returns a Server without tables. It appends every committed change to journal before the change is visible.
 func New(journal wire.Journal) *Server {
 	l := &ledger{
 		journal: journal, tables: map[string]*table{}, tokens: map[string]tokenUse{}, inFlight: map[rowAddress]bool{},
@@ -78,7 +79,7 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, _ wire.Call) {
 }
 
 // operation is wire.Typed with two differences that DynamoDB needs: a malformed attribute value is a
-// ValidationException and not a SerializationException, and error types carry the namespace.
+// ValidationException rather than a SerializationException, and error types carry the namespace.
 func operation[In any](serve func(*In) (any, error)) wire.Operation {
 	return func(_ context.Context, body []byte) (any, error) {
 		var in In
@@ -107,7 +108,7 @@ func invalidf(format string, args ...any) error {
 	return wire.Fail("ValidationException", format, args...)
 }
 
-// absent refuses the parameters that AWS knows and this package leaves out, so that no caller relies on one unheard.
+// absent refuses parameters that AWS supports and this package does not, so that no caller relies on one unnoticed.
 func absent(parameters map[string]bool) error {
 	for name, present := range parameters {
 		if present {

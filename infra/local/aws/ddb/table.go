@@ -25,7 +25,7 @@ type indexSpec struct {
 	ProvisionedThroughput *json.RawMessage `json:",omitempty"` // refused
 }
 
-// keyNames are the key attributes of a table or an index; sort is empty when there is no sort key.
+// keyNames holds the key attributes of a table or an index; sort is empty if there is no sort key.
 type keyNames struct{ partition, sort string }
 
 func keyNamesOf(schema []keyElement) keyNames {
@@ -56,7 +56,7 @@ func (k keyNames) of(it item) item {
 	return key
 }
 
-// rowKey encodes the key of an item, whose texts it shares.
+// rowKey encodes the key of an item. It shares the item's text.
 func (k keyNames) rowKey(of attributes) rowKey {
 	key := rowKey{partition: of.attribute(k.partition).sortKey()}
 	if k.sort != "" {
@@ -72,7 +72,7 @@ type index struct {
 	late []entryChange // in the order of their writes
 }
 
-// table is a table and its indexes; spec and what derives from it never change after creation.
+// table is a table and its indexes. spec and the fields derived from it never change after creation.
 type table struct {
 	spec    tableSpec
 	created time.Time
@@ -81,7 +81,7 @@ type table struct {
 	rows    *tree
 	indexes []*index
 
-	ttlAttribute string // empty when time to live is off
+	ttlAttribute string // empty if time to live is off
 }
 
 func newTable(spec tableSpec, created time.Time) *table {
@@ -108,15 +108,15 @@ func (t *table) index(name string) *index {
 	return nil
 }
 
-// mismatchError is a ValidationException about a request that is well-formed and does not fit its table. In a
-// transaction it is the reason of one item.
+// mismatchError is a ValidationException for a well-formed request that does not fit its table. In a transaction it is
+// the reason of one item.
 type mismatchError struct{ error }
 
 func (m mismatchError) Unwrap() error { return m.error }
 
 func mismatchf(format string, args ...any) error { return mismatchError{invalidf(format, args...)} }
 
-// keyOfItem places a whole item and refuses one whose key attributes are missing or malformed.
+// keyOfItem returns the key of a complete item and refuses an item with missing or malformed key attributes.
 func (t *table) keyOfItem(it item) (rowKey, error) {
 	for _, name := range t.key.list() {
 		v, ok := it[name]
@@ -131,7 +131,7 @@ func (t *table) keyOfItem(it item) (rowKey, error) {
 	return t.place(it)
 }
 
-// keyOf places a key as requests carry it: the key attributes and nothing else.
+// keyOf returns the key of a request's Key, which contains exactly the key attributes.
 func (t *table) keyOf(key item) (rowKey, error) {
 	names := t.key.list()
 	matches := len(key) == len(names)
@@ -169,7 +169,7 @@ const (
 	maxSortKeyBytes      = 1024
 )
 
-// checkIndexKeys refuses an item whose attributes cannot be the index keys that they are declared to be.
+// checkIndexKeys refuses an item whose attributes do not match the declared index keys.
 func (t *table) checkIndexKeys(it item) error {
 	for _, x := range t.indexes {
 		for i, name := range x.key.list() {
@@ -197,8 +197,8 @@ func (t *table) checkIndexKeys(it item) error {
 	return nil
 }
 
-// put replaces or, with a nil item, removes one row, and has the indexes follow after their lag; a nil lag is none. It
-// tells whether an index is late now.
+// put replaces or, if it is nil, removes one row, and updates the indexes after their lag; a nil lag means none. It
+// reports whether an index now has delayed changes.
 func (t *table) put(key rowKey, it item, lag func(table, index string) time.Duration) (late bool) {
 	var old, content packed
 	if r := t.rows.find(key); r != nil {
@@ -206,7 +206,7 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	}
 	if it != nil {
 		content = pack(it)
-		key = t.key.rowKey(content) // a part of it, so that the key holds on to nothing that was there before
+		key = t.key.rowKey(content) // shares content's text, so the key does not retain the previous item's
 	}
 	for _, x := range t.indexes {
 		change := entryChange{row: key}
@@ -235,7 +235,8 @@ func (t *table) put(key rowKey, it item, lag func(table, index string) time.Dura
 	return late
 }
 
-// keyOf places an item of the table in the index; ok is false when it lacks an index key, so that it is not in there.
+// keyOf returns the index key of one of the table's items; ok is false if the item lacks an index key, so the index
+// does not contain it.
 func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
 	for _, name := range x.key.list() {
 		if it.attribute(name).kind == "" {
@@ -247,7 +248,7 @@ func (x *index) keyOf(it attributes, base rowKey) (key rowKey, ok bool) {
 	return key, true
 }
 
-// shown are the attributes that an index shows of an item; nil is all.
+// shown returns the attributes of an item that an index projects; nil means all.
 func (p projectionSpec) shown(tableKey, indexKey keyNames) map[string]bool {
 	if p.ProjectionType == projectAll {
 		return nil
@@ -259,7 +260,7 @@ func (p projectionSpec) shown(tableKey, indexKey keyNames) map[string]bool {
 	return names
 }
 
-// joined is the key as one string, unambiguous because the partition's length stands in front.
+// joined returns the key as one string. It is unambiguous because the partition's length comes first.
 func (k rowKey) joined() string {
 	length := binary.BigEndian.AppendUint16(nil, uint16(len(k.partition))) //nolint:gosec // a key is at most 2048 bytes
 	return string(length) + k.partition + k.order

@@ -17,10 +17,10 @@ const (
 
 var (
 	namePattern  = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
-	tablePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,255}$`) // how requests for items are checked
+	tablePattern = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,255}$`) // used to validate requests for items
 )
 
-// tableSpec is the part of CreateTable that is kept, journalled and described.
+// tableSpec is the part of CreateTable that is stored, journalled and described.
 type tableSpec struct {
 	TableName                 string
 	AttributeDefinitions      []attributeDefinition
@@ -37,7 +37,7 @@ type sseSpec struct {
 	KMSMasterKeyId string `json:",omitempty"` //nolint:revive // AWS's name of the member
 }
 
-// check refuses what CreateTable refuses.
+// check refuses everything that CreateTable refuses.
 func (spec *tableSpec) check() error {
 	if !namePattern.MatchString(spec.TableName) {
 		return invalidf("Invalid table name %q: at least 3 characters long and at most 255 characters long, of a-z, A-Z, "+

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// rowKey places an item: partition and order are the encoded partition and sort key (order is empty without one), tie
-// tells rows of an index with equal keys apart and is empty in a table.
+// rowKey is the key of a row. partition and order are the encoded partition and sort key (order is empty without one).
+// tie distinguishes an index's rows with equal keys and is empty in a table.
 type rowKey struct{ partition, order, tie string }
 
-// row is not modified once it is in a tree. The row of an index has the whole item of its table's, which it shares.
+// row is not modified once it is in a tree. An index's row shares the complete item of the table's row.
 type row struct {
 	key  rowKey
 	item packed
-	size int // of what it shows
+	size int // of the projected attributes
 }
 
-// tree keeps rows by partition, sorted within it. A sorted slice is enough: an insertion moves pointers only, which
-// costs less than the rest of a call up to partitions of some 100 000 rows.
+// tree stores rows by partition, sorted within each. A sorted slice is sufficient: an insertion moves only pointers,
+// which costs less than the rest of a call for partitions of up to about 100 000 rows.
 type tree struct {
 	partitions map[string][]*row
 	count      int
-	shown      map[string]bool // the attributes of an index; nil is all
+	shown      map[string]bool // the attributes that an index projects; nil means all
 }
 
 func newTree(shown map[string]bool) *tree {
@@ -43,7 +43,7 @@ func (t *tree) find(key rowKey) *row {
 	return nil
 }
 
-// get is nil when there is no such row.
+// get returns nil if there is no such row.
 func (t *tree) get(key rowKey) item {
 	if r := t.find(key); r != nil {
 		return t.read(r)
@@ -62,7 +62,7 @@ func (t *tree) set(fresh *row) {
 	}
 	partition := fresh.key.partition
 	if len(rows) == 0 {
-		partition = strings.Clone(partition) // the name of a partition stays when its first row changes
+		partition = strings.Clone(partition) // the partition's name outlives its first row
 	}
 	t.partitions[partition] = slices.Insert(rows, i, fresh)
 	t.count++

@@ -49,7 +49,7 @@ func TestExpireRemovesRowsWhoseTimeHasPassed(t *testing.T) {
 	})
 }
 
-func TestATokenIsForgottenAfterTenMinutes(t *testing.T) {
+func TestTokenExpiresAfterTenMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := newTable(t)

@@ -2,7 +2,7 @@ package ddb
 
 import "maps"
 
-// setExpression is the right side of a SET clause, computed from the item as it was before the update.
+// setExpression is the right side of a SET clause, computed from the item before the update.
 type setExpression interface {
 	compute(old item) (value, error)
 }
@@ -48,7 +48,7 @@ func (s sum) compute(old item) (value, error) {
 }
 
 func (f ifNotExists) compute(old item) (value, error) {
-	fallback, err := f.fallback.compute(old) // it has to be there even when nobody needs it
+	fallback, err := f.fallback.compute(old) // required even if it is not used
 	if err != nil {
 		return value{}, err
 	}
@@ -58,7 +58,7 @@ func (f ifNotExists) compute(old item) (value, error) {
 	return fallback, nil
 }
 
-// updated returns the item after actions; old stays as it is. Every clause sees the old item.
+// updated returns the item after actions and leaves old unchanged. Every clause sees the old item.
 func updated(old item, actions []action) (item, error) {
 	next := maps.Clone(old)
 	for _, a := range actions {
@@ -82,7 +82,7 @@ func updated(old item, actions []action) (item, error) {
 	return next, nil
 }
 
-// sum is what ADD makes of the old item's number; one that is not there counts as nothing.
+// sum returns the result of ADD for the old item's number; a missing one counts as zero.
 func (a action) sum(old item) (value, error) {
 	current, exists := old[a.attribute]
 	switch {

@@ -10,7 +10,7 @@ import (
 	"recordbridge/infra/local/aws/itemjson"
 )
 
-// DynamoDB's type tags, as they stand on the wire and in AttributeDefinitions.
+// DynamoDB's type tags, as used on the wire and in AttributeDefinitions.
 const (
 	typeString    = "S"
 	typeNumber    = "N"
@@ -29,7 +29,7 @@ const (
 	maxNesting   = 32
 )
 
-// value is one attribute value. It is never modified after it was made, so items share values freely.
+// value is one attribute value. It is immutable, so items share values freely.
 type value struct {
 	kind   string
 	text   string // S; N in canonical form; B as raw bytes
@@ -41,12 +41,12 @@ type value struct {
 
 type item map[string]value
 
-// attributes are an item in either of its forms. An attribute that is not there has no kind.
+// attributes is an item in either of its forms. A missing attribute has no kind.
 type attributes interface {
 	attribute(name string) value
 }
 
-// wireValue has one pointer per type tag, so that decoding shows which tags were there.
+// wireValue has one pointer per type tag, so that decoding shows which tags were present.
 type wireValue struct {
 	S, N       *string
 	B          *[]byte
@@ -57,7 +57,7 @@ type wireValue struct {
 	BS         *[][]byte
 }
 
-// UnmarshalJSON implements json.Unmarshaler; the errors are those that AWS gives for malformed values.
+// UnmarshalJSON implements json.Unmarshaler. Its errors are AWS's errors for malformed values.
 func (v *value) UnmarshalJSON(raw []byte) error {
 	if plain, ok := plainValue(raw); ok {
 		*v = plain
@@ -97,7 +97,7 @@ func (it *item) UnmarshalJSON(raw []byte) error {
 	return malformed
 }
 
-// plainValue reads the scalars that need no decoding; what it does not take may still be a value.
+// plainValue reads scalars that need no decoding. Input that it does not accept may still be a value.
 func plainValue(raw []byte) (v value, ok bool) {
 	kind, content, ok := itemjson.Scalar(raw)
 	if !ok {
@@ -126,10 +126,10 @@ func plainValue(raw []byte) (v value, ok bool) {
 // MarshalJSON implements json.Marshaler.
 func (v value) MarshalJSON() ([]byte, error) { return v.appendJSON(nil), nil }
 
-// MarshalJSON implements json.Marshaler, with the attributes in order, so that equal items are equal bytes.
+// MarshalJSON implements json.Marshaler. It sorts the attributes, so that equal items have equal bytes.
 func (it item) MarshalJSON() ([]byte, error) { return it.appendJSON(make([]byte, 0, 256)), nil }
 
-// value returns what the type tags say and how many there are; it means something when there is one.
+// value returns the value of the type tags and their number. The value is valid only if there is exactly one tag.
 func (in *wireValue) value() (v value, tags int) {
 	found := func(next value) {
 		v = next
@@ -172,7 +172,7 @@ func (in *wireValue) value() (v value, tags int) {
 	return v, tags
 }
 
-// normalised brings numbers into canonical form and refuses what its type does not allow.
+// normalised converts numbers to canonical form and refuses contents that the type does not allow.
 func (v value) normalised() (_ value, err error) {
 	switch {
 	case v.kind == typeNumber:
@@ -214,12 +214,12 @@ func (v value) isSet() bool {
 	return v.kind == typeStringSet || v.kind == typeNumberSet || v.kind == typeBinarySet
 }
 
-// isScalar says whether v can be a key and be compared by order.
+// isScalar reports whether v can be a key and has an order.
 func (v value) isScalar() bool {
 	return v.kind == typeString || v.kind == typeNumber || v.kind == typeBinary
 }
 
-// size is what v counts towards the 400 KB of an item.
+// size returns the share of v in the 400 KB limit of an item.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 func (v value) size() int {
 	switch v.kind {
@@ -249,7 +249,7 @@ func (v value) size() int {
 	return 1
 }
 
-// names are those of the attributes, in order. Both encoders ask for every item, so nothing grows here.
+// names returns the attribute names in order. Both encoders call it for every item, so it allocates once.
 func (it item) names() []string {
 	names := make([]string, 0, len(it))
 	for name := range it {
@@ -263,7 +263,7 @@ func (it item) attribute(name string) value { return it[name] }
 
 func (it item) size() int { return it.sizeOf(nil) }
 
-// sizeOf is the size of the attributes that are shown; nil is all.
+// sizeOf returns the size of the attributes in shown; nil means all.
 func (it item) sizeOf(shown map[string]bool) int {
 	total := 0
 	for name, v := range it {
@@ -274,7 +274,7 @@ func (it item) sizeOf(shown map[string]bool) int {
 	return total
 }
 
-// check refuses what no table takes.
+// check refuses items that no table accepts.
 func (it item) check() error {
 	if _, nameless := it[""]; nameless {
 		return invalidf("One or more parameter values were invalid: An attribute name may not be empty")
@@ -326,7 +326,7 @@ func equal(a, b value) bool {
 	return a.text == b.text
 }
 
-// compare orders two scalars of one type; ok is false when there is no order between them.
+// compare orders two scalars of one type; ok is false if they have no order.
 func compare(a, b value) (order int, ok bool) {
 	if a.kind != b.kind || !a.isScalar() {
 		return 0, false
@@ -334,7 +334,7 @@ func compare(a, b value) (order int, ok bool) {
 	return strings.Compare(a.sortKey(), b.sortKey()), true
 }
 
-// sortKey encodes a scalar so that the order of bytes is DynamoDB's order of keys.
+// sortKey encodes a scalar so that its bytes sort in DynamoDB's key order.
 func (v value) sortKey() string {
 	if v.kind == typeNumber {
 		return numberSortKey(v.text)
@@ -342,7 +342,7 @@ func (v value) sortKey() string {
 	return v.text
 }
 
-// elementName is how AWS's messages call the elements of a set.
+// elementName returns the name of a set's elements in AWS's messages.
 func elementName(kind string) string {
 	switch kind {
 	case typeNumberSet:
@@ -353,7 +353,7 @@ func elementName(kind string) string {
 	return "string"
 }
 
-// operandName is how AWS's messages call a type.
+// operandName returns the name of a type in AWS's messages.
 func operandName(kind string) string {
 	switch kind {
 	case typeString:

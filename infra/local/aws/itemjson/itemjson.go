@@ -1,14 +1,14 @@
-// Package itemjson cuts the JSON of DynamoDB's items into attributes where they lie, without decoding what nobody asks
-// for: items are most of what the embedded AWS reads, and encoding/json reads each of them once more for every level of
-// types that decode themselves. It knows the form that the SDKs write; whatever is written in another way, with spaces
-// or escapes, is left to encoding/json, which decides what is an error.
+// Package itemjson splits the JSON of DynamoDB items into attributes in place, without decoding unused ones. Items are
+// most of the embedded AWS's input, and encoding/json reads each of them once more for every level of types that decode
+// themselves. The package supports the form that the SDKs write; any other form, with spaces or escapes, is left to
+// encoding/json, which decides whether it is an error.
 package itemjson
 
 import "bytes"
 
-// Each calls f with the name and the JSON of each member of an object, in their order, and reports whether it could:
-// the names have to be plain and nothing may stand between the parts. f may have been called before that shows. The
-// slices are parts of object.
+// Each calls f with the name and the JSON of each member of an object, in order, and reports whether it succeeded: it
+// supports only plain names and no space between the parts. f may have been called before Each fails. The slices are
+// parts of object.
 func Each(object []byte, f func(name, content []byte)) bool {
 	rest, ok := bytes.CutPrefix(object, []byte("{"))
 	if !ok {
@@ -34,8 +34,8 @@ func Each(object []byte, f func(name, content []byte)) bool {
 	}
 }
 
-// Scalar reads a value of the one member that scalars have: {"S":"text"}, and {"BOOL":true} as the content true. ok is
-// false for everything else, and for texts with escapes or beyond ASCII.
+// Scalar reads a value with the single member of a scalar: {"S":"text"}, or {"BOOL":true} with content true. ok is
+// false for any other value, and for text with escapes or outside ASCII.
 func Scalar(value []byte) (kind, content []byte, ok bool) {
 	members := 0
 	ok = Each(value, func(name, of []byte) {
@@ -68,7 +68,7 @@ func plainString(from []byte) (text, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// endOf is where the value ends with which from begins, 0 when it does not.
+// endOf returns the end of the value that from begins with, or 0 if the value has no end.
 func endOf(from []byte) int {
 	depth, quoted := 0, false
 	for i := 0; i < len(from); i++ {

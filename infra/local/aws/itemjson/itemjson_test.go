@@ -9,7 +9,8 @@ import (
 	"recordbridge/infra/local/aws/itemjson"
 )
 
-// FuzzEachAgreesWithEncodingJSON: of valid JSON, what is cut is what encoding/json finds, the last one of a name.
+// FuzzEachAgreesWithEncodingJSON checks that, for valid JSON, Each finds the same members as encoding/json, the last
+// one of each name.
 func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"pk":{"S":"a"}}`, `{"pk":{"S":"a}"},"n":{"N":"1"},"pk":{"S":"b,"}}`,
@@ -49,7 +50,7 @@ func FuzzEachAgreesWithEncodingJSON(f *testing.F) {
 	})
 }
 
-func TestTheFormThatSDKsWriteIsCut(t *testing.T) {
+func TestEachSplitsSDKForm(t *testing.T) {
 	t.Parallel()
 	var names []string
 	ok := itemjson.Each([]byte(`{"pk":{"S":"a"},"m":{"M":{"x":{"N":"1"}}}}`),

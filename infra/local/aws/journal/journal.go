@@ -1,10 +1,10 @@
-// Package journal owns the folder in which the embedded AWS keeps its state between two runs: the lock that keeps it to
-// one process, and one file with a header and then one JSON line per record. A start reads the file and puts a snapshot
-// of what it stands for in its place; from then on every change appends its line. It knows no service: what a record
-// means, and what the whole state is, comes from whoever opened it (docs/develop/embedded-aws.md, "Keeping data").
+// Package journal owns the folder in which the embedded AWS stores its state between two runs: a lock that limits it to
+// one process, and one file with a header and one JSON line per record. A start reads the file and replaces it by a
+// snapshot of the state; from then on every change appends its line. The package knows no service: the caller of Open
+// defines the meaning of a record and the complete state (docs/develop/embedded-aws.md, "Keeping data").
 //
-// A process that is killed leaves at most a last line without its end, of which nobody was told that it is stored.
-// Bytes are synced to the disk by a start only, so a power cut may cost the changes since.
+// A process that is killed leaves at most an incomplete last line, whose change was never acknowledged. Bytes are
+// synced to the disk only at a start, so a power failure may lose the changes since then.
 package journal
 
 import (
@@ -21,22 +21,22 @@ import (
 
 const (
 	fileName = "journal.ndjson"
-	// header is the first line. Lines of format 2 once had a number and a checksum as well, which are read over.
+	// header is the first line. Lines of format 2 may also have a number and a checksum, which are ignored.
 	header = `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 )
 
-// Log is one open journal. It implements wire.Journal; its methods may be called from many goroutines.
+// Log is one open journal. It implements wire.Journal and is safe for concurrent use.
 type Log struct {
 	path string
 	lock *os.File
 
 	mu     sync.Mutex
 	file   *os.File // nil until Restore
-	failed error    // of an append, after which the file may end in half a line
+	failed error    // error of an append, after which the file may end in an incomplete line
 }
 
-// Open takes dir, which is made when it is missing, until Close or the end of the process. The file in it may hold key
-// material and mail, so only its owner can read it. Call Restore before the first Append.
+// Open locks dir, which it creates if necessary, until Close or the end of the process. Only the owner can read its
+// file, which may hold key material and e-mails. Call Restore before the first Append.
 func Open(dir string) (*Log, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: data folder: %w", err)
@@ -48,9 +48,9 @@ func Open(dir string) (*Log, error) {
 	return &Log{path: filepath.Join(dir, fileName), lock: held}, nil
 }
 
-// Restore gives apply every record that is in the file, oldest first, and then replaces the file by the records that
-// dump emits. A last line without its end is dropped; anything else that cannot be read, and a record that apply
-// refuses, is an error that names file and line and leaves the file as it is.
+// Restore passes every record of the file to apply, oldest first, and then replaces the file by the records that dump
+// emits. It drops an incomplete last line. If another line is unreadable or apply refuses a record, it returns an error
+// that names file and line, and leaves the file unchanged.
 func (l *Log) Restore(
 	apply func(service string, record json.RawMessage) error, dump func(emit func(service string, record any) error) error,
 ) error {
@@ -69,8 +69,9 @@ func (l *Log) Restore(
 	return nil
 }
 
-// Append implements wire.Journal. The record is in the operating system's hands when it returns nil, so it survives the
-// end of the process by any signal. After a failure nothing is appended any more: the file may end in half a line.
+// Append implements wire.Journal. When it returns nil, the operating system has the record, so the record survives the
+// end of the process by any signal. After a failure nothing more is appended, since the file may end in an incomplete
+// line.
 func (l *Log) Append(service string, record any) error {
 	line, err := encode(service, record)
 	if err != nil {
@@ -87,7 +88,7 @@ func (l *Log) Append(service string, record any) error {
 	return nil
 }
 
-// Close closes the file and lets others into the folder. An Append that follows fails.
+// Close closes the file and unlocks the folder. A later Append fails.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +107,7 @@ func (l *Log) replay(content io.Reader, apply func(service string, record json.R
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		switch {
-		case errors.Is(err, io.EOF) && number > 1: // line is what a kill left of a write, or nothing
+		case errors.Is(err, io.EOF) && number > 1: // line is an incomplete write or empty
 			return nil
 		case err != nil && !errors.Is(err, io.EOF):
 		case number == 1:
@@ -138,7 +139,7 @@ func read(line []byte, apply func(service string, record json.RawMessage) error)
 	return apply(entry.Service, entry.Record)
 }
 
-// rewrite makes the new file beside the old one and renames it, so that a kill leaves either of them whole.
+// rewrite writes the new file beside the old one and renames it, so that a kill leaves one of them intact.
 func (l *Log) rewrite(dump func(emit func(service string, record any) error) error) error {
 	draft := l.path + ".new"
 	//nolint:gosec // the folder is the -data flag of whoever starts us
@@ -165,7 +166,7 @@ func (l *Log) rewrite(dump func(emit func(service string, record any) error) err
 	return nil
 }
 
-// encode makes a line, which has no line end but its last byte.
+// encode returns a record's line. Its only line break is its last byte.
 func encode(service string, record any) ([]byte, error) {
 	line, err := json.Marshal(struct {
 		Service string `json:"service"`

@@ -18,7 +18,7 @@ import (
 
 const header = `{"journal":"recordbridge embedded AWS","format":2}` + "\n"
 
-// notes is a service whose state is every text that it was given.
+// notes is a service whose state is the list of its texts.
 type notes struct{ texts []string }
 
 func (n *notes) apply(service string, record json.RawMessage) error {
@@ -49,7 +49,7 @@ func opened(t *testing.T, dir string) *journal.Log {
 	return log
 }
 
-// restored opens a journal and returns what is in it.
+// restored opens a journal and returns its contents.
 func restored(t *testing.T, dir string) (*journal.Log, []string) {
 	t.Helper()
 	log, state := opened(t, dir), notes{}
@@ -84,7 +84,7 @@ func content(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// written is a folder with a journal in it.
+// written returns a folder with a journal.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -94,7 +94,7 @@ func written(t *testing.T, text string) string {
 	return dir
 }
 
-func TestRecordsComeBackInTheOrderOfTheirWriting(t *testing.T) {
+func TestRestoreReturnsRecordsInOrder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "not", "made")
 	log, _ := restored(t, dir)
@@ -109,7 +109,7 @@ func TestRecordsComeBackInTheOrderOfTheirWriting(t *testing.T) {
 	}
 }
 
-func TestAStartReplacesTheFileByASnapshot(t *testing.T) {
+func TestRestoreReplacesFileBySnapshot(t *testing.T) {
 	t.Parallel()
 	dir := written(t, header+strings.Repeat(`{"service":"notes","record":"worn"}`+"\n", 1000))
 	state := notes{}
@@ -127,7 +127,7 @@ func TestAStartReplacesTheFileByASnapshot(t *testing.T) {
 	}
 }
 
-func TestASnapshotThatFailsLeavesTheFile(t *testing.T) {
+func TestFailedSnapshotKeepsFile(t *testing.T) {
 	t.Parallel()
 	before := header + `{"service":"notes","record":"one"}` + "\n" + `{"service":"notes","rec`
 	dir := written(t, before)
@@ -148,7 +148,7 @@ func TestASnapshotThatFailsLeavesTheFile(t *testing.T) {
 	}
 }
 
-func TestAKillAtAnyByteKeepsEveryWholeRecord(t *testing.T) {
+func TestKillAtAnyByteKeepsCompleteRecords(t *testing.T) {
 	t.Parallel()
 	whole := header + `{"service":"notes","record":"one"}` + "\n" + `{"service":"notes","record":"two"}` + "\n"
 	for size := len(header); size <= len(whole); size++ {
@@ -165,7 +165,7 @@ func TestAKillAtAnyByteKeepsEveryWholeRecord(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsAnErrorThatNamesFileAndLine(t *testing.T) {
+func TestRestoreErrorNamesFileAndLine(t *testing.T) {
 	t.Parallel()
 	one, two := `{"service":"notes","record":"one"}`+"\n", `{"service":"notes","record":"two"}`+"\n"
 	tests := map[string]struct {
@@ -199,7 +199,7 @@ func TestWhatCannotBeReadIsAnErrorThatNamesFileAndLine(t *testing.T) {
 	}
 }
 
-func TestAnAppendBeforeRestoreAndOneAfterCloseAreRefused(t *testing.T) {
+func TestAppendIsRefusedBeforeRestoreAndAfterClose(t *testing.T) {
 	t.Parallel()
 	log := opened(t, t.TempDir())
 	if err := log.Append("notes", "early"); err == nil {
@@ -213,7 +213,7 @@ func TestAnAppendBeforeRestoreAndOneAfterCloseAreRefused(t *testing.T) {
 	}
 }
 
-func TestAFailedWriteIsTheLast(t *testing.T) {
+func TestAppendStopsAfterFailedWrite(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -237,7 +237,7 @@ func TestAFailedWriteIsTheLast(t *testing.T) {
 	}
 }
 
-func TestConcurrentAppendsKeepWholeLines(t *testing.T) {
+func TestConcurrentAppendsWriteCompleteLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	log, _ := restored(t, dir)
@@ -258,7 +258,7 @@ func TestConcurrentAppendsKeepWholeLines(t *testing.T) {
 	}
 }
 
-func TestTheJournalIsPrivateToItsOwner(t *testing.T) {
+func TestJournalIsReadableByOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	restored(t, dir)
@@ -271,7 +271,7 @@ func TestTheJournalIsPrivateToItsOwner(t *testing.T) {
 	}
 }
 
-func TestAFolderHasOneOwnerAtATime(t *testing.T) {
+func TestFolderIsLockedToOneProcess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := opened(t, dir)

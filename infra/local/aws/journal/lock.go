@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// lock takes dir for this process. The kernel gives it back when the process ends, however that happens.
+// lock locks dir for this process. The kernel releases the lock when the process ends, for whatever reason.
 func lock(dir string) (*os.File, error) {
 	//nolint:gosec // the folder is the -data flag of whoever starts us
 	held, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
@@ -25,18 +25,18 @@ func lock(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("journal: lock %s: %w", held.Name(), err), held.Close())
 	}
-	// The number is there for the message above only, so that it does no harm when it cannot be written.
+	// The process id is only for the message above, so failing to write it does no harm.
 	_ = held.Truncate(0)
 	_, _ = fmt.Fprintf(held, "%d", os.Getpid())
 	return held, nil
 }
 
-// unlock gives a folder back. Closing alone does not, as long as a process that is being started has a copy.
+// unlock releases a folder. Closing alone does not, while a process that is being started holds a copy.
 func unlock(held *os.File) error {
 	return errors.Join(syscall.Flock(int(held.Fd()), syscall.LOCK_UN), held.Close())
 }
 
-// owner names the process that holds the lock, if it has written its number down.
+// owner names the process that holds the lock, if it has written its process id.
 func owner(held *os.File) string {
 	number, err := io.ReadAll(io.LimitReader(held, 20))
 	if err != nil || len(number) == 0 {

@@ -36,8 +36,8 @@ var aliasName = regexp.MustCompile(`^alias/[a-zA-Z0-9/_-]{1,250}$`)
 
 var errNoSigner = errors.New("kms: the stored private key cannot sign")
 
-// storedKey is a key as it stands in the journal. Material is 32 random bytes, or a private key in PKCS #8. A private
-// key that was never asked for has none yet: making an RSA key takes longer than starting everything else.
+// storedKey is a key in the journal. Material is 32 random bytes or a private key in PKCS #8. A private key that has
+// not been used yet has no material: generating an RSA key takes longer than the rest of the start.
 type storedKey struct {
 	ID          string    `json:"id"`
 	Spec        string    `json:"spec"`
@@ -48,7 +48,7 @@ type storedKey struct {
 	Material    []byte    `json:"material"`
 }
 
-// key is a key ready for use: sealer is set, or signer once the private key is made.
+// key is a key ready for use: sealer is set, or signer once the private key exists.
 type key struct {
 	storedKey
 
@@ -159,7 +159,7 @@ func (s *Server) createKey(_ context.Context, in *createKeyInput) (any, error) {
 	return s.keys[stored.ID].describe(), nil
 }
 
-// ready is the key with its private key, which is made when it is first asked for.
+// ready returns the key with its private key, which it generates at the first use.
 func (s *Server) ready(k *key) (*key, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package kms owns the embedded KMS: symmetric keys that seal with an encryption context and wrap data keys,
-// asymmetric keys that sign, and aliases, spoken in AWS JSON 1.1. It has no key policies, grants, rotation, deletion
-// or multi-region keys, and it protects nothing: key material lies in the clear in memory and in the journal.
+// Package kms owns the embedded KMS: symmetric keys that encrypt with an encryption context and wrap data keys,
+// asymmetric keys that sign, and aliases, in AWS JSON 1.1. It has no key policies, grants, rotation, deletion or
+// multi-region keys. It gives no protection: key material is in plain text in memory and in the journal.
 //
-// Rules without a source of their own follow the AWS KMS API reference.
+// Rules without a cited source follow the AWS KMS API reference.
 package kms
 
 import (
@@ -34,7 +34,7 @@ type Server struct {
 	aliases map[string]string // "alias/name" to key id
 }
 
-// New makes an empty service; every change goes into journal before it takes effect.
+// New returns an empty service. Every change is written to journal before it takes effect.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, keys: map[string]*key{}, aliases: map[string]string{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -50,7 +50,7 @@ func New(journal wire.Journal) *Server {
 	return s
 }
 
-// record is one change as it stands in the journal: a key that is new or in another state, or a new alias of one.
+// record is one change in the journal: a key that is new or has changed its state, or a new alias.
 type record struct {
 	Key    *storedKey `json:"key,omitempty"`
 	Alias  string     `json:"alias,omitempty"`
@@ -85,7 +85,7 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// commit stores r and then lets it take effect. The caller holds the mutex.
+// commit journals r and then applies it. The caller holds the mutex.
 func (s *Server) commit(r record) error {
 	if err := s.journal.Append(serviceName, r); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (s *Server) apply(r record) error {
 	return nil
 }
 
-// find returns the key of a key id, key ARN, alias name or alias ARN. Anything else is a key that does not exist.
+// find returns the key of a key id, key ARN, alias name or alias ARN. Any other text is a key that does not exist.
 func (s *Server) find(keyID string) (*key, error) {
 	if keyID == "" || len(keyID) > maxKeyID {
 		return nil, invalid("keyId", "Member must have length between 1 and %d", maxKeyID)
@@ -132,7 +132,7 @@ func (s *Server) find(keyID string) (*key, error) {
 	return nil, wire.Fail("NotFoundException", "Key '%s' does not exist", arnPrefix+"key/"+id)
 }
 
-// usable finds a key that can be used.
+// usable finds a key that is enabled.
 func (s *Server) usable(keyID string) (*key, error) {
 	k, err := s.find(keyID)
 	if err == nil && k.Disabled {
@@ -141,7 +141,7 @@ func (s *Server) usable(keyID string) (*key, error) {
 	return k, err
 }
 
-// invalid refuses what is wrong whatever keys there are.
+// invalid returns an error for input that is invalid regardless of the existing keys.
 func invalid(member, format string, args ...any) error {
 	return wire.Fail("ValidationException", "1 validation error detected: Value at '%s' failed to satisfy constraint: %s",
 		member, fmt.Sprintf(format, args...))

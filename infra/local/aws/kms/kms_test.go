@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-func TestSignaturesVerifyWithThePublicKey(t *testing.T) {
+func TestSignatureVerifiesWithPublicKey(t *testing.T) {
 	t.Parallel()
 	message := []byte("header.claims")
 	digest := sha512.Sum384(message)

@@ -11,8 +11,9 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// TestAPrivateKeyIsMadeOnceAndSurvivesARestart: it is made when it is first asked for, by however many at once.
-func TestAPrivateKeyIsMadeOnceAndSurvivesARestart(t *testing.T) {
+// TestPrivateKeyIsCreatedOnceAndSurvivesRestart checks that a key is created at its first use, only once even for
+// concurrent ones.
+func TestPrivateKeyIsCreatedOnceAndSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	open := func() (*sdk.Client, func()) {

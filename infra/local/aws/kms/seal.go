@@ -13,9 +13,9 @@ import (
 
 const (
 	maxCiphertext = 6144
-	dataKeySize   = 32 // of an AES_256 key
+	dataKeySize   = 32 // size of an AES_256 key in bytes
 	blobVersion   = 1
-	blobHeader    = 1 + 16 // version, key id; what follows is nonce and sealed bytes
+	blobHeader    = 1 + 16 // version, key id; nonce and ciphertext follow
 	algorithmName = specSymmetric
 )
 
@@ -32,7 +32,7 @@ type decryptOutput struct {
 	EncryptionAlgorithm string
 }
 
-// decrypt finds the key by what the blob says. A key that the caller names must be the same one.
+// decrypt finds the key by the blob's header. If the caller names a key, it must be the same one.
 func (s *Server) decrypt(_ context.Context, in *decryptInput) (any, error) {
 	if len(in.CiphertextBlob) == 0 || len(in.CiphertextBlob) > maxCiphertext {
 		return nil, invalid("ciphertextBlob", "Member must have length between 1 and %d", maxCiphertext)
@@ -131,7 +131,7 @@ func (k *key) open(blob []byte, encryptionContext map[string]string) ([]byte, er
 	nonce, sealed := rest[:k.sealer.NonceSize()], rest[k.sealer.NonceSize():]
 	plaintext, err := k.sealer.Open(nil, nonce, sealed, associated)
 	if err != nil {
-		return nil, invalidCiphertext() // nothing that tells a wrong context from a damaged blob, as in KMS
+		return nil, invalidCiphertext() // as in KMS, the error does not distinguish a wrong context from a damaged blob
 	}
 	return plaintext, nil
 }
@@ -149,5 +149,5 @@ func associatedData(header []byte, encryptionContext map[string]string) ([]byte,
 	return append(append([]byte{}, header...), encoded...), nil
 }
 
-// invalidCiphertext carries no text: KMS says nothing more.
+// invalidCiphertext has no message, like KMS's.
 func invalidCiphertext() error { return &wire.Error{Code: "InvalidCiphertextException"} }

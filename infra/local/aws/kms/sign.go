@@ -116,12 +116,12 @@ const (
 	algorithmRSA   = "RSASSA_PKCS1_V1_5_SHA_384"
 )
 
-// algorithms are KMS's for the keys that there are, as crypto.Signer wants them.
+// algorithms returns KMS's algorithms for the supported keys, as options of crypto.Signer.
 func algorithms() map[string]crypto.SignerOpts {
 	return map[string]crypto.SignerOpts{algorithmECDSA: crypto.SHA384, algorithmRSA: crypto.SHA384}
 }
 
-// signingAlgorithms are those that a key of the spec can sign with.
+// signingAlgorithms returns the algorithms with which a key of the spec can sign.
 func signingAlgorithms(spec string) []string {
 	switch spec {
 	case specP384:

@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// What KMS refuses besides is in the scripts of infra/test/conformance.
+// The scripts of infra/test/conformance cover KMS's other refusals.
 func TestKMSRefusesMalformedRequests(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
@@ -91,7 +91,7 @@ func TestKMSRefusesMalformedRequests(t *testing.T) {
 	}
 }
 
-func TestADisabledKeyDoesNothing(t *testing.T) {
+func TestDisabledKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	id := newKey(t, client, &sdk.CreateKeyInput{})
@@ -116,7 +116,7 @@ func TestADisabledKeyDoesNothing(t *testing.T) {
 	}
 }
 
-// callsWith are all calls that use a key, one that seals or one that signs.
+// callsWith returns all calls that use a key, for an encryption key or a signing key.
 func callsWith(t *testing.T, client *sdk.Client, id, signing string) map[string]func() error {
 	t.Helper()
 	sealed, failure := client.GenerateDataKey(t.Context(),
@@ -148,7 +148,7 @@ func callsWith(t *testing.T, client *sdk.Client, id, signing string) map[string]
 	}
 }
 
-func TestADumpHoldsKeysTheirStateAndAliases(t *testing.T) {
+func TestDumpContainsKeysStatesAndAliases(t *testing.T) {
 	t.Parallel()
 	server := kms.New(wire.Discard{})
 	for _, record := range []string{

@@ -11,25 +11,25 @@ import (
 	"sync"
 )
 
-// blobSuffix marks our files, so that a directory chosen by mistake loses nothing when strays are removed.
+// blobSuffix marks our files, so that removing orphans deletes no other file if the wrong directory was chosen.
 const blobSuffix = ".object"
 
-// maxReserved bounds the memory that is set aside for a body because of what its sender says about its size.
+// maxReserved limits the memory reserved for a body based on the size that its sender declares.
 const maxReserved = 64 << 20
 
-// blobStore keeps bodies under random ids. A body never changes once it is written.
+// blobStore stores bodies under random ids. A body never changes once it is written.
 type blobStore interface {
-	// write stores what fill writes, which is expected to be so many bytes; when fill fails nothing stays behind.
+	// write stores the bytes that fill writes, expected to be the given number. If fill fails, nothing is stored.
 	write(expected int64, fill func(io.Writer) error) (id string, err error)
-	// open reads a body; one that is being read survives its own removal.
+	// open opens a body for reading. A body can be removed while it is being read.
 	open(id string) (io.ReadSeekCloser, error)
 	remove(id string)
-	// find returns the place of a body, and an error when it is not there.
+	// find returns the location of a body, or an error if it does not exist.
 	find(id string) (place string, err error)
 	list() []string
 }
 
-// dirBlobs keeps each body in a file. A file that could not be removed is a stray and goes at the next start.
+// dirBlobs stores each body in a file. A file that could not be removed is deleted at the next start.
 type dirBlobs struct {
 	root *os.Root
 }
@@ -83,7 +83,7 @@ func (d *dirBlobs) list() []string {
 		return nil
 	}
 	defer func() { _ = dir.Close() }()
-	names, _ := dir.Readdirnames(-1) // what cannot be listed is looked for again at the next start
+	names, _ := dir.Readdirnames(-1) // the next start retries what can't be listed
 	var ids []string
 	for _, name := range names {
 		if id, ours := strings.CutSuffix(name, blobSuffix); ours {
@@ -93,7 +93,7 @@ func (d *dirBlobs) list() []string {
 	return ids
 }
 
-// memoryBlobs keeps bodies for a run that leaves nothing behind.
+// memoryBlobs stores bodies in memory, for a run without a directory.
 type memoryBlobs struct {
 	bodies sync.Map // id to []byte
 }
@@ -134,5 +134,5 @@ func (m *memoryBlobs) find(id string) (string, error) {
 	return "memory", nil
 }
 
-// list is empty: memory has no strays from an earlier life.
+// list returns nothing: memory has no orphans from an earlier run.
 func (m *memoryBlobs) list() []string { return nil }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// crc is a CRC32 that S3 verified, in base64; that of an upload ends in "-" and the number of its parts. "" is none.
+// crc is a verified CRC32 in base64. An upload's ends in "-" and its number of parts. "" means none.
 type crc string
 
 const (
@@ -23,14 +23,14 @@ func (c crc) kind() string {
 	switch {
 	case c == "":
 		return ""
-	case strings.Contains(string(c), "-"): // no base64 character of the standard alphabet
+	case strings.Contains(string(c), "-"): // not in the standard base64 alphabet
 		return composite
 	default:
 		return "FULL_OBJECT"
 	}
 }
 
-// algorithm names what c is, "" for none.
+// algorithm returns the name of the algorithm, or "" if c is empty.
 func (c crc) algorithm() string {
 	if c == "" {
 		return ""
@@ -38,7 +38,7 @@ func (c crc) algorithm() string {
 	return crcName
 }
 
-// setHeaders announces the checksum of an object or a part.
+// setHeaders sets the checksum headers of an object or a part.
 func (c crc) setHeaders(h http.Header) {
 	if c != "" {
 		h.Set(crcHeader, string(c))
@@ -46,7 +46,7 @@ func (c crc) setHeaders(h http.Header) {
 	}
 }
 
-// declaredCRC finds the checksum that the headers promise.
+// declaredCRC returns the checksum in the headers.
 func declaredCRC(h http.Header) (crc, error) {
 	value := h.Get(crcHeader)
 	if raw, err := base64.StdEncoding.DecodeString(value); value != "" && (err != nil || len(raw) != crc32.Size) {
@@ -63,7 +63,7 @@ func declaredCRC(h http.Header) (crc, error) {
 	return crc(value), nil
 }
 
-// checkAlgorithm takes the one checksum that the embedded S3 has; "" is none.
+// checkAlgorithm accepts the one checksum algorithm of the embedded S3, or "" for none.
 func checkAlgorithm(name string) error {
 	if name != "" && !strings.EqualFold(name, crcName) {
 		return refuse("NotImplemented", "the embedded S3 has no checksum but %s", crcName)
@@ -71,12 +71,12 @@ func checkAlgorithm(name string) error {
 	return nil
 }
 
-// compositeCRC is the checksum of the parts' raw checksums, in the order of the parts.
+// compositeCRC returns the checksum of the parts' raw checksums, in the order of the parts.
 func compositeCRC(parts []content) crc {
 	sum := crc32.NewIEEE()
 	for _, part := range parts {
 		raw, err := base64.StdEncoding.DecodeString(string(part.CRC))
-		if err == nil { // we made the value ourselves
+		if err == nil { // always valid, since we created the value
 			_, _ = sum.Write(raw) // never fails
 		}
 	}

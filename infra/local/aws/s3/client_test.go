@@ -49,21 +49,21 @@ func (c inProcess) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.server.Serve(w, r, wire.Call{Service: c.server.Name(), Operation: c.server.Operation(r)})
 }
 
-// answer is what a client without an SDK sees.
+// answer is a response as a client without an SDK sees it.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask serves one request that no SDK made.
+// ask serves one request that was not built by an SDK.
 func (c inProcess) ask(r *http.Request) answer {
 	recorder := httptest.NewRecorder()
 	c.ServeHTTP(recorder, r)
 	return answer{recorder.Code, recorder.Header(), recorder.Body.String()}
 }
 
-// memoryJournal keeps the records for a replay; it can be told to fail.
+// memoryJournal stores the records for a replay, and can be set to fail.
 type memoryJournal struct {
 	mu      sync.Mutex
 	records []json.RawMessage
@@ -90,7 +90,7 @@ func newServer(t *testing.T, o s3.Options) *s3.Server {
 	return server
 }
 
-// connect gives the SDK's client; each option may change how it behaves.
+// connect returns the SDK's client, modified by the options.
 func connect(server *s3.Server, change ...func(*awss3.Options)) *awss3.Client {
 	o := awss3.Options{
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("ExportWorker", "local", ""),
@@ -103,7 +103,7 @@ func connect(server *s3.Server, change ...func(*awss3.Options)) *awss3.Client {
 	return awss3.New(o, change...)
 }
 
-// newBucket gives a client of a fresh server in memory that has one bucket.
+// newBucket returns a client of a new server in memory that has one bucket.
 func newBucket(t *testing.T) *awss3.Client {
 	t.Helper()
 	client := connect(newServer(t, s3.Options{}))
@@ -128,7 +128,7 @@ func put(t *testing.T, client *awss3.Client, key, body string) {
 	}
 }
 
-// read gets a whole object through the SDK, which also verifies the checksum that comes with it.
+// read reads a complete object through the SDK, which also verifies the received checksum.
 func read(t *testing.T, client *awss3.Client, key string) []byte {
 	t.Helper()
 	out, err := client.GetObject(t.Context(), &awss3.GetObjectInput{Bucket: aws.String(bucketName), Key: aws.String(key)})
@@ -138,7 +138,7 @@ func read(t *testing.T, client *awss3.Client, key string) []byte {
 	return drain(t, out.Body)
 }
 
-// listAll gives the keys of a listing that fits on a page.
+// listAll returns the keys of a listing that fits on a page.
 func listAll(t *testing.T, client *awss3.Client, in *awss3.ListObjectsV2Input) []string {
 	t.Helper()
 	page, err := client.ListObjectsV2(t.Context(), in)
@@ -164,7 +164,7 @@ func drain(t *testing.T, body io.ReadCloser) []byte {
 	return data
 }
 
-// wantCode wants an API error with that code.
+// wantCode requires an API error with that code.
 func wantCode(t *testing.T, err error, want string) {
 	t.Helper()
 	if failure, ok := errors.AsType[smithy.APIError](err); !ok || failure.ErrorCode() != want {
@@ -172,7 +172,7 @@ func wantCode(t *testing.T, err error, want string) {
 	}
 }
 
-// raw is a request that no SDK would send; it is signed all the same, with the hash that it claims.
+// raw is a request that no SDK would send. It is still signed, with the hash that it declares.
 type raw struct {
 	method, target, body string
 	header               map[string]string
@@ -199,7 +199,7 @@ func (q raw) send(t *testing.T, client inProcess) (status int, body string) {
 	return got.status, got.body
 }
 
-// filler makes size bytes that differ from place to place.
+// filler returns size bytes without repetition.
 func filler(seed byte, size int) []byte {
 	block := make([]byte, 1021)
 	for i := range block {
@@ -208,10 +208,10 @@ func filler(seed byte, size int) []byte {
 	return bytes.Repeat(block, size/len(block)+1)[:size]
 }
 
-func TestAReaderFinishesTheBodyThatIsReplacedMeanwhile(t *testing.T) {
+func TestReaderFinishesReplacedBody(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{Dir: t.TempDir()})
-	listener := httptest.NewServer(inProcess{server}) // a recorder would take the whole body at once
+	listener := httptest.NewServer(inProcess{server}) // a recorder would take the complete body at once
 	t.Cleanup(listener.Close)
 	client := connect(server, func(o *awss3.Options) {
 		o.HTTPClient, o.BaseEndpoint = listener.Client(), aws.String(listener.URL)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-const minPartSize = 5 << 20 // of every part but the last
+const minPartSize = 5 << 20 // in bytes, of every part except the last
 
 type completedPart struct {
 	PartNumber    *int
@@ -20,11 +20,11 @@ type completedPart struct {
 	ChecksumCRC32 crc
 }
 
-// completeUpload makes an object of the listed parts. A completion that is sent again, because its answer was lost, is
-// answered as the first time as long as its object is there: so does S3, although its documentation only speaks of
+// completeUpload creates an object from the listed parts. A repeated completion, sent because the first response was
+// lost, gets the same response as long as its object exists. S3 does the same, although its documentation mentions only
 // NoSuchUpload (https://github.com/adobe/S3Mock/issues/2586 has a script that shows it).
 func (s uploadOperations) completeUpload(w http.ResponseWriter, r *request) error {
-	for _, name := range []string{crcHeader, crcKind} { // they would speak of the object here, and not of the document
+	for _, name := range []string{crcHeader, crcKind} { // they would refer to the object here, not to the document
 		if r.Header.Get(name) != "" {
 			return notImplemented(name)
 		}
@@ -73,7 +73,8 @@ func (s uploadOperations) complete(r *request, listed []completedPart) (o *objec
 	return o, nil
 }
 
-// completedBefore finds the object that the same list of parts made of the same upload; nil when there is none.
+// completedBefore finds the object that the same upload created from the same list of parts, or returns nil if there is
+// none.
 func (s uploadOperations) completedBefore(r *request, listed []completedPart) *object {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -93,7 +94,7 @@ func (s uploadOperations) completedBefore(r *request, listed []completedPart) *o
 	return o
 }
 
-// choose picks the parts that the caller lists and holds the list against the rules of S3.
+// choose selects the parts that the caller lists and checks the list against S3's rules.
 func (u *upload) choose(listed []completedPart) ([]content, error) {
 	if len(listed) == 0 {
 		return nil, refuse("MalformedXML", "you must specify at least one part")
@@ -108,7 +109,7 @@ func (u *upload) choose(listed []completedPart) ([]content, error) {
 			return nil, err
 		}
 		if u.Checked && *l.PartNumber != i+1 {
-			// "Checking object integrity for data uploads" announces exactly this answer.
+			// "Checking object integrity for data uploads" documents exactly this response.
 			return nil, refuse("InternalError", "the part numbers of an upload with composite checksums must be consecutive "+
 				"and begin with 1")
 		}
@@ -137,7 +138,7 @@ func checkOrder(listed []completedPart) error {
 	return nil
 }
 
-// part finds a listed part and holds it against the list.
+// part finds a listed part and checks its listed values.
 func (u *upload) part(l completedPart) (content, error) {
 	number := *l.PartNumber
 	part, ok := u.parts[number]
@@ -157,7 +158,7 @@ func (u *upload) part(l completedPart) (content, error) {
 	return part, nil
 }
 
-// join writes the bodies of the parts after one another and describes the result.
+// join concatenates the bodies of the parts and describes the result.
 func (s uploadOperations) join(u *upload, parts []content) (content, error) {
 	joined := content{Modified: now()}
 	tags := md5.New() //nolint:gosec // G401: see the import
@@ -198,7 +199,8 @@ func (s uploadOperations) appendBlob(w io.Writer, id string) error {
 	return nil
 }
 
-// addTag feeds a part's ETag into that of the whole: the ETag of an upload is the MD5 of the parts' raw ETags.
+// addTag adds a part's ETag to the hash for the object's ETag: the ETag of an upload is the MD5 of the parts' raw
+// ETags.
 func addTag(sum hash.Hash, etag string) error {
 	raw, err := hex.DecodeString(strings.Trim(etag, `"`))
 	if err != nil {
@@ -212,7 +214,7 @@ func joinedTag(tags hash.Hash, parts int) string {
 	return `"` + hex.EncodeToString(tags.Sum(nil)) + "-" + strconv.Itoa(parts) + `"`
 }
 
-// endedMeanwhile explains a part that could not be read: an abort or another completion may have removed it.
+// endedMeanwhile returns the error for an unreadable part: an abort or another completion may have removed it.
 func (s uploadOperations) endedMeanwhile(r *request, failure error) error {
 	return s.view(func(st state) error {
 		if _, err := st.upload(r); err != nil {
@@ -222,7 +224,7 @@ func (s uploadOperations) endedMeanwhile(r *request, failure error) error {
 	})
 }
 
-// finish commits the object in place of its upload.
+// finish replaces an upload by its object.
 func (s uploadOperations) finish(r *request, listed []completedPart, o *object) error {
 	return s.update(func(st state) (change, error) {
 		u, err := st.upload(r)

@@ -13,11 +13,11 @@ import (
 
 const (
 	region = "us-east-1"
-	// account owns all buckets.
+	// account is the owner of all buckets.
 	account = "000000000000"
 )
 
-// bucketName holds the naming rules that concern length, characters and ends ("General purpose bucket naming rules").
+// bucketName implements the naming rules for length, characters and ends ("General purpose bucket naming rules").
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 func validBucketName(name string) bool {
@@ -31,10 +31,11 @@ func validBucketName(name string) bool {
 		!reserved(strings.HasSuffix, "-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
 }
 
-// bucketOperations create and list buckets, and list their objects.
+// bucketOperations creates and lists buckets, and lists their objects.
 type bucketOperations struct{ *ledger }
 
-// createBucket leaves a bucket that is there as it is: so does S3 in us-east-1, for its owner, and in no other region.
+// createBucket leaves an existing bucket unchanged, as S3 does in us-east-1 for the bucket's owner, and in no other
+// region.
 func (s bucketOperations) createBucket(w http.ResponseWriter, r *request) error {
 	if !validBucketName(r.bucket) {
 		return refuse("InvalidBucketName", "the specified bucket is not valid").with("BucketName", r.bucket)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Dump implements wire.Service: the buckets, their objects, and the uploads in progress. The bodies stay where they
-// are; one that is not there is an error that names its file.
+// Dump implements wire.Service. It emits the buckets, their objects, and the uploads in progress. The bodies are not
+// moved; if one is missing, Dump returns an error that names its file.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -25,7 +25,7 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// changes are those that lead from nothing to the state.
+// changes returns the changes that create the state from an empty one.
 func (s state) changes() []change {
 	var all []change
 	for _, name := range slices.Sorted(maps.Keys(s.buckets)) {

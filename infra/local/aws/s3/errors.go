@@ -7,14 +7,14 @@ import (
 	"net/http"
 )
 
-// apiError is an error answer of S3.
+// apiError is an error response of S3.
 type apiError struct {
 	code    string
 	message string
 	details []detail
 }
 
-// detail is an element of an error answer beside code and message.
+// detail is an element of an error response in addition to code and message.
 type detail struct {
 	XMLName xml.Name
 	Value   string `xml:",chardata"`
@@ -26,7 +26,7 @@ func refuse(code, format string, args ...any) *apiError {
 	return &apiError{code: code, message: fmt.Sprintf(format, args...)}
 }
 
-// with adds a detail to the answer.
+// with adds a detail to the response.
 func (e *apiError) with(name string, value any) *apiError {
 	e.details = append(e.details, detail{xml.Name{Local: name}, fmt.Sprint(value)})
 	return e
@@ -50,7 +50,7 @@ func errPrecondition(condition string) *apiError {
 		"at least one of the preconditions you specified did not hold").with("Condition", condition)
 }
 
-// status gives the HTTP status of an error code, from the list "Error responses" of the S3 API reference.
+// status returns the HTTP status of an error code, from the list "Error responses" of the S3 API reference.
 func status(code string) int {
 	switch code {
 	case "AccessDenied", "InvalidAccessKeyId", "RequestTimeTooSkewed", "SignatureDoesNotMatch":
@@ -76,7 +76,8 @@ func status(code string) int {
 	}
 }
 
-// writeError answers with err; an error that is no apiError is a defect or a full disk and becomes InternalError.
+// writeError writes err as an error response. An error that is not an apiError is a bug or a full disk and becomes
+// InternalError.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	failure, ok := errors.AsType[*apiError](err)
 	if !ok {
@@ -94,7 +95,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 		RequestID: w.Header().Get("X-Amz-Request-Id"),
 	}
 	if r.Method == http.MethodHead {
-		w.WriteHeader(status(failure.code)) // it has no body: the SDK goes by the status
+		w.WriteHeader(status(failure.code)) // no body: the SDK uses the status
 		return
 	}
 	writeXML(w, status(failure.code), body)
@@ -107,5 +108,5 @@ func writeXML(w http.ResponseWriter, status int, value any) {
 	}
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
-	_, _ = w.Write(append([]byte(xml.Header), body...)) // a client that went away needs no answer
+	_, _ = w.Write(append([]byte(xml.Header), body...)) // the client may have disconnected
 }

@@ -9,8 +9,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// Signed requests of any shape are answered with a status of HTTP and never with a panic or an InternalError.
-func FuzzASignedRequestOfAnyShapeIsAnswered(f *testing.F) {
+// Signed requests of any form must get an HTTP status and never a panic or an InternalError.
+func FuzzSignedRequestsGetResponse(f *testing.F) {
 	f.Add("PUT", "/exports/k", "", "body", "bytes=0-")
 	f.Add("GET", "/exports", "list-type=2&delimiter=/&max-keys=1", "", "")
 	f.Add("POST", "/exports/k", "uploadId=x", "<CompleteMultipartUpload>", "bytes=9223372036854775807-")

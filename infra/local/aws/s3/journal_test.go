@@ -21,8 +21,8 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// restart gives a new server on the folder after two starts: one that has read the journal of the old one, and one that
-// has read what the first dumps.
+// restart returns a new server on the folder after two starts: one that has read the journal of the old one, and one
+// that has read the first one's dump.
 func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	t.Helper()
 	first, second := newServer(t, s3.Options{Dir: dir, Journal: journal}),
@@ -42,7 +42,7 @@ func restart(t *testing.T, dir string, journal *memoryJournal) *awss3.Client {
 	return connect(second)
 }
 
-// files lists what lies in a data folder.
+// files lists the contents of a data folder.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -56,7 +56,7 @@ func files(t *testing.T, dir string) []string {
 	return names
 }
 
-func TestObjectsAndUploadsSurviveARestart(t *testing.T) {
+func TestObjectsAndUploadsSurviveRestart(t *testing.T) {
 	t.Parallel()
 	dir, journal := filepath.Join(t.TempDir(), "not", "made"), &memoryJournal{}
 	client := restart(t, dir, journal)
@@ -107,7 +107,7 @@ func TestObjectsAndUploadsSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestHeadersSurviveARestart(t *testing.T) {
+func TestHeadersSurviveRestart(t *testing.T) {
 	t.Parallel()
 	dir, journal := t.TempDir(), &memoryJournal{}
 	client := restart(t, dir, journal)
@@ -136,7 +136,7 @@ func TestHeadersSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestAStartRemovesTheBodiesThatACrashLeft(t *testing.T) {
+func TestStartRemovesOrphanedBodies(t *testing.T) {
 	t.Parallel()
 	dir, journal := t.TempDir(), &memoryJournal{}
 	client := restart(t, dir, journal)
@@ -156,7 +156,7 @@ func TestAStartRemovesTheBodiesThatACrashLeft(t *testing.T) {
 	}
 }
 
-func TestAChangeThatCannotBeJournalledDoesNotHappen(t *testing.T) {
+func TestChangeIsDroppedWhenJournalFails(t *testing.T) {
 	t.Parallel()
 	dir, journal := t.TempDir(), &memoryJournal{}
 	client := restart(t, dir, journal)
@@ -186,7 +186,7 @@ func TestAChangeThatCannotBeJournalledDoesNotHappen(t *testing.T) {
 	}
 }
 
-func TestABodyThatIsRefusedLeavesNoFile(t *testing.T) {
+func TestRefusedBodyLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	client := connect(newServer(t, s3.Options{Dir: dir}))
@@ -201,7 +201,7 @@ func TestABodyThatIsRefusedLeavesNoFile(t *testing.T) {
 	}
 }
 
-func TestReplayRefusesWhatItDidNotWrite(t *testing.T) {
+func TestReplayRefusesForeignRecords(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	for _, record := range []string{
@@ -220,7 +220,7 @@ func TestReplayRefusesWhatItDidNotWrite(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeMadeIsAnError(t *testing.T) {
+func TestNewFailsWhenFolderCannotBeCreated(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -231,7 +231,7 @@ func TestAFolderThatCannotBeMadeIsAnError(t *testing.T) {
 	}
 }
 
-// zeros is an endless body that costs no memory.
+// zeros is an endless body that needs no memory.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -239,8 +239,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// It is not parallel, because it looks at the memory of the whole process.
-func TestALargeBodyIsStreamedToTheFolder(t *testing.T) {
+// It is not parallel, because it measures the memory of the complete process.
+func TestLargeBodyIsStreamedToFolder(t *testing.T) {
 	const size = 128 * mib
 	server := newServer(t, s3.Options{Dir: t.TempDir()})
 	client := connect(server)
@@ -265,7 +265,7 @@ func TestALargeBodyIsStreamedToTheFolder(t *testing.T) {
 	}
 }
 
-func TestACompletionMayBeSentAgainAfterARestart(t *testing.T) {
+func TestCompletionIsRepeatableAfterRestart(t *testing.T) {
 	t.Parallel()
 	log := &memoryJournal{}
 	client := connect(newServer(t, s3.Options{Journal: log}))
@@ -288,7 +288,7 @@ func TestACompletionMayBeSentAgainAfterARestart(t *testing.T) {
 	}
 }
 
-func TestADumpRefusesToForgetAnObjectWhoseContentIsGone(t *testing.T) {
+func TestDumpFailsWhenObjectContentIsMissing(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"lost", "k"} {
 		dir := t.TempDir()

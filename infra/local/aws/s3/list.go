@@ -87,7 +87,7 @@ func (l *listing) fill(b *bucket, from position) {
 			continue
 		}
 		if l.KeyCount == l.MaxKeys {
-			l.IsTruncated = l.MaxKeys > 0 // S3 answers max-keys=0 as a complete, empty page
+			l.IsTruncated = l.MaxKeys > 0 // S3 returns a complete, empty page for max-keys=0
 			break
 		}
 		l.KeyCount++
@@ -119,7 +119,7 @@ func (l *listing) commonPrefix(key string) (string, bool) {
 	return l.Prefix + head + l.Delimiter, found
 }
 
-// encodeKeys makes keys with characters that XML cannot hold readable again. Slashes stay as they are.
+// encodeKeys encodes keys with characters that XML can't represent. Slashes stay unchanged.
 func (l *listing) encodeKeys() {
 	unlikeQuery := strings.NewReplacer("+", "%20", "%2F", "/")
 	encode := func(fields ...*string) {
@@ -136,7 +136,7 @@ func (l *listing) encodeKeys() {
 	}
 }
 
-// position is where a listing stands: after a key, or after all keys with a common prefix.
+// position is the position of a listing: after a key, or after all keys with a common prefix.
 type position struct {
 	key    string
 	prefix string
@@ -166,7 +166,7 @@ func (p position) token() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(text))
 }
 
-// covers tells whether key was listed before the position.
+// covers reports whether key was listed before the position.
 func (p position) covers(key string) bool {
 	if p.prefix != "" {
 		return key < p.prefix || strings.HasPrefix(key, p.prefix)
@@ -174,7 +174,7 @@ func (p position) covers(key string) bool {
 	return p.key != "" && key <= p.key
 }
 
-// pageSize reads a page limit; as in S3 a larger one than 1000 means 1000.
+// pageSize reads a page limit. As in S3, values above 1000 mean 1000.
 func pageSize(q url.Values, name string) (int, error) {
 	if !q.Has(name) {
 		return maxPage, nil
@@ -186,5 +186,5 @@ func pageSize(q url.Values, name string) (int, error) {
 	return min(int(n), maxPage), nil
 }
 
-// formatTime is S3's form of a time in XML.
+// formatTime formats a time as in S3's XML.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -9,7 +9,7 @@ import (
 
 const maxPartNumber = 10_000
 
-// uploadOperations make objects out of parts.
+// uploadOperations creates objects from parts.
 type uploadOperations struct{ *ledger }
 
 func (s uploadOperations) createUpload(w http.ResponseWriter, r *request) error {
@@ -62,7 +62,7 @@ func (s uploadOperations) uploadPart(w http.ResponseWriter, r *request) error {
 	}
 	stored := part
 	if !u.Checked {
-		stored.CRC = "" // verified, but no property of an upload that was created without one
+		stored.CRC = "" // verified, but not stored for an upload created without checksums
 	}
 	if err := s.storePart(r, number, stored); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (s uploadOperations) uploadPart(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// target finds the upload and the part number that a part is for.
+// target finds the upload and the part number of a part.
 func (s uploadOperations) target(r *request) (number int, u *upload, err error) {
 	number, err = strconv.Atoi(r.query.Get("partNumber"))
 	if err != nil || number < 1 || number > maxPartNumber {
@@ -90,10 +90,10 @@ func (s uploadOperations) target(r *request) (number int, u *upload, err error) 
 	return number, u, err
 }
 
-// storePart commits a part whose body is stored already. A part of the same number is replaced.
+// storePart commits a part whose body is already stored. It replaces a part with the same number.
 func (s uploadOperations) storePart(r *request, number int, part content) error {
 	err := s.update(func(st state) (change, error) {
-		_, err := st.upload(r) // it may have ended while the body came in
+		_, err := st.upload(r) // it may have ended while the body was received
 		return change{Kind: partStored, UploadID: r.query.Get("uploadId"), Number: number, Part: part}, err
 	})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const mib = 1 << 20
 
-// upload is one multipart upload of the key "k" as the blob adapter does it.
+// upload is one multipart upload of the key "k" in the blob adapter's way.
 type upload struct {
 	client *awss3.Client
 	id     *string
@@ -54,7 +54,7 @@ func (u upload) complete(t *testing.T, parts ...types.CompletedPart) (*awss3.Com
 	})
 }
 
-func TestACompletionIsRepeatedForItsOwnObjectOnly(t *testing.T) {
+func TestCompletionRepeatsOnlyForOwnObject(t *testing.T) {
 	t.Parallel()
 	client := newBucket(t)
 	u := begin(t, client)
@@ -78,10 +78,10 @@ func TestPartsWithChecksumsLeaveNoGap(t *testing.T) {
 	t.Parallel()
 	u := begin(t, newBucket(t))
 	_, err := u.complete(t, u.part(t, 2, []byte("end")))
-	wantCode(t, err, "InternalError") // so S3 documents it
+	wantCode(t, err, "InternalError") // as documented by S3
 }
 
-func TestPartsArriveAtTheSameTime(t *testing.T) {
+func TestPartsUploadConcurrently(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	client := connect(newServer(t, s3.Options{Dir: dir, Journal: &memoryJournal{}}))
@@ -98,7 +98,7 @@ func TestPartsArriveAtTheSameTime(t *testing.T) {
 	}
 	group.Wait()
 
-	// Of two completions at once one makes the object; the other gets the same answer and leaves no body.
+	// Of two concurrent completions one creates the object; the other gets the same response and leaves no body.
 	failures := make([]error, 2)
 	for i := range failures {
 		group.Go(func() { _, failures[i] = u.complete(t, parts...) })

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// objectOperations write, read and delete whole objects.
+// objectOperations writes, reads and deletes complete objects.
 type objectOperations struct{ *ledger }
 
 func (s objectOperations) putObject(w http.ResponseWriter, r *request) error {
@@ -44,7 +44,7 @@ func (s objectOperations) putObject(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-// getObject serves HeadObject too: the same answer without its body.
+// getObject also serves HeadObject, which returns the same response without its body.
 func (s objectOperations) getObject(w http.ResponseWriter, r *request) error {
 	o, body, err := s.openObject(r.bucket, r.key)
 	if err != nil {
@@ -85,12 +85,12 @@ func (s objectOperations) getObject(w http.ResponseWriter, r *request) error {
 	h.Set("Content-Length", strconv.FormatInt(part.length, 10))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = io.CopyN(w, body, part.length) // a reader that went away, or a short body that the client notices
+		_, _ = io.CopyN(w, body, part.length) // the reader disconnected, or the body is short, which the client notices
 	}
 	return nil
 }
 
-// openObject opens the body under the lock, so that it cannot be replaced and removed in between.
+// openObject opens the body under the lock, so that it can't be replaced or removed in between.
 func (l *ledger) openObject(bucket, key string) (*object, io.ReadSeekCloser, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -125,7 +125,7 @@ func (s objectOperations) deleteObject(w http.ResponseWriter, r *request) error 
 	return nil
 }
 
-// errNothing ends a change that has become unnecessary.
+// errNothing cancels a change that is no longer necessary.
 var errNothing = errors.New("nothing to change")
 
 // receive streams the verified body of r into a blob.
@@ -143,5 +143,5 @@ func (l *ledger) receive(r *request) (content, error) {
 
 func etag(md5Sum []byte) string { return `"` + hex.EncodeToString(md5Sum) + `"` }
 
-// now has the resolution of S3's Last-Modified.
+// now returns the current time with the resolution of S3's Last-Modified.
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }

@@ -11,7 +11,7 @@ import (
 
 const maxKeyBytes = 1024
 
-// request is a call whose path has been taken apart.
+// request is a call with its parsed path.
 type request struct {
 	*http.Request
 
@@ -21,7 +21,7 @@ type request struct {
 	body   io.Reader // never nil
 }
 
-// newRequest refuses addresses that S3 refuses.
+// newRequest refuses URLs that S3 refuses.
 func newRequest(r *http.Request) (*request, error) {
 	bucket, key := address(r)
 	switch {
@@ -34,7 +34,7 @@ func newRequest(r *http.Request) (*request, error) {
 		return nil, err
 	}
 	req := &request{Request: r, bucket: bucket, key: key, query: r.URL.Query(), body: r.Body}
-	if r.Body == nil { // an SDK client that calls us without a socket may leave it out
+	if r.Body == nil { // an SDK client that calls without a socket may omit it
 		req.body = http.NoBody
 	}
 	return req, nil
@@ -53,7 +53,7 @@ func address(r *http.Request) (bucket, key string) {
 // Operation implements wire.Service.
 func (s *Server) Operation(r *http.Request) string { return operationOf(r) }
 
-// operationOf is "" when the method, the level and the sub-resource name nothing served.
+// operationOf returns the operation, or "" if no operation matches the method, level and sub-resource.
 func operationOf(r *http.Request) string {
 	level := "object"
 	switch bucket, key := address(r); {
@@ -69,7 +69,7 @@ func operationOf(r *http.Request) string {
 	return operationName(asked, r.Header.Get("X-Amz-Copy-Source") != "")
 }
 
-// operationName maps method, level and sub-resource to the name that AWS and IAM use.
+// operationName maps method, level and sub-resource to the name in AWS and IAM.
 func operationName(asked string, copies bool) string {
 	switch asked {
 	case "GET service":
@@ -105,7 +105,7 @@ func operationName(asked string, copies bool) string {
 	}
 }
 
-// notAllowed tells whether a call that is no operation of ours is none of S3 either.
+// notAllowed reports whether a call that is not one of our operations is not one of S3's either.
 func notAllowed(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete:
@@ -119,8 +119,8 @@ func notAllowed(r *http.Request) bool {
 	}
 }
 
-// subresource is the sorted rest of the query names when those are gone that only modify an operation. An unknown
-// name stays in, so that "?acl" or "?tagging" can never be taken for a plain read or write.
+// subresource returns the sorted query names without those that only modify an operation. Unknown names are included,
+// so that "?acl" or "?tagging" is never mistaken for a plain read or write.
 func subresource(query url.Values) string {
 	var names []string
 	for name := range query {
@@ -136,10 +136,10 @@ func isModifier(name string) bool {
 	if _, ok := overrideHeader(name); ok || strings.HasPrefix(strings.ToLower(name), "x-amz-") {
 		return true
 	}
-	return name == "x-id" // names the operation in the SDK's own words
+	return name == "x-id" // the SDK's name of the operation
 }
 
-// isOfListing tells the parameters of ListObjectsV2.
+// isOfListing reports whether name is a parameter of ListObjectsV2.
 func isOfListing(name string) bool {
 	return slices.Contains([]string{"prefix", "delimiter", "max-keys", "continuation-token", "encoding-type"}, name)
 }

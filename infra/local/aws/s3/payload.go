@@ -16,11 +16,11 @@ import (
 
 const (
 	maxBody      = 5 << 30 // one PutObject or UploadPart
-	maxDocument  = 4 << 20 // an XML body; the largest is a CompleteMultipartUpload of 10,000 parts
+	maxDocument  = 4 << 20 // limit of an XML body; the largest is a CompleteMultipartUpload of 10,000 parts
 	unsignedBody = "UNSIGNED-PAYLOAD"
 )
 
-// payload is a request body on its way in, together with everything its headers promise about it.
+// payload is the body of a request being received, with everything that the headers declare about it.
 type payload struct {
 	src    io.Reader
 	size   int64
@@ -28,12 +28,12 @@ type payload struct {
 	sha256 hash.Hash // nil unless the payload is signed
 	sum    hash.Hash32
 
-	wantMD5    string // Content-MD5, "" without
-	wantSHA256 string // hex, "" when the payload is not signed
+	wantMD5    string // Content-MD5, "" if absent
+	wantSHA256 string // in hex, "" if the payload is not signed
 	declared   crc
 }
 
-// openPayload checks what the headers of r promise about its body. Nothing of the body is read yet.
+// openPayload checks the declarations of r's headers about its body. It reads nothing of the body yet.
 func openPayload(r *request) (*payload, error) {
 	//nolint:gosec // G401: see the import
 	p := &payload{src: r.body, size: r.ContentLength, md5: md5.New(), sum: crc32.NewIEEE()}
@@ -58,8 +58,8 @@ func openPayload(r *request) (*payload, error) {
 	return p, err
 }
 
-// readContentHash understands x-amz-content-sha256. A presigned request may come without it. The bodies in chunks that
-// SDKs send over TLS alone cannot come: the embedded AWS speaks plain HTTP.
+// readContentHash parses x-amz-content-sha256. A presigned request may omit it. Chunked bodies, which SDKs send only
+// over TLS, are not supported, since the embedded AWS uses plain HTTP.
 func (p *payload) readContentHash(value string) error {
 	switch {
 	case value == "" || value == unsignedBody:
@@ -74,7 +74,7 @@ func (p *payload) readContentHash(value string) error {
 	return nil
 }
 
-// copyTo streams the body into dst and then holds it against its promises.
+// copyTo streams the body into dst and then verifies it against its declarations.
 func (p *payload) copyTo(dst io.Writer) error {
 	writers := []io.Writer{dst, p.md5, p.sum}
 	if p.sha256 != nil {
@@ -105,7 +105,7 @@ func (p *payload) verify() error {
 	return nil
 }
 
-// readXML verifies the body of a call that is a document and decodes it into v.
+// readXML verifies the XML body of a call and decodes it into v.
 func readXML(r *request, v any) error {
 	p, err := openPayload(r)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"recordbridge/infra/local/aws/s3"
 )
 
-// TestWhatIsLeftOutIsRefused: features of S3 that the emulator does not have must not be ignored. What S3 itself
-// refuses is in the scripts of infra/test/conformance.
-func TestWhatIsLeftOutIsRefused(t *testing.T) {
+// TestUnsupportedOperationsAreRefused checks that unsupported features of S3 are not ignored. The scripts of
+// infra/test/conformance cover S3's own refusals.
+func TestUnsupportedOperationsAreRefused(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	createBucket(t, connect(server))
@@ -43,7 +43,7 @@ func TestWhatIsLeftOutIsRefused(t *testing.T) {
 	}
 }
 
-func TestHeadersOfWhatIsLeftOutAreRefused(t *testing.T) {
+func TestUnsupportedHeadersAreRefused(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	createBucket(t, connect(server))
@@ -73,7 +73,7 @@ func TestHeadersOfWhatIsLeftOutAreRefused(t *testing.T) {
 	}
 }
 
-func TestRequestsThatNoClientSendsAreRefused(t *testing.T) {
+func TestMalformedRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, s3.Options{})
 	client := connect(server)
@@ -130,7 +130,7 @@ func TestRequestsThatNoClientSendsAreRefused(t *testing.T) {
 	}
 }
 
-// expect sends q and wants that error.
+// expect sends q and requires that error.
 func expect(t *testing.T, server *s3.Server, q raw, status int, code string) {
 	t.Helper()
 	got, answer := q.send(t, inProcess{server})

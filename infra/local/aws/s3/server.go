@@ -1,9 +1,9 @@
 // Package s3 is the embedded AWS's object store: the S3 operations that our functions and the console call, with S3's
-// own checksum, multipart and precondition rules, in memory or in a directory. Whoever routes requests here has
-// verified their signatures. It leaves out versioning, tagging, access control lists, lifecycles, copies of whole
-// objects, conditions of writes and every checksum but CRC32, and answers what it does not know with NotImplemented
-// instead of ignoring it. Buckets are addressed by path ("/bucket/key"); whoever routes requests here must not clean
-// the path, because keys may hold "//" and "..".
+// own checksum, multipart and precondition rules, in memory or in a directory. The router of requests verifies their
+// signatures before. The package omits versioning, tagging, access control lists, lifecycles, copies of complete
+// objects, conditions of writes and every checksum except CRC32, and responds with NotImplemented to unknown features
+// instead of ignoring them. Buckets are addressed by path ("/bucket/key"). The router must not clean the path, because
+// keys may contain "//" and "..".
 package s3
 
 import (
@@ -19,10 +19,10 @@ import (
 
 const serviceName = "s3"
 
-// Options say where the server keeps what it stores.
+// Options configures where the server stores its data.
 type Options struct {
-	Dir     string       // folder of the object bodies; "" keeps everything in memory, with the journal Discard
-	Journal wire.Journal // takes one record per committed change; nil is wire.Discard
+	Dir     string       // folder of the object bodies; "" stores everything in memory, with the journal Discard
+	Journal wire.Journal // gets one record per committed change; nil means wire.Discard
 }
 
 // Server is the object store. It implements wire.Service and is safe for concurrent use.
@@ -33,7 +33,7 @@ type Server struct {
 	start    sync.Once
 }
 
-// ledger holds the buckets, objects and uploads of one account behind one lock, and journals their changes.
+// ledger holds the buckets, objects and uploads of one account behind one lock and journals their changes.
 type ledger struct {
 	blobs   blobStore
 	journal wire.Journal
@@ -42,11 +42,11 @@ type ledger struct {
 	state state
 }
 
-// handler serves one operation. What it returns is written as S3's XML error, so it must not have written before.
+// handler serves one operation. Its error is written as S3's XML error, so it must not have written before.
 type handler func(w http.ResponseWriter, r *request) error
 
-// New opens the server on an empty state; the journal's records are given to Replay before the first call is served.
-// It fails when Dir cannot be made or opened.
+// New opens the server with an empty state. Pass the journal's records to Replay before the first call is served. New
+// fails if Dir can't be created or opened.
 func New(o Options) (*Server, error) {
 	l := &ledger{blobs: &memoryBlobs{}, journal: cmp.Or[wire.Journal](o.Journal, wire.Discard{}), state: newState()}
 	if o.Dir != "" {
@@ -76,7 +76,7 @@ func New(o Options) (*Server, error) {
 // Name implements wire.Service.
 func (s *Server) Name() string { return serviceName }
 
-// Serve answers one call, whose signature has been verified, with the operation that c names.
+// Serve performs the operation that c names. The call's signature must already be verified.
 func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c wire.Call) {
 	s.start.Do(s.removeStrays)
 	w.Header().Set("X-Amz-Request-Id", rand.Text())
@@ -85,13 +85,13 @@ func (s *Server) Serve(w http.ResponseWriter, r *http.Request, c wire.Call) {
 	}
 }
 
-// Refuse answers r with one of S3's error codes, for whoever refuses a call before it gets to Serve.
+// Refuse responds to r with one of S3's error codes, if a call is refused before it reaches Serve.
 func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, code, message string) {
 	w.Header().Set("X-Amz-Request-Id", rand.Text())
 	writeError(w, r, refuse(code, "%s", message))
 }
 
-// Replay applies one change that an earlier life of the server appended to its journal.
+// Replay applies one change that an earlier run of the server appended to its journal.
 func (s *Server) Replay(record json.RawMessage) error {
 	var c change
 	if err := json.Unmarshal(record, &c); err != nil {
@@ -99,7 +99,7 @@ func (s *Server) Replay(record json.RawMessage) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Bodies that later changes made unnecessary are not deleted here: removeStrays finds them all at once.
+	// Bodies that later changes orphan are not deleted here: removeStrays finds them all at once.
 	_, err := s.state.apply(c)
 	return err
 }
@@ -120,8 +120,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, operation string)
 	return handle(w, req)
 }
 
-// update lets decide choose a change from the current state, then commits it: journal first, so that nothing is
-// visible that a restart would lose. Bodies that the change leaves without an owner are deleted afterwards.
+// update lets decide choose a change from the current state, then commits it: first to the journal, so that no visible
+// change is lost at a restart. Bodies that the change orphans are deleted afterwards.
 func (l *ledger) update(decide func(state) (change, error)) error {
 	garbage, err := l.commit(decide)
 	for _, id := range garbage {
@@ -143,8 +143,8 @@ func (l *ledger) commit(decide func(state) (change, error)) (garbage []string, e
 	return l.state.apply(c)
 }
 
-// removeStrays deletes the bodies that no object and no upload owns: a crash fell between body and journal record.
-// It runs before the first call, when the journal has been replayed and nothing is being written yet.
+// removeStrays deletes the bodies that no object and no upload owns, after a crash between body and journal record. It
+// runs after the journal has been replayed and before the first call, when nothing is being written.
 func (l *ledger) removeStrays() {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

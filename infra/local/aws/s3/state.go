@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// state is all that the server knows besides the bodies. Objects and parts are replaced whole, never altered, so
-// one that was looked up under the lock can be read without it.
+// state is the server's complete state except for the bodies. Objects and parts are replaced as a whole, never
+// modified, so one that was looked up under the lock can be read without it.
 type state struct {
 	buckets map[string]*bucket
 	uploads map[string]*upload // by upload id
@@ -17,11 +17,11 @@ type bucket struct {
 	objects map[string]*object
 }
 
-// content describes one stored body: an object's, or a part's of an upload.
+// content describes one stored body, of an object or of an upload's part.
 type content struct {
 	Blob     string    `json:"blob"`
 	Size     int64     `json:"size"`
-	ETag     string    `json:"etag"` // with its quotes
+	ETag     string    `json:"etag"` // with quotes
 	Modified time.Time `json:"modified"`
 	CRC      crc       `json:"crc32,omitempty"`
 }
@@ -29,19 +29,19 @@ type content struct {
 type object struct {
 	content
 
-	Headers map[string]string `json:"headers"`          // what a read answers: type, user metadata, encryption
-	Upload  string            `json:"upload,omitempty"` // id of the multipart upload that made it
+	Headers map[string]string `json:"headers"`          // returned by reads: type, user metadata, encryption
+	Upload  string            `json:"upload,omitempty"` // id of the multipart upload that created it
 }
 
 type upload struct {
 	Bucket  string            `json:"bucket"`
 	Key     string            `json:"key"`
 	Headers map[string]string `json:"headers"`
-	Checked bool              `json:"checked,omitempty"` // every part has a CRC32, and the object that of its parts'
+	Checked bool              `json:"checked,omitempty"` // every part has a CRC32, and the object has the composite one
 	parts   map[int]content
 }
 
-// The kinds of change, as they stand in the journal.
+// Kinds of change in the journal.
 const (
 	bucketCreated   = "bucket_created"
 	objectPut       = "object_put"
@@ -52,7 +52,7 @@ const (
 	uploadAborted   = "upload_aborted"
 )
 
-// change is one committed change and its journal record. Which members are set follows from Kind.
+// change is one committed change and its journal record. Kind determines which members are set.
 type change struct {
 	Kind     string    `json:"kind"`
 	Bucket   string    `json:"bucket,omitempty"`
@@ -69,7 +69,7 @@ func newState() state {
 	return state{buckets: map[string]*bucket{}, uploads: map[string]*upload{}}
 }
 
-// apply makes one change, live or replayed, and returns the ids of the bodies that nothing owns any more.
+// apply applies one change, live or replayed, and returns the ids of the orphaned bodies.
 func (s state) apply(c change) (garbage []string, err error) {
 	switch c.Kind {
 	case bucketCreated:
@@ -122,7 +122,7 @@ func (s state) applyToUpload(c change) (garbage []string, err error) {
 	return garbage, nil
 }
 
-// dropUpload forgets an upload; none is meant by "".
+// dropUpload removes an upload; "" means none.
 func (s state) dropUpload(id string) (garbage []string) {
 	if u, ok := s.uploads[id]; ok {
 		for _, part := range u.parts {
@@ -161,7 +161,7 @@ func (s state) object(bucket, key string) (*object, error) {
 	return o, nil
 }
 
-// upload finds an upload in progress; an id that belongs to another bucket or key is as good as unknown.
+// upload finds an upload in progress. An id that belongs to another bucket or key counts as unknown.
 func (s state) upload(r *request) (*upload, error) {
 	if _, err := s.bucket(r.bucket); err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (s state) upload(r *request) (*upload, error) {
 	return u, nil
 }
 
-// blobs tells of each body, by its id, which object it belongs to, or is to belong to.
+// blobs maps the id of each body to the object that it belongs to, or is uploaded for.
 func (s state) blobs() map[string]string {
 	owners := map[string]string{}
 	for name, b := range s.buckets {

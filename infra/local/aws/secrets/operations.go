@@ -19,11 +19,11 @@ const (
 
 var secretName = regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]{1,512}$`)
 
-// value is what CreateSecret and PutSecretValue take. The SDK fills in ClientRequestToken, which names the version.
+// value is the input of CreateSecret and PutSecretValue. The SDK sets ClientRequestToken, which names the version.
 type value struct {
 	SecretString       *string
 	ClientRequestToken string
-	// What follows is refused.
+	// The following parameters are refused.
 	SecretBinary  []byte
 	VersionStages []string
 }
@@ -45,7 +45,7 @@ func (v value) check() error {
 	return nil
 }
 
-// unsupported refuses what Secrets Manager has and the embedded one has not.
+// unsupported refuses a feature of Secrets Manager that the embedded one lacks.
 func unsupported(what string) error {
 	return wire.Fail("InvalidParameterException", "The embedded Secrets Manager does not know %s.", what)
 }
@@ -83,7 +83,7 @@ func (s *Server) createSecret(_ context.Context, in *createSecretInput) (any, er
 	defer s.mu.Unlock()
 	if taken, ok := s.secrets[in.Name]; ok {
 		if v := taken.Current; v.ID == in.ClientRequestToken && v.Text == *in.SecretString {
-			// the repetition of a request whose answer was lost
+			// the request was repeated after a lost response
 			return versionOutput{ARN: taken.ARN, Name: taken.Name, VersionID: v.ID}, nil
 		}
 		return nil, wire.Fail("ResourceExistsException",
@@ -119,13 +119,13 @@ func (s *Server) putSecretValue(_ context.Context, in *putSecretValueInput) (any
 			"You can't use ClientRequestToken %s because that value is already in use for a version of secret %s.",
 			next.Current.ID, found.ARN)
 	default:
-		return out, nil // the repetition of a request whose answer was lost
+		return out, nil // the request was repeated after a lost response
 	}
 }
 
 type getSecretValueInput struct {
 	SecretID string `json:"SecretId"`
-	// What follows is refused.
+	// The following parameters are refused.
 	VersionID    string `json:"VersionId"`
 	VersionStage string
 }
@@ -153,5 +153,5 @@ func (s *Server) getSecretValue(_ context.Context, in *getSecretValueInput) (any
 	}, nil
 }
 
-// stages are those of the one version that there is.
+// stages returns the staging labels of the single version.
 func stages() []string { return []string{"AWSCURRENT"} }

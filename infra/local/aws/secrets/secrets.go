@@ -1,9 +1,9 @@
-// Package secrets owns the embedded Secrets Manager: texts under a name, each with its current version, spoken in AWS
-// JSON 1.1. It has no earlier versions, staging labels, rotation, deletion, replication or resource policies; who
-// starts the embedded AWS generates the values that a template asks for with GenerateSecretString. Values lie in the
-// clear in memory and in the journal.
+// Package secrets owns the embedded Secrets Manager: named texts, each with its current version, in AWS JSON 1.1. It
+// has no earlier versions, staging labels, rotation, deletion, replication or resource policies. The program that
+// starts the embedded AWS generates the values that a template requests with GenerateSecretString. Values are in plain
+// text in memory and in the journal.
 //
-// Rules without a source of their own follow the AWS Secrets Manager API reference.
+// Rules without a cited source follow the AWS Secrets Manager API reference.
 package secrets
 
 import (
@@ -33,7 +33,7 @@ type Server struct {
 	secrets map[string]*secret // by name
 }
 
-// secret is one secret as it stands in memory and, whole, in the journal.
+// secret is one secret, in memory and, complete, in the journal.
 type secret struct {
 	Name    string   `json:"name"`
 	ARN     string   `json:"arn"`
@@ -47,7 +47,7 @@ type version struct {
 	Created time.Time `json:"created"`
 }
 
-// New makes an empty service; every change goes into journal before it takes effect.
+// New returns an empty service. Every change is written to journal before it takes effect.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, secrets: map[string]*secret{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -85,7 +85,7 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// commit stores next and then lets it take effect. The caller holds the mutex.
+// commit journals next and then applies it. The caller holds the mutex.
 func (s *Server) commit(next secret) error {
 	if err := s.journal.Append(serviceName, next); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (s *Server) commit(next secret) error {
 	return nil
 }
 
-// find returns the secret of a name or ARN, with or without the six characters that AWS adds to the name.
+// find returns the secret with a name or ARN, with or without the six characters that AWS appends to the name.
 func (s *Server) find(secretID string) (*secret, error) {
 	if secretID == "" {
 		return nil, wire.Fail("InvalidParameterException", "You must provide a value for the SecretId parameter.")

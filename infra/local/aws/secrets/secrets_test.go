@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-func TestASecretIsFoundByNameAndARN(t *testing.T) {
+func TestSecretIsFoundByNameAndARN(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	made := create(t, client, "recordbridge/cursors", "one")
@@ -32,7 +32,7 @@ func TestASecretIsFoundByNameAndARN(t *testing.T) {
 	}
 }
 
-func TestCreateSecretIsIdempotentByItsToken(t *testing.T) {
+func TestCreateSecretIsIdempotentByToken(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	token := "0c6a2b1e-1111-4222-8333-444455556666"
@@ -56,8 +56,8 @@ func TestCreateSecretIsIdempotentByItsToken(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftOutIsRefused: what Secrets Manager has and the embedded one has not must not be accepted and ignored.
-func TestWhatIsLeftOutIsRefused(t *testing.T) {
+// TestUnsupportedFeaturesAreRefused checks that unsupported features of Secrets Manager are not silently ignored.
+func TestUnsupportedFeaturesAreRefused(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	keys := create(t, client, "keys", "one")

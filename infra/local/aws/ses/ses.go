@@ -1,8 +1,8 @@
-// Package ses owns the embedded SES (version 1, Query protocol with XML answers): it takes mail and keeps it, for
-// tests to read and for the console to show. It delivers nothing, verifies no identities and has no templates,
-// configuration sets or receipt rules.
+// Package ses owns the embedded SES (version 1, Query protocol with XML responses): it accepts mail and stores it for
+// tests and the console. It delivers nothing, verifies no identities and has no templates, configuration sets or
+// receipt rules.
 //
-// Rules without a source of their own follow the Amazon SES API reference.
+// Rules without a cited source follow the Amazon SES API reference.
 package ses
 
 import (
@@ -27,11 +27,11 @@ import (
 const (
 	serviceName   = "ses"
 	namespace     = "http://ses.amazonaws.com/doc/2010-12-01/"
-	maxForm       = 14 << 20 // SES takes mails of 10 MB, which base64 makes a third longer
+	maxForm       = 14 << 20 // SES accepts mails of 10 MB, which base64 lengthens by a third
 	maxRecipients = 50
 	maxMessage    = 10 << 20
 	maxAddress    = 320
-	keep          = 1000 // mails; the oldest go first
+	keep          = 1000 // mails to store; the oldest are dropped first
 )
 
 // Mail is one accepted mail.
@@ -39,7 +39,7 @@ type Mail struct {
 	ID      string    `json:"id"`
 	At      time.Time `json:"at"`
 	From    string    `json:"from"`
-	To      []string  `json:"to,omitempty"` // every recipient, Cc and Bcc included
+	To      []string  `json:"to,omitempty"` // every recipient, including Cc and Bcc
 	ReplyTo []string  `json:"reply_to,omitempty"`
 	Subject string    `json:"subject,omitempty"`
 	Text    string    `json:"text,omitempty"`
@@ -54,7 +54,7 @@ type Server struct {
 	sent []Mail
 }
 
-// New makes a service without mail; every mail goes into journal before it counts as sent.
+// New returns a service without mail. Every mail is written to journal before it counts as sent.
 func New(journal wire.Journal) *Server { return &Server{journal: journal} }
 
 // Sent returns the latest mails, oldest first.
@@ -67,7 +67,7 @@ func (s *Server) Sent() []Mail {
 // Name implements wire.Service.
 func (s *Server) Name() string { return serviceName }
 
-// Operation implements wire.Service. The operation stands in the form, which stays readable for Serve.
+// Operation implements wire.Service. The operation's name is in the form, which stays readable for Serve.
 func (s *Server) Operation(r *http.Request) string {
 	if r.PostForm == nil {
 		r.Body = http.MaxBytesReader(nil, r.Body, maxForm)
@@ -137,7 +137,7 @@ func (s *Server) send(form url.Values) (result, error) {
 	return result{MessageID: m.ID}, err
 }
 
-// quota is that of an account which has left SES's sandbox. It is not enforced.
+// quota returns the quota of an account outside SES's sandbox. It is not enforced.
 func (s *Server) quota(url.Values) (result, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -150,7 +150,7 @@ func (s *Server) quota(url.Values) (result, error) {
 	return result{Max24HourSend: 50_000, MaxSendRate: 14, SentLast24Hours: &sent}, nil
 }
 
-// keep adds m to what is kept. The caller holds the lock.
+// keep stores m. The caller holds the lock.
 func (s *Server) keep(m Mail) {
 	if len(s.sent) == keep {
 		s.sent = slices.Delete(s.sent, 0, 1)
@@ -190,7 +190,7 @@ func list(form url.Values, name string) []string {
 	return out
 }
 
-// check refuses what SES refuses before it looks at identities, of which there are none here.
+// check refuses mails that SES refuses before it checks identities, which do not exist here.
 func (m Mail) check() error {
 	if len(m.To) == 0 {
 		return wire.Fail("InvalidParameterValue", "Missing required header 'To'.")
@@ -215,8 +215,8 @@ func (m Mail) check() error {
 	return nil
 }
 
-// checkAddress takes an address with or without a display name. The address itself is ASCII: SES does not support
-// SMTPUTF8, and international domains come in Punycode (API reference, SendEmail, Source).
+// checkAddress accepts an e-mail address with or without a display name. The address itself must be ASCII: SES does not
+// support SMTPUTF8, and international domains are in Punycode (API reference, SendEmail, Source).
 func checkAddress(text string) error {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/aws/ses"
 )
 
-func TestASentMailCanBeRead(t *testing.T) {
+func TestSentMailIsReadable(t *testing.T) {
 	t.Parallel()
 	cloud, client := newClient(t)
 	in := mailTo("alder@example.org")
@@ -42,7 +42,7 @@ func TestASentMailCanBeRead(t *testing.T) {
 	}
 }
 
-// What SES refuses besides is in the scripts of infra/test/conformance.
+// The scripts of infra/test/conformance cover SES's other refusals.
 func TestSESRefusesWhatAWSRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -119,7 +119,7 @@ func newClient(t *testing.T) (*aws.Cloud, *sdk.Client) {
 	return cloud, sdk.NewFromConfig(cloud.Config("test"))
 }
 
-func TestTheLatestThousandMailsAreKept(t *testing.T) {
+func TestLatestThousandMailsAreStored(t *testing.T) {
 	t.Parallel()
 	cloud, client := newClient(t)
 	for i := range 1002 {

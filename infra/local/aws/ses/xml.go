@@ -8,14 +8,14 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// response is an answer of the Query protocol; the names of the outer elements follow the operation.
+// response is a response of the Query protocol. The operation determines the names of the outer elements.
 type response struct {
 	XMLName xml.Name
 	Result  result
 	Request string `xml:"ResponseMetadata>RequestId"`
 }
 
-// result is what either operation tells.
+// result holds the results of both operations.
 type result struct {
 	XMLName         xml.Name
 	MessageID       string   `xml:"MessageId,omitempty"`
@@ -49,5 +49,5 @@ func writeXML(w http.ResponseWriter, status int, value any) {
 	}
 	w.Header().Set("Content-Type", "text/xml")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that went away needs no answer
+	_, _ = w.Write(body) // the client may have disconnected
 }

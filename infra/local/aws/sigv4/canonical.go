@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// canonicalRequest renders r as the signer had to render it, restricted to the headers that sig lists.
+// canonicalRequest returns r in the form that the signer signed, limited to the headers that sig lists.
 func canonicalRequest(r *http.Request, query url.Values, sig *signature) string {
 	var out strings.Builder
 	out.Grow(1024)
@@ -30,8 +30,8 @@ func canonicalRequest(r *http.Request, query url.Values, sig *signature) string 
 	return out.String()
 }
 
-// canonicalPath is the path encoded once for S3. The others normalise it as it was sent and encode it a second time
-// ("Create a canonical request" in the IAM user guide).
+// canonicalPath returns the path, encoded once for S3. The other services normalise it as sent and encode it a second
+// time ("Create a canonical request" in the IAM user guide).
 func canonicalPath(r *http.Request, service string) string {
 	sent := r.URL.EscapedPath()
 	if service != serviceS3 {
@@ -50,7 +50,7 @@ func canonicalPath(r *http.Request, service string) string {
 
 func escapePath(s string) string { return strings.ReplaceAll(escape(s), "%2F", "/") }
 
-// canonicalHeader joins the values of one header and squeezes their spaces. Two headers live outside http.Header.
+// canonicalHeader joins the values of one header and collapses their spaces. Two headers are not in http.Header.
 func canonicalHeader(r *http.Request, name string) string {
 	switch values := r.Header.Values(name); {
 	case name == "host":
@@ -68,7 +68,7 @@ func canonicalHeader(r *http.Request, name string) string {
 	}
 }
 
-// canonicalQuery sorts the parameters by name, then by value. The signature cannot sign itself, so it is left out.
+// canonicalQuery sorts the parameters by name, then by value. It omits the signature, which can't sign itself.
 func canonicalQuery(query url.Values) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(query)) {
@@ -82,34 +82,36 @@ func canonicalQuery(query url.Values) string {
 	return strings.Join(pairs, "&")
 }
 
-// escape is RFC 3986 percent-encoding: net/url's encoders leave other characters alone, and write a space as "+".
+// escape percent-encodes according to RFC 3986. net/url's encoders leave other characters unescaped and write a space
+// as "+".
 func escape(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-// host prefers the Host of a received request; a request that an SDK client hands over in-process may only have a URL.
+// host returns the Host of a received request, else the URL's host, since a request that an SDK client passes
+// in-process may have only a URL.
 func host(r *http.Request) string { return cmp.Or(r.Host, r.URL.Host) }
 
-// stringToSign is what the signing key signs.
+// stringToSign returns the text that the signing key signs.
 func (s *signature) stringToSign(canonical string) string {
 	digest := sha256.Sum256([]byte(canonical))
 	return algorithm + "\n" + s.date + "\n" + s.scope + "\n" + hex.EncodeToString(digest[:])
 }
 
-// body is a request body that was read to be hashed and can be read again.
+// body is a request body that was read for hashing and can be read again.
 type body struct {
 	bytes.Reader
 
 	content []byte
 }
 
-// Bytes is the whole body, for a middleware that needs it and would otherwise read and restore it.
+// Bytes returns the complete body, for middleware that would otherwise read and restore it.
 func (b *body) Bytes() []byte { return b.content }
 
 // Close implements io.Closer.
 func (b *body) Close() error { return nil }
 
-// hashBody reads the body of r, puts it back and returns its SHA-256 in hex.
+// hashBody reads the body of r, restores it and returns its SHA-256 in hex.
 func hashBody(r *http.Request) (string, error) {
 	var read bytes.Buffer
 	if r.Body != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// check holds everything but the signature itself against the request, the place and the time.
+// check verifies everything except the signature itself against the request, the region and the time.
 func (s *signature) check(r *http.Request, region string, now time.Time) *Error {
 	if refusal := s.checkScope(region); refusal != nil {
 		return refusal
@@ -18,7 +18,7 @@ func (s *signature) check(r *http.Request, region string, now time.Time) *Error 
 	return s.checkHeaders(r.Header)
 }
 
-// checkScope refuses a credential that was made for another day, region or service.
+// checkScope refuses a credential for another day, region or service.
 func (s *signature) checkScope(region string) *Error {
 	p := wrongScope
 	if s.presigned {
@@ -41,7 +41,7 @@ func (s *signature) checkScope(region string) *Error {
 	return nil
 }
 
-// checkTime refuses what was signed too long ago or in the future.
+// checkTime refuses a signature that is too old or from the future.
 func (s *signature) checkTime(now time.Time) *Error {
 	now = now.UTC()
 	skew, p := maxSkew, wrongTime
@@ -65,7 +65,7 @@ func (s *signature) checkTime(now time.Time) *Error {
 	return nil
 }
 
-// checkHeaders refuses headers that steer the request and that the signer did not vouch for.
+// checkHeaders refuses unsigned headers that affect the request.
 func (s *signature) checkHeaders(headers http.Header) *Error {
 	if !s.signs("Host") {
 		return refuse(s.service, unsignedHeader, "'Host' must be a 'SignedHeader' in the AWS Authorization.")
@@ -78,7 +78,7 @@ func (s *signature) checkHeaders(headers http.Header) *Error {
 	return nil
 }
 
-// signs tells whether the header of that name is among the signed ones.
+// signs reports whether the header of that name is signed.
 func (s *signature) signs(header string) bool {
 	return slices.Contains(s.signedHeaders, strings.ToLower(header))
 }

@@ -7,10 +7,11 @@ import (
 	"sync"
 )
 
-// maxKeys is more than a day's keys of all services; a test that lives through years starts again from time to time.
+// maxKeys is more than a day's keys of all services. A test that simulates years starts with an empty cache from time
+// to time.
 const maxKeys = 64
 
-// signingKeys keeps derived keys: deriving one takes four of the five HMACs of a signature, and it serves a whole day.
+// signingKeys caches derived keys. Deriving one takes four of a signature's five HMACs, and it is valid for a day.
 type signingKeys struct {
 	mu   sync.RWMutex
 	keys map[keyID][]byte
@@ -18,8 +19,8 @@ type signingKeys struct {
 
 type keyID struct{ secret, scope string }
 
-// of derives the key that the secret has in a scope, date/region/service/aws4_request. The scope must be checked
-// before, so that nobody can fill the memory with scopes that do not exist.
+// of derives the secret's key for a scope, date/region/service/aws4_request. Check the scope first, so that requests
+// can't fill the cache with invalid scopes.
 func (s *signingKeys) of(secret, scope string) []byte {
 	id := keyID{secret, scope}
 	s.mu.RLock()

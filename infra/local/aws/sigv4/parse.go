@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// signature is what a request says about how it was signed, before any of it is believed.
+// signature holds a request's unverified claims about how it was signed.
 type signature struct {
 	service       string // that it must be for
 	accessKey     string
@@ -20,10 +20,10 @@ type signature struct {
 	payload       string // the payload hash in the canonical request
 
 	presigned bool
-	life      time.Duration // of a presigned URL
+	life      time.Duration // validity of a presigned URL
 }
 
-// parse finds the signature in the header or in the query and checks its form.
+// parse finds the signature in the header or the query and checks its form.
 func parse(r *http.Request, query url.Values, service string) (*signature, *Error) {
 	inHeader, inQuery := r.Header.Get("Authorization"), query.Has("X-Amz-Algorithm") || query.Has("X-Amz-Signature")
 	switch {

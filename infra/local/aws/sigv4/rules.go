@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// problem is a reason to refuse a signature. Each family of services has its own code for it.
+// problem is a reason to refuse a signature. Each family of services has its own error code for it.
 type problem int
 
 const (
@@ -17,8 +17,8 @@ const (
 	malformedQuery
 	noDate
 	noPayloadHash
-	wrongTime // of a signature in the header
-	expired   // of a presigned URL; also one that is not valid yet
+	wrongTime // for a signature in the header
+	expired   // for a presigned URL, also one that is not valid yet
 	wrongScope
 	wrongScopeInQuery
 	unsignedHeader
@@ -26,17 +26,18 @@ const (
 	wrongSignature
 )
 
-// serviceS3 is the one service that encodes the path once, leaves it as it is and lets the body be signed by its hash.
+// serviceS3 is the only service that encodes the path once, does not normalise it and lets the body be signed by its
+// hash.
 const serviceS3 = "s3"
 
-// The longest that the signer's clock may be from ours.
+// Maximum differences between the signer's clock and ours.
 const (
 	maxSkewS3 = 15 * time.Minute
 	maxSkew   = 5 * time.Minute
 )
 
-// Error says why a request is refused, with the error code that the service has for it and a sentence for the
-// developer. Neither holds a secret or the signature that was expected.
+// Error states why a request is refused, with the service's error code and a sentence for the developer. Neither
+// contains a secret or the expected signature.
 type Error struct {
 	Code    string
 	Message string
@@ -56,7 +57,7 @@ func refuse(service string, p problem, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// s3Code is a code from the list "Error responses" of the S3 API reference.
+// s3Code returns a code from the list "Error responses" of the S3 API reference.
 func s3Code(p problem) string {
 	switch p {
 	case malformedURL:
@@ -81,7 +82,7 @@ func s3Code(p problem) string {
 	return "InternalError"
 }
 
-// jsonCode is a code from "Error handling with DynamoDB", which all services that speak JSON share.
+// jsonCode returns a code from "Error handling with DynamoDB", which all services with a JSON protocol share.
 func jsonCode(p problem) string {
 	switch p {
 	case notSigned:
@@ -96,8 +97,8 @@ func jsonCode(p problem) string {
 	return "InternalFailure"
 }
 
-// QueryCode is the name that the Query protocol has for an error code of the JSON protocol ("Common errors" of the SES
-// API reference): SES answers with it, and SQS names it beside the other.
+// QueryCode returns the Query protocol's name for an error code of the JSON protocol ("Common errors" of the SES API
+// reference). SES responds with it, and SQS sends it beside the other.
 func QueryCode(code string) string {
 	switch code {
 	case "MissingAuthenticationTokenException":

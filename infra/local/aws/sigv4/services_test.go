@@ -17,7 +17,7 @@ import (
 	"recordbridge/infra/local/aws/sigv4"
 )
 
-// servicePath holds characters that a second encoding encodes again, and names that a normalisation leaves alone.
+// servicePath contains characters that a second encoding encodes again, and names that normalisation leaves unchanged.
 const servicePath = "https://api.test/a%20b/c%2Fd/e~f/?x=1%202"
 
 const content = `{"TableName":"items"}`
@@ -27,7 +27,7 @@ func hashOf(body string) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// serviceSigned signs a call to a service as the SDK does: the hash of the body goes into no header.
+// serviceSigned signs a call to a service as the SDK does: no header contains the hash of the body.
 func serviceSigned(t *testing.T, url, service string, at time.Time) *http.Request {
 	t.Helper()
 	r := send(t, http.MethodPost, url, content)
@@ -54,7 +54,7 @@ func servicePresigned(t *testing.T, service string) *http.Request {
 	return send(t, http.MethodPost, signed, content)
 }
 
-func TestOtherServicesAcceptWhatTheSDKSignsAndLeaveTheBodyReadable(t *testing.T) {
+func TestVerifyAcceptsSDKSignatureAndKeepsBodyReadable(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]*http.Request{
 		"in the header":            serviceSigned(t, servicePath, "dynamodb", signedAt),
@@ -88,7 +88,7 @@ func moved(r *http.Request, path string) *http.Request {
 	return r
 }
 
-func TestEachFamilyOfServicesHasItsOwnCodes(t *testing.T) {
+func TestErrorCodesMatchServiceFamily(t *testing.T) {
 	t.Parallel()
 	const invalid, incomplete = "InvalidSignatureException", "IncompleteSignatureException"
 	swap := func(old, replacement string) func(*http.Request) {
@@ -164,7 +164,7 @@ func TestEachFamilyOfServicesHasItsOwnCodes(t *testing.T) {
 	}
 }
 
-func TestAPresignedCallToAnotherServiceExpires(t *testing.T) {
+func TestPresignedCallToOtherServiceExpires(t *testing.T) {
 	t.Parallel()
 	_, err := sigv4.New("us-east-1", secrets).Verify(servicePresigned(t, "dynamodb"), "dynamodb",
 		signedAt.Add(61*time.Second))
@@ -173,7 +173,7 @@ func TestAPresignedCallToAnotherServiceExpires(t *testing.T) {
 	}
 }
 
-func TestABodyThatBreaksOffIsNoRefusal(t *testing.T) {
+func TestTruncatedBodyIsNotRefusal(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("connection lost")
 	r := serviceSigned(t, servicePath, "dynamodb", signedAt)
@@ -183,7 +183,7 @@ func TestABodyThatBreaksOffIsNoRefusal(t *testing.T) {
 	}
 }
 
-func TestOneVerifierServesManyDaysAndClientsAtOnce(t *testing.T) {
+func TestVerifierServesManyDaysAndClientsConcurrently(t *testing.T) {
 	t.Parallel()
 	verifier := sigv4.New("us-east-1", secrets)
 	var clients sync.WaitGroup
@@ -205,7 +205,7 @@ func TestOneVerifierServesManyDaysAndClientsAtOnce(t *testing.T) {
 	}
 }
 
-func TestTheQueryProtocolHasNamesOfItsOwn(t *testing.T) {
+func TestQueryCodeMapsJSONCodes(t *testing.T) {
 	t.Parallel()
 	if got := sigv4.QueryCode("UnknownOperationException"); got != "UnknownOperationException" {
 		t.Errorf("got %s, want a code without another name unchanged", got)

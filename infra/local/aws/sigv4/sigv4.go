@@ -1,6 +1,6 @@
 // Package sigv4 verifies AWS Signature Version 4 as the services do, in the Authorization header or in a presigned URL.
-// It owns the signature alone: what the caller may do is for the IAM middleware, and whether an S3 object matches its
-// declared hash is for S3, which streams it; the bodies of all other services are read and hashed here.
+// It owns only the signature. The IAM middleware decides on permissions, and S3, which streams objects, verifies that
+// an object matches its declared hash; the bodies of all other services are read and hashed here.
 package sigv4
 
 import (
@@ -17,26 +17,25 @@ const (
 	unsignedPayload = "UNSIGNED-PAYLOAD"
 	contentHash     = "X-Amz-Content-Sha256"
 
-	maxExpires = 7 * 24 * time.Hour // the longest life of a presigned URL
+	maxExpires = 7 * 24 * time.Hour // maximum validity of a presigned URL
 )
 
-// Verifier checks the signatures of calls to one region. Create it with New; its methods may be called from many
-// goroutines.
+// Verifier verifies the signatures of calls to one region. Create it with New. It is safe for concurrent use.
 type Verifier struct {
 	region string
 	secret func(accessKey string) (string, bool)
 	keys   signingKeys
 }
 
-// New makes the Verifier of a region for the access keys that secret knows.
+// New returns the Verifier of a region for the access keys that secret recognises.
 func New(region string, secret func(accessKey string) (string, bool)) *Verifier {
 	return &Verifier{region: region, secret: secret}
 }
 
 // Verify checks that r is signed for the service ("dynamodb", "s3"; its name in the credential scope), with the secret
-// of its access key, at about the time now, and returns that access key. A refusal is an *Error; another error means
-// that the body could not be read. Except for S3 the body is read whole, and put back as one that has a method
-// Bytes() []byte. Rules: "AWS Signature Version 4" in the IAM user guide and, for S3, in its API reference.
+// of its access key, at about the time now, and returns that access key. A refusal is an *Error; any other error means
+// that the body could not be read. Except for S3, Verify reads the complete body and replaces it by one that has a
+// method Bytes() []byte. Rules: "AWS Signature Version 4" in the IAM user guide and, for S3, in its API reference.
 func (v *Verifier) Verify(r *http.Request, service string, now time.Time) (string, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

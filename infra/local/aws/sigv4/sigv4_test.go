@@ -14,7 +14,7 @@ import (
 	"recordbridge/infra/local/aws/sigv4"
 )
 
-// path holds the characters that URL encoders treat differently, encoded as the SDK encodes a key.
+// path contains the characters that URL encoders treat differently, encoded as the SDK encodes a key.
 const path = "https://s3.test/exports/live/org%20a/t%2B1/c~d%27e/%C3%BC%25.ndjson?list-type=2&prefix=a%20b%2Fc&empty="
 
 var signedAt = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -77,7 +77,7 @@ func setQuery(r *http.Request, name, value string) {
 	r.URL.RawQuery = query.Encode()
 }
 
-// check wants the code of the refusal, or "" for acceptance.
+// check requires the code of the refusal, or acceptance if it is "".
 func check(t *testing.T, r *http.Request, now time.Time, want string) {
 	t.Helper()
 	key, err := sigv4.New("us-east-1", secrets).Verify(r, "s3", now)
@@ -92,7 +92,7 @@ func check(t *testing.T, r *http.Request, now time.Time, want string) {
 	}
 }
 
-func TestVerifyAcceptsWhatTheSDKSigns(t *testing.T) {
+func TestVerifyAcceptsSDKSignatures(t *testing.T) {
 	t.Parallel()
 	check(t, headerSigned(t, "Worker"), signedAt, "")
 	check(t, presigned(t, "Worker", "600"), signedAt, "")
@@ -107,7 +107,7 @@ func TestVerifyAcceptsWhatTheSDKSigns(t *testing.T) {
 	check(t, withTrace, signedAt, "")
 }
 
-func TestVerifyRefusesAnyTamperedPartOfAHeaderSignedRequest(t *testing.T) {
+func TestVerifyRefusesTamperedHeaderSignedRequest(t *testing.T) {
 	t.Parallel()
 	swap := func(name, old, replacement string) func(*http.Request) {
 		return func(r *http.Request) {
@@ -167,7 +167,7 @@ func cutSignature(r *http.Request) {
 	r.Header.Set("Authorization", kept+"Signature=")
 }
 
-func TestVerifyRefusesAnyTamperedPartOfAPresignedURL(t *testing.T) {
+func TestVerifyRefusesTamperedPresignedURL(t *testing.T) {
 	t.Parallel()
 	set := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { setQuery(r, name, value) }
@@ -215,7 +215,7 @@ func TestVerifyRefusesAnyTamperedPartOfAPresignedURL(t *testing.T) {
 	}
 }
 
-func TestVerifyHoldsTheClock(t *testing.T) {
+func TestVerifyChecksSigningTime(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		build func(*testing.T) *http.Request
@@ -264,7 +264,7 @@ func TestVerifyHoldsTheClock(t *testing.T) {
 	}
 }
 
-func TestVerifySignsThePayloadHashOfAPresignedUploadThatPinsIt(t *testing.T) {
+func TestVerifyChecksPinnedPayloadHashOfPresignedUpload(t *testing.T) {
 	t.Parallel()
 	r := send(t, http.MethodPut, path, "body")
 	hash := strings.Repeat("ab", 32)

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// QueueInfo is one queue with what a person wants to know about it beyond its numbers.
+// QueueInfo describes one queue for people, beyond its message counts.
 type QueueInfo struct {
 	QueueState
 
 	ARN         string
-	Oldest      time.Time // when the oldest message was sent; zero when there is none
-	DeadLetters string    // name of the queue that takes what fails here; "" is none
-	MaxReceives int       // how often a message is received before it goes there
-	Serves      []string  // names of the queues whose dead letters these are
+	Oldest      time.Time // send time of the oldest message; zero if there is none
+	DeadLetters string    // name of the queue's dead-letter queue; "" if it has none
+	MaxReceives int       // receives of a message before it becomes a dead letter
+	Serves      []string  // names of the queues whose dead letters it holds
 }
 
-// Peeked is one message, looked at without a receive: the look changes nothing.
+// Peeked is one message, inspected without a receive, which changes nothing.
 type Peeked struct {
 	ID        string    `json:"id"`
 	Body      string    `json:"body"`
 	Sent      time.Time `json:"sent"`
-	VisibleAt time.Time `json:"visible_at"` // when it can be received (again); in the past when it can be received now
+	VisibleAt time.Time `json:"visible_at"` // when it can next be received; in the past if it can be received now
 	Receives  int       `json:"receives"`
 	State     string    `json:"state"`            // "visible", "in flight" or "delayed"
-	Source    string    `json:"source,omitempty"` // ARN of the queue that a dead letter failed in
+	Source    string    `json:"source,omitempty"` // ARN of the queue in which a dead letter failed
 }
 
 // view shows the queues to people.
@@ -59,8 +59,8 @@ func (v view) Details() []QueueInfo {
 	return all
 }
 
-// Peek returns up to limit messages of the queue, the oldest first, in whatever state; ok is false when there is no
-// such queue.
+// Peek returns up to limit messages of the queue, the oldest first, in any state; ok is false if there is no such
+// queue.
 func (v view) Peek(queue string, limit int) (messages []Peeked, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -90,7 +90,7 @@ func (v view) Peek(queue string, limit int) (messages []Peeked, ok bool) {
 	return messages[:min(limit, len(messages))], true
 }
 
-// oldest is when the oldest message was sent, zero when there is none.
+// oldest returns the send time of the oldest message, or the zero time if there is none.
 func (q *queue) oldest(now time.Time) time.Time {
 	var first time.Time
 	for _, m := range q.messages {
@@ -106,8 +106,8 @@ type QueueState struct {
 	Name       string
 	Visible    int  // can be received now
 	InFlight   int  // received, neither deleted nor visible again
-	Delayed    int  // sent with a delay that still runs
-	DeadLetter bool // another queue sends here what it could not deliver
+	Delayed    int  // sent with a delay that has not passed
+	DeadLetter bool // is the dead-letter queue of another queue
 }
 
 // Snapshot returns all queues, sorted by name.

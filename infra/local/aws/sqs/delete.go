@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// deletion names a delivered message, or one entry of DeleteMessageBatch, where ID names the entry.
+// deletion identifies a delivered message, or one entry of DeleteMessageBatch, which ID names.
 type deletion struct {
 	ID            string `json:"Id"`
 	ReceiptHandle string
@@ -47,8 +47,8 @@ func (o messageOperations) deleteMessageBatch(_ context.Context, in *deleteMessa
 		func(e deletion) (any, error) { return deleted{ID: e.ID}, o.delete(q, e) })
 }
 
-// delete deletes the message. With the handle of an earlier delivery it succeeds and deletes nothing: that is what
-// the API reference warns of, and what a consumer meets that worked longer than its visibility timeout.
+// delete deletes the message. With the handle of an earlier delivery it succeeds and deletes nothing. The API reference
+// warns of that; it affects a consumer that exceeds its visibility timeout.
 func (o messageOperations) delete(q *queue, in deletion) error {
 	r, err := readHandle(in.ReceiptHandle)
 	if err != nil {
@@ -61,7 +61,7 @@ func (o messageOperations) delete(q *queue, in deletion) error {
 	return o.commit(record{Kind: kindDelete, Queue: q.name, ID: m.ID})
 }
 
-// purgePause is how long SQS refuses a second purge (API reference, PurgeQueue).
+// purgePause is the time after a purge during which SQS refuses another one (API reference, PurgeQueue).
 const purgePause = time.Minute
 
 type purgeQueueInput struct {

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Disorder is what a standard queue may do to whoever believes in order and in exactly once. It is asked for each
-// message that a receive takes: which of the candidates, oldest first, is taken, and whether that one can be received
-// again at once, as if it had been delivered twice.
+// Disorder simulates the reordering and duplicates that a standard queue may produce. It is called for each message
+// that a receive takes. It returns which of the candidates, oldest first, is taken, and whether that one can be
+// received again immediately, as if it had been delivered twice.
 type Disorder func(queue string, candidates int) (pick int, twice bool)
 
-// Disturb makes d decide about every message that is received from now on; nil gives them oldest first and once. A pick
-// that is not among the candidates means the nearest one. Both deliveries of a doubled message count as receives, and
-// the receipt handles of both are valid.
+// Disturb makes d decide about every message that is received from now on; with nil, messages are received once, oldest
+// first. A pick outside the candidates means the nearest candidate. Both deliveries of a doubled message count as
+// receives, and both receipt handles are valid.
 func (o *receiveOperations) Disturb(d Disorder) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.draw = d
 }
 
-// next removes the message that the next receive gets from the schedule of q, nil when none is visible, and tells
-// whether it is one that will be delivered twice.
+// next removes the next message to receive from the schedule of q and reports whether it will be delivered twice. It
+// returns nil if no message is visible.
 func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice bool) {
 	if o.draw == nil {
 		return q.next(now), false
@@ -36,8 +36,8 @@ func (o *receiveOperations) next(q *queue, now time.Time) (m *message, twice boo
 	return m, twice
 }
 
-// visible returns the messages that can be received, the one that has been visible longest first. Like queue.next, it
-// lets those past the retention period vanish.
+// visible returns the messages that can be received, in the order in which they became visible. Like queue.next, it
+// drops messages past the retention period.
 func (q *queue) visible(now time.Time) []*message {
 	var found []*message
 	for _, m := range q.messages {

@@ -11,7 +11,8 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-// scripted is a Disorder that gives the answers one after the other, then order and once, and notes what it was asked.
+// scripted is a Disorder that returns the given results in sequence, then the regular order without duplicates, and
+// records its arguments.
 type scripted struct {
 	answers []answer
 	asked   []question
@@ -37,7 +38,7 @@ func (s *scripted) draw(queue string, candidates int) (pick int, twice bool) {
 	return next.pick, next.twice
 }
 
-func TestAPickDecidesWhichMessageComes(t *testing.T) {
+func TestDisorderPickSelectsMessage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	url := b.queue("jobs", nil)
@@ -56,7 +57,7 @@ func TestAPickDecidesWhichMessageComes(t *testing.T) {
 	}
 }
 
-func TestAMessageThatIsDeliveredTwiceHasTwoValidHandles(t *testing.T) {
+func TestDoubledMessageHasTwoValidHandles(t *testing.T) {
 	t.Parallel()
 	for name, deleteFirst := range map[string]bool{"the first deletes": true, "the second deletes": false} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestAMessageThatIsDeliveredTwiceHasTwoValidHandles(t *testing.T) {
 	}
 }
 
-func TestADuplicateDoesNotComeInTheSameBatch(t *testing.T) {
+func TestDuplicateIsNotInSameBatch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	url := b.queue("jobs", nil)
@@ -105,7 +106,7 @@ func TestADuplicateDoesNotComeInTheSameBatch(t *testing.T) {
 	}
 }
 
-func TestTheHandlesOfADoubledMessageEndWithTheNextDelivery(t *testing.T) {
+func TestDoubledMessageHandlesEndWithNextDelivery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -118,12 +119,12 @@ func TestTheHandlesOfADoubledMessageEndWithTheNextDelivery(t *testing.T) {
 		b.deleteMessage(url, first.ReceiptHandle)
 		b.deleteMessage(url, second.ReceiptHandle)
 		<-time.After(31 * time.Second)
-		b.one(url) // neither deleted it
+		b.one(url) // neither receive deleted it
 		b.deleteMessage(url, third.ReceiptHandle)
 	})
 }
 
-func TestADuplicateCountsAsAReceive(t *testing.T) {
+func TestDuplicateCountsAsReceive(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	live, dead := b.pair("exports", "2")
@@ -139,7 +140,7 @@ func TestADuplicateCountsAsAReceive(t *testing.T) {
 	}
 }
 
-func TestExpiredMessagesAreNoCandidates(t *testing.T) {
+func TestDisorderCandidatesExcludeExpiredMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -161,7 +162,7 @@ func TestExpiredMessagesAreNoCandidates(t *testing.T) {
 	})
 }
 
-// kept is a journal that another server can be fed with.
+// kept is a journal that another server can replay.
 type kept struct{ records []json.RawMessage }
 
 func (k *kept) Append(_ string, record any) error {
@@ -170,7 +171,7 @@ func (k *kept) Append(_ string, record any) error {
 	return err
 }
 
-func TestWithoutADisorderMessagesComeInOrderAndOnce(t *testing.T) {
+func TestMessagesArriveOnceInOrderWithoutDisorder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	url := b.queue("jobs", nil)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Dump implements wire.Service: the queues, then their messages in the order in which they came, each with what has
-// happened to it since, so that timers, counts and receipt handles go on.
+// Dump implements wire.Service. It emits the queues, then their messages in order of arrival, each with its history, so
+// that timers, counts and receipt handles stay valid.
 func (s *Server) Dump(emit func(record any) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

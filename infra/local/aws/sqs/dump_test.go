@@ -16,11 +16,11 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// twin is a server and one that was started twice on what the first appended. Both get the same calls.
+// twin is a server and one that was started twice from the first one's records. Both get the same calls.
 type twin struct{ before, after *sqs.Server }
 
-// restarted is a new server after two starts: one that reads what was appended, and one that
-// reads what the first dumps.
+// restarted returns a new server after two starts: one that reads the appended records, and one that reads the first
+// one's dump.
 func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	first, second := sqs.New("http://127.0.0.1:4566", wire.Discard{}), sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	for _, record := range journal.records {
@@ -41,7 +41,7 @@ func restarted(t *rapid.T, journal *kept) *sqs.Server {
 	return second
 }
 
-// ask serves one call, whatever its answer.
+// ask serves one call and ignores its response.
 func ask(t *rapid.T, server *sqs.Server, operation, body string) string {
 	request := httptest.NewRequestWithContext(t.Context(), "POST", "/", strings.NewReader(body))
 	request.Header.Set("X-Amz-Target", "AmazonSQS."+operation)
@@ -56,7 +56,7 @@ func someQueue(t *rapid.T) string {
 	return fmt.Sprintf(queueURL, rapid.SampledFrom([]string{"live", "live", "dead"}).Draw(t, "queue"))
 }
 
-// act makes some changes, of which some are refused. It knows the receipt handles of earlier deliveries.
+// act makes some changes, including refused ones. It uses the receipt handles of earlier deliveries.
 func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 	queue := someQueue(t)
 	handle := "none"
@@ -94,7 +94,7 @@ func act(t *rapid.T, server *sqs.Server, handles *[]string) {
 	}
 }
 
-// same gives both servers a call and compares their answers.
+// same sends a call to both servers and compares their responses.
 func (w twin) same(t *rapid.T, operation, body string) {
 	before, after := ask(t, w.before, operation, body), ask(t, w.after, operation, body)
 	if diff := cmp.Diff(before, after); diff != "" {
@@ -102,14 +102,14 @@ func (w twin) same(t *rapid.T, operation, body string) {
 	}
 }
 
-// goOn uses all handles, then receives for as long as anything can still come.
+// goOn uses all handles, then receives until no more messages can arrive.
 func (w twin) goOn(t *rapid.T, handles []string) {
 	for _, handle := range handles {
 		if rapid.Bool().Draw(t, "delete") {
 			w.same(t, "DeleteMessage", fmt.Sprintf(`{%s,"ReceiptHandle":%q}`, someQueue(t), handle))
 		}
 	}
-	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // refused when the last purge is not long ago
+	if rapid.IntRange(0, 3).Draw(t, "purge") == 0 { // refused if the last purge was recent
 		w.same(t, "PurgeQueue", `{`+someQueue(t)+`}`)
 	}
 	for range 60 {
@@ -126,10 +126,10 @@ func (w twin) goOn(t *rapid.T, handles []string) {
 	}
 }
 
-func TestAllThatConsumersCanSeeSurvivesTwoStarts(t *testing.T) {
+func TestVisibleStateSurvivesTwoStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		// A bubble has no deadline, so the *testing.T is not shown as one.
+		// A bubble has no deadline, so the *testing.T is wrapped.
 		rapid.Check(struct{ testing.TB }{t}, func(t *rapid.T) {
 			journal := &kept{}
 			server := sqs.New("http://127.0.0.1:4566", journal)

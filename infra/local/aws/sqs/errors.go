@@ -6,8 +6,8 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// queryCode is the code that SQS used before it spoke JSON. SDKs prefer it over the new one, so code that compares
-// strings sees "AWS.SimpleQueueService.NonExistentQueue" while errors.As still finds *types.QueueDoesNotExist.
+// queryCode returns the code that SQS used in the Query protocol. SDKs prefer it over the new one, so code that
+// compares strings sees "AWS.SimpleQueueService.NonExistentQueue" while errors.As still finds *types.QueueDoesNotExist.
 func queryCode(code string) string {
 	switch code {
 	case "QueueDoesNotExist":
@@ -22,7 +22,7 @@ func queryCode(code string) string {
 	}
 }
 
-// unsupported refuses what SQS has and the embedded one has not, in the plural.
+// unsupported refuses a feature of SQS, named in the plural, that the embedded one lacks.
 func unsupported(what string) error {
 	return wire.Fail("UnsupportedOperation", "The embedded SQS has no %s.", what)
 }
@@ -31,7 +31,7 @@ func missing(parameter string) error {
 	return wire.Fail("MissingParameter", "The request must contain the parameter %s.", parameter)
 }
 
-// exceeded are the errors that SQS answers with 403.
+// exceeded returns an error that SQS sends with status 403.
 func exceeded(code, message string) error {
 	return &wire.Error{Code: code, Message: message, Status: http.StatusForbidden}
 }
@@ -42,7 +42,7 @@ func outOfRange(parameter string, value, low, high int) error {
 		value, parameter, low, high)
 }
 
-// ranged returns *value when it lies in [low, high], fallback when the caller gave none.
+// ranged returns *value if it is in [low, high], or fallback if the caller gave none.
 func ranged(parameter string, value *int, fallback, low, high int) (int, error) {
 	if value == nil {
 		return fallback, nil

@@ -6,28 +6,29 @@ import (
 	"time"
 )
 
-// A group is a noisy neighbour from so many messages in flight on, when they are more than a tenth of the queue's
-// (developer guide, "How Amazon SQS fair queues work"). SQS also judges by the time that consumers spend on a group,
-// which is left out here: what the laptop shows of fairness is the less that SQS does.
+// A group is a noisy neighbour if it has at least this many messages in flight and they are more than a tenth of the
+// queue's (developer guide, "How Amazon SQS fair queues work"). SQS also considers the time that consumers spend on a
+// group, which is omitted here: the laptop shows less fairness than SQS.
 const (
 	noisyFrom  = 30
 	noisyTenth = 10
 )
 
-// flights counts which messages are in flight, by group. The zero value is of an empty queue.
+// flights counts the messages in flight by group. The zero value belongs to an empty queue.
 type flights struct {
 	groups map[string]int
 	total  int
 	ends   landings
 }
 
-// landing is when a flight ends by itself. One that has ended otherwise stays until then.
+// landing is the time at which a message's visibility timeout passes. It stays in the heap even if the message leaves
+// flight earlier.
 type landing struct {
 	at      time.Time
 	message *message
 }
 
-// landings is a heap, the next one on top.
+// landings is a heap with the earliest time on top.
 type landings []landing
 
 // Len implements heap.Interface.
@@ -50,7 +51,7 @@ func (l *landings) Pop() any {
 	return next
 }
 
-// note counts a message whose visibility has changed.
+// note updates the count for a message whose visibility has changed.
 func (f *flights) note(m *message) {
 	f.forget(m)
 	if m.Receives == 0 || !m.VisibleAt.After(m.Received) {
@@ -77,7 +78,7 @@ func (f *flights) forget(m *message) {
 	}
 }
 
-// settle ends the flights whose visibility timeout is over.
+// settle stops counting the messages whose visibility timeout has passed.
 func (f *flights) settle(now time.Time) {
 	for len(f.ends) > 0 && !f.ends[0].at.After(now) {
 		ended := heap.Pop(&f.ends).(landing) // the heap holds nothing else
@@ -87,8 +88,8 @@ func (f *flights) settle(now time.Time) {
 	}
 }
 
-// noise is how many messages of a noisy group are in flight, 0 of a quiet one. Messages without a group are
-// each a group of its own.
+// noise returns the number of messages in flight of a noisy group, or 0 for a quiet one. Each message without a group
+// is its own group.
 func (f *flights) noise(group string) int {
 	n := f.groups[group]
 	if group == "" || n < noisyFrom || n*noisyTenth <= f.total {
@@ -97,8 +98,8 @@ func (f *flights) noise(group string) int {
 	return n
 }
 
-// compare orders two messages as a receive takes them: those of quiet groups before those of noisy ones, of noisy
-// groups the one with the fewest in flight, and then by how long they have been visible.
+// compare orders two messages as a receive takes them: first those of quiet groups, then those of noisy groups with the
+// fewest messages in flight, and then by how long they have been visible.
 func (f *flights) compare(a, b *message) int {
 	return cmp.Or(cmp.Compare(f.noise(a.GroupID), f.noise(b.GroupID)), a.compare(b))
 }

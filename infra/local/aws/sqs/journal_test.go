@@ -26,7 +26,7 @@ func (j *fullDisk) Append(string, any) error {
 	return nil
 }
 
-func TestNothingChangesWhenTheJournalFails(t *testing.T) {
+func TestNothingChangesWhenJournalFails(t *testing.T) {
 	t.Parallel()
 	var disk fullDisk
 	server := sqs.New("http://127.0.0.1:4566", &disk)
@@ -57,7 +57,7 @@ func TestNothingChangesWhenTheJournalFails(t *testing.T) {
 	}
 }
 
-func TestRecordsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestReplayRefusesInvalidRecords(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
 		"no record":            `5`,

@@ -19,7 +19,7 @@ import (
 
 const inFlightLimit = 120_000
 
-// crowded is a server whose queue "jobs" has n messages in flight for an hour, and two that can be received.
+// crowded returns a server whose queue "jobs" has n messages in flight for an hour, and two receivable ones.
 func crowded(t *testing.T, n int) *sqs.Server {
 	t.Helper()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
@@ -42,7 +42,7 @@ func crowded(t *testing.T, n int) *sqs.Server {
 	return server
 }
 
-// One test for all, because so many messages take a second.
+// One test covers everything, because creating so many messages takes a second.
 func TestTooManyMessagesInFlight(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestTooManyMessagesInFlight(t *testing.T) {
 	})
 }
 
-func TestASecondPurgeWaitsAMinute(t *testing.T) {
+func TestSecondPurgeIsRefusedForOneMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -95,7 +95,7 @@ func TestASecondPurgeWaitsAMinute(t *testing.T) {
 	})
 }
 
-func TestAShorterRetentionTakesOldMessagesAway(t *testing.T) {
+func TestShorterRetentionDropsOldMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -117,7 +117,7 @@ func TestAShorterRetentionTakesOldMessagesAway(t *testing.T) {
 	})
 }
 
-func TestAChangeOfAttributesIsDated(t *testing.T) {
+func TestAttributeChangeUpdatesModifiedTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

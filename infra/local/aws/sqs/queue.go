@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// message is one message as it stands in its queue and, on the day it was sent, in the journal.
+// message is one message, in its queue and, when it is sent, in the journal.
 type message struct {
 	ID            string    `json:"id"`
 	Body          string    `json:"body"`
@@ -22,21 +22,21 @@ type message struct {
 	Received      time.Time `json:"received,omitzero"`
 	Receives      int       `json:"receives,omitempty"`
 	FirstHandle   int       `json:"first_handle,omitempty"` // the earliest delivery whose receipt handle is valid
-	Doubled       bool      `json:"doubled,omitempty"`      // the latest delivery left a copy that can be received
+	Doubled       bool      `json:"doubled,omitempty"`      // the latest delivery left a receivable copy
 	VisibleAt     time.Time `json:"visible_at"`
-	SourceARN     string    `json:"source_arn,omitempty"` // the queue that a dead letter failed in
+	SourceARN     string    `json:"source_arn,omitempty"` // ARN of the queue in which a dead letter failed
 
 	place uint64
-	index int  // in its group's schedule, -1 while it is outside
+	index int  // in its group's schedule, -1 while outside
 	flies bool // counted as in flight
 }
 
-// handle is the receipt handle of the message's latest delivery.
+// handle returns the receipt handle of the message's latest delivery.
 func (m *message) handle() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(m.ID + "#" + strconv.Itoa(m.Receives)))
 }
 
-// receipt is what a receipt handle says: the message, and which of its deliveries.
+// receipt is a parsed receipt handle: the message and the number of its delivery.
 type receipt struct {
 	id       string
 	delivery int
@@ -55,7 +55,8 @@ func readHandle(handle string) (receipt, error) {
 	return receipt{id, delivery}, nil
 }
 
-// receive counts a delivery. The handles of earlier ones end with it, except that of the delivery that it doubles.
+// receive counts a delivery. It invalidates the handles of earlier deliveries, except that of the delivery that it
+// doubles.
 func (m *message) receive(at, until time.Time, doubled bool) {
 	m.Receives++
 	if !m.Doubled {
@@ -67,7 +68,7 @@ func (m *message) receive(at, until time.Time, doubled bool) {
 	}
 }
 
-// compare orders messages by when they become visible; those that do together keep the order in which they came.
+// compare orders messages by when they become visible, and those that do at the same time by arrival.
 func (m *message) compare(other *message) int {
 	return cmp.Or(m.VisibleAt.Compare(other.VisibleAt), cmp.Compare(m.place, other.place))
 }
@@ -80,8 +81,8 @@ type queue struct {
 	attributes map[string]string // as the caller set them
 	settings   settings          // the same, parsed
 	created    time.Time
-	modified   time.Time // when the attributes were set last
-	purged     time.Time // zero when never
+	modified   time.Time // when the attributes were last set
+	purged     time.Time // zero if never
 	messages   map[string]*message
 	groups     map[string]*schedule // by message group; those without one share the empty name
 	flights    flights
@@ -95,7 +96,7 @@ func newQueue(name string, created time.Time) *queue {
 	}
 }
 
-// received returns the message of a receipt, nil when it is gone or was delivered again since.
+// received returns the message of a receipt, or nil if it was deleted or has been delivered again.
 func (q *queue) received(r receipt, now time.Time) *message {
 	m, ok := q.messages[r.id]
 	if !ok || q.expired(m, now) || r.delivery < max(m.FirstHandle, 1) || r.delivery > m.Receives {
@@ -106,7 +107,7 @@ func (q *queue) received(r receipt, now time.Time) *message {
 
 func (q *queue) arn() string { return arnPrefix + q.name }
 
-// put gives m a place in the queue, or a new one after its VisibleAt changed.
+// put adds m to the queue, or moves it after its VisibleAt has changed.
 func (q *queue) put(m *message) {
 	q.messages[m.ID] = m
 	group, ok := q.groups[m.GroupID]
@@ -137,9 +138,9 @@ func (q *queue) clear(at time.Time) {
 	q.messages, q.groups, q.flights, q.purged = map[string]*message{}, map[string]*schedule{}, flights{}, at
 }
 
-// next removes a message from its schedule and returns it, nil when none is visible: of the groups in their fair
-// order, the one that has been visible longest. Messages past the retention period vanish here, as they do in
-// SQS without anyone asking.
+// next removes a message from its schedule and returns it, or nil if none is visible. From the groups in fair order, it
+// takes the message that has been visible longest. It drops messages past the retention period, which SQS does in the
+// background.
 func (q *queue) next(now time.Time) *message {
 	q.flights.settle(now)
 	var first *message
@@ -158,7 +159,7 @@ func (q *queue) next(now time.Time) *message {
 	return first
 }
 
-// head is the visible message on top of a group's schedule, nil when none is.
+// head returns the visible message on top of a group's schedule, or nil if there is none.
 func (q *queue) head(group *schedule, now time.Time) *message {
 	for len(*group) > 0 && !(*group)[0].VisibleAt.After(now) {
 		m := (*group)[0]
@@ -170,7 +171,7 @@ func (q *queue) head(group *schedule, now time.Time) *message {
 	return nil
 }
 
-// nextVisible is when the next message can be received, if there is one.
+// nextVisible returns the time from which the next message can be received, if there is one.
 func (q *queue) nextVisible() (at time.Time, ok bool) {
 	for _, group := range q.groups {
 		if len(*group) > 0 && (!ok || (*group)[0].VisibleAt.Before(at)) {
@@ -185,7 +186,7 @@ func (q *queue) expired(m *message, now time.Time) bool {
 	return now.Sub(m.Sent) > q.settings.retention
 }
 
-// counts returns how many messages can be received now, wait for a consumer's answer, and wait for their delay.
+// counts returns the numbers of messages that can be received now, are in flight, and are delayed.
 func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 	for _, m := range q.messages {
 		switch {
@@ -201,16 +202,16 @@ func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 	return visible, inFlight, delayed
 }
 
-// room is how many messages more may be in flight.
+// room returns how many more messages may be in flight.
 func (q *queue) room(now time.Time) int {
 	if len(q.messages) < maxInFlight {
-		return maxInFlight // at least as many as there are messages
+		return maxInFlight // more than the queue has messages
 	}
 	_, inFlight, _ := q.counts(now)
 	return max(maxInFlight-inFlight, 0)
 }
 
-// schedule is a heap of a group's messages, the one that is visible first on top.
+// schedule is a heap of a group's messages with the earliest visible on top.
 type schedule []*message
 
 // Len implements heap.Interface.

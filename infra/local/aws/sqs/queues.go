@@ -21,7 +21,7 @@ type queueURLOutput struct {
 	QueueURL string `json:"QueueUrl"`
 }
 
-// queueOperations create, describe, change and purge queues.
+// queueOperations creates, describes, changes and purges queues.
 type queueOperations struct {
 	*ledger
 
@@ -52,8 +52,8 @@ func (o *queueOperations) createQueue(_ context.Context, in *createQueueInput) (
 	return queueURLOutput{QueueURL: o.urlOf(in.QueueName)}, err
 }
 
-// checkAttributes refuses what parseSettings refuses, and a dead-letter queue that does not exist
-// yet or is the queue itself.
+// checkAttributes refuses attributes that parseSettings refuses, and a dead-letter queue that does not exist or is the
+// queue itself.
 func (o *queueOperations) checkAttributes(name string, attributes map[string]string) error {
 	parsed, err := parseSettings(attributes)
 	if err != nil || parsed.deadLetterARN == "" {
@@ -69,7 +69,7 @@ func (o *queueOperations) checkAttributes(name string, attributes map[string]str
 	}
 }
 
-// differs names an attribute whose value is not the queue's, "" when all are.
+// differs returns the name of an attribute whose value differs from the queue's, or "" if there is none.
 func (q *queue) differs(attributes map[string]string) string {
 	own := q.describe(time.Now())
 	for name, value := range attributes {
@@ -128,7 +128,7 @@ func (o *queueOperations) getQueueAttributes(_ context.Context, in *getQueueAttr
 	return getQueueAttributesOutput{Attributes: selected(all, in.AttributeNames)}, nil
 }
 
-// selected returns the entries of all that are named; "All" names every one.
+// selected returns the named entries of all; "All" selects every entry.
 func selected(all map[string]string, names []string) map[string]string {
 	if slices.Contains(names, "All") {
 		return all
@@ -142,7 +142,7 @@ func selected(all map[string]string, names []string) map[string]string {
 	return out
 }
 
-// describe returns every attribute of the queue: defaults, what was set, and what is counted.
+// describe returns every attribute of the queue: defaults, set values and counts.
 func (q *queue) describe(now time.Time) map[string]string {
 	all := defaults()
 	for name, value := range q.attributes {

@@ -18,9 +18,9 @@ type receiveMessageInput struct {
 	MaxNumberOfMessages         *int
 	WaitTimeSeconds             *int
 	VisibilityTimeout           *int
-	AttributeNames              []string // the older name of the next field
+	AttributeNames              []string // older name of the next field
 	MessageSystemAttributeNames []string
-	MessageAttributeNames       []string // refused: there are none
+	MessageAttributeNames       []string // refused: messages have none
 }
 
 type receiveMessageOutput struct {
@@ -35,7 +35,7 @@ type received struct {
 	Attributes    map[string]string `json:",omitempty"`
 }
 
-// poll is one ReceiveMessage with its defaults filled in.
+// poll is one ReceiveMessage call with its defaults filled in.
 type poll struct {
 	queueURL   string
 	max        int
@@ -45,7 +45,7 @@ type poll struct {
 	system     []string
 }
 
-// receiveOperations receive messages, and bury those that were received too often.
+// receiveOperations receives messages and moves those received too often to the dead-letter queue.
 type receiveOperations struct {
 	*ledger
 
@@ -63,7 +63,7 @@ func (o *receiveOperations) receiveMessage(ctx context.Context, in *receiveMessa
 			return receiveMessageOutput{Messages: messages}, err
 		}
 		if !again.sleep(ctx) {
-			return receiveMessageOutput{}, nil // the caller hung up
+			return receiveMessageOutput{}, nil // the caller disconnected
 		}
 	}
 }
@@ -99,13 +99,13 @@ func (o *receiveOperations) newPoll(in *receiveMessageInput) (poll, error) {
 	}, nil
 }
 
-// pause is how long an empty poll may sleep, and what ends it earlier.
+// pause limits the sleep of an empty poll and holds the channel that ends it early.
 type pause struct {
 	length time.Duration
 	wake   <-chan struct{}
 }
 
-// sleep returns false when ctx ended.
+// sleep returns false if ctx ended.
 func (p *pause) sleep(ctx context.Context) bool {
 	timer := time.NewTimer(p.length)
 	defer timer.Stop()
@@ -117,15 +117,15 @@ func (p *pause) sleep(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// taken is a message that a receive takes.
+// taken is a message taken by a receive.
 type taken struct {
 	*message
 
 	twice bool
 }
 
-// take makes up to p.max visible messages invisible and returns them. Without any it says how long to sleep before
-// the next try, nil when the poll is over.
+// take makes up to p.max visible messages invisible and returns them. If there are none, it returns how long to sleep
+// before the next try, or nil if the poll is over.
 func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,7 +139,7 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 		return nil, nil, exceeded("OverLimit", "Too many messages are in flight.")
 	}
 	chosen, err := o.choose(q, most, now)
-	// A failing journal must not lose the messages that choose took out of the schedule.
+	// If the journal fails, the messages that choose took from the schedule must not be lost.
 	defer func() {
 		for _, m := range chosen {
 			if m.index < 0 {
@@ -173,8 +173,8 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 	return nil, &pause{length: length, wake: q.wake}, nil
 }
 
-// choose takes up to most messages out of the schedule of q and buries those that were received too often. The messages
-// come with an error, too: they are still those of the queue.
+// choose takes up to most messages from the schedule of q and moves those received too often to the dead-letter queue.
+// It also returns messages with an error, since they still belong to the queue.
 func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, error) {
 	var chosen []taken
 	for len(chosen) < most {
@@ -193,7 +193,7 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 	return chosen, nil
 }
 
-// bury moves m to the dead-letter queue when it was received too often. SQS does so when the next consumer asks.
+// bury moves m to the dead-letter queue if it was received too often. Like SQS, it does so at the next receive.
 func (o *receiveOperations) bury(q *queue, m *message, now time.Time) (bool, error) {
 	target := o.findARN(q.settings.deadLetterARN)
 	if target == nil || m.Receives < q.settings.maxReceives {

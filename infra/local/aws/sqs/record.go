@@ -9,17 +9,17 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-// record is one change as it stands in the journal. Which fields count depends on Kind.
+// record is one change in the journal. Kind determines which fields are used.
 type record struct {
 	Kind       string            `json:"kind"`
 	Queue      string            `json:"queue"`
 	Attributes map[string]string `json:"attributes,omitempty"` // kindCreate, kindAttributes
 	Message    *message          `json:"message,omitempty"`    // kindSend
-	ID         string            `json:"id,omitempty"`         // the message's id for all below
+	ID         string            `json:"id,omitempty"`         // id of the message, for all kinds below
 	At         time.Time         `json:"at,omitzero"`          // when it happened
 	Until      time.Time         `json:"until,omitzero"`       // kindReceive: invisible until then
-	Twice      bool              `json:"twice,omitempty"`      // kindReceive: a copy stays
-	Target     string            `json:"target,omitempty"`     // kindBury, kindRevive: the queue it goes to
+	Twice      bool              `json:"twice,omitempty"`      // kindReceive: a copy stays visible
+	Target     string            `json:"target,omitempty"`     // kindBury, kindRevive: the target queue
 	NewID      string            `json:"new_id,omitempty"`     // kindRevive
 }
 
@@ -31,20 +31,20 @@ const (
 	kindDelete     = "delete"
 	kindPurge      = "purge"
 	kindBury       = "bury"   // moved to the dead-letter queue
-	kindRevive     = "revive" // moved out of it by StartMessageMoveTask
+	kindRevive     = "revive" // moved back by StartMessageMoveTask
 )
 
-// ledger holds the queues of one account behind one lock, and journals their changes.
+// ledger holds the queues of one account behind one lock and journals their changes.
 type ledger struct {
 	journal wire.Journal
 
 	mu     sync.Mutex
 	queues map[string]*queue
-	placed uint64 // messages that ever got a place in a queue; orders those that become visible at the same time
+	placed uint64 // messages ever added to a queue; orders those that become visible at the same time
 }
 
-// commit stores r and then lets it take effect. Nothing else changes queues and messages, so a replay of all records
-// ends in the same state. The caller holds the mutex.
+// commit journals r and then applies it. Nothing else changes queues and messages, so replaying all records yields the
+// same state. The caller holds the mutex.
 func (l *ledger) commit(r record) error {
 	if err := l.journal.Append(serviceName, r); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (q *queue) set(attributes map[string]string, at time.Time) error {
 	return nil
 }
 
-// with returns the queue's attributes as they would be after a change.
+// with returns the queue's attributes after a change.
 func (q *queue) with(attributes map[string]string) map[string]string {
 	merged := map[string]string{}
 	maps.Copy(merged, q.attributes)

@@ -15,7 +15,7 @@ import (
 
 type startMessageMoveTaskInput struct {
 	SourceARN string `json:"SourceArn"`
-	// What follows is refused.
+	// The following parameters are refused.
 	DestinationARN string `json:"DestinationArn"`
 	PerSecond      *int   `json:"MaxNumberOfMessagesPerSecond"`
 }
@@ -24,11 +24,11 @@ type startMessageMoveTaskOutput struct {
 	TaskHandle string
 }
 
-// moveOperations redrive dead letters.
+// moveOperations redrives dead letters.
 type moveOperations struct{ *ledger }
 
-// startMessageMoveTask moves every visible dead letter back to the queue it came from. SQS does it in the background;
-// here it is done when the call returns.
+// startMessageMoveTask moves every visible dead letter back to its source queue. SQS does so in the background; here
+// the move is complete when the call returns.
 func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessageMoveTaskInput) (any, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -57,7 +57,7 @@ func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessage
 	}()
 	for m := source.next(now); m != nil; m = source.next(now) {
 		target := o.findARN(m.SourceARN)
-		if target == nil { // sent to the dead-letter queue directly: it has no way back
+		if target == nil { // sent directly to the dead-letter queue, so it has no source
 			stay = append(stay, m)
 			continue
 		}
@@ -81,7 +81,7 @@ func (l *ledger) isDeadLetterQueue(q *queue) bool {
 	return false
 }
 
-// parseRedrive reads a RedrivePolicy. The empty text takes the policy away.
+// parseRedrive parses a RedrivePolicy. An empty text removes the policy.
 func parseRedrive(text string) (deadLetterARN string, maxReceives int, err error) {
 	if text == "" {
 		return "", 0, nil

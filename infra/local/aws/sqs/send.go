@@ -17,7 +17,7 @@ import (
 const invalidCharacters = "Invalid characters found. Valid unicode characters are #x9 | #xA | #xD | #x20 to #xD7FF | " +
 	"#xE000 to #xFFFD | #x10000 to #x10FFFF"
 
-// groupID: API reference, SendMessage.
+// groupID follows the API reference, SendMessage.
 var groupID = regexp.MustCompile("^[!-~]{1,128}$")
 
 type sendMessageInput struct {
@@ -25,9 +25,9 @@ type sendMessageInput struct {
 	MessageBody    string
 	DelaySeconds   *int
 	MessageGroupID *string `json:"MessageGroupId"`
-	// MessageSystemAttributes can be traceHeader alone, as in SQS.
+	// MessageSystemAttributes may contain only traceHeader, as in SQS.
 	MessageSystemAttributes map[string]attributeValue
-	// What follows is refused: a standard queue has no deduplication, and nobody here reads attributes.
+	// The following parameters are refused: a standard queue has no deduplication, and no consumer reads attributes.
 	MessageDeduplicationID *string `json:"MessageDeduplicationId"`
 	MessageAttributes      map[string]any
 }
@@ -38,7 +38,7 @@ type sent struct {
 	MD5OfMessageSystemAttributes string `json:",omitempty"`
 }
 
-// messageOperations send and delete messages.
+// messageOperations sends and deletes messages.
 type messageOperations struct{ *ledger }
 
 func (o messageOperations) sendMessage(_ context.Context, in *sendMessageInput) (any, error) {
@@ -104,8 +104,8 @@ func (in *sendMessageInput) check() error {
 	return in.checkTrace()
 }
 
-// forbidden reports whether a message body may not hold r. JSON decoding turns bytes that are no UTF-8 into U+FFFD,
-// which is allowed, so such bodies pass here as they do in SQS.
+// forbidden reports whether a message body must not contain r. JSON decoding turns invalid UTF-8 into U+FFFD, which is
+// allowed, so such bodies are accepted as in SQS.
 func forbidden(r rune) bool {
 	return (r < 0x20 && r != '\t' && r != '\n' && r != '\r') || r == 0xFFFE || r == 0xFFFF || !utf8.ValidRune(r)
 }

@@ -19,15 +19,15 @@ const (
 	attributeRedrive    = "RedrivePolicy"
 )
 
-// settings are the attributes of a queue that can be set here, parsed.
+// settings holds the supported attributes of a queue in parsed form.
 type settings struct {
 	visibility    int // seconds
 	retention     time.Duration
-	deadLetterARN string // "" without a redrive policy
+	deadLetterARN string // "" if there is no redrive policy
 	maxReceives   int
 }
 
-// defaults are the attributes of a queue that nobody has set.
+// defaults returns the default attributes of a queue.
 func defaults() map[string]string {
 	return map[string]string{
 		attributeVisibility: "30", attributeRetention: "345600", "DelaySeconds": "0", "ReceiveMessageWaitTimeSeconds": "0",
@@ -35,7 +35,7 @@ func defaults() map[string]string {
 	}
 }
 
-// isUnset tells a name that may be asked for and has no value while nobody has set it.
+// isUnset reports whether name may be requested but has no value by default.
 func isUnset(name string) bool {
 	return slices.Contains([]string{
 		"KmsMasterKeyId", "KmsDataKeyReusePeriodSeconds", "Policy", "RedriveAllowPolicy", attributeRedrive,
@@ -43,7 +43,7 @@ func isUnset(name string) bool {
 	}, name)
 }
 
-// parseSettings reads the attributes that a caller may set.
+// parseSettings parses the attributes that a caller may set.
 func parseSettings(attributes map[string]string) (settings, error) {
 	out := settings{visibility: 30, retention: 345_600 * time.Second}
 	for name, text := range attributes {

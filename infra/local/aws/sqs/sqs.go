@@ -1,10 +1,10 @@
-// Package sqs owns the embedded SQS: standard queues with delay, visibility timeout, long polling, dead-letter
-// queues and their redrive, spoken in AWS JSON 1.0. It has no FIFO queues, no queue policies, no deletion of queues
-// and no real distribution: a message is delivered twice, or out of order, only when its visibility timeout runs
-// out or Disturb has it so.
+// Package sqs owns the embedded SQS: standard queues with delay, visibility timeout, long polling, dead-letter queues
+// and their redrive, in AWS JSON 1.0. It has no FIFO queues, queue policies or deletion of queues, and is not
+// distributed: a message is delivered twice, or out of order, only if its visibility timeout expires or Disturb causes
+// it.
 //
-// Times come from package time alone, so the whole service runs under the virtual clock of testing/synctest.
-// Rules without a source of their own follow the Amazon SQS API reference and developer guide.
+// All times come from package time, so the complete service runs under the virtual clock of testing/synctest. Rules
+// without a cited source follow the Amazon SQS API reference and developer guide.
 package sqs
 
 import (
@@ -33,8 +33,8 @@ type Server struct {
 	operations map[string]wire.Operation
 }
 
-// New makes an empty service. Queue URLs start with baseURL, such as "http://127.0.0.1:4566"; every change goes into
-// journal before it takes effect.
+// New returns an empty service. Queue URLs start with baseURL, such as "http://127.0.0.1:4566". Every change is written
+// to journal before it takes effect.
 func New(baseURL string, journal wire.Journal) *Server {
 	l := &ledger{journal: journal, queues: map[string]*queue{}}
 	queues := &queueOperations{ledger: l, baseURL: strings.TrimSuffix(baseURL, "/")}
@@ -88,7 +88,8 @@ func (s *Server) Replay(raw json.RawMessage) error {
 	return s.apply(r)
 }
 
-// find returns the queue of a queue URL. Host and port are not compared: a container reaches us under another name.
+// find returns the queue of a queue URL. Host and port are not compared, since a container reaches us under a different
+// name.
 func (l *ledger) find(queueURL string) (*queue, error) {
 	if queueURL == "" {
 		return nil, missing("QueueUrl")
@@ -99,7 +100,7 @@ func (l *ledger) find(queueURL string) (*queue, error) {
 	}
 	name := address[len(address)-1]
 	if address[len(address)-2] != account {
-		name = "" // a queue of somebody else
+		name = "" // another account's queue
 	}
 	return l.named(name)
 }
@@ -112,7 +113,7 @@ func (l *ledger) named(name string) (*queue, error) {
 	return q, nil
 }
 
-// findARN returns the queue with the ARN arn, nil when there is none.
+// findARN returns the queue with the ARN, or nil if there is none.
 func (l *ledger) findARN(arn string) *queue {
 	name, ok := strings.CutPrefix(arn, arnPrefix)
 	if !ok {

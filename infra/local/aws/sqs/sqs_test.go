@@ -11,7 +11,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-// bench is one embedded AWS with a genuine SQS client in the same process.
+// bench is one embedded AWS with a real SQS client in the same process.
 type bench struct {
 	*sdk.Client
 
@@ -37,7 +37,7 @@ func (b bench) queue(name string, attributes map[string]string) *string {
 	return out.QueueUrl
 }
 
-// pair makes a queue and its dead-letter queue "dead".
+// pair creates a queue and its dead-letter queue "dead".
 func (b bench) pair(name, maxReceives string) (live, dead *string) {
 	b.t.Helper()
 	dead = b.queue("dead", nil)

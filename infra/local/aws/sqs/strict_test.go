@@ -9,7 +9,7 @@ import (
 	"recordbridge/infra/local/aws/wire"
 )
 
-func TestAnAddressNamesAQueueOfThisAccount(t *testing.T) {
+func TestQueueURLMustNameOwnAccount(t *testing.T) {
 	t.Parallel()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	call(t, server, "CreateQueue", `{"QueueName":"jobs"}`, http.StatusOK)
@@ -28,8 +28,8 @@ func TestAnAddressNamesAQueueOfThisAccount(t *testing.T) {
 	call(t, server, "ReceiveMessage", `{"QueueUrl":"http://container:1/000000000000/jobs"}`, http.StatusOK)
 }
 
-// What SQS has and the embedded one has not must not be accepted and ignored.
-func TestWhatIsLeftOutIsRefused(t *testing.T) {
+// Unsupported features of SQS must not be accepted and ignored.
+func TestUnsupportedFeaturesAreRefused(t *testing.T) {
 	t.Parallel()
 	server := sqs.New("http://127.0.0.1:4566", wire.Discard{})
 	call(t, server, "CreateQueue", `{"QueueName":"jobs"}`, http.StatusOK)

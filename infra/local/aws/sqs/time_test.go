@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/aws/sqs"
 )
 
-func TestDelayVisibilityAndRedriveRunOnTheVirtualClock(t *testing.T) {
+func TestDelayVisibilityAndRedriveUseVirtualClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -42,7 +42,7 @@ func TestDelayVisibilityAndRedriveRunOnTheVirtualClock(t *testing.T) {
 	})
 }
 
-func TestALongPollEndsWhenAMessageComesAndNotLater(t *testing.T) {
+func TestLongPollEndsWhenMessageArrives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -64,7 +64,7 @@ func TestALongPollEndsWhenAMessageComesAndNotLater(t *testing.T) {
 	})
 }
 
-func TestALongPollEndsWithItsContext(t *testing.T) {
+func TestLongPollEndsWithContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -97,7 +97,7 @@ func TestOnlyTheLatestReceiptHandleDeletes(t *testing.T) {
 		third := b.one(url) // the stale handle deleted nothing
 		b.deleteMessage(url, second.ReceiptHandle)
 		b.deleteMessage(url, third.ReceiptHandle)
-		b.deleteMessage(url, third.ReceiptHandle) // a repetition is no error
+		b.deleteMessage(url, third.ReceiptHandle) // repeating it is not an error
 		<-time.After(time.Hour)
 		if got := b.receive(url, 0); len(got) != 0 {
 			t.Errorf("got %q after it was deleted", bodies(got))
@@ -105,7 +105,7 @@ func TestOnlyTheLatestReceiptHandleDeletes(t *testing.T) {
 	})
 }
 
-func TestMessagesVanishAfterTheRetentionPeriod(t *testing.T) {
+func TestMessagesExpireAfterRetentionPeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -118,7 +118,7 @@ func TestMessagesVanishAfterTheRetentionPeriod(t *testing.T) {
 	})
 }
 
-func TestDeadLettersGoBackAsNewMessages(t *testing.T) {
+func TestRedriveMovesDeadLettersAsNewMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -145,7 +145,7 @@ func TestDeadLettersGoBackAsNewMessages(t *testing.T) {
 	})
 }
 
-func TestSnapshotCountsWhatTheConsoleShows(t *testing.T) {
+func TestSnapshotCountsMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

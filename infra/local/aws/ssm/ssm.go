@@ -1,7 +1,7 @@
-// Package ssm owns the embedded Systems Manager Parameter Store: named parameters with a version number, spoken in
-// AWS JSON 1.1. It has no secure strings, lists, hierarchy queries, history, labels, policies or tags.
+// Package ssm owns the embedded Systems Manager Parameter Store: named parameters with a version number, in AWS JSON
+// 1.1. It has no secure strings, lists, hierarchy queries, history, labels, policies or tags.
 //
-// Rules without a source of their own follow the AWS Systems Manager API reference.
+// Rules without a cited source follow the AWS Systems Manager API reference.
 package ssm
 
 import (
@@ -31,7 +31,7 @@ type Server struct {
 	parameters map[string]parameter // by name
 }
 
-// parameter is one parameter as it stands in memory and, whole, in the journal.
+// parameter is one parameter, in memory and, complete, in the journal.
 type parameter struct {
 	Name     string    `json:"name"`
 	Type     string    `json:"type"`
@@ -40,7 +40,7 @@ type parameter struct {
 	Modified time.Time `json:"modified"`
 }
 
-// New makes an empty service; every change goes into journal before it takes effect.
+// New returns an empty service. Every change is written to journal before it takes effect.
 func New(journal wire.Journal) *Server {
 	s := &Server{journal: journal, parameters: map[string]parameter{}}
 	s.JSONService = wire.JSONService{ServiceName: serviceName, Version: "1.1", Operations: map[string]wire.Operation{
@@ -74,5 +74,5 @@ func (s *Server) Dump(emit func(record any) error) error {
 	return nil
 }
 
-// arn puts a slash between prefix and name when the name brings none.
+// arn returns the parameter's ARN, with a slash before a name that does not begin with one.
 func (p parameter) arn() string { return arnPrefix + "/" + strings.TrimPrefix(p.Name, "/") }

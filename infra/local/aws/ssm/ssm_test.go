@@ -13,7 +13,7 @@ import (
 	"recordbridge/infra/local/aws"
 )
 
-func TestAParameterIsFoundByItsARN(t *testing.T) {
+func TestParameterIsFoundByARN(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	for _, name := range []string{"plain", "/path/name", strings.Repeat("/b", 15)} {
@@ -29,8 +29,8 @@ func TestAParameterIsFoundByItsARN(t *testing.T) {
 	}
 }
 
-// What Parameter Store refuses besides is in the scripts of infra/test/conformance.
-func TestWhatIsLeftOutIsRefused(t *testing.T) {
+// The scripts of infra/test/conformance cover Parameter Store's other refusals.
+func TestUnsupportedFeaturesAreRefused(t *testing.T) {
 	t.Parallel()
 	client := newClient(t)
 	for name, kind := range map[string]types.ParameterType{

@@ -17,18 +17,18 @@ import (
 // maxBody is above every request limit of the JSON services (DynamoDB's 16 MB BatchWriteItem is the largest).
 const maxBody = 17 << 20
 
-// Error is an AWS error answer of a JSON service.
+// Error is an AWS error response of a JSON service.
 type Error struct {
 	Code    string         // "ConditionalCheckFailedException"
-	Message string         // AWS's wording, as far as our code or a reader of a log can see it
-	Status  int            // HTTP status; 400 when zero
+	Message string         // AWS's wording, if our code or a reader of a log can see it
+	Status  int            // HTTP status; zero means 400
 	Fields  map[string]any // further members of the body, such as "Item" or "CancellationReasons"
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// Fail makes an Error with status 400.
+// Fail returns an Error with status 400.
 func Fail(code, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -36,11 +36,11 @@ func Fail(code, format string, args ...any) error {
 // Operation is one decoded operation of a JSON service.
 type Operation func(ctx context.Context, body []byte) (any, error)
 
-// JSONService is what the services of the AWS JSON protocol have in common. They embed it.
+// JSONService holds the common parts of the services with the AWS JSON protocol. They embed it.
 type JSONService struct {
-	ServiceName string               // as Name says it
+	ServiceName string               // returned by Name
 	Version     string               // of the protocol: "1.0" or "1.1"
-	Operations  map[string]Operation // by their names
+	Operations  map[string]Operation // by name
 }
 
 // Name implements Service.
@@ -65,8 +65,8 @@ func Typed[In any](f func(ctx context.Context, in *In) (any, error)) Operation {
 	}
 }
 
-// Body returns the body of r, which can be read again afterwards. Package sigv4 has read it before and left one that
-// knows its bytes, so that the middleware, which looks into it several times, copies nothing.
+// Body returns the body of r, which can be read again afterwards. Package sigv4 has already read it and replaced it by
+// one that provides its bytes, so middleware can inspect it several times without copying.
 func Body(r *http.Request) ([]byte, error) {
 	if kept, ok := r.Body.(interface{ Bytes() []byte }); ok {
 		return kept.Bytes(), nil
@@ -88,7 +88,7 @@ func Target(r *http.Request) string {
 	return name
 }
 
-// ServeJSON answers r with one of ops in the AWS JSON protocol of the given version ("1.0" or "1.1").
+// ServeJSON serves r with one of ops in the AWS JSON protocol of the given version ("1.0" or "1.1").
 func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[string]Operation) {
 	body, err := Body(r)
 	if err != nil {
@@ -112,7 +112,7 @@ func ServeJSON(w http.ResponseWriter, r *http.Request, version string, ops map[s
 	writeJSON(w, version, http.StatusOK, out)
 }
 
-// WriteJSONError writes err as AWS's JSON services do; an error that is no *Error becomes InternalServerError.
+// WriteJSONError writes err as AWS's JSON services do. An error that is not an *Error becomes InternalServerError.
 func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	failure, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -123,7 +123,7 @@ func WriteJSONError(w http.ResponseWriter, version string, err error) {
 	writeJSON(w, version, max(failure.Status, http.StatusBadRequest), body)
 }
 
-// Appender is an answer that writes its own JSON: encoding/json would read again whatever a Marshaler has written.
+// Appender is a response that writes its own JSON: encoding/json would scan a Marshaler's output again.
 type Appender interface {
 	AppendJSON(to []byte) []byte
 }
@@ -141,8 +141,8 @@ func writeJSON(w http.ResponseWriter, version string, status int, value any) {
 		status, body = http.StatusInternalServerError, []byte(`{"__type":"InternalServerError"}`)
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-"+version)
-	// DynamoDB's clients compare it and complain about every answer that has none.
+	// DynamoDB's clients verify it and log a warning for every response without one.
 	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that went away needs no answer
+	_, _ = w.Write(body) // the client may have disconnected
 }
