@@ -22,13 +22,14 @@ HOSTILE    := Hostile|SlowServer|LateEveryAnswer|HowMuchItBears|Chaos|WhateverSe
 # The linter analyses code with the common flags, but is itself built without them, so it isn't rebuilt.
 LINT     = $$(env -u CGO_ENABLED GOFLAGS=-buildvcs=false go tool -modfile=infra/tools/go.mod -n golangci-lint)
 SOAK    ?= 10m
+BASE    ?= $(shell git rev-parse --quiet --verify origin/main || echo HEAD^)
 CACHE   := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/recordbridge-ci
 SERVERS ?= $(CACHE)/servers
 # Go's tools have spare memory but few cores, so they collect garbage less often. Tests of memory limits don't use this.
 race lint conformance build runner: export GOGC := 400
 FOLDERS := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard functions/*/bootstrap)))))
 
-.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs clean runner ctl goflags
+.PHONY: help run local-sam local-stack upgrade demo deploy smoke e2e test test-ui test-browser race soak conformance contract ccda endpoint lint lint-template fmt check ui pages freemail domains build bench docs sample clean runner ctl goflags
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,7 +60,7 @@ deploy: domains ## build and deploy the stack of ENV (dev, staging or prod) with
 
 # Both targets use a stack from a run file (RUN, by default the one of make run) or by name (STACK). BASE_URL is its
 # base URL; INBOX_URL receives webhooks.
-smoke: ## check a running stack from outside, safe for production: BASE_URL, STACK or RUN (docs/operate/operations.md, "Smoke test")
+smoke: ## check a running stack from outside, safe for production: BASE_URL, STACK or RUN (docs/operate/deploy.md, "Smoke test")
 	@$(BUILD) -o build/smoke ./infra/smoke
 	@build/smoke $(if $(BASE_URL),-base-url '$(BASE_URL)') \
 		$(if $(STACK),-stack '$(STACK)',$(if $(RUN),-outputs '$(RUN)')) $(if $(INBOX_URL),-inbox '$(INBOX_URL)') $(ARGS)
@@ -169,9 +170,12 @@ build-%Function:
 bench: ## run the benchmarks; record the figures in docs/develop/performance.md
 	go test -run '^$$' -bench . -benchmem ./shared/... ./infra/local/... ./infra/test/e2e ./infra/test/process
 
-docs: ## write the generated tables in docs/develop/architecture.md and docs/reference/ccda.md
+docs: ## write the generated tables in docs/develop/architecture.md and docs/reference/ccda-tables.md
 	go run ./infra/functiontable
 	go run ./infra/ccdadocs
+
+sample: ## print N (30) random sentences of the change since BASE (origin/main, or HEAD^; empty: all) for the reading check of CONTRIBUTING.md
+	@go run ./infra/sample -n $(or $(N),30) -base '$(BASE)' $(if $(SEED),-seed $(SEED)) $(if $(GROUP),-group $(GROUP))
 
 clean: ## remove build output and the files of make run
 	rm -rf build .local .aws-sam

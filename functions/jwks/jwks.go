@@ -16,8 +16,8 @@ import (
 // Route is the endpoint's path.
 const Route = "/.well-known/jwks.json"
 
-// maxAge is how long caches keep the set. A new key signs nothing before this has passed; see
-// docs/operate/operations.md.
+// maxAge is the cache lifetime of the key set. A new key signs nothing before this time has passed; see
+// docs/operate/secrets.md.
 const maxAge = time.Hour
 
 // Deps holds the endpoint's dependencies.

@@ -175,7 +175,8 @@ func TestEmptyListReturnsCursor(t *testing.T) {
 	}
 }
 
-// Everybody gets each type of docs/guide/webhooks.md but for the extensions, which are asked for by their names.
+// The default list contains every type of docs/guide/webhook-reference.md except extensions, which must be requested by
+// name.
 func TestExtensionsAreListedOnlyWhenRequested(t *testing.T) {
 	t.Parallel()
 	for kind, isServed := range map[webhook.Type]bool{

@@ -67,7 +67,7 @@ func resources(documents []converted) string {
 		}
 		rows = append(rows, row)
 	}
-	all := []string{"all"}
+	all := []string{"Total"}
 	for _, d := range documents {
 		sum := 0
 		for _, n := range d.report.Resources {
@@ -111,15 +111,15 @@ func omissions(documents []converted) string {
 		})
 	}
 	if len(rows) == 0 {
-		return "Nothing is left out of them.\n"
+		return "Nothing is left out.\n"
 	}
-	return markdown([]string{"What", "Why", "Times", "In"}, rows)
+	return markdown([]string{"Element", "Reason", "Times", "Documents"}, rows)
 }
 
-// markdown is a table.
+// markdown returns a table. It does not pad cells, since a wide table would be mostly white space.
 func markdown(head []string, rows [][]string) string {
 	var text strings.Builder
-	line := func(cells []string) { fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | ")) }
+	line := func(cells []string) { fmt.Fprintf(&text, "|%s|\n", strings.Join(cells, "|")) }
 	line(head)
 	line(slices.Repeat([]string{"---"}, len(head)))
 	for _, row := range rows {

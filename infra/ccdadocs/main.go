@@ -1,10 +1,9 @@
-// Command ccdadocs writes the tables of docs/reference/ccda.md: what the documents that the project has, and the
-// public ones where they are on this machine, are converted to, what of them is left out and why, and which
-// rule takes which template.
+// Command ccdadocs writes the tables of docs/reference/ccda-tables.md: the resources of the project's documents, and of
+// the public ones if this machine has them, the omissions with their reasons, and the rules with their templates.
 //
 //	go run ./infra/ccdadocs
 //
-// It runs at the top of the repository. Tables of documents that are not here stay as they are.
+// Run it at the top of the repository. Tables of documents that are missing here stay unchanged.
 package main
 
 import (
@@ -25,7 +24,7 @@ func main() {
 
 func run(args []string) error {
 	flags := flag.NewFlagSet("ccdadocs", flag.ContinueOnError)
-	file := flags.String("o", "docs/reference/ccda.md", "document whose tables are to be renewed")
+	file := flags.String("o", "docs/reference/ccda-tables.md", "document whose tables are renewed")
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("read the flags: %w", err)
 	}

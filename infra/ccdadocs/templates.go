@@ -18,44 +18,57 @@ const (
 	testdata  = converter + "/testdata"
 )
 
-// templates has a row for each rule: the templates that it takes, what they become, and which tests and documents have
-// one of them.
+// rule is a rule of the converter with the templates that it handles.
+type rule struct {
+	name, target, folder string
+	roots                []string
+	tested               []string // tests and documents that have one of the templates
+}
+
+// templates returns a table with a row for each rule.
 func templates(root string) (string, error) {
+	all, err := rules(root)
+	if err != nil {
+		return "", err
+	}
+	rows := make([][]string, 0, len(all))
+	for _, r := range all {
+		by := fmt.Sprintf("[%s](../../%s/%s)", r.folder, converter, r.folder)
+		rows = append(rows, []string{r.name, "`" + strings.Join(r.roots, "` `") + "`", r.target, by})
+	}
+	return markdown([]string{"Name", "Templates", "Becomes", "By"}, rows), nil
+}
+
+// rules lists the converter's rules by folder and template.
+func rules(root string) ([]rule, error) {
 	folder := root + "/" + converter
 	tests, err := readAll(
 		folder+"/*_test.go", folder+"/*/*_test.go", folder+"/section/*/*_test.go", root+"/"+testdata+"/*.xml",
 	)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	type rule struct{ name, target, folder string }
-	var order []rule
-	roots := map[rule][]string{}
+	var all []rule
 	for _, t := range ccda.Templates() {
-		r := rule{t.Name, t.Target, t.Folder}
-		if roots[r] == nil {
-			order = append(order, r)
+		i := slices.IndexFunc(all, func(r rule) bool {
+			return r.name == t.Name && r.target == t.Target && r.folder == t.Folder
+		})
+		if i < 0 {
+			i, all = len(all), append(all, rule{name: t.Name, target: t.Target, folder: t.Folder})
 		}
-		roots[r] = append(roots[r], t.Root)
+		all[i].roots = append(all[i].roots, t.Root)
 	}
-	slices.SortFunc(order, func(a, b rule) int {
-		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(roots[a][0], roots[b][0]))
+	slices.SortFunc(all, func(a, b rule) int {
+		return cmp.Or(cmp.Compare(a.folder, b.folder), cmp.Compare(a.roots[0], b.roots[0]))
 	})
-	rows := make([][]string, 0, len(order))
-	for _, r := range order {
-		var tested []string
+	for i, r := range all {
 		for _, name := range slices.Sorted(maps.Keys(tests)) {
-			if slices.ContainsFunc(roots[r], func(root string) bool { return has(tests[name], root) }) {
-				tested = append(tested, name)
+			if slices.ContainsFunc(r.roots, func(root string) bool { return has(tests[name], root) }) {
+				all[i].tested = append(all[i].tested, name)
 			}
 		}
-		by := fmt.Sprintf("[%s](../%s/%s)", r.folder, converter, r.folder)
-		rows = append(rows, []string{
-			r.name, "`" + strings.Join(roots[r], "` `") + "`", r.target, by,
-			strings.Join(tested, ", "),
-		})
 	}
-	return markdown([]string{"Name", "Templates", "Becomes", "By", "Tested in"}, rows), nil
+	return all, nil
 }
 
 // has reports whether a text contains a template or its variant for a section with required entries, which has ".1"
@@ -83,7 +96,8 @@ func readAll(patterns ...string) (map[string][]byte, error) {
 	return texts, nil
 }
 
-// without has a row for each template of documents that has no rule of its own.
+// without returns a table of the documents' templates without a rule of their own, with the number of uses, grouped by
+// how they are read.
 func without(documents []converted) string {
 	if len(documents) == 0 {
 		return ""
@@ -105,13 +119,20 @@ func without(documents []converted) string {
 			}
 		}
 	}
-	rows := make([][]string, 0, len(counts))
+	const part, other = "part of the surrounding statement", "section, class and mood, or a general Observation"
+	uses := map[string][]string{}
 	for _, root := range slices.Sorted(maps.Keys(counts)) {
-		taken := "as part of what is around it"
+		way := part
 		if generic[root] {
-			taken = "by its section, class and mood, or as a general Observation"
+			way = other
 		}
-		rows = append(rows, []string{"`" + root + "`", count(counts[root]), taken})
+		uses[way] = append(uses[way], fmt.Sprintf("`%s` (%d)", root, counts[root]))
 	}
-	return markdown([]string{"Template", "Times", "Taken"}, rows)
+	var rows [][]string
+	for _, way := range []string{part, other} {
+		if len(uses[way]) > 0 {
+			rows = append(rows, []string{way, strings.Join(uses[way], ", ")})
+		}
+	}
+	return markdown([]string{"Read as", "Templates (uses)"}, rows)
 }

@@ -142,7 +142,7 @@ func (s session) verified(ctx context.Context, chain func() (string, error), fil
 type unfoundedError struct{ report audit.Report }
 
 func (u *unfoundedError) Error() string {
-	return "the chain is broken: see docs/operate/operations.md, Who changed what"
+	return "the chain is broken: see docs/operate/audit.md, Broken chain"
 }
 
 func (u *unfoundedError) shown() any { return u.report }

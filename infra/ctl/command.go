@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// command is one thing that ctl does. All that is told of it, here and in docs/operate/operations.md, is made of this.
+// command is one command of ctl. Its help text and its entry in docs/operate/ctl.md are generated from it.
 type command struct {
 	name     string   // its words, one to three
 	flags    string   // as users write them; one line for each form

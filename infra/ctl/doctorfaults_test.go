@@ -54,7 +54,7 @@ func TestDoctorFindsEachFault(t *testing.T) {
 		},
 		"the hashing secret is gone": {
 			put("KeyHashingSecret", "gone"),
-			"KeyHashingSecret can't be read", "Rotating a secret",
+			"KeyHashingSecret can't be read", "Rotate a versioned secret",
 		},
 		"the key for secrets is gone": {
 			put("SecretsKey", "arn:aws:kms:us-east-1:000000000000:key/00000000-0000-4000-8000-000000000000"),

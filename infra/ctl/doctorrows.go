@@ -96,7 +96,7 @@ func checkAudit(ctx context.Context, s session) []finding {
 			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The audit rows of %s can't be read: "+
 				"%v.", name, err))
 		case !report.Whole():
-			found = append(found, amiss("ctl audit verify"+flags+", then docs/operate/operations.md, Who changed what.",
+			found = append(found, amiss("ctl audit verify"+flags+", then docs/operate/audit.md, Broken chain.",
 				"The chain of %s is broken at row %d: %s.", name, report.Breaks[0].Seq, report.Breaks[0].What))
 		case report.Head.Seq == 0:
 			found = append(found, fine("%s has no audit rows.", name))

@@ -48,7 +48,7 @@ func checkKeys(ctx context.Context, s session) []finding {
 	found := []finding{unseen("Their functions don't start if they can't read them: search the logs for start.failed.",
 		"Operators can't read CursorSecret, DownloadSecret, LimitSecret, TokensKey or FilesKey.")}
 	if _, err := awssecret.Keyring(ctx, s.stack.Config, time.Now, s.stack.Outputs["KeyHashingSecret"]); err != nil {
-		found = append(found, amiss("docs/operate/operations.md, Rotating a secret.", "KeyHashingSecret can't be "+
+		found = append(found, amiss("docs/operate/secrets.md, Rotate a versioned secret.", "KeyHashingSecret can't be "+
 			"read: %v.", err))
 	} else {
 		found = append(found, fine("KeyHashingSecret is readable and has its current version."))
@@ -168,7 +168,7 @@ func checkAlarms(ctx context.Context, s session) []finding {
 	}
 	found := make([]finding, 0, len(described.Alarms))
 	for _, alarm := range described.Alarms {
-		found = append(found, amiss("See its runbook in docs/operate/operations.md, "+
+		found = append(found, amiss("See its runbook in docs/operate/monitoring.md, "+
 			"Alarms.", "%s is in ALARM.", alarm.AlarmName))
 	}
 	if len(found) == 0 {

@@ -90,33 +90,32 @@ func TestSynopsisMatchesFlags(t *testing.T) {
 	}
 }
 
-// TestOperationsDocumentListsEveryCommand compares the table of docs/operate/operations.md.
+// TestOperationsDocumentListsEveryCommand compares the commands with the code blocks under Commands in
+// docs/operate/ctl.md, where an indented line continues the previous one.
 func TestOperationsDocumentListsEveryCommand(t *testing.T) {
 	t.Parallel()
-	body, err := os.ReadFile("../../docs/operate/operations.md")
+	body, err := os.ReadFile("../../docs/operate/ctl.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want []string
 	for _, c := range commands() {
-		for way := range strings.SplitSeq(c.synopsis(), "\n") {
-			want = append(want, strings.ReplaceAll(way, "|", `\|`))
-		}
+		want = append(want, strings.Split(c.synopsis(), "\n")...)
 	}
-	section, _, _ := strings.Cut(string(body), "\nOutput is JSON.")
-	rows := regexp.MustCompile("(?m)^\\| `([a-z]+(?: [^`]+)?)`").FindAllStringSubmatch(section, -1)
-	got := make([]string, 0, len(rows))
-	for _, m := range rows {
-		got = append(got, m[1])
+	_, section, _ := strings.Cut(string(body), "\n## Commands\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var got []string
+	for _, block := range regexp.MustCompile("(?s)\n```\n(.*?)\n```\n").FindAllStringSubmatch(section, -1) {
+		got = append(got, strings.Split(regexp.MustCompile(`\n +`).ReplaceAllString(block[1], " "), "\n")...)
 	}
 	for _, line := range want {
 		if !slices.Contains(got, line) {
-			t.Errorf("docs/operate/operations.md has no row | `%s` |", line)
+			t.Errorf("docs/operate/ctl.md has no line %q", line)
 		}
 	}
 	for _, line := range got {
 		if !slices.Contains(want, line) {
-			t.Errorf("docs/operate/operations.md has a row for %q, which ctl does not have", line)
+			t.Errorf("docs/operate/ctl.md has a line %q, which ctl does not have", line)
 		}
 	}
 }

@@ -153,7 +153,7 @@ func report(out io.Writer, name string, deployed target.Stack) {
 		fmt.Fprintf(&text, "  %-18s %s\n", output, deployed.Outputs[output])
 	}
 	fmt.Fprintf(&text, `
-Next, in a new stack (docs/operate/operations.md):
+Next, in a new stack (docs/operate/ctl.md):
 
   make smoke STACK=%[1]s                                  # is it well?
   go run ./infra/ctl -stack %[1]s organisation create -name NAME

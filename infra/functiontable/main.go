@@ -1,6 +1,6 @@
-// Command functiontable writes the table of functions in docs/develop/architecture.md: of each function its routes or
-// triggers, the files of shared/ that its handler and wiring use, and what its role may touch. Routes and roles are
-// read from template.yaml, methods from docs/openapi.yaml, files from the source.
+// Command functiontable writes the table of functions in docs/develop/architecture.md. It lists each function's routes
+// or triggers, the files of shared/ that its handler and wiring use, and the resources that its role may access. Routes
+// and roles come from template.yaml, methods from docs/openapi.yaml, files from the source.
 //
 //	functiontable [-o docs/develop/architecture.md]
 package main
@@ -72,7 +72,7 @@ func functions(root string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		rows = append(rows, fmt.Sprintf("| [%s](../functions/%[1]s) | %s | %s | %s |\n", f.Folder,
+		rows = append(rows, fmt.Sprintf("| [%s](../../functions/%[1]s) | %s | %s | %s |\n", f.Folder,
 			strings.Join(triggers(f, methods), "<br>"), strings.Join(files, ", "), touched(f, names)))
 	}
 	slices.Sort(rows)

@@ -28,15 +28,15 @@ func TestFunctionTableNamesRoutesCodeAndPermissions(t *testing.T) {
 	folders, err := os.ReadDir(repository + "/functions")
 	expect.NoError(t, err)
 	for _, f := range folders {
-		if f.IsDir() && !strings.Contains(table, "| ["+f.Name()+"](../functions/"+f.Name()+") |") {
+		if f.IsDir() && !strings.Contains(table, "| ["+f.Name()+"](../../functions/"+f.Name()+") |") {
 			t.Errorf("the table has no row for %s", f.Name())
 		}
 	}
 	for _, want := range []string{
 		"| GET /bridge/fhir/ehi-export/{taskId} |",         // the OpenAPI method, not the template's ANY
 		"| ExportQueue |", "| every 15m |", "| every 1m |", // other triggers
-		"[connect/flow/complete.go](../shared/connect/flow/complete.go)",               // named by the handler
-		"[manage/disconnect/disconnect.go](../shared/manage/disconnect/disconnect.go)", // by a part that wirings share
+		"[connect/flow/complete.go](../../shared/connect/flow/complete.go)",               // named by the handler
+		"[manage/disconnect/disconnect.go](../../shared/manage/disconnect/disconnect.go)", // by a part that wirings share
 		"Tokens read, put, delete", "TokensKey seal", "SES send",
 	} {
 		if !strings.Contains(table, want) {

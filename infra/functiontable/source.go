@@ -51,7 +51,7 @@ func (s *source) files(function string) ([]string, error) {
 	var links []string
 	for _, file := range append(slices.Compact(domain), slices.Compact(adapters)...) {
 		text := strings.TrimPrefix(strings.TrimPrefix(file, "shared/"), "adapters/")
-		links = append(links, fmt.Sprintf("[%s](../%s)", text, file))
+		links = append(links, fmt.Sprintf("[%s](../../%s)", text, file))
 	}
 	return links, nil
 }

@@ -25,26 +25,30 @@ func (w *writer) template() {
 	w.watch()
 }
 
-// documents adds the description of the API and the line of the changelog. make endpoint renews
+// documents adds the endpoint to the OpenAPI description and a line to the changelog. make endpoint regenerates
 // docs/develop/architecture.md.
 func (w *writer) documents() {
 	w.before(apiFile, "  /bridge/org_connection/{orgConnectionId}:\n", w.part("openapi.yaml.tmpl"))
 	w.changelog()
 }
 
-// changelog adds a line to the section of what is not released yet, and begins its list if it has none.
+// changelog adds a line to the area API of the unreleased additions, and any missing headings.
 func (w *writer) changelog() {
 	const (
 		file    = "CHANGELOG.md"
 		section = "## [Unreleased]\n\n"
 		list    = "### Added\n\n"
+		area    = "#### API\n\n"
 	)
 	line := w.part("changelog.md.tmpl")
-	if strings.Contains(w.read(file), section+list) {
-		w.after(file, section+list, line)
-		return
+	switch text := w.read(file); {
+	case strings.Contains(text, section+list+area):
+		w.after(file, section+list+area, line)
+	case strings.Contains(text, section+list):
+		w.after(file, section+list, area+line+"\n")
+	default:
+		w.after(file, section, list+area+line+"\n")
 	}
-	w.after(file, section, list+line+"\n")
 }
 
 // tests adds the function to the tests that start every function, and to those that list permissions.

@@ -45,7 +45,7 @@ type Endpoint struct {
 func (e Endpoint) Shared() bool { return e.BrandID == "" }
 
 // Registration is our client's registration at an endpoint, or at all endpoints of a platform
-// (docs/operate/operations.md, "Registering with a health system").
+// (docs/operate/health-systems.md, "Register").
 type Registration struct {
 	Place    Place
 	ClientID string

@@ -10,9 +10,9 @@ import (
 // is a health system.
 const sandboxPath = "/sandbox"
 
-// Ours lists the URLs of an endpoint and its discovery that are at this service's own host, whose API is at baseURL. A
-// portal that sends browsers to our URLs could act as if we had (docs/develop/threat-model.md, "The start address of an
-// attempt"). Only the sandbox may lead to itself, for an endpoint of test mode.
+// Ours lists what of an endpoint and its discovery is at this service's own host, whose API is at baseURL: a portal
+// that sends browsers to us opens addresses of ours as if we had (docs/develop/threat-model.md, "Start values"). The
+// sandbox may lead to itself, for an endpoint of test mode.
 func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure

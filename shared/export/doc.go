@@ -2,7 +2,7 @@
 // reasons, the registration of requests, its objects, the download links and the early deletion.
 //
 // The package imports words, fhir, catalog, webhook and connect, and from platform due. It depends on neither AWS nor
-// HTTP. Its subpackages, in the order of a run (docs/develop/architecture.md, "Following an export"):
+// HTTP. Its subpackages, in the order of a run (docs/develop/lifecycles.md, "Following an export"):
 //
 //   - worker claims a task, holds its lease and records its result.
 //   - share limits how many exports of a tenant run at once.

@@ -20,7 +20,7 @@ type Options struct {
 	Fixture string `json:"fixture,omitempty"`
 }
 
-// Format is a format of an export: export_type of a download link (docs/guide/webhooks.md, "Body").
+// Format is a format of an export: export_type of a download link (docs/guide/webhook-reference.md, "Body").
 type Format string
 
 // The formats. The first is the default, the others are extensions (docs/reference/deviations.md).

@@ -33,7 +33,8 @@ const (
 	OutcomeFailed      Outcome = "failed"
 )
 
-// LossReason classifies why something of a type is not in the file. The set is closed: docs/guide/webhooks.md lists it.
+// LossReason classifies why something of a type is not in the file. The set is closed; docs/guide/incomplete-records.md
+// lists it.
 type LossReason string
 
 // The reasons, mildest first. The first two are not a loss: everything that the portal has and the patient shares is in
@@ -76,8 +77,8 @@ func (l LossReason) Worse(other LossReason) bool {
 }
 
 // Shortfall returns the losses of a finished task: data missing from its files although the patient has granted it and
-// the portal has it (docs/guide/webhooks.md, "Records that are not whole"). Types that the portal searches only by
-// listed values (TypeOutcome.OnlyBy) are not a known loss, and neither are resources of other patients.
+// the portal has it (docs/guide/incomplete-records.md). Types that the portal searches only by listed values
+// (TypeOutcome.OnlyBy) are not a known loss, and neither are resources of other patients.
 func (t Task) Shortfall() webhook.Shortfall {
 	missing := map[string]string{}
 	for _, o := range t.Outcome {

@@ -20,7 +20,7 @@ const (
 	Failed  Status = "failed"
 )
 
-// Reason is the cause of a task's failure: failure_reason of the event (docs/guide/webhooks.md, "Body").
+// Reason is the cause of a task's failure: failure_reason of the event (docs/guide/incomplete-records.md).
 type Reason string
 
 // The reasons that this version reports.
@@ -110,8 +110,8 @@ type Enqueuer interface {
 	EnqueueEvent(ctx context.Context, tenant org.Tenant, eventID string) error
 }
 
-// Fail returns the task as failed at the given time, and its failure event (docs/guide/webhooks.md, "Body"). The only
-// error is that of encoding the event.
+// Fail returns the task as failed at the given time, and its failure event (docs/guide/webhook-reference.md, "Body").
+// The only error is that of encoding the event.
 func (t Task) Fail(reason Reason, at time.Time) (Task, webhook.Event, error) {
 	t.Status, t.FailureReason, t.FinishedAt, t.FilesUntil = Failed, reason, at, at.Add(objectGrace)
 	event, err := webhook.NewEvent(t.Tenant, webhook.ExportFailed, t.ID, 0, at, webhook.ExportFailure{

@@ -10,7 +10,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Scope is the scope of every connection made in TEFCA mode (docs/guide/webhooks.md).
+// Scope is the scope of every connection made in TEFCA mode (docs/guide/webhook-reference.md).
 const Scope = "patient/*.read"
 
 // Person holds the attributes of a person that an identity provider has verified, and no others: a network may not be

@@ -1,15 +1,16 @@
 /**
- * Builds the pages and the SDK into build/ui (docs/adr/0035-the-widget.md), from where `web` serves them. The same input gives the same bytes, and then
- * nothing is written.
+ * Builds the pages and the SDK into build/ui (docs/adr/0035-the-widget.md), from where `web` serves them. The build is
+ * reproducible, and writes nothing if nothing has changed.
  *
- *   manifest.json                 what there is, by logical name ("embed.en.js", "es.js", "sdk/svc-widget.js") and by page
- *   pages/<page>.<lang>.html      whole pages in each language; {{title}} and {{boot}} are for the server to fill
- *   widget/assets/<name>-<hash>   immutable, with .gz and .br beside
- *   sdk/<version>/svc-widget.js   immutable, with .gz and .br beside
+ *   manifest.json                 the files by logical name ("embed.en.js", "es.js", "sdk/svc-widget.js"), and the pages
+ *   pages/<page>.<lang>.html      whole pages in each language; the server fills in {{title}} and {{boot}}
+ *   widget/assets/<name>-<hash>   immutable, next to their .gz and .br
+ *   sdk/<version>/svc-widget.js   immutable, next to its .gz and .br
  *
- * A page's source is <folder>/page.html. In it {{critical}} stands for <folder>/critical.css (once, alone in the only <style>), {{lang}} for the
- * language, {{class}} for what the page is told apart by, and {{script}} and {{sheet}} for the addresses of those, relative to the page's. A script is
- * built once for each language, whose words are in it (kit/words/language.ts). The argument is another folder to write into.
+ * A page's source is <folder>/page.html. The build replaces {{critical}} with <folder>/critical.css (once, alone in the
+ * only <style>), {{lang}} with the language, {{class}} with the page's class, and {{script}} and {{sheet}} with their
+ * URLs relative to the page. It builds each script once per language, with that language's words
+ * (kit/words/language.ts). The optional argument is another output folder.
  */
 import * as esbuild from "esbuild";
 import { createHash } from "node:crypto";
@@ -22,12 +23,12 @@ import { replace } from "./whole.mjs";
 const root = dirname(fileURLToPath(import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "sdk/package.json"), "utf8"));
 
-/** As httpapi of the server has them. Each is a condition of package.json's imports. */
+/** The languages, as the server's httpapi package lists them. Each is a condition of package.json's imports. */
 const languages = ["en", "es"];
 
 /**
- * The applications: the folder, its script, the module that the script loads later as a file of its own, and the pages
- * with the folder of the page's address below the base URL.
+ * The applications. Each has a folder, a script, optionally a module that the script loads later as a separate file,
+ * and pages with their folder below the base URL.
  */
 const applications = [
   {
@@ -40,7 +41,7 @@ const applications = [
 
 const types = { ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8" };
 
-/** What all bundles have in common. */
+/** Options of all bundles. */
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -57,7 +58,7 @@ const common = {
   logLevel: "warning",
 };
 
-/** Answers with the manifest and the content of every file, by its path. */
+/** Returns the manifest and the content of every file by path. */
 async function build() {
   const manifest = { version, files: {}, pages: {} };
   const contents = new Map();
@@ -72,7 +73,7 @@ async function build() {
   return { manifest, contents };
 }
 
-/** Adds an application in one language. What is the same in all, such as its sheet, has the same name and place each time. */
+/** Adds an application in one language. Files that are equal in all languages, such as the sheet, get the same name and place each time. */
 async function addApplication({ folder, script, later, sheet, pages }, lang, critical, manifest, contents) {
   const entries = [{ in: join(folder, script), out: folder }, ...(sheet ? [{ in: join(folder, sheet), out: folder }] : [])];
   const names = { entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]" };
@@ -80,7 +81,7 @@ async function addApplication({ folder, script, later, sheet, pages }, lang, cri
   const options = { splitting: true, ...names, conditions: ["module", lang], plugins };
   const outputs = inOneFile(folder, await bundle(entries, options));
   const places = {};
-  const own = new RegExp(`^(${folder}|tefca)\\.js$`); // has words in it
+  const own = new RegExp(`^(${folder}|tefca)\\.js$`); // contains words
   for (const { path, contents: bytes } of outputs) {
     const base = posix.basename(path);
     const name = base.replace(/-[A-Z0-9]{8}(?=\.[a-z]+$)/, "").replace(own, `$1.${lang}.js`);
@@ -124,7 +125,7 @@ function inOneFile(folder, outputs) {
   return rest.map(({ path, text }) => ({ path: named(path), contents: Buffer.from(named(text)) }));
 }
 
-/** Replaces in a page what the build knows, and refuses a placeholder that neither it nor the server knows. */
+/** Replaces the placeholders that the build knows, and rejects those that neither it nor the server knows. */
 function fill(html, known) {
   return html.replaceAll(/\{\{([^{}]+)\}\}/g, (placeholder, name) => {
     if (["title", "boot"].includes(name)) return placeholder;
@@ -138,7 +139,7 @@ async function bundle(entryPoints, options = {}) {
   return outputFiles;
 }
 
-/** Gives the elements their sheet as a string: it is theirs alone, in a shadow, and no second request. */
+/** Imports the elements' sheet as a string: it is used only in their shadow roots and must not cost a second request. */
 const sheetAsText = {
   name: "sheet-as-text",
   setup(build) {

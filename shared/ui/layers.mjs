@@ -1,8 +1,8 @@
 /**
- * Checks the imports between the TypeScript sources, types included: no circle of modules, and no import that the
- * folder order below does not allow. `npm run check` runs it. The import graph is the compiler's (tsc --explainFiles),
- * so it includes lazy imports, JSON and the names of package.json's imports. The optional argument is another folder
- * with a tsconfig.json.
+ * Checks the imports between the TypeScript sources, including types: no cycle of modules, and only imports that the
+ * folder order below allows. `npm run check` runs it. The import graph is the compiler's (tsc --explainFiles), so it
+ * includes lazy imports, JSON and the names of package.json's imports. The optional argument is another folder with a
+ * tsconfig.json.
  */
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -10,10 +10,7 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(fileURLToPath(import.meta.url));
 
-/**
- * The folder order, lowest first: each folder with the folders that it may import. Those must be listed before it, so
- * that folders form no circle.
- */
+/** The folder order, lowest first: each folder with the folders that it may import. Those must be listed before it, so that folders form no cycle. */
 const order = {
   kit: [],
   "kit/words": [],
@@ -33,6 +30,7 @@ const order = {
   // The npm package's declarations, and test code.
   "sdk/package": ["kit"],
   "sdk/test": ["kit", "sdk", "sdk/package"],
+  "kit/testing": [],
   "embed/testing": ["kit", "sdk", "sdk/test", "embed/api", "embed/machine"],
   "dashboard/testing": ["dashboard/api"],
   "e2e/support": ["kit", "kit/words", "embed/api"],
@@ -86,7 +84,7 @@ function forbidden(imports) {
   });
 }
 
-/** Returns at least one circle of each group of modules that import each other. */
+/** Returns at least one cycle of each group of modules that import each other. */
 function circles(imports) {
   const found = [];
   const done = new Set();

@@ -25,7 +25,7 @@ function mistakesIn(t: TestContext, files: Record<string, string>): string[] {
   return stderr.split("\n").filter((line) => line !== "");
 }
 
-test("the check passes a lower folder, and a test of a lower folder that imports a higher one", (t) => {
+test("the layer check accepts imports of lower folders, and any import from a test", (t) => {
   const tree = {
     "kit/colour.ts": "export const colour = 1;",
     "embed/api/api.ts": 'export { colour } from "../../kit/colour.ts";',
@@ -34,7 +34,7 @@ test("the check passes a lower folder, and a test of a lower folder that imports
   assert.deepEqual(mistakesIn(t, tree), []);
 });
 
-test("the check refuses a circle of types", (t) => {
+test("the layer check rejects a cycle of type imports", (t) => {
   const tree = {
     "kit/a.ts": 'import type { B } from "./b.ts";\nexport interface A { b: B }',
     "kit/b.ts": 'import type { C } from "./c.ts";\nexport interface B { c: C }',
@@ -43,7 +43,7 @@ test("the check refuses a circle of types", (t) => {
   assert.deepEqual(mistakesIn(t, tree), ["import circle: kit/a.ts → kit/b.ts → kit/c.ts → kit/a.ts"]);
 });
 
-test("the check refuses a circle that a lazy import closes", (t) => {
+test("the layer check rejects a cycle through a lazy import", (t) => {
   const tree = {
     "embed/main.ts": 'export const load = () => import("./later.ts");',
     "embed/later.ts": 'import "./main.ts";\nexport const later = 1;',
@@ -51,7 +51,7 @@ test("the check refuses a circle that a lazy import closes", (t) => {
   assert.deepEqual(mistakesIn(t, tree), ["import circle: embed/later.ts → embed/main.ts → embed/later.ts"]);
 });
 
-test("the check refuses a lower folder that imports a higher one, and one application that imports another", (t) => {
+test("the layer check rejects imports of higher folders and between applications", (t) => {
   const tree = {
     "kit/colour.ts": 'import type { Mode } from "../embed/mode.ts";\nexport type Colour = Mode;',
     "embed/mode.ts": 'import { api } from "../dashboard/api/api.ts";\nexport type Mode = typeof api;',
@@ -63,7 +63,7 @@ test("the check refuses a lower folder that imports a higher one, and one applic
   ]);
 });
 
-test("the check refuses an unknown folder, an imported test, and a tree without imports", (t) => {
+test("the layer check rejects unknown folders, imported tests and an empty tree", (t) => {
   const elsewhere = { "kit/a.ts": 'import "../elsewhere/b.ts";', "elsewhere/b.ts": "export {};" };
   const unknown = "kit/a.ts imports elsewhere/b.ts: elsewhere is not in the order of layers.mjs";
   assert.deepEqual(mistakesIn(t, elsewhere), [unknown]);

@@ -1,6 +1,6 @@
 /**
- * Runs the unit tests (*.test.ts, *.test.tsx) of the workspace: bundles each and hands them to node's own runner. Arguments are folders or files; none
- * means all.
+ * Runs the workspace's unit tests (*.test.ts, *.test.tsx): bundles each and passes them to Node's test runner. Optional
+ * arguments are folders or files.
  */
 import * as esbuild from "esbuild";
 import { spawnSync } from "node:child_process";

@@ -1,20 +1,21 @@
-/** Puts a built folder in place as a whole, so that who reads it meanwhile sees one build or the other. */
+/** Replaces a built folder atomically, so that readers see one build or the other. */
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** How long a folder stays after another has taken its place: who is reading it is done by then. */
+/** How long a replaced folder stays, for readers that still use it. */
 const KEPT_MS = 600_000;
 
 /**
- * Makes out, an absolute path, a link to a folder of just these files (a map from path to content). Where it has them already, nothing is written. Only
- * a link can be replaced in one step; the folders lie beside it, with names that begin with a dot.
+ * Makes out, an absolute path, a link to a folder with exactly these files (a map from path to content). It writes
+ * nothing if they are unchanged. Only a link can be replaced atomically; the folders are next to it, with names that
+ * begin with a dot.
  */
 export function replace(out, files) {
   if (holds(out, files)) return;
   const [place, prefix] = [dirname(out), `.${basename(out)}-`];
   mkdirSync(place, { recursive: true });
   const folder = mkdtempSync(join(place, prefix));
-  chmodSync(folder, 0o755); // a container reads it as somebody else
+  chmodSync(folder, 0o755); // a container reads it as another user
   for (const [path, content] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
@@ -22,7 +23,7 @@ export function replace(out, files) {
   const link = `${folder}.link`;
   symlinkSync(basename(folder), link);
   const before = targetOf(out);
-  if (before === undefined) rmSync(out, { recursive: true, force: true }); // what is no link cannot be replaced by one
+  if (before === undefined) rmSync(out, { recursive: true, force: true }); // only a link can be replaced by a link
   renameSync(link, out);
   for (const name of readdirSync(place)) {
     const old = join(place, name);

@@ -12,8 +12,7 @@ import (
 )
 
 // admit decides whether the attempt of a delivery in flight may start. If not, the attempt is scheduled for later and
-// keeps its number: neither an open breaker nor the endpoint's rate uses up attempts (docs/guide/webhooks.md,
-// Answering).
+// keeps its number: neither an open breaker nor the endpoint's rate uses up attempts (docs/guide/webhooks.md, Retries).
 func (w Worker) admit(ctx context.Context, d dispatch) (dispatch, error) {
 	now := w.Now()
 	health := d.subscription.Health

@@ -18,12 +18,13 @@ type Kind struct {
 	Title   string
 	When    string // a sentence about the reported fact
 	Default Choice
-	// marked as an extension in docs/guide/webhooks.md; always opt-in, so that receivers written without it never see one
+	// marked as an extension in docs/guide/webhook-reference.md; always opt-in, so that receivers written without it never
+	// see one
 	Extension bool
 	Example   any // of the data; see Example
 }
 
-// Catalogue returns every event type (docs/guide/webhooks.md, Events), extensions last.
+// Catalogue returns every event type (docs/guide/webhook-reference.md, Events), extensions last.
 func Catalogue() []Kind {
 	return slices.Concat(exportKinds(), patientKinds(), connectionKinds(), extensions())
 }

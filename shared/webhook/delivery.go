@@ -61,7 +61,7 @@ type Attempt struct {
 	SealedBody []byte
 }
 
-// Failure classifies an attempt that did not succeed (docs/guide/webhooks.md, Answering).
+// Failure classifies an attempt that did not succeed (docs/guide/webhooks.md, Retries).
 type Failure string
 
 // The failure classes.

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// Type names an event (docs/guide/webhooks.md, Events).
+// Type names an event (docs/guide/webhook-reference.md, Events).
 type Type string
 
 // The event types. Catalogue describes them.

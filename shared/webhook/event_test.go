@@ -113,7 +113,7 @@ const (
 )
 
 // The bytes that customers receive; each file ends with a newline that the body does not have. A change here changes
-// the public contract (docs/guide/webhooks.md, Body).
+// the public contract (docs/guide/webhook-reference.md, Body).
 func TestEventBodiesMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	date := time.Date(2026, 3, 4, 6, 6, 7, 120000000, time.FixedZone("CET", 3600))

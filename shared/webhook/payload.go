@@ -32,7 +32,7 @@ type ExportSuccess struct {
 // omits them all. Complete is never true.
 type Shortfall struct {
 	Complete *bool `json:"complete,omitempty"`
-	// reason by resource type, one of the words in docs/guide/webhooks.md
+	// reason by resource type, one of the words in docs/guide/incomplete-records.md
 	Missing map[string]string `json:"missing,omitempty"`
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // A slow webhook is one that was seen not to respond at once. Its attempts have the usual time-out
-// (docs/guide/webhooks.md, Answering), but the number under way at a time is limited, because each holds a worker's
+// (docs/guide/webhooks.md, Retries), but the number under way at a time is limited, because each holds a worker's
 // connection, and all receivers share these (docs/adr/0014-who-waits-works-on.md). They are not counted, since a crash
 // would leave a wrong count; instead, they start far enough apart not to exceed the limit. A webhook that responds at
 // once incurs no cost here.

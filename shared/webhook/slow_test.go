@@ -13,7 +13,7 @@ import (
 )
 
 // slowAtOnce is the number of attempts to a slow webhook that may be under way at a time (docs/guide/webhooks.md,
-// Answering).
+// Retries).
 const slowAtOnce = 50
 
 // crowd sends many deliveries to a world's webhook at once, and processes each when its message arrives.

@@ -60,7 +60,7 @@ func (s Subscription) Directed(event Event, now time.Time) Delivery {
 func (s Subscription) has(t Type) bool { return slices.Contains(s.Types, t) }
 
 // defaultRate is the number of attempts per second to an endpoint without an agreed rate (docs/guide/webhooks.md,
-// Answering).
+// Retries).
 const defaultRate = 50
 
 // DeliveryID returns the id of an event's delivery to a subscription. It is derived, so that a repeated fan-out creates

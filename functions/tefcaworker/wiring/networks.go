@@ -81,7 +81,7 @@ func memberships(ctx context.Context, env Environment, p outbound.Process,
 	}
 	var held map[string]membership
 	if json.Unmarshal([]byte(text.Reveal()), &held) != nil {
-		return nil, fmt.Errorf("secret %s is not of the form of docs/guide/tefca.md", env.TEFCASecret)
+		return nil, fmt.Errorf("secret %s is not of the form of docs/operate/tefca.md", env.TEFCASecret)
 	}
 	return held, nil
 }
@@ -138,4 +138,4 @@ func servers(c setting.Network, as membership, p outbound.Process) (joint.Member
 	return joint.Member{Name: c.Name, Network: network, Places: led}, nil
 }
 
-var errForm = errors.New("its part of TEFCA_CONFIG is not of the form of docs/guide/tefca.md")
+var errForm = errors.New("its part of TEFCA_CONFIG is not of the form of docs/operate/tefca.md")

@@ -45,7 +45,7 @@ func (t Table) Explain(line Line) Explanation {
 		return told
 	}
 	told.What = "no row in docs/operate/failures.md matches this failure: " + line.summary()
-	told.Do = "check the fields (docs/operate/operations.md, What is going on) and the commands"
+	told.Do = "check the fields (docs/operate/monitoring.md, Log fields) and the commands"
 	return told
 }
 

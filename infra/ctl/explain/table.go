@@ -1,7 +1,6 @@
-// Package explain owns what a log line of a failure means: what has failed, whose it is, where, why, what to do, and by
-// which commands of ctl. It reads lines as functions write them, and knows no more of failures than
-// docs/operate/failures.md, which people read, too. It asks no stack and prints nothing of a line but fields that it
-// knows.
+// Package explain explains a failure's log line: the failure, its owner, location and cause, the remedy, and the ctl
+// commands for it. It reads lines as functions write them and takes its knowledge of failures only from
+// docs/operate/failures.md, which people also read. It queries no stack and prints only known fields of a line.
 package explain
 
 import (
@@ -81,5 +80,5 @@ func fields(message, cell string) map[string]string {
 // advice replaces links by the paths of documents, since a terminal has no links to click.
 func advice(cell string) string {
 	return link.ReplaceAllStringFunc(cell,
-		func(l string) string { return path.Join("docs", link.FindStringSubmatch(l)[1]) })
+		func(l string) string { return path.Join("docs/operate", link.FindStringSubmatch(l)[1]) })
 }

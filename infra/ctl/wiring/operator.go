@@ -171,8 +171,8 @@ func newOperator(a adapters, parts catalogue) *Operator {
 	}
 }
 
-// Restore makes what token sets are restored with, from a table of which DynamoDB has restored the stack's tokens. It
-// needs permissions on both tables that an operator does not have from day to day (docs/operate/operations.md,
+// Restore returns the restorer of token sets, which copies them from a table into which DynamoDB has restored the
+// stack's tokens. It needs permissions on both tables that operators do not normally have (docs/operate/incidents.md,
 // "Break-glass").
 func Restore(ctx context.Context, cfg aws.Config, outputs map[string]string, from string) (operator.TokenRows, error) {
 	switch outputs["TokensTable"] {

@@ -122,8 +122,8 @@ func organisation(
 	return made, nil
 }
 
-// credential makes a credential and, when an inbox is named, a webhook to it with the event types that are sent when
-// asked for, but for extensions (docs/guide/webhooks.md).
+// credential creates a credential. If an inbox is named, it also creates a webhook to it with the optional event types
+// except extensions (docs/guide/webhook-reference.md).
 func credential(
 	ctx context.Context, o *wiring.Operator, tenant org.Tenant, redirect, inboxURL, inbox string,
 ) (runfile.Organisation, error) {

@@ -1,11 +1,11 @@
-// Package udap owns the UDAP side of the sandbox EHR, as a facility of a network with facilitated FHIR has it:
-// signed metadata, dynamic registration, and tokens for a person whom somebody else's identity provider has verified
-// (HL7 Security for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is that
-// of a draft, docs/guide/tefca.md).
+// Package udap owns the UDAP server of the sandbox EHR, as in a facility of a network with facilitated FHIR: signed
+// metadata, dynamic registration, and tokens for a person whom an external identity provider has verified (HL7 Security
+// for Scalable Registration, Authentication, and Authorization STU2; the extension tefca_ias is that of a draft,
+// docs/develop/tefca.md).
 //
-// The trust community is the stack's own: its anchor and the portal's key are made when they are first needed and kept
-// in the sandbox's store, so that every instance has the same ones and no other stack has them. Whoever asks gets a
-// client certificate: everybody here is invented. It reads JWTs with code of its own, not with what it is asked by
+// The trust community is the stack's own. Its anchor and the portal's key are created on first use and kept in the
+// sandbox's store, so that all instances share them and no other stack has them. Every caller gets a client
+// certificate, since all persons are invented. The package reads JWTs with its own code, separate from its client's
 // (shared/tefca/facilitated).
 package udap
 

@@ -309,8 +309,8 @@ func lookUp(document map[string]any, reference string) any {
 	return at
 }
 
-// TestLossReasonsMatchInCodeAndDocuments proves that both descriptions, docs/guide/webhooks.md and the code define the
-// same closed set of reasons why data of a type may be missing.
+// TestLossReasonsMatchInCodeAndDocuments proves that both descriptions, docs/guide/incomplete-records.md and the code
+// define the same closed set of reasons why data of a type may be missing.
 func TestLossReasonsMatchInCodeAndDocuments(t *testing.T) {
 	t.Parallel()
 	var api map[string]any
@@ -324,9 +324,9 @@ func TestLossReasonsMatchInCodeAndDocuments(t *testing.T) {
 	if diff := cmp.Diff(slices.Concat([]any{"unsupported", "not_granted"}, want), reasons); diff != "" {
 		t.Errorf("reasons of an outcome (-no loss and missing +openapi):\n%s", diff)
 	}
-	text, err := os.ReadFile(root + "docs/guide/webhooks.md")
+	text, err := os.ReadFile(root + "docs/guide/incomplete-records.md")
 	expect.NoError(t, err)
-	_, table, _ := strings.Cut(string(text), "| Word | Something of this type is missing")
+	_, table, _ := strings.Cut(string(text), "| Word | Why resources of this type are missing")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(table, -1)
 	told := make([]any, 0, len(rows))
@@ -334,7 +334,7 @@ func TestLossReasonsMatchInCodeAndDocuments(t *testing.T) {
 		told = append(told, row[1])
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("docs/guide/webhooks.md (-asyncapi +table):\n%s", diff)
+		t.Errorf("docs/guide/incomplete-records.md (-asyncapi +table):\n%s", diff)
 	}
 	if diff := cmp.Diff(reasons, lossReasons(t)); diff != "" {
 		t.Errorf("shared/export (-openapi +code):\n%s", diff)

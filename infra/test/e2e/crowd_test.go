@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// mostAtOnce is the limit of concurrent refreshes at a token endpoint (docs/develop/architecture.md, "The life of a
+	// mostAtOnce is the limit of concurrent refreshes at a token endpoint (docs/develop/lifecycles.md, "The life of a
 	// connection").
 	mostAtOnce = 4
 	// The surge guard engages after surgeFrom refreshes within surgeWindow if nearly all were refused. From then on only a

@@ -133,7 +133,7 @@ func checkDeleted(s *stack, orgID string, connections []string) {
 	}
 }
 
-// checkWhatStays searches every row and object for the ids. Only those that docs/develop/architecture.md names may
+// checkWhatStays searches every row and object for the ids. Only those that docs/develop/lifecycles.md names may
 // remain.
 func checkWhatStays(t *testing.T, s *stack, ids ...string) {
 	t.Helper()

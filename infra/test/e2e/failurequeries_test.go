@@ -68,15 +68,17 @@ func isOfTheLanguage(word string) bool {
 	}, word)
 }
 
-// documentedQueries returns the Logs Insights queries of docs/operate/operations.md and the runbooks, from code blocks
-// and inline code.
+// documentedQueries returns the Logs Insights queries of docs/operate and its runbooks, from code blocks and inline
+// code.
 func documentedQueries(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../../../docs/operate/runbooks/*.md")
+	files, err := filepath.Glob("../../../docs/operate/*.md")
+	expect.NoError(t, err)
+	runbooks, err := filepath.Glob("../../../docs/operate/runbooks/*.md")
 	expect.NoError(t, err)
 	block, inline := regexp.MustCompile("(?ms)^```(?:\\w*)\n(.*?)^```$"), regexp.MustCompile("`(filter [^`\n]+)`")
 	var queries []string
-	for _, file := range append(files, "../../../docs/operate/operations.md") {
+	for _, file := range append(files, runbooks...) {
 		text, err := os.ReadFile(file)
 		expect.NoError(t, err)
 		for _, found := range append(block.FindAllStringSubmatch(string(text), -1),

@@ -74,7 +74,7 @@ func TestReceiverThatHangsDelaysNoOther(t *testing.T) {
 	})
 }
 
-// slowAtOnce is the limit of concurrent attempts at a slow webhook (docs/guide/webhooks.md, Answering).
+// slowAtOnce is the limit of concurrent attempts at a slow webhook (docs/guide/webhooks.md, Retries).
 const slowAtOnce = 50
 
 // TestTwoHundredReceiversThatHangDelayNoOther repeats this with 200 hanging receivers of one organisation and of

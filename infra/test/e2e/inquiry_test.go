@@ -30,7 +30,7 @@ func TestPatientSendsInquiriesFromOutside(t *testing.T) {
 	})
 }
 
-// checkInquiriesTold checks that each inquiry's event arrived once and matches docs/guide/webhooks.md.
+// checkInquiriesTold checks that each inquiry's event arrived once and matches docs/guide/webhook-reference.md.
 func checkInquiriesTold(t *testing.T, o *outside) {
 	t.Helper()
 	for eventType, want := range map[string]string{

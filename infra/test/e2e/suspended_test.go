@@ -19,8 +19,7 @@ import (
 // cached slightly exceeds the time for which functions cache an organisation.
 const cached = 31 * time.Second
 
-// TestSuspendedOrganisationStartsAndLosesNothing covers suspension (docs/operate/operations.md, "Stopping and
-// removing").
+// TestSuspendedOrganisationStartsAndLosesNothing covers suspension (docs/operate/ctl.md, "Stop and remove").
 func TestSuspendedOrganisationStartsAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,8 +94,8 @@ func (f fixture) checkSuspended(t *testing.T) {
 	}
 }
 
-// TestDisabledEndpointKeepsConnectionsButRefusesNewOnes covers disabled endpoints (docs/operate/operations.md,
-// "Stopping and removing").
+// TestDisabledEndpointKeepsConnectionsButRefusesNewOnes covers disabled endpoints (docs/operate/ctl.md, "Stop and
+// remove").
 func TestDisabledEndpointKeepsConnectionsButRefusesNewOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

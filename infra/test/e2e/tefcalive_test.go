@@ -96,7 +96,7 @@ func newLive(t *testing.T) *live {
 	return l
 }
 
-// configure configures both networks and the provider as docs/guide/tefca.md describes.
+// configure configures both networks and the provider as docs/operate/tefca.md describes.
 func (l *live) configure() {
 	l.t.Helper()
 	gateways, err := ihe.NewAuthority("gateways")

@@ -12,13 +12,14 @@ import (
 var (
 	alarmName = regexp.MustCompile("`(\\w+Alarm)`")
 	adrName   = regexp.MustCompile(`^docs/adr/(\d{4})-[a-z0-9-]+\.md$`)
+	adrUnused = regexp.MustCompile(`(?m)^The numbers? ([\d, and]+) (?:is|are) unused`)
 	adrHead   = regexp.MustCompile(`^# (\d+)\. .+\n\n\d{4}-\d{2}-\d{2}\. Status: [a-z].+\.\n`)
 )
 
-// AlarmRows reports alarms without exactly one row in the section Alarms of docs/operate/operations.md. It also reports
+// AlarmRows reports alarms without exactly one row in the section Alarms of docs/operate/monitoring.md. It also reports
 // names in any of the document's tables that are not an alarm's or are in the wrong section.
 func AlarmRows(s *Stack, document []byte) []Finding {
-	const where = "docs/operate/operations.md"
+	const where = "docs/operate/monitoring.md"
 	var found findings
 	rows := map[string]int{}
 	for line := range strings.Lines(string(document)) {
@@ -28,7 +29,7 @@ func AlarmRows(s *Stack, document []byte) []Finding {
 			}
 		}
 	}
-	_, section, _ := strings.Cut(string(document), "\n### Alarms\n")
+	_, section, _ := strings.Cut(string(document), "\n## Alarms\n")
 	section, _, _ = strings.Cut(section, "\n#")
 	for _, a := range s.of(kindAlarm) {
 		if n := rows[a.ID]; n != 1 || !strings.Contains(section, "`"+a.ID+"`") {
@@ -91,10 +92,12 @@ func Version(version, changelog []byte) []Finding {
 	return found.sorted()
 }
 
-// Decisions reports decisions (docs/adr) whose title lacks their file's number, or that lack a date or a status. It
-// also reports numbers that are used twice, or neither used nor listed as unused in the folder's README.
+// Decisions reports decisions (docs/adr) whose title lacks their file's number, that lack a date or a status, or that
+// the folder's README does not list. It also reports numbers that are used twice, or neither used nor listed as unused
+// there.
 func Decisions(t *Tree) []Finding {
 	const readme = "docs/adr/README.md"
+	index := string(t.Text(readme))
 	var found findings
 	var numbers []int
 	for _, f := range t.Files {
@@ -112,8 +115,11 @@ func Decisions(t *Tree) []Finding {
 			found.addf(f.Path, "the number %d is used twice", number)
 		}
 		numbers = append(numbers, number)
+		if name := path.Base(f.Path); !strings.Contains(index, "("+name+")") {
+			found.addf(readme, "does not list %s", name)
+		}
 	}
-	unused := regexp.MustCompile(`\d+`).FindAllString(string(t.Text(readme)), -1)
+	unused := regexp.MustCompile(`\d+`).FindAllString(strings.Join(adrUnused.FindStringSubmatch(index), " "), -1)
 	for number := 1; len(numbers) > 0 && number < slices.Max(numbers); number++ {
 		if !slices.Contains(numbers, number) && !slices.Contains(unused, strconv.Itoa(number)) {
 			found.addf(readme, "does not name %d as unused", number)

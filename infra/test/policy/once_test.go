@@ -11,12 +11,12 @@ func TestAlarmRowsFindsAlarmWithoutExactlyOneRow(t *testing.T) {
 	t.Parallel()
 	s := resources(t, "  AAlarm: {Type: AWS::CloudWatch::Alarm}\n  BAlarm: {Type: AWS::CloudWatch::Alarm}\n  CAlarm: "+
 		"{Type: AWS::CloudWatch::Alarm}\n")
-	finds(t, policy.AlarmRows(s, []byte("| `BAlarm` | [b](runbooks/b.md) |\n\n### Alarms\n\n| `AAlarm` | "+
+	finds(t, policy.AlarmRows(s, []byte("| `BAlarm` | [b](runbooks/b.md) |\n\n## Alarms\n\n| `AAlarm` | "+
 		"[a](runbooks/a.md) |\n"+
 		"| `BAlarm`, `DAlarm` | [b](runbooks/b.md) |\n\n## Next\n\n| `CAlarm` | [c](runbooks/c.md) |\n")),
-		"docs/operate/operations.md: BAlarm has 2 rows, want one under Alarms",
-		"docs/operate/operations.md: CAlarm has 1 rows, want one under Alarms",
-		"docs/operate/operations.md: there is no alarm DAlarm",
+		"docs/operate/monitoring.md: BAlarm has 2 rows, want one under Alarms",
+		"docs/operate/monitoring.md: CAlarm has 1 rows, want one under Alarms",
+		"docs/operate/monitoring.md: there is no alarm DAlarm",
 	)
 }
 
@@ -45,14 +45,15 @@ func TestDecisionsFindsMissingHeadAndNumber(t *testing.T) {
 	t.Parallel()
 	const form = `: want "# N. Title", an empty line, and "YYYY-MM-DD. Status: accepted."`
 	finds(t, policy.Decisions(files(t, map[string]string{
-		"docs/adr/README.md": "The number 3 is unused.", "docs/adr/0001-a.md": "# 1. A\n\n2026-01-02. Status: accepted.\n",
+		"docs/adr/README.md": "- [1. A](0001-a.md): 2 or 4\n- [6. E](0006-e.md): e\n\nThe number 3 is unused.",
+		"docs/adr/0001-a.md": "# 1. A\n\n2026-01-02. Status: accepted.\n",
 		"docs/adr/0002-b.md": "# 3. B\n\n2026-01-02. Status: accepted.\n", "docs/adr/0005-c.md": "# 5. C\n\n**Context.**\n",
 		"docs/adr/0006-d.md": "# 6. D\n\n2026-01-02. Status: accepted.\n",
 		"docs/adr/0006-e.md": "# 6. E\n\n2026-01-02. Status: replaced by [7](x).\n",
 	})),
 		"docs/adr/0002-b.md"+form, "docs/adr/0005-c.md"+form, "docs/adr/0006-e.md: the number 6 is used twice",
-		"docs/adr/README.md: does not name 2 as unused", "docs/adr/README.md: does not name 4 as unused",
-		"docs/adr/README.md: does not name 5 as unused",
+		"docs/adr/README.md: does not list 0006-d.md", "docs/adr/README.md: does not name 2 as unused",
+		"docs/adr/README.md: does not name 4 as unused", "docs/adr/README.md: does not name 5 as unused",
 	)
 }
 

@@ -101,6 +101,7 @@ func documents(source *policy.Tree) rules {
 		"the version is the changelog's": func() []policy.Finding {
 			return policy.Version(source.Text(".version"), source.Text("CHANGELOG.md"))
 		},
+		"words are plain":                func() []policy.Finding { return policy.Words(source) },
 		"prose keeps to its columns":     func() []policy.Finding { return policy.LongLines(source) },
 		"commands in documents exist":    func() []policy.Finding { return policy.Commands(source) },
 		"decisions have date and status": func() []policy.Finding { return policy.Decisions(source) },
@@ -136,7 +137,7 @@ func operation(s *policy.Stack, source *policy.Tree) rules {
 		"every alarm says what to do":    func() []policy.Finding { return policy.Alarms(s, source) },
 		"every alarm has one row": func() []policy.Finding {
 			return policy.AlarmRows(s,
-				source.Text("docs/operate/operations.md"))
+				source.Text("docs/operate/monitoring.md"))
 		},
 		"every metric is sent":           func() []policy.Finding { return policy.Metrics(s) },
 		"everything is watched":          func() []policy.Finding { return policy.Watched(s) },

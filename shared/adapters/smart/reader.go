@@ -19,7 +19,7 @@ type reader struct {
 }
 
 // Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes. It sends no token, since the document
-// is public. Errors are those of Read.
+// is public. It returns the errors of Read.
 func (r *reader) Metadata(ctx context.Context) (fhir.Answer, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// keepErasures is the lifetime of an erasure's row (docs/operate/operations.md, How long things are kept).
+// keepErasures is the lifetime of an erasure's row (docs/operate/retention.md).
 const keepErasures = 90 * 24 * time.Hour
 
 // ErasureRequests stores requests to erase connections and the counts of removed rows.

@@ -16,7 +16,7 @@ import (
 const (
 	// inquiryList is the list of a tenant's inquiries in the index byOrg.
 	inquiryList   = "INQUIRY"
-	keepInquiries = 90 * 24 * time.Hour // docs/operate/operations.md, How long things are kept
+	keepInquiries = 90 * 24 * time.Hour // docs/operate/retention.md
 	keepAnswered  = 48 * time.Hour      // retention of a day's answer counter
 )
 

@@ -13,7 +13,7 @@ import (
 const (
 	// sweepAfter is the delay after which the sweeper processes a new row whose message is missing.
 	sweepAfter = 30 * time.Second
-	keepTasks  = 90 * 24 * time.Hour // docs/operate/operations.md, How long things are kept
+	keepTasks  = 90 * 24 * time.Hour // docs/operate/retention.md
 	keepEvents = 15 * 24 * time.Hour
 )
 

@@ -24,8 +24,8 @@ type server struct {
 	isOpen  bool   // it is publicly reachable, and secure enough for the mode
 }
 
-// readServer parses a URL. ok is false if it can't be the URL of a FHIR server (docs/develop/architecture.md,
-// "Connecting").
+// readServer reads an address; ok is false for what is no address of a FHIR server
+// (docs/reference/deviations.md, "Connecting").
 func readServer(mode, address string) (s server, ok bool) {
 	address = strings.TrimSpace(address)
 	if scheme, rest, found := strings.Cut(address, "://"); found {

@@ -11,7 +11,7 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// Status is the state of a connection (docs/develop/architecture.md, "The life of a connection").
+// Status is the state of a connection (docs/develop/lifecycles.md, "The life of a connection").
 type Status string
 
 // The statuses.

@@ -35,7 +35,7 @@ type Creator struct {
 }
 
 // Create creates an attempt whose browser leaves later. It detects every configuration error before a window opens.
-// Errors are those of Starter.Start, plus fault.Conflict if the id that the widget chose is taken. A caller that
+// It returns the errors of Starter.Start, plus fault.Conflict if the id that the widget chose is taken. A caller that
 // repeats id and token hash, such as a window that lost the response, gets the same attempt until a browser leaves with
 // it.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {

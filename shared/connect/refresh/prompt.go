@@ -27,7 +27,7 @@ type ConnectionEnqueuer interface {
 	EnqueueConnection(ctx context.Context, tenant org.Tenant, connectionID string) error
 }
 
-// RefreshDue implements worker.Refreshes. Errors are those of Rows.
+// RefreshDue implements worker.Refreshes. It returns the errors of Rows.
 func (p Prompt) RefreshDue(ctx context.Context, tenant org.Tenant, connectionID string, now time.Time) error {
 	if err := p.Rows.RefreshDue(ctx, tenant, connectionID, now); err != nil {
 		return fmt.Errorf("make connection due: %w", err)

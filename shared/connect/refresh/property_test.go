@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/webhook"
 )
 
-// TestConnectionSurvivesAnyInterleaving checks the guarantees of docs/develop/architecture.md ("The life
-// of a connection") for one connection under any order of messages, exports and reconnects, any worker crashes, and any
+// TestConnectionSurvivesAnyInterleaving checks the guarantees of docs/develop/lifecycles.md ("The life of
+// a connection") for one connection under any order of messages, exports and reconnects, any worker crashes, and any
 // late or failed calls. Each step starts a worker, resumes one that waits at a call, changes something outside, or lets
 // time pass. Each guarantee is checked where it would first be violated: in the health system on every use, and in the
 // store on every write.

@@ -52,8 +52,8 @@ func (m Manager) Current(ctx context.Context, tenant org.Tenant, connectionID st
 }
 
 // Renew replaces a token set that the EHR no longer accepts although it has not expired. If a version other than used
-// is stored by now, Renew returns that one as Current does. Errors are those of Current, but a failed refresh is always
-// an error.
+// is stored by now, Renew returns that one as Current does. It returns the errors of Current, but a failed refresh is
+// always an error.
 func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID string, used int64) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)
 	if err != nil {

@@ -162,8 +162,8 @@ func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable,
 	return Usable{}, failure
 }
 
-// keep seals and stores a refreshed set as the version after the leased one, and returns that version. Errors are those
-// of rotate, or a sealing error.
+// keep seals and stores a refreshed set as the version after the leased one, and returns that version. It returns the
+// errors of rotate, or a sealing error.
 func (m Manager) keep(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
 	var next Row
 	err = persist(ctx, func(ctx context.Context) (bool, error) {

@@ -59,8 +59,8 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	return report.Breaks
 }
 
-// The hashed text is documented (docs/operate/operations.md), so it must never change. The expected hash was computed
-// with Python's json and hashlib.
+// The hashed text is documented (docs/operate/audit.md), so it must never change. The expected hash was computed with
+// Python's json and hashlib.
 func TestHashCoversDocumentedText(t *testing.T) {
 	t.Parallel()
 	b := newFixture(t, 0)

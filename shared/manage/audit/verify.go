@@ -174,7 +174,7 @@ type headLine struct {
 }
 
 // Export writes a chain as lines of JSON, oldest first, each with its hash, and finally the head, for the recipient to
-// keep. docs/operate/operations.md describes how third parties verify it. It returns the head.
+// keep. docs/operate/audit.md describes how third parties verify it. It returns the head.
 func (l Log) Export(ctx context.Context, orgID string, to io.Writer) (Head, error) {
 	var head Head
 	err := l.each(ctx, orgID, func(row Row) error {

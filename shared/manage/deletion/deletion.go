@@ -110,8 +110,8 @@ type Requests struct {
 
 // Request schedules an organisation's deletion and returns it, or returns the one already under way. It calls announce
 // with a new deletion before storing it, because an unannounced deletion must not begin. claims are the mail domains of
-// the organisation's members and notice addresses. Errors are those of announce, and fault.Limited if a deletion was
-// requested less than a day ago and cancelled.
+// the organisation's members and notice addresses. It returns the errors of announce, and fault.Limited if a deletion
+// was requested less than a day ago and cancelled.
 func (r Requests) Request(ctx context.Context, orgID, actor string, claims []string,
 	announce func(Deletion) error,
 ) (Deletion, error) {

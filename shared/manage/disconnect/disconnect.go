@@ -21,8 +21,8 @@ import (
 	"recordbridge/shared/words/retry"
 )
 
-// keepUpstream is the time for which a token is stored for revocation at the health system
-// (docs/develop/architecture.md, "The life of a connection").
+// keepUpstream is the time for which a token is stored for revocation at the health system (docs/develop/lifecycles.md,
+// "The life of a connection").
 const keepUpstream = 24 * time.Hour
 
 // Reader reads everything that ends with a connection, and expires its files. Reads are consistent.
@@ -94,7 +94,7 @@ func (d Disconnector) Disconnect(ctx context.Context, tenant org.Tenant, id stri
 }
 
 // Finish completes a disconnection that a Requester has begun. It does not touch a connection that is authorized,
-// because its patient has reconnected. Errors are those of Disconnect.
+// because its patient has reconnected. It returns the errors of Disconnect.
 func (d Disconnector) Finish(ctx context.Context, tenant org.Tenant, id string) (connection.Connection, error) {
 	return d.persist(ctx, tenant, id, true)
 }

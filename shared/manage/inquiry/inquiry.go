@@ -106,7 +106,7 @@ func (c Recorder) AskSupport(ctx context.Context, from From, s Support) error {
 	})
 }
 
-// AskHealthSystem notifies the organisation that a patient misses a health system. Errors are those of AskSupport.
+// AskHealthSystem notifies the organisation that a patient misses a health system. It returns the errors of AskSupport.
 func (c Recorder) AskHealthSystem(ctx context.Context, from From, h HealthSystem) error {
 	i, err := c.begin(ctx, from, webhook.HealthSystemRequested)
 	var r reader

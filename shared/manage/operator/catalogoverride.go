@@ -44,7 +44,7 @@ func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}, "catalog.hidden")
 }
 
-// Unhide makes an institution searchable that was hidden by an operator or by its list. Errors are those of Hide.
+// Unhide makes an institution searchable that was hidden by an operator or by its list. It returns the errors of Hide.
 func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}); err != nil {
 		return err
@@ -52,7 +52,8 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
 }
 
-// Merge merges an institution into another: the id of the former then resolves to the latter. Errors are those of Hide.
+// Merge merges an institution into another: the id of the former then resolves to the latter. It returns the errors of
+// Hide.
 func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) error {
 	if brand == into {
 		return fault.BadRequest("An institution can't be merged into itself.").About("into")
@@ -73,12 +74,12 @@ func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) e
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand, Value: found.Brand.ID}, "catalog.merged")
 }
 
-// Unmerge reverts a Merge. Errors are those of Hide.
+// Unmerge reverts a Merge. It returns the errors of Hide.
 func (o CatalogOverrides) Unmerge(ctx context.Context, mode, brand string) error {
 	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand}, "catalog.unmerged")
 }
 
-// AddAlias makes an institution searchable by an additional name. Errors are those of Hide.
+// AddAlias makes an institution searchable by an additional name. It returns the errors of Hide.
 func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias string) error {
 	if alias = strings.TrimSpace(alias); alias == "" || len(alias) > longestName {
 		return fault.BadRequest(fmt.Sprintf("A name must have 1 to %d bytes.", longestName)).About("alias")
@@ -86,13 +87,14 @@ func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias strin
 	return o.say(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: alias}, "catalog.alias_added")
 }
 
-// RemoveAlias reverts an AddAlias. Errors are those of Hide.
+// RemoveAlias reverts an AddAlias. It returns the errors of Hide.
 func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias string) error {
 	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: strings.TrimSpace(alias)},
 		"catalog.alias_removed")
 }
 
-// Rename replaces the name that an institution's lists give it; an empty name reverts that. Errors are those of Hide.
+// Rename replaces the name that an institution's lists give it; an empty name reverts that. It returns the errors of
+// Hide.
 func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) error {
 	if name != "" && strings.TrimSpace(name) == "" {
 		return fault.BadRequest("A name can't be blank.").About("name")

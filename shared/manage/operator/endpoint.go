@@ -94,7 +94,7 @@ func NewEndpoints(
 
 // Create makes an institution's endpoint available to everyone, with its own registration or, if that is zero, with
 // that of its platform, which must exist. It reads the server's discovery, pins its URLs, and detects its platform
-// (docs/operate/operations.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that has an endpoint;
+// (docs/operate/health-systems.md). Errors are fault.Invalid; fault.Conflict for a FHIR base that has an endpoint;
 // fault.Upstream and fault.Unavailable for a server that does not respond as it should.
 func (o Endpoints) Create(ctx context.Context, wanted NewEndpoint) (MadeEndpoint, error) {
 	e, r := wanted.Endpoint, wanted.Registration

@@ -132,7 +132,7 @@ func (o Inquiries) Move(ctx context.Context, tenant org.Tenant, id, status strin
 	return i, o.by.record(ctx, tenant, "inquiry.moved", i.ID+" "+string(to))
 }
 
-// Answer replies to a patient by e-mail, once however often the same text is sent. Errors are those of
+// Answer replies to a patient by e-mail, once however often the same text is sent. It returns the errors of
 // inquiry.Inbox.Answer.
 func (o Inquiries) Answer(ctx context.Context, tenant org.Tenant, id, text string) (inquiry.Inquiry, error) {
 	return o.answer(ctx, tenant, id, text, false)

@@ -107,8 +107,8 @@ func (o LiveReviews) Refuse(ctx context.Context, tenant org.Tenant, reason strin
 }
 
 // Withdraw removes an organisation's live mode within 30 seconds, with a reason that its members can read, and notifies
-// it by e-mail. Operations under way finish as for a suspended organisation (docs/operate/operations.md, "Live mode").
-// Errors are fault.Invalid, fault.NotFound and fault.Conflict.
+// it by e-mail. Operations under way finish as for a suspended organisation (docs/operate/organisations.md, "Live
+// mode"). Errors are fault.Invalid, fault.NotFound and fault.Conflict.
 func (o LiveReviews) Withdraw(ctx context.Context, tenant org.Tenant, reason string) (org.Organisation, error) {
 	return o.decide(ctx, tenant, decision{
 		stage: org.LiveWithdrawn, reason: &reason, action: "live_access.withdrawn", notice: notice.LiveWithdrawn,

@@ -69,7 +69,7 @@ func (o NoticeAddresses) Send(ctx context.Context, tenant org.Tenant, asked Noti
 	return sent, o.by.record(ctx, tenant, "organisation.email_code_sent", tenant.OrgID)
 }
 
-// Verify marks a notice address as verified, given the digits that were sent to it. Errors are those of Send.
+// Verify marks a notice address as verified, given the digits that were sent to it. It returns the errors of Send.
 func (o NoticeAddresses) Verify(
 	ctx context.Context, tenant org.Tenant, asked, id, digits string,
 ) (org.Organisation, error) {

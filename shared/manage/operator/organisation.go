@@ -123,7 +123,7 @@ func (o Organisations) SetEmails(ctx context.Context, tenant org.Tenant, emails 
 
 // ChangeOwn is Change for members of the organisation. From the request for live mode on, they cannot change the fields
 // that an operator reviews: the name, the logo and the website. They can change the privacy policy, but not remove it.
-// Errors are those of Change.
+// It returns the errors of Change.
 func (o Organisations) ChangeOwn(
 	ctx context.Context, tenant org.Tenant, change OrganisationChange,
 ) (org.Organisation, error) {

@@ -40,7 +40,7 @@ func (Offline) Survey(context.Context, string) (Survey, error) {
 	)
 }
 
-// look reads a server's discovery. Errors are those of Servers.Survey.
+// look reads a server's discovery. It returns the errors of Servers.Survey.
 func look(ctx context.Context, servers Servers, base string) (Survey, error) {
 	seen, err := servers.Survey(ctx, base)
 	if err != nil {

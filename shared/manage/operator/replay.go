@@ -79,7 +79,7 @@ func (o Deliveries) ReplayFailed(ctx context.Context, tenant org.Tenant, id stri
 }
 
 // ReplayRange resends all deliveries that were created for a webhook from one time up to, but not including, another,
-// delivered or not, and returns their number. Errors are those of ReplayFailed.
+// delivered or not, and returns their number. It returns the errors of ReplayFailed.
 func (o Deliveries) ReplayRange(ctx context.Context, tenant org.Tenant, id string, from, to time.Time) (int, error) {
 	return o.replay(ctx, tenant, id, from, func(from time.Time) (webhook.Replayed, error) {
 		return o.replayer().Range(ctx, tenant, id, from, to)

@@ -59,8 +59,8 @@ func NewSuspensions(
 }
 
 // Suspend suspends an organisation in both modes, within 30 seconds: its keys and public ids respond as if they did not
-// exist. Operations under way finish, connections are maintained, and events are delivered (docs/operate/operations.md,
-// "Stopping and removing"). Errors are fault.NotFound and fault.Conflict.
+// exist. Operations under way finish, connections are maintained, and events are delivered (docs/operate/ctl.md, "Stop
+// and remove"). Errors are fault.NotFound and fault.Conflict.
 func (o Suspensions) Suspend(ctx context.Context, tenant org.Tenant) error {
 	return o.setStatus(ctx, tenant, org.Inactive, "organisation.suspended")
 }

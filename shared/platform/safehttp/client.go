@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// Limits of every request (docs/develop/threat-model.md, "Addresses that others choose").
+// Limits of every request (docs/develop/threat-model.md, "Outbound requests").
 const (
 	dialTimeout   = 5 * time.Second
 	tlsTimeout    = 5 * time.Second

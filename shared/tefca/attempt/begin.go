@@ -53,7 +53,7 @@ type Prepared struct {
 	ExpiresAt time.Time
 }
 
-// Create creates an attempt that one browser can start. Errors are those of Admission.Offer, and fault.Invalid.
+// Create creates an attempt that one browser can start. It returns the errors of Admission.Offer, and fault.Invalid.
 func (c Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 	setting, err := c.Offer(ctx, r.Tenant.Mode, r.PublicID)
 	if err != nil {

@@ -33,9 +33,9 @@ type Chooser struct {
 }
 
 // Choose starts connecting facilities and returns the attempt's progress. It is idempotent: facilities that are
-// connected or being connected stay unchanged. Errors are those of Progress, fault.Invalid for facilities that cannot
-// be chosen, and fault.Conflict if the attempt accepts no choice because nothing is located yet or the identity has
-// expired.
+// connected or being connected stay unchanged. It returns the errors of Progress, fault.Invalid for facilities that
+// cannot be chosen, and fault.Conflict if the attempt accepts no choice because nothing is located yet or the identity
+// has expired.
 func (c Chooser) Choose(ctx context.Context, tenant org.Tenant, asked string, token secret.Text,
 	wanted []string,
 ) (Progress, error) {

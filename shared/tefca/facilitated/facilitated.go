@@ -1,14 +1,13 @@
-// Package facilitated is a network whose facilities answer with FHIR (docs/guide/tefca.md, "Facilitated FHIR"): each
-// lets us in by UDAP with the person's verified identity, and its FHIR server is then read by the export engine. It
-// owns who is asked with what, what of an answer is believed, and the tokens.Set of a facility; how UDAP is spoken
-// belongs to package udap.
+// Package facilitated is a network of facilities with FHIR servers (docs/develop/tefca.md, "Facilitated FHIR"). Each
+// facility authorises the service by UDAP with the person's verified identity, and the export engine then reads its
+// FHIR server. The package decides the requests to each facility, validates its responses, and owns its tokens.Set;
+// package udap implements UDAP.
 //
-// What is standard: UDAP (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). What is
-// draft: the extension tefca_ias (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026), and above
-// all how a facility says that it knows nobody, or several; there is no standard for it, and ours is in Locate. There
-// is no standard way to ask a record locator for FHIR endpoints either (the operation $rls of networks aligned with CMS
-// has no agreed shape), so that the facilities are a list in the configuration. None of it has been tried with a
-// facility of others.
+// UDAP is a standard (HL7 Security for Scalable Registration, Authentication, and Authorization STU2). The extension
+// tefca_ias is a draft (RCE, SOP "Facilitated FHIR Implementation" 2.0, draft of February 2026). There is no standard
+// for how a facility reports that it found no person or several; Locate documents this package's choice. There is also
+// no standard way to query a record locator for FHIR endpoints (the operation $rls of networks aligned with CMS has no
+// agreed shape), so the facilities are listed in the configuration. None of this has been tested with a real facility.
 package facilitated
 
 import (

@@ -1,6 +1,7 @@
-// Package identity owns who may say who a patient of TEFCA mode is, and what of it is believed (docs/guide/tefca.md,
-// "Identity"): the identity providers that an operator has configured, the checks of their id_tokens, what is read from
-// the claims, and why a verification fails. It is pure; package oidc speaks to the providers.
+// Package identity decides which statements about the identity of a patient in TEFCA mode are trusted
+// (docs/operate/tefca.md, "What is checked of an id_token"): the identity providers that an operator has configured,
+// the checks of their id_tokens, the claims that are read, and the causes of a failed verification. It does no I/O;
+// package oidc talks to the providers.
 package identity
 
 import (

@@ -19,10 +19,10 @@ const (
 	oldest = 1850
 )
 
-// person reads the demographics that a network is asked with. Three forms of claims are known, whose members have the
-// same names but for a few: the flat ones of CMS-aligned networks and of the RCE's SOP, and those inside
-// verified_claims (docs/guide/tefca.md). isVouched says that an e-mail address and a telephone number are verified
-// though no claim beside them says so.
+// person reads the demographics for querying a network. It accepts three forms of claims, whose members have mostly the
+// same names: the flat ones of CMS-aligned networks and of the RCE's SOP, and those inside verified_claims
+// (docs/operate/tefca.md). isVouched means that e-mail addresses and telephone numbers are verified even if no claim
+// states it.
 func person(said claims, isVouched bool, now time.Time) (tefca.Person, error) {
 	found := tefca.Person{
 		Given: said.clean("given_name"), Middle: said.clean("middle_name"), Family: said.clean("family_name"),

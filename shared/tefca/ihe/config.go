@@ -7,8 +7,8 @@ import (
 	"regexp"
 )
 
-// Config says which gateways there are and who we are to them. It is part of what TEFCA mode is configured with
-// (docs/guide/tefca.md): without it there is no live network.
+// Config lists the gateways and the service's identity at them. It is part of TEFCA mode's configuration
+// (docs/operate/tefca.md); without it there is no live network.
 type Config struct {
 	Home         string `json:"home"`         // this service's home community id (HCID): urn:oid:…
 	Organization string `json:"organization"` // name in the network's directory

@@ -1,10 +1,10 @@
-// Package ihe asks a live network for records: XCPD patient discovery (ITI-55) and XCA query and retrieve (ITI-38,
-// ITI-39) over SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as the QHIN Technical Framework
-// has it. It owns the messages, who is asked with which words, how long, and what of an answer is believed. It stores
-// nothing.
+// Package ihe queries a live network for records: XCPD patient discovery (ITI-55) and XCA query and retrieve (ITI-38,
+// ITI-39) over SOAP 1.2 with WS-Addressing, a signed SAML 2.0 assertion and mutual TLS, as specified by the QHIN
+// Technical Framework. It builds the messages, decides the recipients and time limits, and validates the responses. It
+// stores nothing.
 //
-// It has been tested against a peer of this repository (infra/test/ihe) and against no QHIN: docs/guide/tefca.md, "A
-// live network (XCPD and XCA)".
+// It has been tested against a peer in this repository (infra/test/ihe) but not against a QHIN: docs/develop/tefca.md,
+// "XCPD and XCA".
 package ihe
 
 import (

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/tefca"
 )
 
-// Settings adapts requests to one gateway or community that departs from the profiles: values by name
-// (docs/guide/tefca.md, "Settings of a gateway").
+// Settings adapts requests to a gateway or community that deviates from the profiles: values by name
+// (docs/operate/tefca.md, "Gateway settings").
 type Settings map[string]string
 
 // manner holds the settings of requests to a community.

@@ -1,4 +1,4 @@
-/** The dashboard (docs/adr/0036-the-dashboard.md, docs/guide/dashboard.md): who is signed in, and the frame around everything that they see. */
+/** The dashboard (docs/adr/0036-the-dashboard.md, docs/guide/dashboard.md): session handling, and the frame around all screens. */
 import { render } from "preact";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -16,7 +16,7 @@ import { SignIn } from "./shell/signin.tsx";
 
 const boot: Boot = JSON.parse(document.getElementById("boot")?.textContent ?? "{}");
 
-/** How long what was said stays to be read. */
+/** How long an announcement stays visible, in milliseconds. */
 const spoken = 4_000;
 
 function Dashboard(): JSX.Element {
@@ -71,7 +71,7 @@ function Dashboard(): JSX.Element {
     if (state !== "known") {
       return (
         <main class="gate">
-          <h1>The dashboard did not start</h1>
+          <h1>The dashboard couldn’t load</h1>
           <Trouble failure={state} retry={begin} />
         </main>
       );
@@ -89,7 +89,10 @@ function Dashboard(): JSX.Element {
   }
 }
 
-/** The dashboard's own host is the only one that is given its cookie and has its passkeys: from another one its visitor is sent there. */
+/**
+ * Reports whether the page is on a host other than the dashboard's own. Only the dashboard's own host has its cookie
+ * and passkeys, so the page redirects there.
+ */
 function isElsewhere(): boolean {
   return boot.dashboard_url !== undefined && new URL(boot.dashboard_url).origin !== location.origin;
 }

@@ -1,6 +1,7 @@
 /**
- * The playground (docs/guide/widget.md, "The playground"): every attribute of the elements as a control, the live element, its events and the code to copy.
- * The page is a customer's page like any other: it loads the script from its public address and uses nothing but attributes, methods and events.
+ * The playground (docs/guide/widget.md, "The playground"): a control for every attribute, the live element, its events,
+ * and code to copy. It uses the element as a customer's page would, through its public URL, attributes, methods and
+ * events.
  */
 import { render } from "preact";
 import type { JSX } from "preact";
@@ -12,10 +13,10 @@ import type { Entry } from "./page.tsx";
 import type { Choice } from "./snippet.ts";
 import { Stage } from "./stage.tsx";
 
-/** What the server has put into the page, as far as the playground needs it. */
+/** The part of the server's boot data that the playground uses. */
 const boot: { base_url: string; public_id: string } = JSON.parse(document.getElementById("boot")?.textContent ?? "{}");
 
-/** The address of the page names a credential and an element, and nothing of a person. */
+/** Returns the element named in the page's URL. The URL names a credential and an element, but no personal data. */
 const askedTag = (): Tag => TAGS.find((tag) => tag === new URLSearchParams(location.search).get("element")) ?? TAGS[0];
 
 type Values = ReadonlyMap<string, string>;
@@ -60,7 +61,7 @@ function entry(name: string, detail: unknown): Entry {
   return { id: entries, at: new Date().toLocaleTimeString(), name: type, detail: JSON.stringify(detail, null, 2) };
 }
 
-const LABEL: Control = { name: "label", help: "What the button says. Empty: its own words.", kind: "text", choices: [], standard: "Share Records" };
+const LABEL: Control = { name: "label", help: "The button’s text. Leave empty for the default.", kind: "text", choices: [], standard: "Share Records" };
 
 function Playground(): JSX.Element {
   const [tag, setTag] = useState(askedTag);
@@ -79,8 +80,8 @@ function Playground(): JSX.Element {
       <header>
         <h1>Widget playground</h1>
         <p>
-          Set attributes, use the element as a patient would, see the events, copy the code. It works with a real credential; in test mode every patient is
-          invented.
+          Set attributes, try the element as a patient would, watch its events and copy the code. It uses a real credential. In test mode, all patients are
+          sample patients.
         </p>
       </header>
       <main>
@@ -110,7 +111,7 @@ function Playground(): JSX.Element {
             <Field control={LABEL} value={label} onChange={(value) => setLabel(value ?? "")} />
           </Panel>
           <Fields name="attributes" title="Attributes" controls={attributes(tag)} values={values} set={set} />
-          <Fields name="style" title="Form" controls={properties(tag)} values={style} set={restyle} />
+          <Fields name="style" title="Style" controls={properties(tag)} values={style} set={restyle} />
         </div>
       </main>
     </>

@@ -1,20 +1,17 @@
-/**
- * What the playground shows of an element: attributes and CSS properties, as custom-elements.json tells them. Nothing is listed a second time
- * here, so that a new attribute has its control as soon as it is described.
- */
+/** Controls of the playground, derived from custom-elements.json, so that a new attribute gets its control as soon as it is documented. */
 import described from "../sdk/custom-elements.json";
 
-/** The elements that a page can use, the current one first. */
+/** The elements, the current one first. */
 export const TAGS = ["svc-widget-element", "svc-widget"] as const;
 export type Tag = (typeof TAGS)[number];
 
-/** How an attribute is set by hand. */
+/** A control for an attribute or property. */
 export interface Control {
   name: string;
   help: string;
   kind: "text" | "switch" | "choice";
   choices: string[];
-  /** What the element takes where the attribute is missing; "" when there is nothing to tell. */
+  /** The default if the attribute is missing; "" if there is none to show. */
   standard: string;
 }
 
@@ -39,7 +36,7 @@ function declaration(tag: Tag): Declaration {
 
 const unquoted = (text: string): string => text.replace(/^["'`]|["'`]$/g, "");
 
-/** Literals of a union, such as "redirect" | "popup"; none where the type is wider. */
+/** Returns the literals of a union such as "redirect" | "popup", or none for wider types. */
 function choices(type: string): string[] {
   const parts = type.split("|").map((part) => part.trim()).filter((part) => part !== "undefined" && part !== "null");
   return parts.length > 1 && parts.every((part) => /^["']/.test(part)) ? parts.map(unquoted) : [];
@@ -52,8 +49,8 @@ function control(one: Described): Control {
   return { name: one.name, help: one.description ?? "", kind, choices: literals, standard: unquoted(one.default ?? "") };
 }
 
-/** The attributes of an element, in the order of their description. */
+/** Returns the controls of an element's attributes, in documented order. */
 export const attributes = (tag: Tag): Control[] => (declaration(tag).attributes ?? []).map(control);
 
-/** The CSS properties with which a page changes the element's form. */
+/** Returns the controls of an element's CSS properties. */
 export const properties = (tag: Tag): Control[] => (declaration(tag).cssProperties ?? []).map(control);

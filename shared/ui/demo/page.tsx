@@ -1,4 +1,4 @@
-/** The playground: the parts of its page. They show state and report what a person does; demo.tsx holds the state. */
+/** Components of the playground. main.tsx holds their state. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Control } from "./manifest.ts";
@@ -15,11 +15,11 @@ export interface Entry {
 interface FieldProps {
   control: Control;
   value: string | undefined;
-  /** undefined takes the attribute away. */
+  /** Receives undefined to remove the attribute. */
   onChange: (value: string | undefined) => void;
 }
 
-/** One attribute or property, by a control that fits what it takes. */
+/** A control for one attribute or property, by its kind. */
 export function Field({ control, value, onChange }: FieldProps): JSX.Element {
   const id = `set-${control.name}`;
   const help = control.help === "" ? undefined : `${id}-help`;
@@ -58,7 +58,7 @@ export function Field({ control, value, onChange }: FieldProps): JSX.Element {
   );
 }
 
-/** A part of the page with a heading of its own. */
+/** A section with a heading. */
 export function Panel({ name, title, children }: { name: string; title: string; children: ComponentChildren }): JSX.Element {
   return (
     <section class={`panel ${name}`} aria-labelledby={`${name}-title`}>
@@ -73,7 +73,7 @@ function CopyButton({ text }: { text: string }): JSX.Element {
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
       () => say("Copied"),
-      () => say("Select it and copy by hand"),
+      () => say("Select and copy manually"),
     );
   };
   return (
@@ -83,14 +83,14 @@ function CopyButton({ text }: { text: string }): JSX.Element {
   );
 }
 
-/** The code of what is chosen, in the language of the customer's page. */
+/** The code of the current choice, in several dialects. */
 export function Snippet({ choice }: { choice: Choice }): JSX.Element {
   const [dialect, choose] = useState<Dialect>("HTML");
   const code = snippet(dialect, choice);
   return (
     <Panel name="snippet" title="Your code">
       <div class="row">
-        <div class="row" role="group" aria-label="Language of the code">
+        <div class="row" role="group" aria-label="Code language">
           {DIALECTS.map((one) => (
             <button key={one} type="button" aria-pressed={one === dialect} onClick={() => choose(one)}>
               {one}
@@ -106,13 +106,13 @@ export function Snippet({ choice }: { choice: Choice }): JSX.Element {
   );
 }
 
-/** What the element has told the page, the newest first. */
+/** Events of the element, newest first. */
 export function Log({ entries, onClear }: { entries: readonly Entry[]; onClear: () => void }): JSX.Element {
   return (
     <Panel name="log" title="Events">
       <div class="row">
         <p class="help" role="status">
-          {entries.length === 0 ? "None yet. Connect to the sandbox hospital to see some." : `${entries.length} so far, the newest first.`}
+          {entries.length === 0 ? "No events yet. Connect to the sandbox hospital to see some." : `${entries.length} so far, newest first.`}
         </p>
         <button type="button" onClick={onClear} disabled={entries.length === 0}>
           Clear

@@ -15,7 +15,7 @@ const choice: Choice = {
   script: "https://api.example/v1/sdk/4/svc-widget.js",
 };
 
-test("in HTML and Vue what somebody has typed stays a value", () => {
+test("the HTML and Vue snippets escape typed values", () => {
   for (const dialect of ["HTML", "Vue"] as const) {
     const code = snippet(dialect, choice);
     assert.ok(code.includes(`external-id="&quot;>&lt;script>'{{x}}'&lt;/script>&amp;"`), code);
@@ -23,14 +23,14 @@ test("in HTML and Vue what somebody has typed stays a value", () => {
   }
 });
 
-test("in React it is a string of JavaScript", () => {
+test("the React snippet writes typed values as JavaScript strings", () => {
   const code = snippet("React", choice);
   assert.ok(code.includes(`external-id={${JSON.stringify(choice.attributes.get("external-id"))}}`), code);
   assert.ok(code.includes('{"Mine & <yours>"}'), code);
   assert.ok(code.includes('style={{"--svc-accent":"#7a2e8c"}}'), code);
 });
 
-test("a switch that is on is a bare attribute, and what is not set is not there", () => {
+test("a snippet writes switches as bare attributes and omits unset ones", () => {
   assert.match(snippet("HTML", choice), /\n {2}search-only\n/);
   const bare = snippet("HTML", { ...choice, attributes: new Map(), style: new Map(), label: "" });
   assert.match(bare, /^<svc-widget-element><\/svc-widget-element>$/m);

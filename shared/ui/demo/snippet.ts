@@ -1,14 +1,14 @@
-/** The code that a customer copies: pure text, made of what is chosen and nothing else. */
+/** Generates the code that a customer copies, from the current choice alone. */
 import type { Tag } from "./manifest.ts";
 
-/** What has been chosen. A switch that is on has the value "". */
+/** The current choice. A switch that is on has the value "". */
 export interface Choice {
   tag: Tag;
   attributes: ReadonlyMap<string, string>;
   style: ReadonlyMap<string, string>;
-  /** What the button says; "" for its own words. */
+  /** The button's text; "" for the default. */
   label: string;
-  /** Where the script comes from. */
+  /** URL of the script. */
   script: string;
 }
 
@@ -17,7 +17,7 @@ export const DIALECTS: readonly Dialect[] = ["HTML", "React", "Vue"];
 
 const EVENTS: Record<Tag, string> = { "svc-widget-element": "eventBus", "svc-widget": "orgConnectionCallback" };
 
-/** The one event of an element, which the page listens to. */
+/** Returns the name of an element's event. */
 export const eventOf = (tag: Tag): string => EVENTS[tag];
 
 const escaped = (text: string): string => text.replace(/&/g, "&amp;").replace(/"/g, "&quot;").replace(/</g, "&lt;");
@@ -66,7 +66,7 @@ ${element(choice.tag, parts, label, "    ")}
 `;
 }
 
-/** The listener is added by hand, since Vue turns the capitals of @eventBus into hyphens where it is not told which elements are custom ones. */
+/** The listener is added in script, because Vue turns the capitals of @eventBus into hyphens unless the element is declared custom. */
 function vue(choice: Choice): string {
   const quoted = (text: string): string => `"${escaped(text)}"`;
   const style = [...choice.style].map(([name, value]) => `${name}: ${value}`).join("; ");
@@ -90,5 +90,5 @@ ${element(choice.tag, parts, choice.label === "" ? "" : `<span v-pre>${escaped(c
 
 const WRITERS: Record<Dialect, (choice: Choice) => string> = { HTML: html, React: react, Vue: vue };
 
-/** The code of a dialect. */
+/** Returns the code in a dialect. */
 export const snippet = (dialect: Dialect, choice: Choice): string => WRITERS[dialect](choice);

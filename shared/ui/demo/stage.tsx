@@ -1,10 +1,10 @@
-/** The live element. It is made and changed as a customer's page would do it, by attributes alone. */
+/** The live element, created and changed through attributes alone, as on a customer's page. */
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Choice } from "./snippet.ts";
 import { eventOf } from "./snippet.ts";
 
-/** What both elements offer to a page. */
+/** Methods of both elements. */
 interface Widget extends HTMLElement {
   show(): void;
   hide(): void;
@@ -12,15 +12,15 @@ interface Widget extends HTMLElement {
 
 interface StageProps {
   choice: Choice;
-  /** How often a person has asked for a new element. */
+  /** Incremented to request a new element. */
   turn: number;
   onRenew: () => void;
   onEvent: (name: string, detail: unknown) => void;
-  /** Tells why there is no element. */
+  /** Reports why there is no element. */
   onTrouble: (reason: string) => void;
 }
 
-/** Makes an element's attributes those of wanted, and touches none that is right already: the element acts on every change. */
+/** Sets the element's attributes to wanted. It leaves equal ones untouched, because the element reacts to every change. */
 function align(element: HTMLElement, wanted: ReadonlyMap<string, string>): void {
   for (const { name } of [...element.attributes]) {
     if (name !== "style" && !wanted.has(name)) element.removeAttribute(name);
@@ -42,7 +42,7 @@ export function Stage({ choice, turn, onRenew, onEvent, onTrouble }: StageProps)
   hear.current = onEvent;
 
   useEffect(() => {
-    import(choice.script).catch(() => onTrouble(`${choice.script} could not be loaded. Is it built? make ui does it.`));
+    import(choice.script).catch(() => onTrouble(`Couldn’t load ${choice.script}. Run make ui to build it.`));
   }, [choice.script]);
 
   useEffect(() => {

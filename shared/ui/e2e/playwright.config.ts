@@ -1,6 +1,6 @@
 /**
- * Journeys in a real browser (make test-browser; docs/guide/widget.md, "How it is tested"). What Playwright usually switches off to make tests easy, a
- * patient's browser has: pop-ups are blocked without a click, and storage is kept apart by site. support/browser.spec.ts sees to it.
+ * Browser journeys (make test-browser; README.md). Settings that Playwright relaxes by default are kept as in a
+ * patient's browser: popups need a click, and storage is partitioned by site. support/browser.spec.ts checks this.
  */
 import { defineConfig } from "@playwright/test";
 
@@ -11,12 +11,12 @@ export default defineConfig({
   globalSetup: "./support/setup.ts",
   outputDir: `${out}/ui-traces`,
   reporter: [["line"], ["json", { outputFile: `${out}/ui-report.json` }]],
-  workers: 2, // a journey is half waiting; more would only wait for each other
+  workers: 2, // a journey spends half its time waiting; more workers would only compete
   fullyParallel: true,
-  // A trace costs half of a run's time. What has failed is walked once more with one, and has failed whatever comes of that.
+  // A trace doubles the time of a run. Only failed tests are repeated with one, and still count as failed.
   retries: 1,
   failOnFlakyTests: true,
-  // They end what hangs, on a machine that has much else to do: no judgement is one of time (journeys/speed.spec.ts).
+  // These limits end hanging tests on a busy machine; they don't measure speed (journeys/speed.spec.ts).
   timeout: 300_000,
   expect: { timeout: 30_000 },
   forbidOnly: true,
@@ -26,8 +26,8 @@ export default defineConfig({
     screenshot: "only-on-failure",
     launchOptions: {
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-      // The later of two lists of features is the one that counts: Playwright's switches storage partitioning off. The last one keeps pages without TLS
-      // from services on this machine, where ours is for once.
+      // Of two feature lists the last one wins: Playwright's list would disable storage partitioning.
+      // LocalNetworkAccessChecks would block pages without TLS from the local service.
       args: ["--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,LocalNetworkAccessChecks", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
       ignoreDefaultArgs: ["--disable-popup-blocking"],
     },

@@ -1,4 +1,4 @@
-/** What the page knows from its first moment on: the server has written it into the page, so that nothing has to be asked. */
+/** The boot data that the server writes into the page, so that the first view needs no request. */
 import type { Mode } from "../kit/protocol.ts";
 import type { Org } from "./machine/state.ts";
 

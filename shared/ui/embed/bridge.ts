@@ -1,7 +1,7 @@
-/** A web view that shows our page is told the same events, by whichever bridge its kind has, as JSON. */
+/** Forwards events as JSON to the app around a web view, through any bridge it has. */
 import type { Payload } from "../kit/protocol.ts";
 
-/** What web views put into their pages: React Native, WKWebView with a handler named svc, flutter_inappwebview. */
+/** Bridges of web views: React Native, WKWebView with a handler named svc, flutter_inappwebview. */
 interface Bridges {
   ReactNativeWebView?: { postMessage(text: string): void };
   webkit?: { messageHandlers?: { svc?: { postMessage(text: string): void } } };
@@ -20,7 +20,7 @@ export function tellBridges(host: object, payload: Payload): void {
     try {
       one();
     } catch {
-      // An application that cannot be told must not stop the patient.
+      // A failing bridge must not stop the patient.
     }
   }
 }

@@ -6,7 +6,7 @@ import { listen } from "./channel.ts";
 
 const config: Config = { publicId: "p", searchOnly: true, showSplash: false, tefcaMode: false, eventTypes: [] };
 
-/** A frame and the page that holds it, as far as they hear each other. */
+/** A stand-in for a frame and its parent page. */
 function frame(t: TestContext, origins: string[]) {
   const said: unknown[] = [];
   const heard: string[] = [];
@@ -29,14 +29,14 @@ function frame(t: TestContext, origins: string[]) {
 const init: Init = { svc: "init", v: 1, config };
 const own = "https://clinic.example";
 
-test("the frame says hello with nothing in it, and begins with what the page says", (t) => {
+test("the frame sends an empty hello and starts with the page's configuration", (t) => {
   const { said, heard, tell } = frame(t, [own]);
   assert.deepEqual(said, [{ svc: "hello", v: 1 }]);
   tell(own, init);
   assert.deepEqual(heard, ["quiet", "begin p"]);
 });
 
-test("an origin has to be a registered one, exactly", (t) => {
+test("an origin must match a registered one exactly", (t) => {
   for (const origin of ["https://clinic.example.evil.example", "http://clinic.example", "https://clinic.example:444", "https://www.clinic.example", "null", "https://Clinic.example"]) {
     const { heard, tell } = frame(t, [own]);
     tell(origin, init);
@@ -44,7 +44,7 @@ test("an origin has to be a registered one, exactly", (t) => {
   }
 });
 
-test("the service's own playground may hold the frame whatever origins are registered", (t) => {
+test("the service's playground may embed the frame regardless of registered origins", (t) => {
   const { heard, tell } = frame(t, [own]);
   tell("https://svc.example", init);
   assert.deepEqual(heard, ["quiet", "begin p"]);
@@ -55,13 +55,13 @@ test("the service's own playground may hold the frame whatever origins are regis
   }
 });
 
-test("without registered origins any page may hold the frame", (t) => {
+test("any page may embed the frame if no origins are registered", (t) => {
   const { heard, tell } = frame(t, []);
   tell("https://anybody.example", init);
   assert.deepEqual(heard, ["quiet", "begin p"]);
 });
 
-test("only the page that holds the frame is heard, once, and only with a port", (t) => {
+test("the frame accepts one message from its parent, and only with a port", (t) => {
   const { heard, tell } = frame(t, [own]);
   tell(own, init, {});
   tell(own, { ...init, v: 2 });
@@ -74,7 +74,7 @@ test("only the page that holds the frame is heard, once, and only with a port", 
   assert.deepEqual(heard, ["quiet", "begin p"]);
 });
 
-test("a page that may not hold the frame is told nothing", async (t) => {
+test("a page that may not embed the frame receives nothing", async (t) => {
   const { tell, post, page } = frame(t, [own]);
   const got: unknown[] = [];
   page.on("message", (message) => got.push(message));
@@ -84,7 +84,7 @@ test("a page that may not hold the frame is told nothing", async (t) => {
   assert.deepEqual(got, []);
 });
 
-test("close comes over the port, and what the older element's window says, and nothing else does", async (t) => {
+test("the port accepts only close and the older element's window messages", async (t) => {
   const { heard, tell, page } = frame(t, [own]);
   tell(own, init);
   page.postMessage({ type: "begin" });

@@ -1,20 +1,21 @@
 /** The frame's end of the channel to the customer's page (kit/protocol.ts). */
 import type { FromFrame, Hello, Here, Init, ToFrame } from "../kit/protocol.ts";
 
-/** What a message of the page leads to. */
+/** Called for the page's messages. */
 export interface Listener {
   begin(init: Init): void;
   close(): void;
-  here(said: Here): void; // the older element's window
-  foreign(): void; // a page that may not show us holds the frame
+  here(said: Here): void; // from the older element's window
+  foreign(): void; // an unregistered page holds the frame
 }
 
-/** How long is waited before hello is said again, in milliseconds: who is still being set up has not heard the first one. */
+/** The interval of repeated hellos in milliseconds, because a parent that is still loading misses the first. */
 export const again = 500;
 
 /**
- * Says that the frame is here to whoever holds it, and takes the page's configuration once. The origin of that message is the page's,
- * which a page cannot forge. If the organisation has registered origins, it has to be one of them, exactly, or the service's own (the playground).
+ * Announces the frame to its parent, and accepts the page's configuration once. The message's origin can't be forged.
+ * If the organisation has registered origins, it must match one of them exactly, or be the service's own (the
+ * playground).
  */
 export function listen(parent: Window, self: Window, origins: string[], listener: Listener): (message: FromFrame) => void {
   let port: MessagePort | undefined;

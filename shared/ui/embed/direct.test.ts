@@ -1,10 +1,10 @@
-/** A client written for the same contract: an iframe whose URL has the attributes, and a page that parses every message as JSON. */
+/** A client for the same contract: an iframe whose URL contains the attributes, and a page that parses every message as JSON. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FromFrame } from "../kit/protocol.ts";
 import { directConfig, isDirect, tellHolder } from "./direct.ts";
 
-test("a frame whose query has public-id takes its configuration from the query", () => {
+test("a frame with public-id in its query reads its configuration from the query", () => {
   const query = new URLSearchParams(
     "public-id=public_test_1&external-id=p7&search-only=false&show-splash=true&tefca-mode=true&event-types=search.query,other&brand-id=b&email=a%40b.example&lang=es&static-backdrop=true&connect-mode=popup",
   );
@@ -23,7 +23,7 @@ test("a frame whose query has public-id takes its configuration from the query",
   });
 });
 
-test("the page that holds such a frame receives events as JSON text, and widget.close at the end", () => {
+test("the parent of a direct frame receives events as JSON text, ending with widget.close", () => {
   const complete: FromFrame = { type: "event", payload: { api_mode: "test", event_type: "widget.complete", data: [] } };
   const messages = (holder: string | undefined, origins: string[]): unknown[] => {
     const sent: unknown[] = [];

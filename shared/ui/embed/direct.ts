@@ -1,13 +1,13 @@
 /**
- * The frame of a client that was written for the same contract (docs/reference/compatibility.md). Its URL has the element's attributes as a query, and its page
- * expects window messages whose data is an event as JSON text.
+ * The frame of a third-party client (docs/reference/compatibility.md). Its URL contains the element's attributes as a
+ * query, and its page expects window messages with events as JSON text.
  */
 import type { Config, FromFrame, Mode } from "../kit/protocol.ts";
 
-/** Whether a frame's URL is of such a client: ours has public_id, theirs public-id. */
+/** Reports whether a frame's URL is from such a client: our own URLs contain public_id, theirs public-id. */
 export const isDirect = (query: URLSearchParams): boolean => query.has("public-id");
 
-/** The configuration of the query, whose parameters are attributes. An e-mail address is not taken from a URL. */
+/** Returns the configuration in the query, whose parameters are attributes. It ignores an email address in a URL. */
 export function directConfig(query: URLSearchParams): Config {
   const named = Object.fromEntries([...query].map(([name, value]) => [name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()), value]));
   const isOn = (name: string): boolean => (named[name] ?? "false") !== "false";
@@ -21,7 +21,7 @@ export function directConfig(query: URLSearchParams): Config {
   };
 }
 
-/** Returns a function that posts events to the page that holds the frame. Only pages of registered origins receive them, if there are any. */
+/** Returns a function that posts events to the parent page. If origins are registered, only those receive them. */
 export function tellHolder(parent: Pick<Window, "postMessage">, holder: string | undefined, origins: string[], mode: Mode): (message: FromFrame) => void {
   let targets = origins.length > 0 ? origins : ["*"];
   if (holder && origins.includes(holder)) targets = [holder];

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { fragmentOf, mayTake, pageConfig } from "./given.ts";
 import type { Boot } from "./boot.ts";
 
-test("the older element's window belongs to pages of the organisation", () => {
+test("the older element's window accepts only the organisation's pages", () => {
   const origins = ["https://app.example", "https://app.example:8443"];
   for (const [api_mode, allowed_origins, referrer, may] of [
     ["live", origins, "https://app.example/", true],
@@ -11,7 +11,7 @@ test("the older element's window belongs to pages of the organisation", () => {
     ["live", origins, "https://app.example.attacker.example/", false],
     ["live", origins, "https://attacker.example/?https://app.example/", false],
     ["live", origins, "http://app.example/", false],
-    ["live", origins, "", false], // a link in a mail
+    ["live", origins, "", false], // a link in an email
     ["test", origins, "", false],
     ["live", [], "https://app.example/", false],
     ["test", [], "", true],
@@ -20,7 +20,7 @@ test("the older element's window belongs to pages of the organisation", () => {
   }
 });
 
-test("a page is given what its query says, and the older element's window what its fragment does", () => {
+test("a page reads its query, and the older element's window its fragment", () => {
   const boot = { public_id: "public_test_1", query: { external_id: "of the query", redirect_uri: "https://app.example/back" } } as Boot;
   assert.equal(fragmentOf("#attempt_id=a"), undefined);
   const fragment = fragmentOf("#attempt_id=a&attempt_token=t&external_id=of%20the%20fragment&reconnect_org_connection_id=c");

@@ -1,4 +1,4 @@
-/** Puts the application into the page: with its siblings here the one place that knows window and document. */
+/** Mounts the application. With its sibling modules it is the only code that uses window and document. */
 import { render } from "preact";
 import { shades, sheets } from "../kit/colour.ts";
 import type { FromFrame, Init } from "../kit/protocol.ts";
@@ -65,15 +65,15 @@ if (shell === "frame") {
     begin: (init) => void join(init),
     close: () => runner.send({ type: "close" }),
     here: ({ attemptId, made }) => runner.send({ type: "here", attemptId, made }),
-    foreign: () => void refuse("The page that holds the frame is not one of the organisation's registered origins."),
+    foreign: () => void refuse("This page isn't on one of the organisation's registered origins."),
   });
 } else if (shell === "direct") {
   post = tellHolder(parent, location.ancestorOrigins?.[0], boot.allowed_origins, boot.api_mode);
-  if (parent === window) void refuse("This page is for frames. Web views open the hosted page.");
+  if (parent === window) void refuse("This page works only in a frame. In a web view, open the hosted page.");
   else void join({ config: directConfig(query) });
 } else void enter();
 
-/** The page has told what it wants. Where the server knows that nothing can come of it, that is all that is told. */
+/** The page has sent its configuration. If the server rejects it, only the error is reported. */
 async function join({ config, watch }: Pick<Init, "config" | "watch">): Promise<void> {
   if (watch && (boot.error || lacksOrigins(boot))) {
     const error = boot.error ?? { error: "svc_invalid_request", error_description: noPopupMode, request_id: watch.attemptId };
@@ -88,13 +88,13 @@ async function enter(): Promise<void> {
   if (fragment) stay(fragment.attempt_id);
   if (boot.error) return refuse(boot.error.error_description);
   if (fragment && !mayTake(boot, document.referrer)) return refuse(noPopupMode);
-  if (fragment && !isSecureContext) return refuse("Popup mode needs the service at an address of https.");
+  if (fragment && !isSecureContext) return refuse("Popup mode requires the service to use https.");
   await speak(boot.query.lang);
   const own = fragment && { id: fragment.attempt_id, hash: await hashOf(fragment.attempt_token) };
   runner.send({ type: "begin", config: pageConfig(boot, fragment), own });
 }
 
-/** The hidden frame, which loads beside this window, may not be there yet to hear of it. */
+/** Repeats the message, because the hidden frame may load later than this window. */
 function stay(attemptId: string): void {
   const say = () => windows.here(attemptId, false);
   setInterval(say, again);
@@ -111,7 +111,7 @@ async function speak(wanted: string | undefined): Promise<void> {
   document.documentElement.lang = language.lang;
 }
 
-/** The accent of the organisation, in shades that can be read on our sheets. */
+/** Applies the organisation's accent, in shades that are readable on our sheets. */
 function dress(): void {
   for (const [scheme, sheet] of Object.entries(sheets)) {
     const { accent, edge, onAccent, accentText } = shades(boot.org?.accent, sheet);
@@ -133,7 +133,7 @@ function draw(): void {
   direct(root, s);
 }
 
-/** A new view's title takes the focus, and so does the first field that is wrong. The first view leaves it where the page has put it. */
+/** Focuses a new view's title, or the first invalid field. The first view leaves the focus to the page. */
 function direct(root: HTMLElement, s: State): void {
   const next = placeOf(s);
   if (s.judged > judged) root.querySelector<HTMLElement>("[aria-invalid]")?.focus();

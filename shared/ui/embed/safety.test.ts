@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 
-/** What the pages must not do, in whichever file (docs/adr/0035-the-widget.md). */
+/** Forbidden constructs in the pages' sources (docs/adr/0035-the-widget.md). */
 const forbidden = /innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.(cookie|write)|localStorage|sessionStorage|indexedDB|BroadcastChannel|\bconsole\b|\beval\b|new Function/;
 
 function sources(folder: string): [string, string][] {
@@ -12,19 +12,19 @@ function sources(folder: string): [string, string][] {
   return written.map((name) => [name, readFileSync(name, "utf8").replace(/\/\*[^]*?\*\/|\/\/ .*/g, "")]);
 }
 
-test("the application stores nothing, writes no markup and says nothing to the console", () => {
-  const all = [...sources("embed"), ...sources("kit"), ...sources("dashboard").filter(([name]) => !name.endsWith("snippets.ts"))]; // which is others' code
+test("the application uses no storage, no raw markup and no console", () => {
+  const all = [...sources("embed"), ...sources("kit"), ...sources("dashboard").filter(([name]) => !name.endsWith("snippets.ts"))]; // third-party code
   assert.ok(all.length > 30);
   for (const [name, text] of all) assert.doesNotMatch(text, forbidden, name);
 });
 
-test("a link out hands on nothing, and a picture tells nobody who looks", () => {
+test("external links and images send no referrer or opener", () => {
   for (const [name, text] of sources("embed/views")) {
     for (const [tag] of text.matchAll(/<a\s[^>]*>/g)) assert.match(tag, /rel="noopener noreferrer"/, name);
     for (const [tag] of text.matchAll(/<img\s[^/]*\/>/g)) assert.match(tag, /referrerPolicy="no-referrer"/, name);
   }
 });
 
-test("the machine knows no browser", () => {
+test("the machine uses no browser globals", () => {
   for (const [name, text] of sources("embed/machine")) assert.doesNotMatch(text, /\b(document|window|location|navigator|fetch)\b[.(]/, name);
 });

@@ -1,8 +1,8 @@
-/** Tells the application what happens around it: nudges, focus, the network, the windows, the Escape key. */
+/** Forwards outside events to the application: nudges, focus, network, windows and Escape. */
 import type { Runner } from "./machine/run.ts";
 import type { Windows } from "./windows.ts";
 
-/** How often windows are looked at. Nothing depends on it but what the patient reads while waiting. */
+/** How often windows are checked, in milliseconds. It affects only the waiting view's text. */
 const glance = 1000;
 
 export function watchWorld(runner: Runner, windows: Windows): void {
@@ -25,7 +25,7 @@ export function watchWorld(runner: Runner, windows: Windows): void {
   document.addEventListener("visibilitychange", wake);
   addEventListener("online", () => runner.send({ type: "network", online: true }));
   addEventListener("offline", () => runner.send({ type: "network", online: false }));
-  // Only our own pages may nudge, and all that a nudge does is ask.
+  // Only our own pages can nudge, and a nudge only triggers a poll.
   addEventListener("message", ({ origin, data }: MessageEvent<{ svc?: unknown } | null>) => {
     if (origin === location.origin && data?.svc === "nudge") runner.send({ type: "wake" });
   });
@@ -33,16 +33,16 @@ export function watchWorld(runner: Runner, windows: Windows): void {
     const id = windows.heard(event);
     if (id !== undefined) runner.send({ type: "opened", id, how: "seen" });
   });
-  // A page that the browser had kept stands where it was left.
+  // A page from the back-forward cache keeps its state.
   addEventListener("pageshow", ({ persisted }) => persisted && runner.state().view === "institution" && runner.send({ type: "prepare" }));
   if (/frame|direct/.test(runner.state().shell)) addEventListener("keydown", (event) => event.key === "Escape" && escape(event, runner));
 }
 
-/** In a frame Escape is the page's to hear, but for what it means here: an open dialog, a search that is being cleared. */
+/** In a frame Escape belongs to the page, unless it closes a dialog or clears the search here. */
 function escape(event: KeyboardEvent, runner: Runner): void {
   const { target, defaultPrevented } = event;
   const clears = target instanceof HTMLInputElement && target.type === "search" && target.value !== "";
   if (defaultPrevented || clears || document.querySelector("dialog[open]")) return;
-  event.preventDefault(); // or the dialog that asks whether to close is closed by the same key
+  event.preventDefault(); // or the same key press would close the confirmation dialog
   runner.send({ type: "close" });
 }

@@ -5,7 +5,7 @@ import { Windows } from "./windows.ts";
 const origin = "https://svc.example";
 const start = { url: `${origin}/v1/bridge/connect`, value: "secret" };
 
-/** A browser's window, as far as Windows uses it, and the forms that it has sent. */
+/** A stand-in for the browser's window as Windows uses it, with the submitted forms. */
 function browser(isActive = false) {
   const sent: Record<string, unknown>[] = [];
   const left: string[] = [];
@@ -27,17 +27,17 @@ function browser(isActive = false) {
 
 const message = (data: unknown, from = origin): MessageEvent => ({ origin: from, data, source: { closed: true, focus: () => undefined } }) as unknown as MessageEvent;
 
-test("a start value leaves in a form's body, into a window of the attempt's name", () => {
+test("a start value is posted in a form body to the attempt's window", () => {
   const { self, sent } = browser();
   assert.equal(new Windows(self).open("a-1", start), "unseen");
   assert.deepEqual(sent, [{ method: "post", action: start.url, target: "svc-a-1", fields: [["start_value", "secret"]] }]);
 });
 
-test("a browser that keeps the click has opened nothing", () => {
+test("open reports a blocked window", () => {
   assert.equal(new Windows(browser(true).self).open("a-1", start), "blocked");
 });
 
-test("a start value goes to no other origin", () => {
+test("a start value is not posted to another origin", () => {
   for (const url of ["https://evil.example/v1/bridge/connect", "https://svc.example:8443/", "javascript:alert(1)", "/relative", ""]) {
     const { self, sent } = browser();
     new Windows(self).open("a-1", { url, value: "secret" });
@@ -46,7 +46,7 @@ test("a start value goes to no other origin", () => {
   }
 });
 
-test("the older element's window says that its attempt is made, gives its opener up and leaves itself", () => {
+test("the older element's window reports its attempt, drops its opener and navigates", () => {
   const { self, sent, said, opener } = browser();
   new Windows(self).leave(start, "a-1");
   assert.deepEqual(said, [{ svc: "here", attemptId: "a-1", made: true }]);
@@ -54,7 +54,7 @@ test("the older element's window says that its attempt is made, gives its opener
   assert.deepEqual(sent.map(({ target }) => target), ["_self"]);
 });
 
-test("a window is known by its own message alone", () => {
+test("a window is identified only by its own message", () => {
   const windows = new Windows(browser().self);
   for (const [what, event] of Object.entries({
     "another origin": message({ svc: "left", name: "svc-a-1" }, "https://evil.example"),
@@ -72,7 +72,7 @@ test("a window is known by its own message alone", () => {
   assert.deepEqual(windows.closed(), ["a-1"]);
 });
 
-test("a window that closes before its message arrives is closed", () => {
+test("a window that closes before its message arrives counts as closed", () => {
   const windows = new Windows(browser().self);
   const late = { ...message({ svc: "left", name: "svc-a-1" }), source: null } as MessageEvent;
   assert.equal(windows.heard(late), "a-1");
@@ -80,7 +80,7 @@ test("a window that closes before its message arrives is closed", () => {
   windows.raise("a-1");
 });
 
-test("redirect mode leaves for our own origin alone", () => {
+test("redirect mode navigates only to the service's origin", () => {
   const { self, left } = browser();
   for (const url of ["https://evil.example/", `${origin}/v1/bridge/connect?public_id=x`]) new Windows(self).go(url);
   assert.deepEqual(left, [`${origin}/v1/bridge/connect?public_id=x`]);

@@ -1,4 +1,4 @@
-/** The windows that were opened for attempts. What they say of themselves is a hint: a portal can sever them from us and make them look closed. */
+/** The windows opened for attempts. Their messages are hints: a portal can sever them and make them look closed. */
 import type { Here, Left } from "../kit/protocol.ts";
 import type { Opened, Start } from "./machine/message.ts";
 
@@ -14,9 +14,9 @@ export class Windows {
   }
 
   /**
-   * Starts an attempt in a window of its own, and returns what the browser made of it. A browser that opens the window uses up the click, and one that
-   * may open none keeps it. The window's name is the attempt's, so that no two take each other's window. Its handle comes with its message (heard), if
-   * the page does not sever what it opens.
+   * Starts an attempt in its own window, and returns the browser's reaction. A browser that opens the window consumes
+   * the click; one that blocks it does not. The window is named after the attempt, so that attempts don't share
+   * windows. Its handle arrives with its message (heard), unless the page severs its popups.
    */
   open(id: string, start: Start): Opened {
     this.#post(start, prefix + id);
@@ -32,14 +32,14 @@ export class Windows {
     return id;
   }
 
-  /** This window leaves, for a URL on our own origin. */
+  /** Navigates this window to a URL on our own origin. */
   go(url: string): void {
     if (this.#isOwn(url)) this.#self.location.assign(url);
   }
 
   /**
-   * This window leaves, with an attempt. The older element's, of the attempt that is named, says to its opener that the attempt is made, and gives the
-   * opener up: a portal's page must not reach the customer's.
+   * Navigates this window with an attempt. The older element's window reports to its opener that the attempt exists,
+   * then drops the opener: a portal's page must not reach the customer's.
    */
   leave(start: Start, attemptId: string | undefined): void {
     if (attemptId !== undefined) {
@@ -49,13 +49,13 @@ export class Windows {
     this.#post(start, "_self");
   }
 
-  /** Whoever has opened this window knows the attempt's id, and learns nothing else. */
+  /** The opener already knows the attempt's ID and learns nothing else. */
   here(attemptId: string, made: boolean): void {
     const said: Here = { svc: "here", attemptId, made };
     (this.#self.opener as Window | null)?.postMessage(said, "*");
   }
 
-  /** The form's target opens the window also where window.open gives no handle of it, and a start value in a body is in no link. */
+  /** The form's target opens the window even if window.open returns no handle, and a start value in a body can't be part of a link. */
   #post({ url, value }: Start, target: string): void {
     if (!this.#isOwn(url)) return;
     const page = this.#self.document;

@@ -5,7 +5,7 @@ import { contrast, defaultAccent, shades, sheets } from "./colour.ts";
 
 const css = readFileSync("kit/tokens.css", "utf8");
 
-test("whatever the accent, what is written on it and with it can be read", () => {
+test("shades gives readable text on and in every accent", () => {
   const accents = ["#000000", "#ffffff", "#ffff00", "#ff0000", "#00ff00", "#0000ff", "#777777", "#757575", "#f5f7f9", "#1a2229", "#e6007e", "#0a7d33", defaultAccent];
   for (let hue = 0; hue < 4096; hue += 37) accents.push(`#${hue.toString(16).padStart(3, "0").replace(/./g, "$&$&")}`);
   for (const accent of accents) {
@@ -18,18 +18,18 @@ test("whatever the accent, what is written on it and with it can be read", () =>
   }
 });
 
-test("an accent that can be read is taken as it is; one that is none is ours", () => {
+test("shades keeps a readable accent and uses the default for an invalid one", () => {
   assert.equal(shades("#0a7d33", sheets.light).accent, "#0a7d33");
   assert.deepEqual(shades("javascript:", sheets.light), shades(undefined, sheets.light));
   assert.deepEqual(shades("#fff", sheets.light), shades(undefined, sheets.light));
 });
 
-test("the contrast ratio is that of WCAG", () => {
+test("contrast computes the WCAG contrast ratio", () => {
   assert.equal(contrast("#000000", "#ffffff"), 21);
   assert.equal(contrast("#777777", "#ffffff").toFixed(2), "4.48");
 });
 
-/** The roles of one scheme in tokens.css. */
+/** Returns the roles of one scheme in tokens.css. */
 function roles(scheme: "light" | "dark"): Record<string, string> {
   const [light = "", dark = ""] = css.split("@media (prefers-color-scheme: dark)");
   const text = scheme === "light" ? light : (dark.split("@media")[0] ?? "");
@@ -37,7 +37,7 @@ function roles(scheme: "light" | "dark"): Record<string, string> {
 }
 
 for (const scheme of ["light", "dark"] as const) {
-  test(`the colours of the ${scheme} scheme can be read on each other`, () => {
+  test(`the colours of the ${scheme} scheme contrast enough`, () => {
     const role = roles(scheme);
     const on = (ink: string, ground: string) => contrast(role[ink] ?? "", role[ground] ?? "");
     for (const ground of ["sheet", "ground", "raised"]) for (const ink of ["ink", "soft"]) assert.ok(on(ink, ground) >= 4.5, `${ink} on ${ground}`);
@@ -46,7 +46,7 @@ for (const scheme of ["light", "dark"] as const) {
     assert.equal(role["sheet"], sheets[scheme]);
   });
 
-  test(`before the script the accent of the ${scheme} scheme is the default one`, () => {
+  test(`the accent of the ${scheme} scheme is the default before the script runs`, () => {
     const role = roles(scheme);
     const { accent, edge, onAccent, accentText } = shades(undefined, sheets[scheme]);
     assert.deepEqual([role["accent"], role["accent-edge"], role["on-accent"], role["accent-text"]], [accent, edge, onAccent, accentText]);

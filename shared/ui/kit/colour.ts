@@ -1,41 +1,38 @@
-/**
- * Colour arithmetic after WCAG 2.2 (relative luminance, contrast ratio), for an organisation's accent: whatever it is, what is written on
- * it, and what is drawn with it, can be read.
- */
+/** Colour arithmetic after WCAG 2.2 (relative luminance, contrast ratio), which makes text and shapes in any accent of an organisation readable. */
 
 type Rgb = [number, number, number]; // 0 to 255
 
 const white: Rgb = [255, 255, 255];
 const black: Rgb = [0, 0, 0];
 
-/** The accent where an organisation has none, or none that can be read. */
+/** The default accent, also used for an invalid one. */
 export const defaultAccent = "#0f5e78";
 
-/** The sheets that the accent is seen on; as in tokens.css. */
+/** The sheets behind the accent, as in tokens.css. */
 export const sheets = { light: "#ffffff", dark: "#1a2229" };
 
-/** WCAG 1.4.3 for text, 1.4.11 for what only has to be seen. */
+/** WCAG 1.4.3 for text, 1.4.11 for shapes. */
 const textRatio = 4.5;
 const shapeRatio = 3;
 
 export interface Shades {
-  accent: string; // a filled button
-  edge: string; // around it
-  onAccent: string; // what is written on it
-  accentText: string; // links, and edges that have to be seen
+  accent: string; // fill of a button
+  edge: string; // border of that button
+  onAccent: string; // text on the accent
+  accentText: string; // links and visible edges
 }
 
 export function shades(accent: string | undefined, sheet: string): Shades {
   const given = parse(accent ?? "") ?? parse(defaultAccent) ?? black;
   const ground = parse(sheet) ?? white;
   const edge = apart(given, ground, shapeRatio);
-  // A pale accent stays itself on a light sheet, within its edge; a dark one would look switched off on a dark sheet.
+  // A pale accent stays unchanged on a light sheet, within its edge; a dark one would look disabled on a dark sheet.
   const fill = luminance(ground) > 0.18 ? given : edge;
   const on = contrastOf(white, fill) >= textRatio ? white : black;
   return { accent: format(fill), edge: format(edge), onAccent: format(on), accentText: format(apart(given, ground, textRatio)) };
 }
 
-/** The contrast ratio of two colours, 1 to 21. */
+/** Returns the contrast ratio of two colours, 1 to 21. */
 export function contrast(a: string, b: string): number {
   return contrastOf(parse(a) ?? black, parse(b) ?? black);
 }
@@ -64,7 +61,7 @@ function contrastOf(a: Rgb, b: Rgb): number {
   return (high + 0.05) / (low + 0.05);
 }
 
-/** The colour itself where it stands out from the ground, else the nearest mixture with black or white that does. */
+/** Returns the colour if it contrasts enough with the ground, else its nearest mixture with black or white that does. */
 function apart(colour: Rgb, ground: Rgb, ratio: number): Rgb {
   const pole = luminance(ground) > 0.18 ? black : white;
   for (let share = 0; share < 1; share += 0.02) {

@@ -1,12 +1,12 @@
 /**
- * What the element on a customer's page and our page in its frame say to each other (docs/adr/0035-the-widget.md), and the events that
- * reach the customer. Both sides are built from this file; nothing here is code.
+ * The protocol between the element on a customer's page and our page in its frame (docs/adr/0035-the-widget.md), and
+ * the customer's events. Both sides are built from this file; it contains types only.
  */
 
 /** The mode of the credential. */
 export type Mode = "live" | "test";
 
-/** A connection, as it is told to the customer's page. In TEFCA mode brand_id, portal_id and endpoint_id may be missing. */
+/** A connection as reported to the customer's page. In TEFCA mode brand_id, portal_id and endpoint_id may be missing. */
 export interface Connection {
   org_connection_id: string;
   endpoint_id?: string;
@@ -22,7 +22,7 @@ export interface Connection {
   external_state?: string;
 }
 
-/** The events, by event_type. */
+/** The events by event_type. */
 export interface EventData {
   "patient.connection_pending": {
     public_id: string;
@@ -58,12 +58,12 @@ export interface EventData {
   };
 }
 
-/** What eventBus carries in its detail. widget.config_error has no data. */
+/** The detail of eventBus. widget.config_error has no data. */
 export type Payload =
   | { [T in keyof EventData]: { api_mode: Mode; event_type: T; data: EventData[T] } }[keyof EventData]
   | { api_mode: Mode; event_type: "widget.config_error" };
 
-/** What the customer has configured. It travels over the port alone, never in an address: some of it is a person's. */
+/** The customer's configuration. It is sent only over the port, never in a URL, because it contains personal data. */
 export interface Config {
   publicId: string;
   reconnectOrgConnectionId?: string;
@@ -84,32 +84,32 @@ export interface Config {
   lang?: string;
 }
 
-/** window.postMessage, frame to page, target "*": it says nothing but that somebody is there. */
+/** window.postMessage, frame to page, target "*": announces the frame, without data. */
 export interface Hello {
   svc: "hello";
   v: 1;
 }
 
-/** window.postMessage, page to frame, target the origin of base-url, with one end of a MessageChannel. All else goes over that. */
+/** window.postMessage, page to frame, target the origin of base-url, with one end of a MessageChannel. Everything else uses that channel. */
 export interface Init {
   svc: "init";
   v: 1;
   config: Config;
-  /** Set by the older element: this frame is hidden and only asks after that attempt. */
+  /** Set by the older element: this frame is hidden and only polls that attempt. */
   watch?: Watch;
 }
 
-/** What the older element tells of an attempt that came to nothing. */
+/** The older element's report of a failed attempt. */
 export type Refusal = Pick<EventData["patient.connection_failed"], "error" | "error_description" | "request_id" | "external_state" | "error_uri">;
 
-/** What orgConnectionCallback carries in its detail: a connection, or what went wrong. */
+/** The detail of orgConnectionCallback: a connection or an error. */
 export type Callback =
   | Omit<Connection, "tefca_directory_id">
   | Refusal;
 
 /**
- * The attempt of a window that the older element has opened. It is of the element's making and may not be known to the server yet, nor ever. The hidden
- * frame tells its end as a result, and asks no longer than 30 minutes.
+ * The attempt of the older element's window. The element created it, so the server may not know it yet, or ever. The
+ * hidden frame reports its end as a result, and polls for at most 30 minutes.
  */
 export interface Watch {
   attemptId: string;
@@ -117,8 +117,9 @@ export interface Watch {
 }
 
 /**
- * The fragment of that window's address (/widget/connect), in the form of URLSearchParams: no server and no log sees it. The rest is in the query.
- * The window sets its opener to null before it leaves for a portal, so that no page there reaches the customer's.
+ * The fragment of that window's URL (/widget/connect), as URLSearchParams: no server or log sees it. The rest is in the
+ * query. The window sets its opener to null before it navigates to a portal, so that no page there can reach the
+ * customer's.
  */
 export interface WindowFragment {
   attempt_id: string;
@@ -133,8 +134,9 @@ export interface WindowFragment {
 }
 
 /**
- * window.postMessage, the older element's window to its opener, target "*": that it is there, and that the server knows its attempt. The element hands it
- * on to its hidden frames, which then need not ask after what is not there yet. A window that was severed cannot say so.
+ * window.postMessage, the older element's window to its opener, target "*": it is open, and the server knows its
+ * attempt. The element forwards this to its hidden frames, so that they don't poll for an attempt that doesn't exist
+ * yet. A severed window can't send it.
  */
 export interface Here {
   svc: "here";
@@ -153,12 +155,12 @@ export interface Left {
 
 /** Over the port, frame to page. */
 export type FromFrame =
-  | { type: "ready" } // something can be seen
-  | { type: "result"; callback: Callback } // the end of what a hidden frame watches
-  | { type: "event"; payload: Payload; reason?: string } // the reason of a widget.config_error, for the console of who builds the page
+  | { type: "ready" } // content is visible
+  | { type: "result"; callback: Callback } // the end of the attempt that a hidden frame watches
+  | { type: "event"; payload: Payload; reason?: string } // the reason of a widget.config_error, for the developer's console
   | { type: "closed" }; // the patient has finished: the page closes the modal
 
 /** Over the port, page to frame. */
 export type ToFrame =
-  | { type: "close" } // the patient wants to close; the frame asks first where an attempt is open, and answers with closed
+  | { type: "close" } // the patient wants to close; the frame asks first if an attempt is open, and responds with closed
   | Here;

@@ -52,8 +52,8 @@ type Branding struct {
 	Accent           string `json:"accent"` // "#rrggbb"
 }
 
-// BrandingOf returns an organisation's branding for patients. URLs of this service are omitted: a browser would take
-// a link to them on our page for the patient's own step (docs/develop/threat-model.md, the start address).
+// BrandingOf returns an organisation's branding for patients. URLs of this service are omitted, because a browser would
+// treat a link to them on the service's page as the patient's own step (docs/develop/threat-model.md, "Start values").
 func BrandingOf(o org.Organisation, own weburl.Own) *Branding {
 	return &Branding{
 		Name: o.Name, Accent: o.Accent, LogoURI: own.Shown(o.LogoURI), PrivacyPolicyURI: own.Shown(o.PrivacyPolicyURI),

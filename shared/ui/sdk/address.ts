@@ -1,9 +1,12 @@
-/** Where our pages are. */
+/** URLs of our pages. */
 
-/** The base URL of the service that this script comes from: <base>/sdk/<version>/svc-widget.js. "" from elsewhere, as out of a customer's bundle. */
+/**
+ * The base URL of the service that served this script: <base>/sdk/<version>/svc-widget.js. "" if it came from
+ * elsewhere, such as a customer's bundle.
+ */
 const OWN = /^(https?:.+)\/sdk\/[^/]+\/svc-widget\.js/.exec(import.meta.url)?.[1] ?? "";
 
-/** The base URL of an element, without a slash at its end; "" where it is missing or not one. */
+/** Returns an element's base URL without a trailing slash; "" if it is missing or invalid. */
 export function baseOf(element: Pick<Element, "getAttribute">): string {
   try {
     const { origin, pathname } = new URL(element.getAttribute("base-url") || OWN);
@@ -13,5 +16,5 @@ export function baseOf(element: Pick<Element, "getAttribute">): string {
   }
 }
 
-/** The parameters as a query or a fragment, without those that are empty. */
+/** Returns the parameters as a query or fragment, omitting empty ones. */
 export const parameters = (values: Record<string, string>): string => `${new URLSearchParams(Object.entries(values).filter(([, value]) => value))}`;

@@ -1,16 +1,16 @@
 /**
- * The attributes of both elements and the properties that reflect them. A property is its attribute in camel case: "" where a string is missing.
- * Frameworks write "false" into boolean attributes, so that a boolean one is true when it is present and not "false".
+ * The attributes of both elements and their properties. A property is its attribute in camel case; a missing string is
+ * "". Frameworks write "false" into boolean attributes, so a boolean is true if present and not "false".
  */
 import type { Config } from "../kit/protocol.ts";
 
-/** What goes with the patient to the connect endpoint, there with underscores. */
+/** Parameters of the connect endpoint, there with underscores. */
 export const PASSED = ["request-id", "external-id", "external-state", "reconnect-org-connection-id", "brand-id", "portal-id", "endpoint-id"] as const;
 
-/** What the frame is told as it is. */
+/** Attributes sent to the frame unchanged. */
 const TOLD = [...PASSED, "email", "search-query", "search-sort-by", "search-sort-by-opts"] as const;
 
-/** lang, too, is an attribute of both; its property is HTML's. */
+/** lang is also an attribute of both; HTML defines its property. */
 export const ELEMENT_STRINGS = [...TOLD, "public-id", "base-url", "event-types", "preload"] as const;
 export const ELEMENT_BOOLEANS = ["search-only", "show-splash", "static-backdrop", "tefca-mode"] as const;
 
@@ -23,10 +23,10 @@ export type Reflected<Strings extends string, Booleans extends string = never> =
 
 const camel = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Whether a boolean attribute is on. */
+/** Reports whether a boolean attribute is on. */
 export const isOn = (element: Element, name: string): boolean => (element.getAttribute(name) ?? "false") !== "false";
 
-/** Gives an element's class its properties. null, undefined and false remove the attribute. */
+/** Defines an element class's properties. null, undefined and false remove the attribute. */
 export function reflect(prototype: HTMLElement, strings: readonly string[], booleans: readonly string[] = []): void {
   for (const name of [...strings, ...booleans]) {
     Object.defineProperty(prototype, camel(name), {
@@ -41,7 +41,7 @@ export function reflect(prototype: HTMLElement, strings: readonly string[], bool
   }
 }
 
-/** Takes over properties that a framework has set before the script was there: they hide those of the class. */
+/** Adopts properties that a framework set before the script loaded, because they shadow those of the class. */
 export function adoptEarly(element: HTMLElement): void {
   for (const [name, value] of Object.entries(element)) {
     const properties = element as unknown as Record<string, unknown>;
@@ -51,15 +51,15 @@ export function adoptEarly(element: HTMLElement): void {
   }
 }
 
-/** The attributes that are there and not empty, by their names as the style writes them. */
+/** Returns the non-empty attributes, named in the given style. */
 function given(element: Element, names: readonly string[], style: (name: string) => string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [style(name), element.getAttribute(name) ?? ""]).filter(([, value]) => value));
 }
 
-/** What goes with the patient, by the names of the connect endpoint. */
+/** Returns the parameters of the connect endpoint. */
 export const passed = (element: Element): Record<string, string> => given(element, PASSED, (name) => name.replaceAll("-", "_"));
 
-/** What the frame is told of an element's attributes. */
+/** Returns the frame's configuration from an element's attributes. */
 export function config(element: Element, lang: string): Config {
   return {
     ...given(element, TOLD, camel),

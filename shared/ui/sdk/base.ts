@@ -1,5 +1,5 @@
 /**
- * What both elements share: a button, or one of the page's own that was put inside, which opens. The class exists where there is no DOM, too, so
+ * The base of both elements: a button, or a slotted one, that opens the widget. The class also exists without a DOM, so
  * that a server can import the module.
  */
 import { baseOf, parameters } from "./address.ts";
@@ -20,7 +20,7 @@ export abstract class WidgetBase extends Parent {
 
   constructor() {
     super();
-    // A sheet made in script needs no style-src of the page.
+    // A constructed sheet needs no style-src.
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(css);
     this.root.adoptedStyleSheets = [sheet];
@@ -32,12 +32,12 @@ export abstract class WidgetBase extends Parent {
   abstract show(): void;
   abstract hide(): void;
 
-  /** Says everything in the language of the day. */
+  /** Updates all texts to the current language. */
   protected say(): void {
     this.#label.textContent = this.words.title;
   }
 
-  /** What the page says of its language, nearest first; "" where it says nothing. */
+  /** Returns the page's language, nearest ancestor first; "" if there is none. */
   protected get language(): string {
     return this.closest<HTMLElement>("[lang]")?.lang ?? document.documentElement.lang;
   }
@@ -46,7 +46,7 @@ export abstract class WidgetBase extends Parent {
     return wordsIn(this.language);
   }
 
-  /** What opens, and where the focus returns to: the page's own button or link inside, or else ours. */
+  /** The trigger, to which the focus returns: a slotted button or link, or the default button. */
   protected get trigger(): HTMLElement {
     return this.querySelector<HTMLElement>("button, a, [role=button]") ?? this.button;
   }
@@ -55,20 +55,20 @@ export abstract class WidgetBase extends Parent {
     return baseOf(this);
   }
 
-  /** The address of a page of ours. Nothing of a person is in it: all else travels over the port, or in a fragment. */
+  /** Returns the URL of one of our pages. It contains no personal data, which is sent over the port or in a fragment. */
   protected address(page: "embed" | "connect"): string {
     return `${this.base}/widget/${page}?${parameters({ public_id: this.publicId, lang: this.language })}`;
   }
 
-  /** The page's own mistake, which no page of ours could show; "" where there is none. */
+  /** Returns a configuration error that our pages couldn't show; "" if there is none. */
   protected get mistake(): string {
     if (!this.publicId) return "public-id is missing";
-    if (!this.base) return "base-url is no address";
-    // Only a sandbox takes its origin away from a page of http; our frame within would have none either.
+    if (!this.base) return "base-url is not a URL";
+    // Only a sandbox gives an http page an opaque origin, and our frame in it would have one too.
     return origin === "null" && /^(http|about:srcdoc)/.test(location.href) ? "the page's frame is sandboxed without allow-same-origin" : "";
   }
 
-  /** For who builds the page. */
+  /** Warns developers in the console. */
   protected warn(reason = "see the window"): void {
     console.warn(`${this.localName}: misconfigured: ${reason}`);
   }
@@ -87,13 +87,13 @@ export abstract class WidgetBase extends Parent {
     this.say();
   }
 
-  /** A button of the page must not be in one of ours. */
+  /** A slotted button must not be nested in ours. */
   #arrange(): void {
     const isOurs = this.trigger === this.button;
     const place = isOurs ? this.button : this.root;
     if (this.#slot.parentNode !== place) place.append(this.#slot);
     this.button.hidden = !isOurs;
-    // White space is content to a slot, so that its fallback would leave a button without a name.
+    // White space counts as slotted content, so a slot's fallback would leave the button without a name.
     this.#label.hidden = this.#slot.assignedNodes().some((node) => node instanceof Element || node.nodeValue?.trim());
   }
 

@@ -1,27 +1,27 @@
-/** svc-widget-element: a button and a modal with our page in a frame. What happens there is told by one event, eventBus. */
+/** svc-widget-element: a button and a modal with our page in a frame. It reports everything by one event, eventBus. */
 import type { Connection, FromFrame, Mode, Payload } from "../kit/protocol.ts";
 import { config, ELEMENT_BOOLEANS, ELEMENT_STRINGS, reflect, type Reflected } from "./attributes.ts";
 import { WidgetBase } from "./base.ts";
 import { makeFrame, type Frame } from "./frame.ts";
 import { makeModal } from "./modal.ts";
 
-/** How long the frame may take until the patient is told, in milliseconds. The page may forbid it (frame-src), which nobody tells us. */
+/** How long the frame may take before an error is shown, in milliseconds. A page's frame-src can block it without notice. */
 const PATIENCE = 15_000;
 
-/** So many presses of the close button, to which the frame says nothing, close whatever it says. */
+/** After this many unanswered clicks on the close button, the modal closes anyway. */
 const URGENT = 3;
 
-/** From opening to closing. */
+/** State between opening and closing. */
 interface Visit {
   frame?: Frame;
   timer?: ReturnType<typeof setTimeout>;
   mode: Mode;
-  /** Whether nothing had the focus: Safari focuses no button that is clicked, and the dialog then has nothing to give the focus back to. */
+  /** Whether nothing had the focus: Safari doesn't focus a clicked button, so the dialog can't restore the focus. */
   fromNowhere: boolean;
-  /** Whether the frame has told the end itself. */
+  /** Whether the frame has reported the end. */
   completed: boolean;
   connections: Map<string, Connection>;
-  /** Of the close button, since the frame said something. */
+  /** Clicks on the close button since the frame's last message. */
   presses: number;
 }
 
@@ -37,7 +37,7 @@ export class SvcWidgetElement extends WidgetBase {
     isStatic: () => this.staticBackdrop,
   });
   #visit: Visit | undefined;
-  /** A frame that loads ahead of a click (preload="hover"). */
+  /** A preloaded frame (preload="hover"). */
   #ahead: Frame | undefined;
 
   constructor() {
@@ -47,7 +47,7 @@ export class SvcWidgetElement extends WidgetBase {
     for (const hint of ["pointerenter", "focusin"]) this.addEventListener(hint, () => this.#hinted());
   }
 
-  /** Opens the modal. Nothing happens where it is open, or where the element is in no document. */
+  /** Opens the modal. It does nothing if the modal is open or the element is disconnected. */
   show(): void {
     if (this.#visit || !this.isConnected) return;
     this.#visit = {
@@ -62,7 +62,7 @@ export class SvcWidgetElement extends WidgetBase {
     else this.#load();
   }
 
-  /** Closes the modal at once, whatever the patient is doing there. */
+  /** Closes the modal immediately, whatever the patient is doing. */
   hide(): void {
     this.#end();
   }
@@ -114,7 +114,7 @@ export class SvcWidgetElement extends WidgetBase {
     visit.timer = setTimeout(() => this.#modal.tell(this.words.failed, true), PATIENCE);
   }
 
-  /** The page's own mistake, which no frame can show. */
+  /** Reports a configuration error that no frame can show. */
   #refuse(reason: string): void {
     this.#modal.tell(`${this.words.unusable} (${reason})`);
     this.#emit({ api_mode: this.#visit?.mode ?? "test", event_type: "widget.config_error" }, reason);
@@ -137,7 +137,7 @@ export class SvcWidgetElement extends WidgetBase {
     } else if (message.type === "closed") this.#end();
   }
 
-  /** The patient wants to close. The frame decides, where there is one that can be asked; one that has died holds nobody. */
+  /** The patient wants to close. A responsive frame decides; an unresponsive one doesn't block closing. */
   #asked(byButton: boolean): void {
     const visit = this.#visit;
     if (!visit) return;
@@ -158,7 +158,7 @@ export class SvcWidgetElement extends WidgetBase {
   }
 
   #emit(payload: Payload, reason?: string): void {
-    // Older pages say JSON.parse(event.detail.data).
+    // Older pages call JSON.parse(event.detail.data).
     if ("data" in payload) Object.defineProperty(payload.data, "toString", { value: () => JSON.stringify(payload) });
     else if (payload.api_mode === "test") this.warn(reason);
     this.emit("eventBus", payload);

@@ -1,21 +1,21 @@
 /**
- * Our page in a frame, and the channel to it (kit/protocol.ts). Nothing is believed but what comes from this frame's window and the origin of its
- * address; after the first message all goes over a port that nobody else holds.
+ * The frame with our page, and the channel to it (kit/protocol.ts). It trusts only this frame's window and origin;
+ * after the first message everything uses a private port.
  */
 import type { FromFrame, Hello, Here, Init, ToFrame } from "../kit/protocol.ts";
 import { make } from "./make.ts";
 
 export interface Frame {
-  /** Loads as soon as it is in the document. */
+  /** Loads once it is in the document. */
   element: HTMLIFrameElement;
-  /** Tells the frame what it needs, as soon as it says hello; at once where it has. */
+  /** Sends the configuration on the frame's hello, or immediately after it. */
   answer(): void;
-  /** Sends over the port, and says whether there is one. */
+  /** Sends a message over the port, and reports whether there is one. */
   send(message: ToFrame): boolean;
   remove(): void;
 }
 
-/** A frame for an address. What it is told is asked for when it is told. */
+/** Creates a frame for a URL. told is called when the configuration is sent. */
 export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, receive: (message: FromFrame) => void): Frame {
   const expected = new URL(address).origin;
   const element = make("iframe", { src: address, allow: "clipboard-write", referrerPolicy: "strict-origin" }, "frame");
@@ -23,7 +23,7 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
   let hasSaidHello = false;
   let mayAnswer = false;
 
-  /** A frame says hello until it is answered, and again when it has loaded anew: it keeps the first port that reaches it, and nobody knows which. */
+  /** A frame says hello until it is answered, and again after a reload. It keeps the first port it receives, so the active one is unknown. */
   const introduce = (): void => {
     if (!hasSaidHello || !mayAnswer) return;
     const { port1, port2 } = new MessageChannel();
@@ -38,7 +38,7 @@ export function makeFrame(address: string, told: () => Omit<Init, "svc" | "v">, 
     return ports.length > 0;
   };
 
-  /** The frame knows which window is its own. */
+  /** The frame identifies its own windows. */
   const greet = ({ origin, source, data }: MessageEvent<Hello | Here | null>): void => {
     if (origin !== expected) return;
     if (data?.svc === "here") send(data);

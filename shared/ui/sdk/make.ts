@@ -1,4 +1,7 @@
-/** An element with its properties, its part (which a customer's CSS can address) and its children. No markup is parsed: Trusted Types and CSP allow it. */
+/**
+ * Creates an element with its properties, its part (for a customer's CSS) and its children. It parses no markup, so
+ * Trusted Types and CSP allow it.
+ */
 export function make<T extends keyof HTMLElementTagNameMap>(
   tag: T,
   properties: Partial<HTMLElementTagNameMap[T]> = {},

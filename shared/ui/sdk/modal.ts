@@ -1,18 +1,18 @@
 /**
- * The modal: a dialog in the top layer, where nothing of the page clips or covers it, with a close button of ours over the end of the frame's head. Where the frame
- * does not come it says so. What happens inside is the frame's matter.
+ * The modal: a dialog in the top layer, which the page can't clip or cover, with a close button over the frame's
+ * header. It shows an error if the frame fails to load.
  */
 import { make } from "./make.ts";
 import type { Words } from "./words.ts";
 
-/** What may happen to an open modal. */
+/** Events of an open modal. */
 export interface Handlers {
-  /** The patient wants to close, by our button or by another way. */
+  /** The patient wants to close, by our button or otherwise. */
   close(byButton: boolean): void;
   retry(): void;
-  /** The browser has closed the dialog by itself. */
+  /** The browser closed the dialog itself. */
   closed(): void;
-  /** Whether a click outside leaves it open. */
+  /** Whether clicks outside are ignored. */
   isStatic(): boolean;
 }
 
@@ -20,9 +20,9 @@ export interface Modal {
   element: HTMLDialogElement;
   open(): void;
   close(): void;
-  /** Says text in place of the frame, with a button to try again where that may help; "" takes it away. */
+  /** Shows text in place of the frame, with a retry button if useful; "" removes it. */
   tell(text: string, canRetry?: boolean): void;
-  /** Names everything in these words. */
+  /** Sets all labels. */
   name(words: Words): void;
 }
 
@@ -46,12 +46,12 @@ export function makeModal(handlers: Handlers): Modal {
   };
   element.onclose = () => element.open || handlers.closed();
   element.onpointerdown = (event) => (pressedOutside = isOutside(event));
-  // A press that begins inside, as when text is marked, does not close.
+  // A press that begins inside, such as a text selection, doesn't close.
   element.onclick = (event) => pressedOutside && isOutside(event) && !handlers.isStatic() && handlers.close(false);
 
   return {
     element,
-    /** The page is kept from scrolling by a sheet of our own: its own styles are as they were afterwards. Where it has a scrollbar nothing moves. */
+    /** Our own sheet stops the page from scrolling, so that its styles stay untouched. A scrollbar's space is reserved, so that nothing moves. */
     open() {
       const gutter = innerWidth > document.documentElement.clientWidth ? ";scrollbar-gutter:stable" : "";
       lock.replaceSync(`:root{overflow:hidden!important${gutter}}`);

@@ -1,4 +1,4 @@
-/** Lays the npm package out in a folder (build/npm by default), from what build.mjs has built. Nothing is published from here. */
+/** Writes the npm package to a folder (build/npm by default), from the output of build.mjs. It publishes nothing. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,9 +1,9 @@
-/** Values that nobody can guess. crypto.randomUUID is missing on pages without TLS, where developers begin. */
+/** Random values. crypto.randomUUID is missing on pages without TLS, where developers start. */
 
 const hex = (length: number): string => [...crypto.getRandomValues(new Uint8Array(length))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** A UUID of version 4 (RFC 9562). */
 export const attemptID = (): string => hex(16).replace(/(.{8})(.{4}).(.{3}).(.{3})/, "$1-$2-4$3-8$4-");
 
-/** 256 bits as 64 hexadecimal digits. */
+/** 256 random bits as 64 hexadecimal digits. */
 export const attemptToken = (): string => hex(32);

@@ -1,4 +1,4 @@
-/** The script of customers' pages: defines both elements. Where it is loaded twice, the first one stays. On a server it does nothing. */
+/** The customers' script: defines both elements. If it is loaded twice, the first definition stays. On a server it does nothing. */
 import { SvcWidgetElement } from "./element.ts";
 import { SvcWidget } from "./widget.ts";
 

@@ -1,7 +1,7 @@
 /**
- * svc-widget, the older element: sends the patient to our page (redirect mode), or opens it in a window and tells what came of it by one event,
- * orgConnectionCallback (popup mode). Nothing depends on the window's messages: the element makes the attempt's id and token, and a hidden frame asks our
- * server after it, so that a window that was severed from its opener loses nothing.
+ * svc-widget, the older element: redirects the patient to our page (redirect mode), or opens it in a window and reports
+ * the result by one event, orgConnectionCallback (popup mode). It does not depend on window messages: the element
+ * creates the attempt's ID and token, and a hidden frame polls our server, so that a severed window loses nothing.
  */
 import type { Callback, FromFrame, WindowFragment } from "../kit/protocol.ts";
 import { parameters } from "./address.ts";
@@ -10,14 +10,14 @@ import { WidgetBase } from "./base.ts";
 import { makeFrame, type Frame } from "./frame.ts";
 import { attemptID, attemptToken } from "./random.ts";
 
-/** popup-timeout in minutes, where it is missing or none of a day. */
+/** Returns popup-timeout in minutes, or the default if it is missing or out of range. */
 const DEFAULT_TIMEOUT = 30;
 const DAY = 1_440;
 
-/** Whether a click of the patient's has just been; undefined where the browser does not tell. */
+/** Reports whether the patient has just clicked; undefined if the browser can't tell. */
 const isActive = (): boolean | undefined => navigator.userActivation?.isActive;
 
-/** A window that was opened, until its end is known. */
+/** An open window, until its result is known. */
 interface Attempt {
   popup: Window | null;
   frame: Frame;
@@ -31,7 +31,7 @@ export class SvcWidget extends WidgetBase {
 
   readonly #attempts = new Set<Attempt>();
 
-  /** Sends the patient on their way; in popup mode only where no window of ours can be seen to be open. */
+  /** Redirects the patient; in popup mode it opens a window unless one is known to be open. */
   show(): void {
     if (this.mistake) this.#refuse(this.mistake);
     else if (this.connectMode === "popup") this.#open();
@@ -41,7 +41,7 @@ export class SvcWidget extends WidgetBase {
     }
   }
 
-  /** Closes the window and asks after it no longer. */
+  /** Closes the window and stops polling. */
   hide(): void {
     for (const attempt of this.#attempts) {
       attempt.popup?.close();
@@ -63,8 +63,8 @@ export class SvcWidget extends WidgetBase {
     const address = `${this.address("connect")}#${parameters({ ...fragment })}`;
     const wasActive = isActive();
     const popup = open(address, `svc-${attemptId}`, "popup,width=520,height=720");
-    // A window that opens without a handle uses up the click all the same; where nothing did, there is none to wait for.
-    if (!popup && wasActive !== undefined && wasActive === isActive()) return this.#fail("The browser opened no window. A sandboxed frame needs allow-popups.", attemptId);
+    // A window that opens without a handle still consumes the click; otherwise none opened.
+    if (!popup && wasActive !== undefined && wasActive === isActive()) return this.#fail("The browser didn't open a window. A sandboxed frame needs allow-popups.", attemptId);
     const frame = makeFrame(
       this.address("embed"),
       () => ({ config: config(this, this.language), watch }),
@@ -91,13 +91,13 @@ export class SvcWidget extends WidgetBase {
     this.#fail("The patient did not finish within popup-timeout.", attemptId);
   }
 
-  /** The page's own mistake: in redirect mode, too, since there is no address to send anybody to. */
+  /** Reports a configuration error, also in redirect mode, since there is no URL to redirect to. */
   #refuse(reason: string): void {
     this.warn(reason);
     this.#fail(`The widget is misconfigured: ${reason}.`, attemptID());
   }
 
-  /** Tells a failure that no server knows of; its id is then of our making. */
+  /** Reports a failure that no server knows, with a locally created ID. */
   #fail(description: string, requestId: string): void {
     const state = this.externalState;
     const detail: Callback = { error: "svc_invalid_request", error_description: description, request_id: requestId, ...(state && { external_state: state }) };

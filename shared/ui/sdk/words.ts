@@ -1,22 +1,22 @@
-/** What the elements themselves say. All else is said by our pages. */
+/** Words of the elements themselves. The pages in their frames have their own (kit/words). */
 const WORDS = {
   en: {
     title: "Share Records",
     close: "Close",
-    failed: "This takes longer than it should. Is your connection working?",
+    failed: "This is taking too long. Check your internet connection.",
     retry: "Try again",
-    unusable: "Health records cannot be connected here at the moment.",
+    unusable: "You can’t connect health records here right now.",
   },
   es: {
     title: "Compartir registros",
     close: "Cerrar",
-    failed: "Esto tarda más de lo debido. ¿Funciona su conexión?",
+    failed: "Está tardando demasiado. Revise su conexión a internet.",
     retry: "Intentar de nuevo",
-    unusable: "Por el momento no se pueden conectar registros médicos aquí.",
+    unusable: "Ahora no puede conectar registros médicos aquí.",
   },
 };
 
 export type Words = (typeof WORDS)["en"];
 
-/** Those of a language tag; of the browser's where it is empty. */
+/** Returns the words for a language tag, or for the browser's language if the tag is empty. */
 export const wordsIn = (lang: string): Words => (/^es\b/i.test(lang || navigator.language) ? WORDS.es : WORDS.en);

@@ -185,7 +185,7 @@ func (n Notice) aboutWebhook() []mailtext.Fact {
 }
 
 // because returns the reason for which a webhook is disabled. If there was no warning, it adds why, because a warning
-// is promised (docs/guide/webhooks.md, Answering).
+// is promised (docs/guide/webhooks.md, Retries).
 func because(r webhook.Reason) []string {
 	const stopped = "Nothing is sent to this webhook any more, because "
 	const unwarned = "We sent no warning before this e-mail: with that response, your endpoint asked us to stop at " +

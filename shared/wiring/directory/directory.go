@@ -54,7 +54,7 @@ func facilitiesOf(n setting.Network) ([]tefca.Facility, error) {
 	var gateways ihe.Config
 	var servers facilitated.Config
 	if json.Unmarshal(n.Config, &gateways) != nil || json.Unmarshal(n.Config, &servers) != nil {
-		return nil, errors.New("a network of TEFCA_CONFIG is not of the form of docs/guide/tefca.md")
+		return nil, errors.New("a network of TEFCA_CONFIG is not of the form of docs/operate/tefca.md")
 	}
 	var listed []tefca.Facility
 	for _, g := range gateways.Gateways {

@@ -25,7 +25,7 @@ const (
 // TEFCAEnv holds the environment variables of TEFCA mode, as set in template.yaml.
 type TEFCAEnv struct {
 	EnableSandbox bool   `env:"ENABLE_SANDBOX"`
-	Config        string `env:"TEFCA_CONFIG"` // docs/guide/tefca.md, "Going live"; empty: nothing but what is simulated
+	Config        string `env:"TEFCA_CONFIG"` // docs/operate/tefca.md, "Going live"; empty: only what is simulated
 }
 
 // config is the document of TEFCA_CONFIG.
@@ -43,7 +43,7 @@ type Network struct {
 
 // The errors quote nothing, because a malformed document may contain anything, even a key.
 var (
-	errForm = errors.New("TEFCA_CONFIG is not of the form of docs/guide/tefca.md")
+	errForm = errors.New("TEFCA_CONFIG is not of the form of docs/operate/tefca.md")
 	errID   = errors.New("TEFCA_CONFIG: providers: id: another provider has it, or the simulated one")
 	errMode = errors.New("TEFCA_CONFIG: providers: mode: it has no network")
 )

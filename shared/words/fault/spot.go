@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Step is what was asked of a server of others when it failed, as log lines name it
-// (docs/operate/operations.md, "What is going on").
+// Step names the request to an external server that failed, as in log lines (docs/operate/monitoring.md, "Log fields").
 type Step string
 
 // The steps.

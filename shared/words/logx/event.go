@@ -133,8 +133,8 @@ func belonging(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// whose are what the unit of work tells of whom it is for, as far as the note does not: a part of it is found as the
-// whole is (docs/operate/operations.md, "What is going on").
+// whose returns the unit's owner attributes that the note does not set itself, so that a search finds the note along
+// with the unit (docs/operate/monitoring.md, "Log fields").
 func (e *Event) whose(n note) []slog.Attr {
 	var attrs []slog.Attr
 	for _, attr := range e.attrs {

@@ -6,8 +6,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Failed marks a line that tells of a failure which a patient, an organisation or a portal meets. It is what an
-// operator looks for first (docs/operate/operations.md, "What is going on").
+// Failed marks the log line of a failure that affects a patient, an organisation or a portal. Operators search for it
+// first (docs/operate/monitoring.md, "Log fields").
 func Failed() slog.Attr { return slog.String("result", "failed") }
 
 // Spot returns the attributes that locate a failure; none for a zero Spot.

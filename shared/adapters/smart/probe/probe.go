@@ -1,5 +1,5 @@
 // Package probe tests an endpoint for the operator before patients use it: everything that a sign-in and an export
-// need, except a patient (docs/operate/operations.md, "Testing an endpoint"). It runs the same code as patients'
+// need, except a patient (docs/operate/health-systems.md, "Test an endpoint"). It runs the same code as patients'
 // sign-ins, so that success here means success there: package smart makes the discovery and token requests, package
 // flow the authorization request, and package operator validates the client. This package owns the comparisons and
 // their report. It stores and changes nothing, and its report contains no secret, no token and no query of a URL.

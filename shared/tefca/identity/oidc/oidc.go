@@ -58,8 +58,8 @@ func NewParty(doer Doer, clients Clients, now func() time.Time) Party {
 }
 
 // Begin returns the URL at the provider to which the browser is sent, and the data to store for its return. If the
-// provider accepts pushed requests (RFC 9126), the URL contains no details of the request. Errors are those of package
-// identity.
+// provider accepts pushed requests (RFC 9126), the URL contains no details of the request. It returns the errors of
+// package identity.
 func (p Party) Begin(ctx context.Context, provider identity.Provider,
 	request identity.Request,
 ) (string, identity.Authority, error) {
@@ -101,7 +101,7 @@ func (p Party) Begin(ctx context.Context, provider identity.Provider,
 }
 
 // Exchange exchanges a return for the identity. The code goes to the token endpoint that was pinned when the browser
-// left, and is used up even if the exchange fails. Errors are those of package identity.
+// left, and is used up even if the exchange fails. It returns the errors of package identity.
 func (p Party) Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error) {
 	if err := pinned.Check(back); err != nil {
 		return tefca.Assertion{}, fault.Spot{Step: fault.StepCallback, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)

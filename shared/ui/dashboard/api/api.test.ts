@@ -33,7 +33,7 @@ const refusal = async (promise: Promise<unknown>) => {
   return error.failure;
 };
 
-test("the token goes with what changes something, and with nothing else", async () => {
+test("the CSRF token is sent only with requests that change state", async () => {
   const { api, sent } = asking([[200, { success: true }], [200, { success: true, data: 7 }]]);
   api.keep(world().session);
   await api.post("organisations", { name: "A" });
@@ -46,7 +46,7 @@ test("the token goes with what changes something, and with nothing else", async 
 
 const proof: [number, object] = [403, { success: false, error: "svc_proof_required", error_description: "Prove it.", request_id: "r-2" }];
 
-test("what needs a proof is done after it, and not without", async () => {
+test("a request that needs proof runs only after the proof", async () => {
   const proven = asking([proof, [200, { success: true, data: "secret" }]]);
   assert.equal(await proven.api.post("webhooks/w1/secret/reveal"), "secret");
   assert.deepEqual([proven.sent.length, proven.told.proofs], [2, 1]);
@@ -55,7 +55,7 @@ test("what needs a proof is done after it, and not without", async () => {
   assert.equal(declined.sent.length, 1);
 });
 
-test("after a proof the same request is sent again, with what was typed", async () => {
+test("a request is resent with its body after the proof", async () => {
   const typed = { url: "https://hooks.example/a", note: "Hazel" };
   for (const method of ["post", "patch"] as const) {
     const { api, sent } = asking([proof, [200, { success: true, data: 7 }]]);
@@ -66,17 +66,17 @@ test("after a proof the same request is sent again, with what was typed", async 
   }
 });
 
-test("a session that is over is told of, and so is a service that is not there", async () => {
+test("an expired session and an unreachable service are reported", async () => {
   const over = asking([[401, { success: false, error: "svc_session_required", error_description: "Sign in.", request_id: "r-3" }]]);
   assert.equal((await refusal(over.api.get("account"))).requestId, "r-3");
   assert.equal(over.told.signedOut, 1);
   const odd = asking([[502, ["<html>"]]]);
-  assert.deepEqual(await refusal(odd.api.get("account")), { status: 502, error: "svc_server_error", description: "The service gave an answer that is none of ours. Please try again.", requestId: "r-1" });
+  assert.deepEqual(await refusal(odd.api.get("account")), { status: 502, error: "svc_server_error", description: "Unexpected response from the server.", requestId: "r-1" });
   const away = new Api({ base: "dashboard", fetch: () => Promise.reject(new TypeError("x")), signedOut: () => {}, prove: async () => false });
   assert.equal((await refusal(away.get("session"))).status, 0);
 });
 
-test("a refusal has the seconds of Retry-After", async () => {
+test("a refusal contains the seconds of Retry-After", async () => {
   for (const [value, want] of [["2316", 2316], ["soon", undefined], [undefined, undefined]] as const) {
     const fetch = (async () => new Response("{}", { status: 429, headers: value === undefined ? {} : { "retry-after": value } })) as typeof globalThis.fetch;
     const api = new Api({ base: "dashboard", fetch, signedOut: () => undefined, prove: async () => false });

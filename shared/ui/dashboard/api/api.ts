@@ -1,21 +1,21 @@
 /**
- * Asks the dashboard's API. The session is in a cookie that scripts cannot see; what they add is the token that no other site's page can know
- * (docs/adr/0036-the-dashboard.md). Addresses are relative to the page's, which is the API's own.
+ * Client of the dashboard's API. The session is in a cookie that scripts can't read; scripts add a CSRF token that no
+ * other site's page knows (docs/adr/0036-the-dashboard.md). URLs are relative to the page's, which is also the API's.
  */
 import type { DashboardSession } from "./records.ts";
 
-/** Longer than any of the functions may take. */
+/** Longer than the time limit of any function. */
 const patience = 35_000;
 
 export interface Failure {
-  status: number; // 0: the service was not reached
+  status: number; // 0 if the service was not reached
   error: string;
   description: string;
   requestId: string;
-  retryAfter?: number; // seconds until the service accepts the request again, if it has said so
+  retryAfter?: number; // from Retry-After: seconds until the service accepts the request again
 }
 
-/** What was asked was not done. */
+/** Thrown when a request fails. */
 export class Refused extends Error {
   readonly failure: Failure;
 
@@ -30,9 +30,9 @@ type Query = Record<string, string | undefined>;
 interface Host {
   base: string;
   fetch: typeof fetch;
-  /** The session is over. */
+  /** Called when the session has ended. */
   signedOut: () => void;
-  /** Has the person prove who they are; false when they would rather not. */
+  /** Asks the person for a fresh proof; resolves to false if they cancel. */
   prove: () => Promise<boolean>;
 }
 
@@ -50,7 +50,7 @@ export class Api {
   patch = <T = void>(path: string, body: unknown): Promise<T> => this.#ask<T>("PATCH", path, body);
   remove = <T = void>(path: string): Promise<T> => this.#ask<T>("DELETE", path);
 
-  /** Keeps the token of a session; each one has another. */
+  /** Stores the session's CSRF token. Each session has a different one. */
   keep(session: DashboardSession): DashboardSession {
     this.#token = session.csrf_token;
     return session;
@@ -81,7 +81,7 @@ export class Api {
         signal: AbortSignal.timeout(patience),
       });
     } catch {
-      throw new Refused({ status: 0, error: "network", description: "The service could not be reached. Check your connection and try again.", requestId: "" });
+      throw new Refused({ status: 0, error: "network", description: "We couldn’t reach the service. Check your connection and try again.", requestId: "" });
     }
   }
 }
@@ -93,7 +93,7 @@ async function refusal(response: Response): Promise<Refused> {
     ...(retryAfter > 0 && { retryAfter }),
     status: response.status,
     error: envelope.error ?? "svc_server_error",
-    description: envelope.error_description ?? "The service gave an answer that is none of ours. Please try again.",
+    description: envelope.error_description ?? "Unexpected response from the server.",
     requestId: envelope.request_id ?? response.headers.get("x-request-id") ?? "",
   });
 }

@@ -1,4 +1,4 @@
-/** Passkeys (W3C WebAuthn level 3): the server's options become the browser's, and its answer becomes JSON again. */
+/** Passkeys (W3C WebAuthn level 3): converts the server's options for the browser and the browser's response to JSON. */
 
 interface Described {
   id: string;
@@ -21,26 +21,26 @@ export interface RequestJson extends Json<PublicKeyCredentialRequestOptions, "ch
 
 export const hasPasskeys = (): boolean => "PublicKeyCredential" in window;
 
-/** Has the person make a passkey. */
+/** Creates a passkey. */
 export async function create(options: CreationJson): Promise<object> {
   const { challenge, user, excludeCredentials = [], ...rest } = options;
   const publicKey = { ...rest, challenge: decode(challenge), user: { ...user, id: decode(user.id) }, excludeCredentials: excludeCredentials.map(described) };
   return answered(await navigator.credentials.create({ publicKey }).catch(explain));
 }
 
-/** Has the person use one. */
+/** Signs in with a passkey. */
 export async function use(options: RequestJson): Promise<object> {
   const { challenge, allowCredentials = [], ...rest } = options;
   const publicKey = { ...rest, challenge: decode(challenge), allowCredentials: allowCredentials.map(described) };
   return answered(await navigator.credentials.get({ publicKey }).catch(explain));
 }
 
-const nothing = "No passkey was used. Try again, or use another way.";
+const nothing = "No passkey was used. Try again or use another method.";
 
-/** Why a browser has none, by the name of its error (sections 5.1.3 and 5.1.4); its words are for developers. */
+/** Messages by the name of the browser's error (sections 5.1.3 and 5.1.4), whose own text is for developers. */
 const REASONS: Record<string, string> = {
-  InvalidStateError: "This device has a passkey of your account already.",
-  SecurityError: "Passkeys work at the dashboard’s own address alone. Open it there.",
+  InvalidStateError: "This device already has a passkey for your account.",
+  SecurityError: "Passkeys work only on the dashboard’s own URL. Open it there.",
 };
 
 function explain(error: unknown): never {

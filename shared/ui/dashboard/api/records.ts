@@ -1,9 +1,12 @@
-/** What the dashboard's API answers (docs/openapi.yaml, tag Dashboard). Times are RFC 3339; "" and absent mean that there is none. */
+/** Shapes of the dashboard's API responses (docs/openapi.yaml, tag Dashboard). Times are RFC 3339; "" and absent both mean none. */
 
 export type Mode = "test" | "live";
 export type Role = "owner" | "admin" | "developer" | "viewer";
 
-/** A page of a list; next is the cursor of the one after it, absent on the last. A page may be short, since the search for one has an end. */
+/**
+ * A page of a list. next is the cursor of the following page, absent on the last one. A page may be short, because the
+ * server limits how much it scans.
+ */
 export type Listed<Name extends string, T> = Record<Name, T[]> & { next?: string };
 
 export interface DashboardSession {
@@ -13,7 +16,7 @@ export interface DashboardSession {
   fresh_until: string;
   ends_at: string;
   organisations: Membership[];
-  recovery_codes?: string[]; // of the account's first second factor, once
+  recovery_codes?: string[]; // only with the account's first second factor
 }
 
 export interface Account {
@@ -50,12 +53,12 @@ export interface BrandedOrganisation {
   name: string;
   logo_uri: string;
   accent: string;
-  accent_contrast?: number; // of the accent on a white sheet, 1 to 21
+  accent_contrast?: number; // contrast of the accent on a white sheet, 1 to 21
   privacy_policy_uri: string;
   terms_uri: string;
   website_uri: string;
   emails: string[];
-  verified_emails: string[]; // those of emails that notices go to
+  verified_emails: string[]; // the subset of emails that gets notices
   plan: "free" | "paid";
   status: "active" | "inactive";
   live_access: LiveStage;
@@ -69,12 +72,12 @@ export interface LiveAccess {
   checklist: { step: LiveStep; done: boolean }[];
   purpose?: string;
   requested_at?: string;
-  reason?: string; // of a refusal or withdrawal
+  reason?: string; // the reason for a rejection or withdrawal
   decided_at?: string;
 }
 
 export interface OrganisationDeletion {
-  stage: string; // waiting until it begins
+  stage: string; // scheduled
   requested_at: string;
   begins_at: string;
   can_cancel: boolean;
@@ -84,7 +87,7 @@ export interface Overview {
   credentials: number;
   webhooks: number;
   failing_webhooks: { webhook_id: string; url: string; failures: number; since: string; disabled: boolean }[];
-  checklist: { step: Step; done: boolean }[]; // in the order in which it is done
+  checklist: { step: Step; done: boolean }[]; // in order of execution
 }
 
 export type Step = "credential_made" | "redirect_registered" | "webhook_made" | "webhook_verified" | "first_connection" | "first_export";
@@ -101,11 +104,11 @@ export interface Credential {
 export interface Key {
   key_id: string;
   created_at: string;
-  last_used_at?: string; // to the hour
+  last_used_at?: string; // precise to the hour
   revoked_at?: string;
 }
 
-/** A new key, whose private half is shown this once. */
+/** A new key. Its private half is returned only once. */
 export interface NewCredential {
   credential: Credential;
   private_key: string;
@@ -123,10 +126,10 @@ export interface Webhook {
   url: string;
   note: string;
   types: string[];
-  headers: string[]; // names; the values are secrets
-  rate: number; // attempts a second; 0 for the usual
-  public_key?: string; // of the signing key, "whpk_…"
-  old_secrets_end: string[]; // when each that still signs ends
+  headers: string[]; // header names; the values are secret
+  rate: number; // attempts per second; 0 for the default
+  public_key?: string; // the signing key, "whpk_…"
+  old_secrets_end: string[]; // expiry of each old secret that still signs
   disabled?: { at: string; reason: "gone" | "asked" | "failing" | "by_hand" };
   health: { failures: number; failing_since?: string; last_failure_at?: string; paused_until?: string; slow_until?: string; answer_ms?: number };
   created_at: string;
@@ -138,7 +141,7 @@ export interface NewWebhook {
 }
 
 export interface Secrets {
-  secrets: { secret: string; expires_at?: string }[]; // the newest first
+  secrets: { secret: string; expires_at?: string }[]; // newest first
 }
 
 export type DeliveryStatus = "scheduled" | "inflight" | "delivered" | "exhausted" | "held";
@@ -155,7 +158,7 @@ export interface Delivery {
 }
 
 export interface DeliveryDetail extends Delivery {
-  body?: string; // only for those who may see bodies, and while the event is kept
+  body?: string; // only for roles that may view payloads, while the event is kept
   attempts: DeliveryAttempt[];
 }
 
@@ -164,9 +167,9 @@ export interface DeliveryAttempt {
   trigger: "schedule" | "manual";
   at: string;
   latency_ms: number;
-  status?: number; // absent without an answer
+  status?: number; // absent if there was no response
   failure?: string;
-  request_headers?: Record<string, string>; // these three only for those who may see bodies
+  request_headers?: Record<string, string>; // the next three only for roles that may view payloads
   response_headers?: Record<string, string>;
   response?: string;
 }
@@ -174,9 +177,9 @@ export interface DeliveryAttempt {
 export interface ConnectionLine {
   org_connection_id: string;
   status: "authorized" | "revoked" | "rejected";
-  cause?: string; // why it is not as it should be
+  cause?: string; // why the connection is not healthy
   suggested_action?: string;
-  endpoint_id?: string; // none of a TEFCA connection
+  endpoint_id?: string; // absent for TEFCA connections
   endpoint_name?: string;
   tefca_directory_id?: string;
   platform_type: string;
@@ -188,11 +191,11 @@ export interface ConnectionLine {
 export interface ConnectionDetail extends ConnectionLine {
   scope?: string;
   renewal: { next_at?: string; renewed_at?: string; failures: number };
-  timeline: { at: string; what: string; task_id?: string }[]; // the newest first
+  timeline: { at: string; what: string; task_id?: string }[]; // newest first
   exports: Omit<ExportLine, "org_connection_id">[];
 }
 
-/** How an erasure stands, and at its end what proves it. */
+/** The state of an erasure and, once finished, its proof. */
 export interface ErasureState {
   erasure_id: string;
   stage: "finding" | "ending" | "confirming" | "removing" | "events" | "deliveries" | "clearing" | "looking" | "done";
@@ -214,15 +217,15 @@ export interface ExportLine {
 export interface ExportDetail extends ExportLine {
   progress: { queries_done: number; queries_planned: number; resources: number; bytes: number };
   files_until?: string;
-  event_id?: string; // that told its end
+  event_id?: string; // the event that reported the end
   scope?: { asked?: string; granted?: string };
   outcome: TypeOutcome[];
   files: FileSummary[];
-  deliveries: { delivery_id: string; webhook_id: string; status: DeliveryStatus }[]; // of that event
-  suggested_action: string; // "" for nothing
+  deliveries: { delivery_id: string; webhook_id: string; status: DeliveryStatus }[]; // deliveries of that event
+  suggested_action: string; // "" if no action is needed
 }
 
-/** A file, without its link. */
+/** A file, without its download link. */
 export interface FileSummary {
   file_name: string;
   export_type: "jsonl" | "jsonl_gz" | "fhir_bundle" | "outcome";
@@ -235,7 +238,7 @@ export interface TypeOutcome {
   result: "ok" | "empty" | "denied" | "unsupported" | "truncated" | "failed";
   count: number;
   missing?: number;
-  left_out?: number; // another patient's
+  left_out?: number; // resources of another patient
   only_by?: "category" | "status" | "intent";
   http_status?: number;
   reason?: string;
@@ -243,20 +246,20 @@ export interface TypeOutcome {
 
 export interface UsedMonth {
   month: string; // YYYY-MM
-  connections: number; // authorizations, reconnects among them
+  connections: number; // authorizations, including reconnects
   rejections: number; // patients who declined
   revocations: number;
   exports_succeeded: number;
   exports_failed: number;
   inquiries: number;
-  deliveries: number; // one for each event and webhook, however often it was tried
+  deliveries: number; // one per event and webhook, regardless of retries
 }
 
 export interface Inquiry {
   inquiry_id: string;
   kind: "support" | "health_system";
   status: "open" | "answered" | "closed";
-  name?: string; // of the patient, or of the health system that is missing
+  name?: string; // of the patient or of the missing health system
   subject?: string;
   created_at: string;
 }
@@ -268,11 +271,11 @@ export interface InquiryDetail extends Inquiry {
   health_system?: string;
   website?: string;
   street_address?: string;
-  answers: { at: string; by: string; text: string; delivery: "sending" | "sent" | "refused" }[]; // the oldest first
+  answers: { at: string; by: string; text: string; delivery: "sending" | "sent" | "refused" }[]; // oldest first
 }
 
 export interface Member {
-  recovers_at?: string; // while an operator's recovery of an owner's account waits
+  recovers_at?: string; // set while an operator's recovery of an owner's account is pending
   account_id: string;
   email: string;
   role: Role;

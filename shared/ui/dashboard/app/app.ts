@@ -1,4 +1,4 @@
-/** What every screen has at hand: the API, who is signed in, where we are, and questions to the API as state. */
+/** Shared state of all screens: the API, the session, the current place, and API requests as hooks. */
 import { createContext } from "preact";
 import { useCallback, useContext, useEffect, useRef, useState } from "preact/hooks";
 import { Refused } from "../api/api.ts";
@@ -7,22 +7,22 @@ import type { Membership, Role, DashboardSession } from "../api/records.ts";
 import { address } from "./router.ts";
 import type { Place } from "./router.ts";
 
-/** Of the page, as the server put it there. */
+/** Configuration that the server wrote into the page. */
 export interface Boot {
-  base_url: string; // of the public API, which customers' code calls
-  dashboard_url?: string; // the one address of the dashboard, where it has a host of its own
+  base_url: string; // base URL of the public API, which customers' code calls
+  dashboard_url?: string; // URL of the dashboard if it has a host of its own
 }
 
 export interface App {
   api: Api;
   boot: Boot;
   session: DashboardSession;
-  /** Asks for the session again, when something of the account or its organisations has changed. */
+  /** Reloads the session after the account or its organisations have changed. */
   refresh: () => Promise<void>;
-  /** Takes a session, or none. */
+  /** Sets the session, or clears it. */
   enter: (session: DashboardSession | undefined) => void;
   place: Place;
-  /** Says aloud what has come of something, for a while. */
+  /** Announces a result for a while. */
   say: (text: string) => void;
 }
 
@@ -34,7 +34,7 @@ export function useApp(): App {
   return app;
 }
 
-/** What a role may do: the table of docs/adr/0036-the-dashboard.md, to show only what the server will do. It decides nothing. */
+/** The permissions of each role, as in docs/adr/0036-the-dashboard.md. Screens use them only to hide what the server would reject. */
 const ALLOWED: Record<Role, readonly string[]> = {
   owner: ["view", "inspect", "develop", "operate", "manage", "own"],
   admin: ["view", "inspect", "develop", "operate", "manage"],
@@ -44,14 +44,14 @@ const ALLOWED: Record<Role, readonly string[]> = {
 
 export interface Here extends App {
   org: Membership;
-  /** Below this are the mode's resources, and below the other what is of both modes. */
+  /** base is the path of the mode's resources, orgBase that of resources shared by both modes. */
   base: string;
   orgBase: string;
   may: (permission: "inspect" | "develop" | "operate" | "manage" | "own") => boolean;
   link: (screen: string, id?: string, filters?: Record<string, string>) => string;
 }
 
-/** The organisation and mode of the place. */
+/** Returns the organisation and mode of the current place. */
 export function useHere(): Here {
   const app = useApp();
   const { place, session } = app;
@@ -68,14 +68,14 @@ export function useHere(): Here {
   };
 }
 
-/** The membership that a place means: the named one, or the first where none is named. */
+/** Returns the membership of the named organisation, or the first one if none is named. */
 export function memberOf(session: DashboardSession, org: string): Membership | undefined {
   return org === "" ? session.organisations[0] : session.organisations.find((one) => one.id === org);
 }
 
 export type Answer<T> = { data?: T; failure?: Failure; busy: boolean; reload: () => void; set: (data: T) => void };
 
-/** Asks once for each path and query, and again when told to. What was there stays until there is something newer of the same. */
+/** Fetches once for each path and query, and again on reload. Old data stays until new data for the same key arrives. */
 export function useQuery<T>(path: string, query: Record<string, string | undefined> = {}): Answer<T> {
   const { api } = useApp();
   const key = `${path}?${JSON.stringify(query)}`;
@@ -105,7 +105,7 @@ export function useQuery<T>(path: string, query: Record<string, string | undefin
 export interface Action {
   busy: boolean;
   failure: Failure | undefined;
-  /** Does it, unless it is being done; what is thrown becomes the failure. */
+  /** Runs a function unless one is running; an exception becomes the failure. */
   run: (does: () => Promise<void>) => void;
 }
 
@@ -132,6 +132,6 @@ export function useAction(): Action {
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof Refused) return error.failure;
-  const description = error instanceof Error && error.message !== "" ? error.message : "This page has failed. Load it again.";
+  const description = error instanceof Error && error.message !== "" ? error.message : "Something went wrong on this page. Reload it.";
   return { status: 0, error: "page", description, requestId: "" };
 }

@@ -1,6 +1,7 @@
 /**
- * Places are in the fragment of the address, so that no id reaches a server's log: #/<organisation>/<mode>/<screen>/<id>?<filters>, and #/<screen>/<id>
- * for what belongs to no organisation. E-mails leave the organisation out (#/test/webhooks/<id>) where its reader has one.
+ * Places are kept in the URL's fragment, so that no ID reaches a server's log:
+ * #/<organisation>/<mode>/<screen>/<id>?<filters>, or #/<screen>/<id> for screens without an organisation. Links in
+ * emails omit the organisation (#/test/webhooks/<id>) if the recipient has one.
  */
 import { useEffect, useState } from "preact/hooks";
 import type { Mode } from "../api/records.ts";
@@ -24,7 +25,7 @@ export function parse(fragment: string): Place {
   return { org, mode, screen: parts[0] ?? "", id: parts[1] ?? "", filters: Object.fromEntries(new URLSearchParams(search)) };
 }
 
-/** The fragment of a place, without what is empty. */
+/** Returns the fragment of a place, omitting empty parts. */
 export function address({ org = "", mode, screen = "", id: of = "", filters = {} }: Partial<Place>): string {
   const parts = [org, org === "" ? "" : (mode ?? "test"), screen, of].filter((part) => part !== "").map(encodeURIComponent);
   const given = Object.entries(filters).filter(([, value]) => value !== "");

@@ -1,18 +1,18 @@
-/** What a reader can do about a failure. */
+/** Advice for a reader after a failure. */
 import type { Failure } from "../api/api.ts";
 
 export function advice({ status, error, retryAfter }: Failure): string {
-  if (status === 0) return "Nothing was changed that you could not see here: try again.";
-  if (error === "svc_proof_required") return "Nothing was done, since it was not proven that it is you.";
-  if (status === 403) return "Ask an owner or admin of the organisation; Members shows who they are.";
-  if (status === 404) return "It may have been removed, or is of the other mode or another organisation.";
-  if (status === 409) return "Somebody has changed it meanwhile, or it is in use. Load the page again and look at it first.";
+  if (status === 0) return "Any change would show here. If you don’t see it, try again.";
+  if (error === "svc_proof_required") return "Nothing changed, because you didn’t confirm it’s you.";
+  if (status === 403) return "Ask an owner or admin. You’ll find them under Members.";
+  if (status === 404) return "It may have been removed, or it belongs to the other mode or another organisation.";
+  if (status === 409) return "Someone may have changed it, or it’s in use. Reload the page and check it first.";
   if (status === 429) return `Too many requests. Try again ${inTime(retryAfter)}.`;
   if (status === 503 && retryAfter) return `Try again ${inTime(retryAfter)}.`;
-  return status < 500 ? "Change what is named, and try again." : "Try again. If the problem continues, write to us with the request id.";
+  return status < 500 ? "" : "Try again. If it keeps happening, contact us with the request ID.";
 }
 
-/** When the service will accept the request again, rounded up. Without Retry-After nobody knows. */
+/** Formats the seconds of Retry-After, rounded up; "later" without them. */
 function inTime(seconds: number | undefined): string {
   if (!seconds) return "later";
   const [count, unit] = seconds < 60 ? [Math.ceil(seconds), "second"] : seconds < 5400 ? [Math.ceil(seconds / 60), "minute"] : [Math.ceil(seconds / 3600), "hour"];

@@ -1,7 +1,7 @@
-/** Figures as pictures, in SVG; each has its figures in words beside it. Colours are classes of the sheet. */
+/** SVG charts. Each chart's figures are also shown as text next to it; colours are classes of the style sheet. */
 import type { JSX } from "preact";
 
-/** How much of what is known to be there was collected. What is missing is never too little to be seen. */
+/** The share of known resources that was collected. A non-zero missing share is always visible. */
 export function Share({ count, missing }: { count: number; missing: number }): JSX.Element {
   const lost = missing === 0 ? 0 : Math.max(4, (100 * missing) / (count + missing));
   const got = count === 0 ? 0 : 100 - lost;
@@ -21,10 +21,10 @@ export interface Series {
 }
 
 const height = 160;
-const room = 384; // of all bars
+const room = 384; // width of all bars
 const mostLabels = 6;
 
-/** Bars for each month, one series on the other. */
+/** Bars for each month, with the series stacked. */
 export function Bars({ title, labels, series }: { title: string; labels: readonly string[]; series: readonly Series[] }): JSX.Element {
   const totals = labels.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
   const most = ceiling(Math.max(...totals, 0));
@@ -81,7 +81,7 @@ export function Bars({ title, labels, series }: { title: string; labels: readonl
   );
 }
 
-/** The next round number, of which a half is whole, too. */
+/** Returns the next round number whose half is also an integer. */
 export function ceiling(value: number): number {
   const size = 10 ** Math.floor(Math.log10(Math.max(2, value)));
   const found = [1, 2, 4, 6, 8, 10].map((times) => times * size).find((one) => one >= value && one % 2 === 0);

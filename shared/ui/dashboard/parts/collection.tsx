@@ -1,4 +1,4 @@
-/** A list of what an organisation has, with the making of one: credentials and webhooks, whose secrets are shown once when they are made. */
+/** A list of an organisation's credentials or webhooks, with a form to create one. Secrets are shown once, after creation. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useHere, useQuery } from "../app/app.ts";
@@ -11,11 +11,11 @@ export interface MakeProps<Made> {
 }
 
 interface CollectionProps<Name extends string, One, Made> {
-  of: Name; // where the list is, and its member in the answer
+  of: Name; // the list's path, and its member in the response
   title: string;
   lead: string;
   create: string;
-  empty: ComponentChildren; // what having none means
+  empty: ComponentChildren; // shown if the list is empty
   Make: (props: MakeProps<Made>) => JSX.Element;
   Once: (props: { made: Made }) => JSX.Element;
   head: readonly string[];
@@ -50,7 +50,7 @@ export function Collection<Name extends string, One, Made>(p: CollectionProps<Na
           if (rows.length > 0) return <Table label={p.title} head={p.head} rows={rows} keyOf={p.keyOf} cells={p.cells} />;
           if (isNew) return <></>;
           return (
-            <Empty title={`There is no ${p.of.replace(/s$/, "")} in ${place.mode} mode yet.`}>
+            <Empty title={`No ${p.of} in ${place.mode} mode yet.`}>
               <p>{p.empty}</p>
             </Empty>
           );

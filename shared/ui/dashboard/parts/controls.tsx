@@ -1,4 +1,4 @@
-/** What screens are made of: buttons, fields, forms, messages. Form is in the sheet, words are the screens'. */
+/** Building blocks of screens: buttons, fields, forms and messages. The style sheet defines their look, the screens their text. */
 import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Failure } from "../api/api.ts";
@@ -6,7 +6,7 @@ import { useAction, useApp } from "../app/app.ts";
 import type { Action, Answer } from "../app/app.ts";
 import { advice } from "./advice.ts";
 
-/** The head of a screen; it takes the focus when its screen begins (shell/frame.tsx). */
+/** The title of a screen. It gets the focus when the screen opens (shell/frame.tsx). */
 export function Title({ children, lead, actions }: { children: ComponentChildren; lead?: ComponentChildren; actions?: ComponentChildren }): JSX.Element {
   return (
     <header class="title">
@@ -44,7 +44,7 @@ interface ButtonProps {
   label?: string;
 }
 
-/** A button that is at work keeps the focus: it is not disabled, and says that it is busy. */
+/** A button. A busy one keeps the focus: it is not disabled, but has aria-disabled. */
 export function Button({ children, onClick, kind, submit, busy, label }: ButtonProps): JSX.Element {
   const press = (event: MouseEvent): void => {
     if (busy) event.preventDefault();
@@ -65,17 +65,17 @@ export function LinkButton({ href, children, kind }: { href: string; children: C
   );
 }
 
-/** A link to another site, or to a page that is opened beside this one. */
+/** A link that opens in a new window. */
 export function Out({ href, children, button }: { href: string; children: ComponentChildren; button?: boolean }): JSX.Element {
   return (
     <a class={button ? "button" : undefined} href={href} target="_blank" rel="noopener noreferrer">
       {children}
-      <span class="hidden"> (opens a new window)</span>
+      <span class="hidden"> (opens in a new window)</span>
     </a>
   );
 }
 
-/** What of an input a screen may say; the rest is the same everywhere. */
+/** The input attributes that a screen may set. */
 interface Input {
   type?: "text" | "email" | "url" | "number" | "date" | "search";
   required?: boolean;
@@ -91,7 +91,7 @@ interface Input {
 }
 
 interface FieldProps extends Input {
-  /** It takes the focus when it appears. */
+  /** Gets the focus when it appears. */
   first?: boolean;
   label: string;
   value: string;
@@ -101,7 +101,7 @@ interface FieldProps extends Input {
   choices?: readonly (string | readonly [value: string, label: string])[];
 }
 
-/** A labelled input, text of several lines (rows) or a choice (choices). */
+/** A labelled input, text area (rows) or select (choices). */
 export function Field({ label, value, set, help, rows, choices, first, ...input }: FieldProps): JSX.Element {
   const id = useId();
   const ref = useRef<HTMLInputElement>(null);
@@ -164,7 +164,7 @@ interface FormProps {
   cancel?: () => void;
 }
 
-/** A form, what has become of it, and its buttons. */
+/** A form with its fields, its failure and its buttons. */
 export function Form({ children, action, does, send, kind = "main", cancel }: FormProps): JSX.Element {
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -176,7 +176,7 @@ export function Form({ children, action, does, send, kind = "main", cancel }: Fo
       <Trouble failure={action.failure} />
       <div class="row">
         <Button submit kind={kind} busy={action.busy}>
-          {action.busy ? "One moment …" : send}
+          {action.busy ? "One moment…" : send}
         </Button>
         {cancel && <Button onClick={cancel}>Cancel</Button>}
       </div>
@@ -184,17 +184,17 @@ export function Form({ children, action, does, send, kind = "main", cancel }: Fo
   );
 }
 
-/** What went wrong, what to do next, and what to name to us. */
+/** A failure with advice and its request ID. */
 export function Trouble({ failure, retry }: { failure: Failure | undefined; retry?: () => void }): JSX.Element {
   return (
     <div role="alert">
       {failure && (
         <div class="notice bad">
           <p>{failure.description}</p>
-          <p class="soft">{advice(failure)}</p>
+          {advice(failure) !== "" && <p class="soft">{advice(failure)}</p>}
           {failure.requestId !== "" && (
             <p class="soft">
-              Request <code>{failure.requestId}</code>
+              Request ID <code>{failure.requestId}</code>
             </p>
           )}
           {retry && <Button onClick={retry}>Try again</Button>}
@@ -204,7 +204,7 @@ export function Trouble({ failure, retry }: { failure: Failure | undefined; retr
   );
 }
 
-/** An answer to come, one that failed, or what it holds. */
+/** Shows a query's progress, its failure or its data. */
 export function Load<T>({ answer, children }: { answer: Answer<T>; children: (data: T) => ComponentChildren }): JSX.Element {
   if (answer.failure) return <Trouble failure={answer.failure} retry={answer.reload} />;
   if (answer.data === undefined) {
@@ -220,7 +220,7 @@ export function Load<T>({ answer, children }: { answer: Answer<T>; children: (da
   return <>{children(answer.data)}</>;
 }
 
-/** Nothing is there yet, and how there can be. */
+/** An empty state, with a hint how to change it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="empty">
@@ -234,24 +234,24 @@ export function Notice({ tone, children }: { tone?: "good" | "bad" | "warn" | un
   return <div class={`notice ${tone ?? ""}`}>{children}</div>;
 }
 
-/** Copies a text, and says that it did. */
+/** Copies a text and announces it. */
 export function Copy({ text, label = "Copy", what }: { text: string; label?: string; what: string }): JSX.Element {
   const { say } = useApp();
   const [failed, setFailed] = useState(false);
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
-      () => say(`${what} copied.`),
+      () => say(`Copied ${what}.`),
       () => setFailed(true),
     );
   };
   return (
-    <Button kind="quiet" onClick={copy} label={`${label} ${what}`}>
-      {failed ? "Select and copy by hand" : label}
+    <Button kind="quiet" onClick={copy} label={label.includes(what) ? label : `${label} ${what}`}>
+      {failed ? "Select and copy manually" : label}
     </Button>
   );
 }
 
-/** A dialog over everything. It is closed by its own buttons, by Escape, and by whoever opened it, and gives the focus back to where it was. */
+/** A modal dialog, closed by its own buttons, by Escape or by its owner. It returns the focus to where it was. */
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -260,7 +260,7 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
     const before = document.activeElement;
     dialog?.showModal();
     return () => {
-      dialog?.close(); // what is behind one that is open takes no focus
+      dialog?.close(); // elements behind an open dialog can't get the focus
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
@@ -276,7 +276,7 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
   );
 }
 
-/** What cannot be taken back is done by whoever types its name. */
+/** A dialog that confirms an irreversible action by typing a name. */
 export function Confirm({ title, name, send, does, close, children }: { title: string; name: string; send: string; does: () => Promise<void>; close: () => void; children: ComponentChildren }): JSX.Element {
   const [typed, setTyped] = useState("");
   const action = useAction();
@@ -285,10 +285,10 @@ export function Confirm({ title, name, send, does, close, children }: { title: s
     <Dialog title={title} close={close}>
       {children}
       <Form action={action} kind="bad" send={send} cancel={close} does={async () => {
-        if (!isRight) throw new Error(`Type ${name} to go on.`);
+        if (!isRight) throw new Error(`Type ${name} to continue.`);
         await does();
       }}>
-        <Field label={`Type ${name} to go on`} value={typed} set={setTyped} required />
+        <Field label={`Type ${name} to continue`} value={typed} set={setTyped} required />
       </Form>
     </Dialog>
   );

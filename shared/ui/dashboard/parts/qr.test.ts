@@ -3,10 +3,10 @@ import { test } from "node:test";
 import jsQR from "jsqr";
 import { encode, outline } from "./qr.ts";
 
-/** Of each version at level M, in bytes (table 7). */
+/** Capacity of each version at level M, in bytes (table 7). */
 const CAPACITY = [14, 26, 42, 62, 84, 106, 122, 152, 180, 213, 251, 287, 331, 362, 412, 450, 504, 560, 624, 666];
 
-/** What a camera sees of a code: its modules, so many points wide, with a margin of four. */
+/** Renders a code as a camera sees it: modules of some pixels each, with a margin of four modules. */
 function read(code: boolean[][], points = 3): string | undefined {
   const side = (code.length + 8) * points;
   const image = new Uint8ClampedArray(side * side * 4).fill(255);
@@ -16,7 +16,7 @@ function read(code: boolean[][], points = 3): string | undefined {
   return jsQR(image, side, side)?.data;
 }
 
-test("others read what is written, in each version, to the last byte that it holds", () => {
+test("encode produces readable QR codes in each version up to its capacity", () => {
   for (const [i, length] of CAPACITY.entries()) {
     const text = Array.from({ length }, (_, at) => String.fromCharCode(33 + ((at * 37) % 90))).join("");
     const code = encode(text) ?? [];
@@ -28,7 +28,7 @@ test("others read what is written, in each version, to the last byte that it hol
   assert.equal(read(encode(address) ?? []), address);
 });
 
-test("the picture has each dark module once", () => {
+test("outline draws each dark module once", () => {
   const code = encode("otpauth://totp/x") ?? [];
   const drawn = code.map((row) => row.map(() => false));
   for (const [, x = "", y = "", width = ""] of outline(code).matchAll(/M(\d+) (\d+)h(\d+)v1h-\3z/g)) {

@@ -1,15 +1,15 @@
 /**
- * QR codes (ISO/IEC 18004), as much of them as the address of a generator needs: text as bytes, correction level M, versions 1 to 20. A library
- * would see the secret that is drawn.
+ * QR codes (ISO/IEC 18004) to the extent that an authenticator URI needs: bytes, correction level M, versions 1 to 20.
+ * A library would have access to the secret.
  */
 
-/** Of each version at level M, from the first on (table 9): check bytes of a block, and how many blocks. */
+/** For each version at level M (table 9): check bytes per block, and the number of blocks. */
 const LEVEL_M: readonly (readonly [checks: number, blocks: number])[] = [
   [10, 1], [16, 1], [26, 1], [18, 2], [24, 2], [16, 4], [18, 4], [22, 4], [22, 5], [26, 5],
   [30, 5], [22, 8], [22, 9], [24, 9], [24, 10], [28, 10], [28, 11], [26, 13], [26, 14], [26, 16],
 ];
 
-/** Of the eight masks (table 10), which modules change their colour. */
+/** The modules that each of the eight masks inverts (table 10). */
 const MASKS: readonly ((x: number, y: number) => boolean)[] = [
   (x, y) => (x + y) % 2 === 0,
   (_, y) => y % 2 === 0,
@@ -21,7 +21,7 @@ const MASKS: readonly ((x: number, y: number) => boolean)[] = [
   (x, y) => (((x + y) % 2) + ((x * y) % 3)) % 2 === 0,
 ];
 
-/** The code of a text, true for dark, or nothing where it is too long. */
+/** Returns the code of a text as rows of modules, true for dark, or undefined if the text is too long. */
 export function encode(text: string): boolean[][] | undefined {
   const bytes = [...new TextEncoder().encode(text)];
   const version = 1 + LEVEL_M.findIndex((_, i) => bytes.length <= room(i + 1));
@@ -33,7 +33,7 @@ export function encode(text: string): boolean[][] | undefined {
 
 const bitsOf = (value: number, count: number): boolean[] => Array.from({ length: count }, (_, i) => ((value >>> (count - 1 - i)) & 1) === 1);
 
-/** Where alignment patterns have their centres, on both axes (annex E). */
+/** Returns the centres of alignment patterns, on both axes (annex E). */
 function centres(version: number): number[] {
   if (version === 1) return [];
   const count = Math.floor(version / 7) + 2;
@@ -41,7 +41,7 @@ function centres(version: number): number[] {
   return [6, ...Array.from({ length: count - 1 }, (_, i) => version * 4 + 10 - step * (count - 2 - i))];
 }
 
-/** How many bytes a version holds, the check bytes among them. */
+/** Returns the capacity of a version in bytes, including check bytes. */
 function capacity(version: number): number {
   const count = centres(version).length;
   const alignment = count === 0 ? 0 : (25 * count - 10) * count - 55;
@@ -58,7 +58,7 @@ function dataWords(version: number): number {
 const lengthBits = (version: number): number => (version < 10 ? 8 : 16);
 const room = (version: number): number => Math.floor((dataWords(version) * 8 - 4 - lengthBits(version)) / 8);
 
-/** The text with its head and its padding, in bytes. */
+/** Returns the text with its header and padding, in bytes. */
 function padded(bytes: number[], version: number): number[] {
   const size = dataWords(version);
   const bits = [...bitsOf(4, 4), ...bitsOf(bytes.length, lengthBits(version)), ...bytes.flatMap((byte) => bitsOf(byte, 8))];
@@ -66,14 +66,14 @@ function padded(bytes: number[], version: number): number[] {
   return [...words, ...Array.from({ length: size - words.length }, (_, i) => (i % 2 === 0 ? 0xec : 0x11))];
 }
 
-/** The product of two elements of the field of 256. */
+/** Multiplies two elements of GF(256). */
 function product(a: number, b: number): number {
   let result = 0;
   for (let bit = 7; bit >= 0; bit -= 1) result = (result << 1) ^ ((result >>> 7) * 0x11d) ^ (((b >>> bit) & 1) * a);
   return result;
 }
 
-/** The coefficients of the polynomial that check bytes are the rest of (annex A), without the first, which is 1. */
+/** Returns the coefficients of the generator polynomial for check bytes (annex A), without the leading 1. */
 function divisorOf(degree: number): number[] {
   let all = [1];
   for (let i = 0, root = 1; i < degree; i += 1, root = product(root, 2)) {
@@ -91,7 +91,7 @@ function checksOf(data: number[], divisor: number[]): number[] {
   }, divisor.map(() => 0));
 }
 
-/** The blocks of data and their checks, byte by byte in turn. The last blocks are one byte longer where they are not all alike. */
+/** Interleaves the data blocks and their check bytes. The last blocks may be one byte longer. */
 function interleaved(data: number[], version: number): number[] {
   const [checks, count] = level(version);
   const least = Math.floor(data.length / count);
@@ -105,7 +105,7 @@ function interleaved(data: number[], version: number): number[] {
   return [...turns(blocks, least + 1), ...turns(blocks.map((one) => checksOf(one, divisor)), checks)];
 }
 
-/** A value with the rest of its division, as both kinds of information in the code have it (annexes C and D). */
+/** Appends the remainder of a value's division, as in the code's format and version information (annexes C and D). */
 function guarded(value: number, polynomial: number, degree: number): number {
   let rest = value;
   for (let i = 0; i < degree; i += 1) rest = (rest << 1) ^ ((rest >>> (degree - 1)) * polynomial);
@@ -145,7 +145,7 @@ function drawn(version: number, bits: boolean[], mask: (x: number, y: number) =>
   return code as boolean[][];
 }
 
-/** In which order data fills a code: in pairs of columns from the right, up and down in turn, around the column of the timing pattern. */
+/** Yields the modules in the order that data fills them: in pairs of columns from the right, alternating up and down, skipping the timing column. */
 function* path(size: number): Generator<[x: number, y: number]> {
   for (let pair = 0; pair < (size - 1) / 2; pair += 1) {
     const right = size - 1 - pair * 2 - (size - 1 - pair * 2 <= 6 ? 1 : 0);
@@ -153,7 +153,7 @@ function* path(size: number): Generator<[x: number, y: number]> {
   }
 }
 
-/** How hard a code is to read (section 7.8.3). */
+/** Returns the penalty score of a code (section 7.8.3). */
 function penalty(code: boolean[][]): number {
   const rows = code.map((row) => row.map(Number).join(""));
   const columns = rows.map((_, x) => rows.map((row) => row[x]).join(""));
@@ -169,6 +169,6 @@ function penalty(code: boolean[][]): number {
   return cost + 10 * Math.floor(Math.abs(dark * 20 - 10));
 }
 
-/** A code as the path of a picture whose modules have the size 1. */
+/** Returns a code as an SVG path with modules of size 1. */
 export const outline = (code: boolean[][]): string =>
   code.map((row, y) => [...row.map(Number).join("").matchAll(/1+/g)].map(({ index, 0: run }) => `M${index} ${y}h${run.length}v1h-${run.length}z`).join("")).join("");

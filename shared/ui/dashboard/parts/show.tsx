@@ -1,4 +1,4 @@
-/** How facts are shown: times, statuses, ids, secrets, tables, code. */
+/** Display of values: times, statuses, IDs, secrets, tables and code. */
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { Button, Copy } from "./controls.tsx";
@@ -15,14 +15,14 @@ const STEPS: readonly [Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ["minute", 60],
 ];
 
-/** How long ago, or ahead, in the unit that fits. */
+/** Formats a time relative to now, in the unit that fits. */
 export function ago(at: string, now = Date.now()): string {
   const seconds = (Date.parse(at) - now) / 1000;
   const [unit, size] = STEPS.find(([, least]) => Math.abs(seconds) >= least) ?? ["second", 1];
   return Math.abs(seconds) < 5 ? "just now" : relative.format(Math.round(seconds / size), unit);
 }
 
-/** A time: near ones as they are spoken of, others by their date. The exact one is in the tip, and what a machine reads. */
+/** A time: recent ones relative to now, others as a date. The tooltip and the datetime attribute have the exact value. */
 export function Time({ at, exact }: { at: string | undefined; exact?: boolean }): JSX.Element {
   if (!at || Number.isNaN(Date.parse(at))) return <span class="soft none">–</span>;
   const date = new Date(at);
@@ -34,7 +34,7 @@ export function Time({ at, exact }: { at: string | undefined; exact?: boolean })
   );
 }
 
-/** When something was used, as it is kept: to the hour. */
+/** The time of last use, which is stored to the hour. */
 export const Used = ({ at }: { at: string | undefined }): JSX.Element =>
   at && Date.now() - Date.parse(at) < 3_600_000 ? <time dateTime={at}>within the hour</time> : at ? <Time at={at} /> : <span class="soft">never</span>;
 
@@ -44,10 +44,10 @@ const TONES: Record<string, string> = {
   held: "warn", rejected: "warn", truncated: "warn", unsupported: "warn", open: "warn", pending: "warn", inflight: "warn",
 };
 
-/** A status as a word; its colour says nothing that the word does not. */
+/** A status as a word. Its colour adds no information. */
 export const Badge = ({ of, tone = TONES[of] ?? "" }: { of: string; tone?: string }): JSX.Element => <span class={`badge ${tone}`}>{of.replaceAll("_", " ")}</span>;
 
-/** An id that is short where there is no room, and whole when it is copied. */
+/** An ID, truncated if there is no room, and copied whole. */
 export const Id = ({ of }: { of: string }): JSX.Element => <code class="id">{of}</code>;
 
 interface TableProps<T> {
@@ -58,7 +58,10 @@ interface TableProps<T> {
   cells: (row: T) => readonly ComponentChildren[];
 }
 
-/** A table; on a narrow screen each row is a card whose cells have their heads beside them, which takes its roles away if they are not said. */
+/**
+ * A table. On a narrow screen each row becomes a card whose cells show their headings; that drops the table's implicit
+ * roles, so they are set explicitly.
+ */
 export function Table<T>({ label, head, rows, keyOf, cells }: TableProps<T>): JSX.Element {
   return (
     <table role="table">
@@ -87,7 +90,7 @@ export function Table<T>({ label, head, rows, keyOf, cells }: TableProps<T>): JS
   );
 }
 
-/** Facts, each with its name. */
+/** A list of names and values. */
 export function Facts({ of }: { of: readonly (readonly [name: string, value: ComponentChildren] | false | undefined)[] }): JSX.Element {
   return (
     <dl class="facts">
@@ -101,7 +104,7 @@ export function Facts({ of }: { of: readonly (readonly [name: string, value: Com
   );
 }
 
-/** Code, which can be read with the keyboard alone and copied. */
+/** A code block that can be scrolled by keyboard and copied. */
 export function Code({ text, label }: { text: string; label: string }): JSX.Element {
   return (
     <div class="code">
@@ -113,7 +116,7 @@ export function Code({ text, label }: { text: string; label: string }): JSX.Elem
   );
 }
 
-/** Alternatives of which one is shown. */
+/** Tabs, of which one is shown. */
 export function Tabs({ label, names, children }: { label: string; names: readonly string[]; children: (name: string) => ComponentChildren }): JSX.Element {
   const [chosen, choose] = useState(names[0] ?? "");
   return (
@@ -130,11 +133,11 @@ export function Tabs({ label, names, children }: { label: string; names: readonl
   );
 }
 
-/** A secret in the open, this once. */
-export function Shown({ secret, what, children }: { secret: string; what: string; children?: ComponentChildren }): JSX.Element {
+/** Shows a secret. If once is set, it can't be shown again. */
+export function Shown({ secret, what, once, children }: { secret: string; what: string; once?: boolean; children?: ComponentChildren }): JSX.Element {
   return (
     <div class="notice warn secret">
-      <p class="strong">This is shown only now. Copy it to where your secrets are.</p>
+      <p class="strong">{once ? "Copy this key now; you won’t see it again." : "Save this secret in your secrets manager."}</p>
       <div class="row">
         <code class="value">{secret}</code>
         <Copy text={secret} what={what} />
@@ -144,7 +147,7 @@ export function Shown({ secret, what, children }: { secret: string; what: string
   );
 }
 
-/** A text for a camera, with the margin that it needs, and nothing where it is too long for a picture. */
+/** A QR code with its quiet zone, or nothing if the text is too long. */
 export function Qr({ text, label }: { text: string; label: string }): JSX.Element | null {
   const code = useMemo(() => encode(text), [text]);
   if (code === undefined) return null;
@@ -156,16 +159,16 @@ export function Qr({ text, label }: { text: string; label: string }): JSX.Elemen
   );
 }
 
-/** Goes on in a list of which there is more. */
+/** A button that loads the next page of a list, if there is one. */
 export function More({ cursor, go }: { cursor: string | undefined; go: (cursor: string) => void }): JSX.Element | null {
   return cursor ? (
     <div class="row">
-      <Button onClick={() => go(cursor)}>Show older ones</Button>
+      <Button onClick={() => go(cursor)}>Show older</Button>
     </div>
   ) : null;
 }
 
-/** JSON as it is read; what is none stays as it is. */
+/** Formats JSON for reading, and returns other text unchanged. */
 export function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

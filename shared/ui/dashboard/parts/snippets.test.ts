@@ -10,7 +10,7 @@ import { ASK, ask, curl, env, PAGE, page, receive } from "./snippets.ts";
 const given = { base: "https://api.example/v1", publicId: "public_test_0b0b0b0b-0b0b-4b0b-8b0b-0b0b0b0b0b0b" };
 const scratch = mkdtempSync(join(tmpdir(), "ui-snippets-"));
 
-test("every snippet has the real ids, and none a private key", () => {
+test("every snippet contains the real IDs and no private key", () => {
   for (const code of [...PAGE.map((dialect) => page(dialect, given)), ...ASK.map((dialect) => ask(dialect, given))]) {
     assert.ok(code.includes(given.publicId) && code.includes(given.base), code);
     assert.doesNotMatch(code, /private_(test|live)_/);
@@ -34,25 +34,25 @@ const cases: [Record<string, string>, string, boolean][] = [
   [{ ...signed(now), "webhook-timestamp": "soon" }, body, false],
 ];
 
-test("the receiver for Node takes what is ours, and nothing else", async () => {
+test("the Node receiver accepts only valid signatures", async () => {
   const file = join(scratch, "receiver.mjs");
   writeFileSync(file, receive("Node"));
-  const { isOurs } = (await import(file)) as { isOurs: (headers: object, body: Buffer, secret: string) => boolean };
-  for (const [headers, sent, want] of cases) assert.equal(isOurs(headers, Buffer.from(sent), secret), want);
+  const { verifyWebhook } = (await import(file)) as { verifyWebhook: (headers: object, body: Buffer, secret: string) => boolean };
+  for (const [headers, sent, want] of cases) assert.equal(verifyWebhook(headers, Buffer.from(sent), secret), want);
 });
 
-test("the receiver for Python takes what is ours, and nothing else", () => {
-  const judge = `${receive("Python")}\nimport json, sys\nprint(json.dumps([is_ours(h, b.encode(), "${secret}") for h, b, _ in json.load(sys.stdin)]))`;
+test("the Python receiver accepts only valid signatures", () => {
+  const judge = `${receive("Python")}\nimport json, sys\nprint(json.dumps([verify_webhook(h, b.encode(), "${secret}") for h, b, _ in json.load(sys.stdin)]))`;
   const said = execFileSync("python3", ["-c", judge], { input: JSON.stringify(cases), encoding: "utf8" });
   assert.deepEqual(JSON.parse(said), cases.map(([, , want]) => want));
 });
 
-test("an attempt as curl is one command, whatever it holds", () => {
+test("curl quotes an attempt as one shell command", () => {
   const text = curl("https://a.example/hook?x='$(id)'", { "Webhook-Id": "it's", "Content-Length": "7", Host: "a.example" }, `{"a":"'; rm -rf / #"}`);
   const said = execFileSync("sh", ["-c", `curl() { printf '%s\\n' "$@"; }\n${text}`], { encoding: "utf8" });
   assert.deepEqual(said.trim().split("\n"), ["https://a.example/hook?x='$(id)'", "--header", "Webhook-Id: it's", "--data-raw", `{"a":"'; rm -rf / #"}`]);
 });
 
-test("a file for the environment has one line for each value", () => {
+test("env writes one line per value", () => {
   assert.equal(env(given.base, given.publicId, "private_test_x").split("\n").length, 4);
 });

@@ -1,8 +1,8 @@
-/** The code that a customer copies to begin with: pure text, with their own ids. A private key is read from the environment, and never written. */
+/** Sample code with the customer's own IDs, as plain text. It reads the private key from the environment and never contains it. */
 import { snippet } from "../../demo/snippet.ts";
 
 export interface Given {
-  base: string; // of the public API, with the version
+  base: string; // base URL of the public API, including the version
   publicId: string;
 }
 
@@ -10,16 +10,16 @@ export const PAGE = ["HTML", "React"] as const;
 export const ASK = ["curl", "Node", "Python", "Go"] as const;
 export const RECEIVE = ["Node", "Python", "Go"] as const;
 
-/** The button on a page, through which patients connect. */
+/** Returns a page with the button that patients use to connect. */
 export function page(dialect: (typeof PAGE)[number], { base, publicId }: Given): string {
   const attributes = new Map([
     ["public-id", publicId],
-    ["external-id", "your-id-of-the-patient"],
+    ["external-id", "your-patient-id"],
   ]);
   return snippet(dialect, { tag: "svc-widget-element", attributes, style: new Map(), label: "", script: `${base}/sdk/4/svc-widget.js` });
 }
 
-/** Asks for the record of a connection; the answer comes to a webhook. */
+/** Returns code that requests a connection's record, which arrives at a webhook. */
 export function ask(dialect: (typeof ASK)[number], { base, publicId }: Given): string {
   const url = `${base}/bridge/fhir/ehi-export`;
   switch (dialect) {
@@ -81,14 +81,14 @@ func main() {
   }
 }
 
-/** Whether a webhook is ours, by the standard that its signature follows (standardwebhooks.com). */
+/** Returns code that verifies a webhook by the Standard Webhooks specification (standardwebhooks.com). */
 export function receive(dialect: (typeof RECEIVE)[number]): string {
   switch (dialect) {
     case "Node":
       return `import { createHmac, timingSafeEqual } from "node:crypto";
 
-// body: the bytes as they came, before anything has parsed them
-export function isOurs(headers, body, secret) {
+// body: the raw request body, before any parsing
+export function verifyWebhook(headers, body, secret) {
   const id = headers["webhook-id"], timestamp = headers["webhook-timestamp"];
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false;
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
@@ -102,8 +102,8 @@ export function isOurs(headers, body, secret) {
     case "Python":
       return `import base64, hashlib, hmac, time
 
-# body: the bytes as they came, before anything has parsed them
-def is_ours(headers, body: bytes, secret: str) -> bool:
+# body: the raw request body, before any parsing
+def verify_webhook(headers, body: bytes, secret: str) -> bool:
     id, timestamp = headers["webhook-id"], headers["webhook-timestamp"]
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > 300:
         return False
@@ -125,8 +125,8 @@ import (
 	"time"
 )
 
-// IsOurs takes the body as it came, before anything has parsed it.
-func IsOurs(h http.Header, body []byte, secret string) bool {
+// VerifyWebhook reports whether the signature of a webhook is valid. It needs the raw body, before any parsing.
+func VerifyWebhook(h http.Header, body []byte, secret string) bool {
 	id, timestamp := h.Get("webhook-id"), h.Get("webhook-timestamp")
 	at, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || time.Since(time.Unix(at, 0)).Abs() > 5*time.Minute {
@@ -151,12 +151,12 @@ func IsOurs(h http.Header, body []byte, secret string) bool {
   }
 }
 
-/** What a server reads its credential from. */
+/** Returns the environment file of a server. */
 export function env(base: string, publicId: string, privateKey: string): string {
   return `RECORDBRIDGE_BASE_URL=${base}\nRECORDBRIDGE_PUBLIC_ID=${publicId}\nRECORDBRIDGE_PRIVATE_KEY=${privateKey}\n`;
 }
 
-/** An attempt again, by hand: what was sent, to where. Our signature is of another time, and whoever checks it has to refuse it after five minutes. */
+/** Returns an attempt as a curl command. Its signature has the original time, so a receiver must reject it after five minutes. */
 export function curl(url: string, headers: Record<string, string>, body: string): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
   const lines = Object.entries(headers)

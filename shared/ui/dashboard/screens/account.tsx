@@ -1,4 +1,4 @@
-/** The person's own account: address, second factors, and everywhere that they are signed in. */
+/** The person's own account: email address, second factors and sessions. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Passkey, SentCode, DashboardSession } from "../api/records.ts";
@@ -19,7 +19,7 @@ export function Account(): JSX.Element {
       <Title lead={account.email}>Your account</Title>
       {isAlone && (
         <Notice tone="warn">
-          <p>Whoever reads your mail can sign in as you. Add a passkey, or a generator of codes.</p>
+          <p>Anyone who can read your email can sign in as you. Add a passkey or an authenticator app.</p>
         </Notice>
       )}
       <Passkeys show={setCodes} />
@@ -32,7 +32,7 @@ export function Account(): JSX.Element {
   );
 }
 
-/** Takes a session that came with a factor; its recovery codes, of the first factor, are shown and not kept. */
+/** Stores a session that came with a factor, and shows the recovery codes of a first one without keeping them. */
 const useEntry = (show: (codes: string[]) => void): ((session: DashboardSession) => void) => {
   const { enter } = useApp();
   return ({ recovery_codes, ...session }) => {
@@ -55,36 +55,36 @@ function Passkeys({ show }: { show: (codes: string[]) => void }): JSX.Element {
     say("Passkey added.");
   };
   return (
-    <Panel title="Passkeys" lead="Your device, or your password manager, proves that it is you. Nobody can trick you into giving one away.">
+    <Panel title="Passkeys" lead="Your device or password manager confirms it’s you. Passkeys can’t be phished.">
       {passkeys.length === 0 ? (
-        <Empty title="There is none yet." />
+        <Empty title="No passkeys yet." />
       ) : (
         <Table
           label="Passkeys"
-          head={["Name", "Made", "Last used", "Actions"]}
+          head={["Name", "Created", "Last used", "Actions"]}
           rows={passkeys}
           keyOf={({ id }) => id}
           cells={(one) => [one.name, <Time at={one.created_at} />, <Time at={one.used_at} />, <Button kind="quiet" onClick={() => setEnding(one)} label={`Remove ${one.name}`}>Remove</Button>]}
         />
       )}
       {hasPasskeys() && (
-        <Form action={action} does={add} send="Add a passkey">
-          <Field label="Name of the passkey" value={name} set={setName} required maxLength={60} help="So that you know it again, as “Work laptop”." />
+        <Form action={action} does={add} send="Add passkey">
+          <Field label="Passkey name" value={name} set={setName} required maxLength={60} help="For example, “Work laptop”." />
         </Form>
       )}
       {ending && (
-        <Confirm title="Remove the passkey" name={ending.name} send="Remove" close={() => setEnding(undefined)} does={async () => {
+        <Confirm title="Remove passkey" name={ending.name} send="Remove" close={() => setEnding(undefined)} does={async () => {
           enter(await api.remove<DashboardSession>(`account/passkeys/${encodeURIComponent(ending.id)}`));
           setEnding(undefined);
         }}>
-          <p>It does not sign you in any more. You are signed out everywhere else.</p>
+          <p>You won’t be able to sign in with it. You’ll be signed out everywhere else.</p>
         </Confirm>
       )}
     </Panel>
   );
 }
 
-/** A secret in groups of four letters, so that nobody loses their place. Generators take the spaces. */
+/** Splits a secret into groups of four characters for reading. Authenticator apps accept the spaces. */
 const grouped = (secret: string): string => secret.replace(/(.{4})(?=.)/g, "$1 ");
 
 function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
@@ -97,31 +97,31 @@ function Generator({ show }: { show: (codes: string[]) => void }): JSX.Element {
   const begin = (): void => action.run(async () => setOffer(await api.post("account/totp")));
   const end = (): void => action.run(async () => {
     enter(await api.remove<DashboardSession>("account/totp"));
-    say("Removed.");
+    say("Authenticator app removed.");
   });
   const prove = async (): Promise<void> => {
     take(await api.put<DashboardSession>("account/totp", { code: code.replace(/\D/g, "") }));
     setOffer(undefined);
     setCode("");
-    say("Your generator is on.");
+    say("Authenticator app turned on.");
   };
   return (
-    <Panel title="Generator of codes" lead="An app that shows six digits, new ones each half minute (TOTP)." actions={<Badge of={totp ? "on" : "off"} tone={totp ? "good" : ""} />}>
+    <Panel title="Authenticator app" lead="An app that shows a new six-digit code every 30 seconds (TOTP)." actions={<Badge of={totp ? "on" : "off"} tone={totp ? "good" : ""} />}>
       {offer ? (
         <>
-          <p>Scan this with your app. It is shown only now.</p>
+          <p>Scan this with your app. You won’t see it again.</p>
           <div class="enrol">
-            <Qr text={offer.uri} label="QR code of the secret, which is beside it as text" />
+            <Qr text={offer.uri} label="QR code with the secret that is shown next to it" />
             <div class="form">
-              <p>Without a camera, type this secret, or open the link on the device that has the app.</p>
+              <p>No camera? Enter this secret in the app, or open the link on the app’s device.</p>
               <code class="value">{grouped(offer.secret)}</code>
               <div class="row">
-                <Copy text={offer.secret} what="secret" /> <a href={offer.uri}>Open in an app</a>
+                <Copy text={offer.secret} what="secret" /> <a href={offer.uri}>Open in app</a>
               </div>
             </div>
           </div>
-          <Form action={action} does={prove} send="Turn it on" cancel={() => setOffer(undefined)}>
-            <Field label="The code that it shows now" value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
+          <Form action={action} does={prove} send="Turn on" cancel={() => setOffer(undefined)}>
+            <Field label="Code from the app" value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
           </Form>
         </>
       ) : (
@@ -149,17 +149,17 @@ function Address(): JSX.Element {
     setSent(undefined);
     setEmail("");
     setCode("");
-    say("Your address is changed.");
+    say("Address changed.");
   };
   return (
-    <Panel title="E-mail address" lead="The new one is proven by a code. The old one is told, and can take the change back for 72 hours.">
-      <Facts of={[["Now", session.account.email]]} />
+    <Panel title="Email address" lead="We’ll send a code to the new address. From the old one, the change can be undone for 72 hours.">
+      <Facts of={[["Current", session.account.email]]} />
       {sent ? (
-        <Form action={action} does={prove} send="Change it" cancel={() => setSent(undefined)}>
-          <Field label={`Code that was sent to ${email.trim()}`} value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
+        <Form action={action} does={prove} send="Change address" cancel={() => setSent(undefined)}>
+          <Field label={`Code sent to ${email.trim()}`} value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
         </Form>
       ) : (
-        <Form action={action} does={send} send="Send a code" kind="main">
+        <Form action={action} does={send} send="Send code" kind="main">
           <Field label="New address" type="email" value={email} set={setEmail} required maxLength={254} autocomplete="email" />
         </Form>
       )}
@@ -175,7 +175,7 @@ function Everywhere(): JSX.Element {
     enter(undefined);
   });
   return (
-    <Panel title="Sessions" lead="One ends after 12 hours, and after two without a request.">
+    <Panel title="Sessions" lead="A session ends after 12 hours, or after 2 hours without activity.">
       <div class="row">
         <Button busy={action.busy} onClick={leave("session")}>Sign out</Button>
         <Button kind="bad" busy={action.busy} onClick={leave("sessions")}>Sign out everywhere</Button>

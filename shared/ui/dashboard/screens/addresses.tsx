@@ -1,4 +1,4 @@
-/** Which of the organisation's addresses for notices are verified, and verifying the others by a code. */
+/** The organisation's notice addresses, their verification status, and verification by code. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { BrandedOrganisation, SentCode } from "../api/records.ts";
@@ -41,7 +41,7 @@ export function Addresses({ data, done }: { data: BrandedOrganisation; done: (da
       )}
       {asked && !isVerified(asked.email) ? (
         <Form action={action} does={verify} send="Verify" cancel={() => setAsked(undefined)}>
-          <Field label={`Code that was sent to ${asked.email}`} value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
+          <Field label={`Code sent to ${asked.email}`} value={code} set={setCode} inputMode="numeric" autocomplete="one-time-code" required maxLength={12} />
         </Form>
       ) : (
         <Trouble failure={action.failure} />

@@ -1,4 +1,4 @@
-/** The ways in: a first organisation, an invitation, and taking back an address. */
+/** Entry screens: creating an organisation, accepting an invitation, and restoring an email address. */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
@@ -18,15 +18,15 @@ export function NewOrganisation(): JSX.Element {
   };
   return (
     <div class="narrow">
-      <Title lead="Patients see its name when they connect. You can change it later.">Create an organisation</Title>
+      <Title lead="Patients see this name when they connect. You can change it later.">Create an organisation</Title>
       <div class="panel">
         <Form action={action} does={make} send="Create organisation">
-          <Field label="Name of the organisation" value={name} set={setName} required maxLength={100} autocomplete="organization" />
+          <Field label="Organisation name" value={name} set={setName} required maxLength={100} autocomplete="organization" />
         </Form>
       </div>
       <p class="soft">
-        Colleagues of yours are here already? Ask one of them, an owner or admin, to invite <strong>{session.account.email}</strong>. The first organisation
-        of a mail domain has it to itself.
+        Does your company already have an organisation? Ask an owner or admin to invite <strong>{session.account.email}</strong>. The first organisation on an
+        email domain reserves that domain.
       </p>
     </div>
   );
@@ -37,32 +37,32 @@ export function Invitation({ token }: { token: string }): JSX.Element {
   const action = useAction();
   const accept = async (): Promise<void> => {
     const { organisation_id: org } = await api.post<{ organisation_id: string }>("invitations", { token });
-    history.replaceState(null, "", address({ org, mode: "test" })); // the token is used up, and nobody has to find it
+    history.replaceState(null, "", address({ org, mode: "test" })); // the token is used; keep it out of the history
     dispatchEvent(new HashChangeEvent("hashchange"));
     await refresh();
   };
   return (
     <div class="narrow">
-      <Title lead={`You are signed in as ${session.account.email}.`}>You were invited</Title>
+      <Title lead={`You’re signed in as ${session.account.email}.`}>You’ve been invited</Title>
       <div class="row">
         <Button kind="main" busy={action.busy} onClick={() => action.run(accept)}>
-          Accept the invitation
+          Accept invitation
         </Button>
       </div>
       <Trouble failure={action.failure} />
       {action.failure?.status === 404 && (
-        <p class="soft">An invitation works once, for a week, and only for the address that it was sent to. Ask for another, or sign in with that address.</p>
+        <p class="soft">An invitation works once, within a week, and only for the address it was sent to. Sign in with that address, or request a new one.</p>
       )}
     </div>
   );
 }
 
-/** For whoever has lost their account to another address: they cannot sign in, and need not. */
+/** Restores an account's email address after someone else changed it. This works without signing in. */
 export function Restore({ api, token, enter }: { api: Api; token: string; enter: (session: undefined) => void }): JSX.Element {
   const action = useAction();
   const [isDone, setDone] = useState(false);
   useEffect(() => {
-    history.replaceState(null, "", "#/restore"); // the token is nobody else's to find
+    history.replaceState(null, "", "#/restore"); // keep the token out of the history
     document.querySelector<HTMLElement>("main h1")?.focus();
   }, []);
   const [kept] = useState(token);
@@ -78,15 +78,15 @@ export function Restore({ api, token, enter }: { api: Api; token: string; enter:
     <main class="gate">
       <p class="brand">Recordbridge</p>
       <div class="panel">
-        <Title lead="Everybody who is signed in to the account is signed out, and your address is its own again.">Take your address back</Title>
+        <Title lead="This signs out everyone and gives the account your email address again.">Restore your email address</Title>
         {isDone ? (
           <Notice tone="good">
-            <p>It is done. Sign in again, and look at your passkeys and your generator.</p>
+            <p>Address restored. Sign in again, then check your passkeys and your authenticator app.</p>
             <Button onClick={leave}>Sign in</Button>
           </Notice>
         ) : (
           <Button kind="main" busy={action.busy} onClick={() => action.run(restore)}>
-            Take it back
+            Restore address
           </Button>
         )}
         <Trouble failure={action.failure} />

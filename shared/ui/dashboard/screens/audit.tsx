@@ -1,4 +1,4 @@
-/** Who changed what: the organisation's chain of audit rows, for both modes. */
+/** The organisation's audit log, for both modes. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AuditRow, Member } from "../api/records.ts";
@@ -8,10 +8,10 @@ import { More, Table, Time } from "../parts/show.tsx";
 import { address } from "../app/router.ts";
 import { download } from "./usage.tsx";
 
-/** Where what a row is about can be seen, by the first word of its action. */
+/** Screens of an audit row's target, by the first word of the action. */
 const SCREENS: Record<string, string> = { webhook: "webhooks", delivery: "deliveries", connection: "connections", credential: "credentials", inquiry: "inbox" };
 
-/** The place of what a row is about, if it has one. */
+/** Returns the place of an audit row's target, if it has one. */
 export function placeOf({ action, target, mode }: Pick<AuditRow, "action" | "target" | "mode">, org: string): string | undefined {
   const screen = SCREENS[action.split(".")[0] ?? ""];
   if (screen === undefined || mode === undefined) return undefined;
@@ -20,7 +20,7 @@ export function placeOf({ action, target, mode }: Pick<AuditRow, "action" | "tar
   return address({ org, mode, screen, id: screen === "credentials" ? `public_${mode}_${target}` : id });
 }
 
-/** Names who did something: a member by their address; who has left, by the id that the row has. */
+/** Returns a function that names actors: members by email address, former members by ID. */
 export function useWho(): (actor: string) => string {
   const { orgBase } = useHere();
   const members = useQuery<{ members: Member[] }>(`${orgBase}/members`).data?.members ?? [];
@@ -44,7 +44,7 @@ export function Audit(): JSX.Element {
       <>
         <Title>Audit log</Title>
         <Notice>
-          <p>Owners and admins see it.</p>
+          <p>Only owners and admins can see the audit log.</p>
         </Notice>
       </>
     );
@@ -52,7 +52,7 @@ export function Audit(): JSX.Element {
   return (
     <>
       <Title
-        lead="Each row has the hash of the one before: what is changed, taken away or added later shows. The export can be verified without us."
+        lead="Each row contains the hash of the one before, so tampering shows. You can verify the export without us."
         actions={<Button busy={action.busy} onClick={save}>Export</Button>}
       >
         Audit log
@@ -60,7 +60,7 @@ export function Audit(): JSX.Element {
       <Trouble failure={action.failure} />
       {head !== "" && (
         <Notice tone="good">
-          <p>The chain ends with this number and hash. Keep them apart from the file: they show whether its end is missing.</p>
+          <p>The export ends with this number and hash. Store them separately: they reveal missing rows at its end.</p>
           <code class="value">{head}</code>
         </Notice>
       )}
@@ -68,11 +68,11 @@ export function Audit(): JSX.Element {
         {({ rows, next }) => (
           <>
             {rows.length === 0 ? (
-              <Empty title="Nothing was changed yet." />
+              <Empty title="No changes yet." />
             ) : (
               <Table
                 label="Audit log"
-                head={["No.", "When", "Who", "What", "Of what", "Mode"]}
+                head={["No.", "When", "Actor", "Action", "Target", "Mode"]}
                 rows={rows}
                 keyOf={({ seq }) => String(seq)}
                 cells={(row) => [

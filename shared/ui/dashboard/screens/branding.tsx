@@ -1,4 +1,4 @@
-/** What patients see of the organisation, before it is saved and on both grounds. */
+/** The organisation's branding, with a preview on light and dark backgrounds. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { BrandedOrganisation } from "../api/records.ts";
@@ -15,7 +15,7 @@ export function Branding(): JSX.Element {
   const answer = useQuery<BrandedOrganisation>(orgBase);
   return (
     <>
-      <Title lead="What patients see of you when they connect, in both modes.">Branding</Title>
+      <Title lead="What patients see when they connect, in both modes.">Branding</Title>
       <Load answer={answer}>
         {(data) => (
           <>
@@ -46,20 +46,20 @@ function Editor({ data, done }: { data: BrandedOrganisation; done: (data: Brande
     <Form action={action} does={save} send="Save">
       {isReviewed && <Notice><p>Your name, logo and website are part of the review for live mode. Contact us to change them.</p></Notice>}
       <Field label="Name" required readOnly={isReviewed} maxLength={100} {...field("name")} />
-      <Field label="Logo" type="url" readOnly={isReviewed} placeholder="https://" help="https, square, at least 96 pixels." {...field("logo_uri")} />
+      <Field label="Logo" type="url" readOnly={isReviewed} placeholder="https://" help="An https URL. Square, at least 96 pixels." {...field("logo_uri")} />
       <Accent {...field("accent")} />
       <Field label="Privacy policy" type="url" placeholder="https://" {...field("privacy_policy_uri")} />
       <Field label="Terms" type="url" placeholder="https://" {...field("terms_uri")} />
       <Field label="Website" type="url" readOnly={isReviewed} placeholder="https://" {...field("website_uri")} />
-      <Field label="E-mail addresses for notices, one a line" rows={2} help="Get e-mail about failing webhooks and new credentials. Verify new addresses below. Patients do not see them." {...field("emails")} />
+      <Field label="Notice addresses, one per line" rows={2} help="We send emails about failing webhooks and new credentials. Verify new addresses below. Patients don’t see them." {...field("emails")} />
     </Form>
   );
   return (
     <div class="two">
-      <Panel title="Yours">
-        {may("operate") ? form : <p>Owners and admins can change it.</p>}
+      <Panel title="Settings">
+        {may("operate") ? form : <p>Only owners and admins can change these.</p>}
       </Panel>
-      <Panel title="Preview" lead="As patients see it, before it is saved." actions={<LinkButton href={link("playground")}>See the real one</LinkButton>}>
+      <Panel title="Preview" lead="How patients will see it once you save." actions={<LinkButton href={link("playground")}>Open playground</LinkButton>}>
         <Preview draft={draft} ground="light" />
         <Preview draft={draft} ground="dark" />
       </Panel>
@@ -75,8 +75,8 @@ function Accent({ value, set }: { value: string; set: (value: string) => void })
   return (
     <>
       <div class="pick">
-        <Field label="Accent" value={value} set={(text) => set(text.toLowerCase())} pattern="#[0-9a-f]{6}" placeholder={defaultAccent} help="As #1a5fb4; empty for ours." maxLength={7} />
-        <input type="color" aria-label="Pick the accent" value={shown} onInput={(event) => set(event.currentTarget.value)} />
+        <Field label="Accent" value={value} set={(text) => set(text.toLowerCase())} pattern="#[0-9a-f]{6}" placeholder={defaultAccent} help="For example, #1a5fb4. Leave empty for the default." maxLength={7} />
+        <input type="color" aria-label="Pick the accent colour" value={shown} onInput={(event) => set(event.currentTarget.value)} />
       </div>
       <div role="status">
         {told.map((text) => (
@@ -89,16 +89,16 @@ function Accent({ value, set }: { value: string; set: (value: string) => void })
   );
 }
 
-/** What is changed of an accent so that everybody can read it (WCAG 2.2, 1.4.3 and 1.4.11). */
+/** Returns how an accent will be adjusted for contrast (WCAG 2.2, 1.4.3 and 1.4.11). */
 export function warnings(accent: string): string[] {
   const light = contrast(accent, sheets.light);
   const said: string[] = [];
-  if (light < 4.5) said.push(`On white it has a contrast of ${light.toFixed(1)}, of the 4.5 that text needs: links get a darker shade of it.`);
-  if (contrast(accent, sheets.dark) < 3) said.push("On a dark ground it could hardly be seen: buttons get a lighter shade of it there.");
+  if (light < 4.5) said.push(`On white, its contrast is ${light.toFixed(1)}; text needs 4.5. Links will use a darker shade.`);
+  if (contrast(accent, sheets.dark) < 3) said.push("It’s hard to see on a dark background. Buttons there will use a lighter shade.");
   return said;
 }
 
-/** The first page of the widget and its button, in miniature. */
+/** A miniature of the widget's first page and button. */
 function Preview({ draft, ground }: { draft: Draft; ground: "light" | "dark" }): JSX.Element {
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -110,7 +110,7 @@ function Preview({ draft, ground }: { draft: Draft; ground: "light" | "dark" }):
   const [broken, setBroken] = useState("");
   const hasLogo = draft.logo_uri.startsWith("https://") && URL.canParse(draft.logo_uri) && broken !== draft.logo_uri;
   return (
-    <div ref={ref} class={`preview ${ground}`} role="img" aria-label={`The first page of the widget on a ${ground} ground`}>
+    <div ref={ref} class={`preview ${ground}`} role="img" aria-label={`First page of the widget on a ${ground} background`}>
       <p class="preview-head">
         {hasLogo ? <img src={draft.logo_uri} alt="" referrerPolicy="no-referrer" onError={() => setBroken(draft.logo_uri)} /> : <span class="preview-logo">{name.charAt(0)}</span>}
         <strong>{name}</strong>

@@ -1,4 +1,4 @@
-/** One connection: what has happened to it, why, and what helps. */
+/** One connection: its history, its problems, and what to do about them. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { ConnectionDetail, ErasureState } from "../api/records.ts";
@@ -23,13 +23,13 @@ export function Connection({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** What the words of a timeline say. */
+/** Texts of the timeline's events. */
 const FACTS: Record<string, string> = {
   connected: "The patient connected.",
-  tokens_renewed: "The portal renewed its access, for the last time so far.",
-  renewal_refused: "The portal refused to renew it.",
-  ended: "It ended.",
-  export_begun: "An export began.",
+  tokens_renewed: "The portal last renewed access.",
+  renewal_refused: "The portal refused to renew access.",
+  ended: "The connection ended.",
+  export_begun: "An export started.",
   export_succeeded: "An export succeeded.",
   export_failed: "An export failed.",
 };
@@ -42,38 +42,38 @@ function Whole({ path, data, reload }: { path: string; data: ConnectionDetail; r
       <Panel title={data.endpoint_name ?? "Institution"} actions={<Badge of={data.status} />}>
         <Facts
           of={[
-            ["Id", <><Id of={data.org_connection_id} /> <Copy text={data.org_connection_id} what="connection id" /></>],
+            ["ID", <><Id of={data.org_connection_id} /> <Copy text={data.org_connection_id} what="connection ID" /></>],
             ["Platform", data.platform_type],
             data.endpoint_id ? ["Endpoint", <Id of={data.endpoint_id} />] : undefined,
             data.tefca_directory_id ? ["TEFCA facility", <span class="break">{data.tefca_directory_id}</span>] : undefined,
-            data.consent_expires_at ? ["Consent ends", <Time at={data.consent_expires_at} exact />] : undefined,
+            data.consent_expires_at ? ["Consent expires", <Time at={data.consent_expires_at} exact />] : undefined,
             data.ended_at ? ["Ended", <Time at={data.ended_at} exact />] : undefined,
-            renewal.next_at ? ["Access is renewed", <Time at={renewal.next_at} />] : undefined,
-            renewal.failures > 0 && ["Renewals that failed", renewal.failures],
+            renewal.next_at ? ["Next renewal", <Time at={renewal.next_at} />] : undefined,
+            renewal.failures > 0 && ["Failed renewals", renewal.failures],
             data.scope ? ["Scope", <span class="break">{data.scope}</span>] : undefined,
             data.cause ? ["Cause", <code>{data.cause}</code>] : undefined,
           ]}
         />
         <Notice tone={data.suggested_action ? "warn" : "good"}>
           <p>
-            <strong>What to do:</strong> {data.suggested_action || "Nothing, it is well."}
+            <strong>What to do:</strong> {data.suggested_action || "Healthy; no action needed."}
           </p>
         </Notice>
       </Panel>
-      <Panel title="What has happened">
+      <Panel title="Timeline">
         <ol class="timeline">
           {data.timeline.map(({ at, what, task_id: task }) => (
             <li key={at + what}>
               <Time at={at} exact />
               <span>
-                {FACTS[what] ?? what} {task && <a href={link("exports", task)}>See it</a>}
+                {FACTS[what] ?? what} {task && <a href={link("exports", task)}>View export</a>}
               </span>
             </li>
           ))}
         </ol>
       </Panel>
       <Panel title="Exports">
-        <ExportList exports={data.exports.map((one) => ({ ...one, org_connection_id: data.org_connection_id }))} none="No record of it was asked for yet." />
+        <ExportList exports={data.exports.map((one) => ({ ...one, org_connection_id: data.org_connection_id }))} none="No exports yet." />
       </Panel>
       <End path={path} data={data} reload={reload} />
     </>
@@ -91,7 +91,7 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
   const disconnect = async (): Promise<void> => {
     await api.post(`${path}/disconnect`);
     close();
-    say("Disconnected. We're asking the portal to revoke access.");
+    say("Disconnected. We’re asking the portal to revoke access.");
     reload();
   };
   const erase = async (): Promise<void> => {
@@ -100,26 +100,26 @@ function End({ path, data, reload }: { path: string; data: ConnectionDetail; rel
   };
   if (erasure) return <Erased data={erasure} reload={reload} />;
   return (
-    <Panel title="End it" lead="Disconnecting gives the authorization back, and keeps what is known of it. Erasing leaves nothing but the line of the audit log.">
+    <Panel title="End connection" lead="Disconnect revokes access and keeps the history. Erase deletes everything except the audit log entry.">
       <div class="row">
         {canDisconnect && <Button onClick={() => ask("disconnect")}>Disconnect</Button>}
         {may("own") && <Button kind="bad" onClick={() => ask("erase")}>Erase</Button>}
       </div>
       {asked === "disconnect" && (
         <Confirm title="Disconnect" name={short} send="Disconnect" close={close} does={disconnect}>
-          <p>Exports end, and their files are deleted. We ask the portal to revoke access, which can take a few minutes. The patient has to reconnect for new exports.</p>
+          <p>Exports stop, and their files are deleted. We’ll ask the portal to revoke access, which can take a few minutes. For new exports, the patient must reconnect.</p>
         </Confirm>
       )}
       {asked === "erase" && (
-        <Confirm title="Erase the connection" name={short} send="Erase" close={close} does={erase}>
-          <p>Its tokens, exports, files, events and deliveries are removed. That cannot be taken back. What your own systems hold stays there.</p>
+        <Confirm title="Erase connection" name={short} send="Erase" close={close} does={erase}>
+          <p>We’ll delete its tokens, exports, files, events and deliveries. You can’t undo this. Copies in your own systems stay there.</p>
         </Confirm>
       )}
     </Panel>
   );
 }
 
-/** What is not there was never there, or was erased, which is shown for 90 days. */
+/** Shows an erased connection for 90 days after its erasure; any other is not found. */
 function Gone({ path, lost }: { path: string; lost: Answer<ConnectionDetail> }): JSX.Element {
   const answer = useQuery<ErasureState>(`${path}/erasure`);
   if (answer.data) return <Erased data={answer.data} reload={answer.reload} />;
@@ -127,24 +127,24 @@ function Gone({ path, lost }: { path: string; lost: Answer<ConnectionDetail> }):
 }
 
 const PORTAL = {
-  nothing_to_revoke: "There was nothing that it could take back.",
-  asked: "It was asked to take its grant back, and has answered.",
-  unanswered: "It was asked to take its grant back, and has not answered within an hour.",
+  nothing_to_revoke: "There was nothing to revoke.",
+  asked: "We asked it to revoke access, and it responded.",
+  unanswered: "We asked it to revoke access, but it didn’t respond within an hour.",
 } as const;
 
-/** How far an erasure is, and what proves it. */
+/** The progress and proof of an erasure. */
 function Erased({ data, reload }: { data: ErasureState; reload: () => void }): JSX.Element {
   const isDone = data.stage === "done";
   return (
-    <Panel title={isDone ? "Erased" : "It is being erased"} lead="It takes about half an hour, since what may still be at work is waited for. This is kept for 90 days after that." actions={<Button onClick={reload}>Look again</Button>}>
+    <Panel title={isDone ? "Erased" : "Erasure in progress"} lead="It takes about 30 minutes, because running work has to finish first. This record is kept for 90 days." actions={<Button onClick={reload}>Refresh</Button>}>
       <Facts
         of={[
           ["Stage", <Badge of={data.stage} />],
-          ["Number", <><Id of={data.erasure_id} /> <Copy text={data.erasure_id} what="number of the erasure" /></>],
-          ["Asked", <Time at={data.requested_at} exact />],
-          data.finished_at ? ["Done", <Time at={data.finished_at} exact />] : undefined,
+          ["Erasure ID", <><Id of={data.erasure_id} /> <Copy text={data.erasure_id} what="erasure ID" /></>],
+          ["Requested", <Time at={data.requested_at} exact />],
+          data.finished_at ? ["Finished", <Time at={data.finished_at} exact />] : undefined,
           data.portal && ["Portal", PORTAL[data.portal]],
-          ["Removed", Object.entries(data.counts).map(([kind, count]) => `${counted(count)} ${kind}`).join(", ")],
+          ["Deleted", Object.entries(data.counts).map(([kind, count]) => `${counted(count)} ${kind}`).join(", ")],
         ]}
       />
     </Panel>

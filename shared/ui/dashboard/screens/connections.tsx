@@ -1,4 +1,4 @@
-/** The connections of patients, by what an organisation knows of them: ids and statuses, nothing of a record. */
+/** Connections by ID and status, without health data. */
 import type { JSX } from "preact";
 import type { ConnectionLine, Listed } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";
@@ -13,24 +13,24 @@ export function Connections(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Each is one patient at one institution. There is no health data here.">Connections</Title>
+      <Title lead="Each row is one patient at one institution. No health data is shown here.">Connections</Title>
       <div class="filters" role="search" aria-label="Filters">
-        <Late label="Connection id" value="" set={(id) => id !== "" && location.assign(link("connections", id))} />
-        <Late label="Your id of the patient (external_id)" value={filters["external_id"] ?? ""} set={set("external_id")} />
+        <Late label="Connection ID" value="" set={(id) => id !== "" && location.assign(link("connections", id))} />
+        <Late label="External ID" value={filters["external_id"] ?? ""} set={set("external_id")} />
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "authorized", "revoked", "rejected"]} />
-        <Late label="Endpoint id" value={filters["endpoint_id"] ?? ""} set={set("endpoint_id")} />
+        <Late label="Endpoint ID" value={filters["endpoint_id"] ?? ""} set={set("endpoint_id")} />
       </div>
       <Load answer={answer}>
         {({ connections, next }) => (
           <>
             {connections.length === 0 ? (
-              <Empty title={isFiltered ? "No connection is like that." : "No patient has connected yet."}>
-                {isFiltered ? <LinkButton href={link("connections")}>Show all</LinkButton> : <LinkButton href={link("playground")}>Connect one in the playground</LinkButton>}
+              <Empty title={isFiltered ? "No connections match these filters." : "No patients have connected yet."}>
+                {isFiltered ? <LinkButton href={link("connections")}>Show all</LinkButton> : <LinkButton href={link("playground")}>Open playground</LinkButton>}
               </Empty>
             ) : (
               <Table
                 label="Connections"
-                head={["Institution", "Status", "Id", "Made"]}
+                head={["Institution", "Status", "ID", "Created"]}
                 rows={connections}
                 keyOf={(one) => one.org_connection_id}
                 cells={(one) => [

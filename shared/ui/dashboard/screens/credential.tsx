@@ -1,4 +1,4 @@
-/** One credential: its keys, and where browsers that use it may go. */
+/** One credential: its keys, redirect URIs and origins. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential as Record, Key, NewCredential } from "../api/records.ts";
@@ -32,8 +32,8 @@ function Shown({ path, data, reload }: ShownProps): JSX.Element {
   const { may } = useHere();
   return (
     <>
-      <Panel title="What it is">
-        <Facts of={[["Public id", <><Id of={data.public_id} /> <Copy text={data.public_id} what="public id" /></>], ["Created", <Time at={data.created_at} exact />], ["Note", data.note || "–"]]} />
+      <Panel title="Details">
+        <Facts of={[["Public ID", <><Id of={data.public_id} /> <Copy text={data.public_id} what="public ID" /></>], ["Created", <Time at={data.created_at} exact />], ["Note", data.note || "–"]]} />
       </Panel>
       <Keys path={path} data={data} reload={reload} />
       {may("develop") && <Settings path={path} data={data} reload={reload} />}
@@ -52,21 +52,21 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
     const { private_key } = await api.post<{ private_key: string }>(`${path}/keys`);
     setMade({ credential: data, private_key });
   };
-  const lead = "Two can work at once: make a new one, bring it to your servers, see that it is used, and revoke the old one.";
+  const lead = "You can have two active keys. Create a second one, deploy it, check that it’s used, then revoke the first.";
   return (
-    <Panel title="Private keys" lead={lead} actions={may("develop") && live.length < 2 && <Button busy={action.busy} onClick={() => action.run(rotate)}>Rotate: make a second key</Button>}>
+    <Panel title="Private keys" lead={lead} actions={may("develop") && live.length < 2 && <Button busy={action.busy} onClick={() => action.run(rotate)}>Create second key</Button>}>
       <Trouble failure={action.failure} />
       {made && (
         <>
           <Once made={made} />
           <div class="row">
-            <Button onClick={reload}>I have it</Button>
+            <Button onClick={reload}>Done</Button>
           </div>
         </>
       )}
       <Table
         label="Private keys"
-        head={["Key", "Created", "Last used", "State", "Actions"]}
+        head={["Key", "Created", "Last used", "Status", "Actions"]}
         rows={data.keys}
         keyOf={(key) => key.key_id}
         cells={(key) => [
@@ -78,12 +78,12 @@ function Keys({ path, data, reload }: ShownProps): JSX.Element {
         ]}
       />
       {ending && (
-        <Confirm title="Revoke the key" name={ending.key_id.slice(0, 8)} send="Revoke key" close={() => setEnding(undefined)} does={async () => {
+        <Confirm title="Revoke key" name={ending.key_id.slice(0, 8)} send="Revoke key" close={() => setEnding(undefined)} does={async () => {
           await api.remove(`${path}/keys/${encodeURIComponent(ending.key_id)}`);
           setEnding(undefined);
           reload();
         }}>
-          <p>Whoever still uses it is refused within 30 seconds. {ending.last_used_at && <>It was used <Used at={ending.last_used_at} />.</>}</p>
+          <p>Servers that still use this key will be refused within 30 seconds. {ending.last_used_at && <>It was last used <Used at={ending.last_used_at} />.</>}</p>
         </Confirm>
       )}
     </Panel>
@@ -102,7 +102,7 @@ function Settings({ path, data, reload }: ShownProps): JSX.Element {
     reload();
   };
   return (
-    <Panel title="Where it may be used">
+    <Panel title="Settings">
       <Form action={action} does={save} send="Save">
         <Field label="Note" value={note} set={setNote} maxLength={200} />
         <Addresses redirects={redirects} setRedirects={setRedirects} origins={origins} setOrigins={setOrigins} />
@@ -116,18 +116,18 @@ function Revoke({ path, data }: { path: string; data: Record }): JSX.Element {
   const [isAsked, setAsked] = useState(false);
   const name = data.note || data.public_id.slice(-12);
   return (
-    <Panel title="Revoke" lead="Its public id and all of its keys stop working. That cannot be taken back.">
+    <Panel title="Revoke" lead="Its public ID and all its keys will stop working. You can’t undo this.">
       <div class="row">
-        <Button kind="bad" onClick={() => setAsked(true)}>Revoke the credential</Button>
+        <Button kind="bad" onClick={() => setAsked(true)}>Revoke credential</Button>
       </div>
       {isAsked && (
-        <Confirm title="Revoke the credential" name={name} send="Revoke" close={() => setAsked(false)} does={async () => {
+        <Confirm title="Revoke credential" name={name} send="Revoke" close={() => setAsked(false)} does={async () => {
           for (const key of data.keys.filter((one) => !one.revoked_at)) await api.remove(`${path}/keys/${encodeURIComponent(key.key_id)}`);
           await api.remove(path);
-          say("Revoked.");
+          say("Credential revoked.");
           location.hash = link("credentials");
         }}>
-          <p>Patients cannot connect with it, and servers that use it are refused, within 30 seconds.</p>
+          <p>Within 30 seconds, patients can’t connect with it and servers that use it are refused.</p>
         </Confirm>
       )}
     </Panel>

@@ -1,4 +1,4 @@
-/** The organisation's credentials in a mode, and making one. */
+/** The organisation's credentials in a mode, and a form to create one. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential, NewCredential } from "../api/records.ts";
@@ -8,7 +8,7 @@ import { Copy, Field, Form, LinkButton, Panel } from "../parts/controls.tsx";
 import { Id, Shown, Time, Used } from "../parts/show.tsx";
 import { env } from "../parts/snippets.ts";
 
-/** The addresses of a text, one a line. */
+/** Splits a text at whitespace, one URL per line. */
 export const lines = (text: string): string[] => text.split(/\s+/).filter((line) => line !== "");
 
 export const latestUse = ({ keys }: Credential): string | undefined =>
@@ -20,12 +20,12 @@ export function Credentials(): JSX.Element {
     <Collection
       of="credentials"
       title="Credentials"
-      lead="A public id for your pages, with private keys for your servers."
-      create="Create a credential"
-      empty={may("develop") ? "It is the first thing that your code needs." : "An owner or admin of the organisation can create one."}
+      lead="A public ID for your pages, with private keys for your servers."
+      create="New credential"
+      empty={may("develop") ? "Start here: your code needs a credential." : "An owner or admin can create one."}
       Make={New}
       Once={Once}
-      head={["Public id", "Note", "Keys", "Last used", "Created"]}
+      head={["Public ID", "Note", "Keys", "Last used", "Created"]}
       keyOf={(one: Credential) => one.public_id}
       cells={(one) => [
         <a href={link("credentials", one.public_id)}>
@@ -51,7 +51,7 @@ function New({ done, close }: MakeProps<NewCredential>): JSX.Element {
   return (
     <Panel title="New credential">
       <Form action={action} does={make} send="Create credential" cancel={close}>
-        <Field label="Note" value={note} set={setNote} maxLength={200} help="For you alone: which of your systems has it." />
+        <Field label="Note" value={note} set={setNote} maxLength={200} help="For your reference, such as the system that uses it." />
         <Addresses redirects={redirects} setRedirects={setRedirects} origins={origins} setOrigins={setOrigins} />
       </Form>
     </Panel>
@@ -69,24 +69,24 @@ export function Addresses({ redirects, setRedirects, origins, setOrigins }: Addr
   const { place } = useHere();
   return (
     <>
-      <Field label="Redirect URIs, one a line" rows={3} required value={redirects} set={setRedirects}
-        help={`Where patients return. They are compared letter by letter. ${place.mode === "test" ? "http is taken for localhost." : "They have to be https, or a scheme of your app."}`} />
-      <Field label="Allowed origins, one a line" rows={2} value={origins} set={setOrigins} help="Whose pages may show the widget, as https://app.example. None: everybody’s." />
+      <Field label="Redirect URIs, one per line" rows={3} required value={redirects} set={setRedirects}
+        help={`Where patients return. URIs must match exactly. ${place.mode === "test" ? "http is allowed only for localhost." : "Use https or your app’s own scheme."}`} />
+      <Field label="Allowed origins, one per line" rows={2} value={origins} set={setOrigins} help="Sites that may show the widget, such as https://app.example. Leave empty to allow any site." />
     </>
   );
 }
 
-/** A private key, once. */
+/** Shows a new private key once. */
 export function Once({ made: { credential, private_key: key } }: { made: NewCredential }): JSX.Element {
   const { boot, link } = useHere();
   return (
-    <Shown secret={key} what="private key">
+    <Shown secret={key} what="private key" once>
       <p>
-        Public id <Id of={credential.public_id} /> <Copy text={credential.public_id} what="public id" />
+        Public ID <Id of={credential.public_id} /> <Copy text={credential.public_id} what="public ID" />
       </p>
       <div class="row">
-        <Copy text={env(boot.base_url, credential.public_id, key)} label="Copy as" what=".env file" />
-        <LinkButton href={link("webhooks")}>Next: a webhook</LinkButton>
+        <Copy text={env(boot.base_url, credential.public_id, key)} label="Copy as .env file" what=".env file" />
+        <LinkButton href={link("webhooks")}>Next: add a webhook</LinkButton>
       </div>
     </Shown>
   );

@@ -1,4 +1,4 @@
-/** What was sent to webhooks: every delivery of the last 15 days, found by what it is. */
+/** Webhook deliveries of the last 15 days, with filters. */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Delivery, Listed, Webhook, WebhookType } from "../api/records.ts";
@@ -8,7 +8,7 @@ import { Badge, More, Table, Time } from "../parts/show.tsx";
 
 const STATUSES = [["", "any"], "delivered", "exhausted", "scheduled", "inflight", "held"] as const;
 
-/** The filters of the address as fields, and how one of them changes the address. */
+/** Returns the filters of the URL, and functions that change them. */
 export function useFilters(screen: string): { filters: Record<string, string>; set: (name: string) => (value: string) => void; go: (cursor: string) => void } {
   const { place, link } = useHere();
   const to = (filters: Record<string, string>): void => {
@@ -21,7 +21,7 @@ export function useFilters(screen: string): { filters: Record<string, string>; s
   };
 }
 
-/** A day as the field has it becomes a time as the API has it. */
+/** Converts a date field's value to the API's timestamp. */
 export const dayTime = (day: string | undefined, end: boolean): string | undefined =>
   day && !Number.isNaN(Date.parse(day)) ? new Date(Date.parse(day) + (end ? 86_400_000 : 0)).toISOString() : undefined;
 
@@ -35,25 +35,25 @@ export function Deliveries(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Each event on its way to each webhook, for 15 days.">Deliveries</Title>
+      <Title lead="Events sent to your webhooks in the last 15 days.">Deliveries</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={STATUSES} />
         <Field label="Type" value={filters["type"] ?? ""} set={set("type")} choices={[["", "any"], ...(types.data?.types.map(({ type }) => [type, type] as const) ?? [])]} />
         <Field label="Webhook" value={filters["webhook_id"] ?? ""} set={set("webhook_id")} choices={[["", "any"], ...(webhooks.data?.webhooks.map(({ webhook_id: id, note, url }) => [id, note || url] as const) ?? [])]} />
         <Field label="From" type="date" value={from ?? ""} set={set("from")} />
         <Field label="To" type="date" value={to ?? ""} set={set("to")} />
-        <Late label="Event id" value={filters["event_id"] ?? ""} set={set("event_id")} />
+        <Late label="Event ID" value={filters["event_id"] ?? ""} set={set("event_id")} />
         <Late label="Connection or export" value={filters["subject"] ?? ""} set={set("subject")} />
       </div>
       <Load answer={answer}>
         {({ deliveries, next }) => (
           <>
             {deliveries.length === 0 && isFiltered ? (
-              <Empty title="No delivery is like that.">
+              <Empty title="No deliveries match these filters.">
                 <LinkButton href={link("deliveries")}>Show all</LinkButton>
               </Empty>
             ) : (
-              <List deliveries={deliveries} none="Nothing was sent yet. A webhook’s page can simulate an event." />
+              <List deliveries={deliveries} none="No deliveries yet. Simulate an event on a webhook’s page." />
             )}
             <More cursor={next} go={go} />
           </>
@@ -63,7 +63,7 @@ export function Deliveries(): JSX.Element {
   );
 }
 
-/** A field that is taken when it is left, or by Enter: each letter would be a question. */
+/** A field that takes effect on Enter or when it loses the focus, so that typing sends no requests. */
 export function Late({ label, value, set }: { label: string; value: string; set: (value: string) => void }): JSX.Element {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
@@ -76,7 +76,7 @@ export function List({ deliveries, none }: { deliveries: Delivery[]; none: strin
   return (
     <Table
       label="Deliveries"
-      head={["Event", "Status", "Attempts", "Next", "Made"]}
+      head={["Event", "Status", "Attempts", "Next attempt", "Created"]}
       rows={deliveries}
       keyOf={(one) => one.delivery_id}
       cells={(one) => [

@@ -1,4 +1,4 @@
-/** One delivery, with each attempt: what was sent, what was answered, and how long it took. */
+/** One delivery with its attempts: requests, responses and latency. */
 import type { JSX } from "preact";
 import type { DeliveryAttempt, DeliveryDetail, Webhook } from "../api/records.ts";
 import { useAction, useHere, useQuery } from "../app/app.ts";
@@ -7,13 +7,13 @@ import { Badge, Code, Facts, Id, pretty, Time } from "../parts/show.tsx";
 import { curl } from "../parts/snippets.ts";
 
 const FAILURES: Record<string, string> = {
-  http_status: "Your receiver answered, but not with 2xx.",
-  timeout: "Your receiver did not answer in time. Answer first, and work on the event later.",
-  dns: "Its name was not found.",
-  tls: "Its certificate was not accepted: look at its chain and its date.",
-  connect: "Nothing took the connection at its address.",
-  blocked_address: "Its name leads to an address that we do not send to: a private or reserved one.",
-  unsubscribed: "The webhook was removed, or is not for this type any more.",
+  http_status: "Your endpoint didn’t return 2xx.",
+  timeout: "Your endpoint didn’t respond in time. Respond first, then process the event.",
+  dns: "We couldn’t resolve the host name.",
+  tls: "We couldn’t verify the TLS certificate. Check its chain and expiry date.",
+  connect: "We couldn’t connect to the host.",
+  blocked_address: "The host resolves to a private or reserved address, which we don’t send to.",
+  unsubscribed: "The webhook was removed or unsubscribed from this event.",
 };
 
 export function Delivery({ id }: { id: string }): JSX.Element {
@@ -33,32 +33,32 @@ export function Delivery({ id }: { id: string }): JSX.Element {
 
 function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; reload: () => void }): JSX.Element {
   const { api, may, link, say, base } = useHere();
-  const url = useQuery<Webhook>(`${base}/webhooks/${data.webhook_id}`).data?.url; // none of one that was removed
+  const url = useQuery<Webhook>(`${base}/webhooks/${data.webhook_id}`).data?.url; // undefined if the webhook was removed
   const action = useAction();
   const replay = (): void => action.run(async () => {
     await api.post(`${path}/replay`);
-    say("It is sent again.");
+    say("Replaying the delivery.");
     reload();
   });
   const isOver = ["delivered", "exhausted", "held"].includes(data.status);
   return (
     <>
-      <Panel title={data.type || "Event"} actions={<><Button onClick={reload}>Look again</Button>{may("develop") && isOver && <Button busy={action.busy} onClick={replay}>Replay</Button>}</>}>
+      <Panel title={data.type || "Event"} actions={<><Button onClick={reload}>Refresh</Button>{may("develop") && isOver && <Button busy={action.busy} onClick={replay}>Replay</Button>}</>}>
         <Trouble failure={action.failure} />
         <Facts
           of={[
             ["Status", <Badge of={data.status} />],
             data.status === "scheduled" && ["Next attempt", <Time at={data.next_at} />],
             ["Webhook", <a class="break" href={link("webhooks", data.webhook_id)}>{url ?? data.webhook_id}</a>],
-            ["Event", <><Id of={data.event_id} /> <Copy text={data.event_id} what="event id" /></>],
-            ["Made", <Time at={data.created_at} exact />],
+            ["Event", <><Id of={data.event_id} /> <Copy text={data.event_id} what="event ID" /></>],
+            ["Created", <Time at={data.created_at} exact />],
           ]}
         />
       </Panel>
-      <Panel title="Attempts" lead="An attempt that fails is made again by a schedule, for up to three days.">
+      <Panel title="Attempts" lead="We retry failed attempts on a schedule for up to three days.">
         {data.attempts.length === 0 ? (
-          <Empty title="There was none yet.">
-            <Button onClick={reload}>Look again</Button>
+          <Empty title="No attempts yet.">
+            <Button onClick={reload}>Refresh</Button>
           </Empty>
         ) : (
           <ol class="attempts">
@@ -70,8 +70,8 @@ function Whole({ path, data, reload }: { path: string; data: DeliveryDetail; rel
           </ol>
         )}
       </Panel>
-      <Panel title="Body" lead="The same bytes in every attempt. What opens download links is left out here.">
-        {data.body === undefined ? <p class="soft">{may("inspect") ? "The event is gone already." : "Your role does not show bodies."}</p> : <Code label="Body of the event" text={pretty(data.body)} />}
+      <Panel title="Body" lead="Every attempt sends the same bytes. Parts that open download links are hidden here.">
+        {data.body === undefined ? <p class="soft">{may("inspect") ? "This event has been deleted." : "Your role can’t view payloads."}</p> : <Code label="Event body" text={pretty(data.body)} />}
       </Panel>
     </>
   );
@@ -83,7 +83,7 @@ function One({ attempt, url, body, open }: { attempt: DeliveryAttempt; url: stri
     <details open={open}>
       <summary>
         <Badge of={status === 0 ? failure : String(status)} tone={failure === "" ? "good" : "bad"} />
-        <span>Attempt {attempt.number}{attempt.trigger === "manual" && ", by hand"}</span>
+        <span>Attempt {attempt.number}{attempt.trigger === "manual" && ", manual"}</span>
         <Time at={attempt.at} exact />
         <span class="soft">{attempt.latency_ms} ms</span>
       </summary>
@@ -92,9 +92,9 @@ function One({ attempt, url, body, open }: { attempt: DeliveryAttempt; url: stri
         <>
           <h3>Request headers</h3>
           <Headers of={sent} label={`Request headers of attempt ${attempt.number}`} />
-          <h3>Answer</h3>
-          {status === 0 ? <p class="soft">There was none.</p> : <Headers of={answered} label={`Answer’s headers of attempt ${attempt.number}`} />}
-          {attempt.response && <Code label={`Answer of attempt ${attempt.number}`} text={pretty(attempt.response)} />}
+          <h3>Response</h3>
+          {status === 0 ? <p class="soft">No response.</p> : <Headers of={answered} label={`Response headers of attempt ${attempt.number}`} />}
+          {attempt.response && <Code label={`Response of attempt ${attempt.number}`} text={pretty(attempt.response)} />}
         </>
       )}
       {sent && url !== undefined && body !== undefined && (

@@ -1,4 +1,4 @@
-/** Exports of records: how far each has come, what was collected, what is missing, and why. */
+/** Exports of records: progress, collected data, and missing data with reasons. */
 import type { JSX } from "preact";
 import type { ExportDetail, ExportLine as Row, FileSummary, Listed, TypeOutcome, Webhook } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";
@@ -7,54 +7,54 @@ import { Badge, bytes, counted, Facts, Id, More, Table, Time } from "../parts/sh
 import { Share } from "../parts/chart.tsx";
 import { Late, useFilters } from "./deliveries.tsx";
 
-/** Why something is missing, by its word (docs/guide/webhooks.md, "Records that are not whole"). */
+/** Reasons for missing data, by code (docs/guide/incomplete-records.md). */
 const REASONS: Record<string, string> = {
-  unsupported: "The portal offers no search for it.",
-  not_granted: "The patient’s authorization does not cover it.",
-  not_requested: "Our authorization request did not name it.",
-  not_advertised: "The portal does not list it, and whether it has it could not be tried.",
-  other_server: "The record names it at another server, which is not asked.",
-  not_found: "The record names it, and the portal does not have it.",
-  rejected: "The portal says that it has it, and refuses every way of asking.",
-  refused: "The portal refuses access.",
-  limit: "It is beyond what one export may hold.",
-  not_converted: "Parts of a document have no place in FHIR, or aren’t valid.",
-  foreign_link: "The link to the next page leads away from the portal’s server.",
-  too_large: "It is larger than what is read of one document.",
-  unavailable: "The portal answered with errors, or not at all, for as long as an export waits.",
-  invalid_content: "What the portal answered is no FHIR in JSON.",
+  unsupported: "The portal doesn’t support searching for it.",
+  not_granted: "The patient’s authorization doesn’t cover it.",
+  not_requested: "Our authorization request didn’t include it.",
+  not_advertised: "The portal doesn’t advertise it, and we couldn’t check whether it has it.",
+  other_server: "The record refers to it on another server, which we don’t query.",
+  not_found: "The record refers to it, but the portal doesn’t have it.",
+  rejected: "The portal advertises it but rejects every query for it.",
+  refused: "The portal denies access.",
+  limit: "It exceeds the limits of one export.",
+  not_converted: "Parts of a document are invalid or can’t be converted to FHIR.",
+  foreign_link: "The next-page link points to a different server.",
+  too_large: "It exceeds the size limit for one document.",
+  unavailable: "The portal returned errors or didn’t respond until the export’s deadline.",
+  invalid_content: "The portal’s response isn’t FHIR JSON.",
 };
 
 const FAILURES: Record<string, string> = {
-  token_refresh_failure: "The portal does not renew the authorization: the patient has to reconnect.",
-  scope_patient_missing: "The patient did not allow their record to be read.",
-  resource_patient_failure: "The portal did not give the patient’s own resource.",
-  resource_invalid_content: "What the portal answered cannot be read.",
-  tefca_no_documents_found: "The facility has no documents of the patient.",
-  suppressed_please_contact: "Write to us: something has to be looked at.",
+  token_refresh_failure: "The portal doesn’t renew access. The patient must reconnect.",
+  scope_patient_missing: "The patient didn’t allow access to their record.",
+  resource_patient_failure: "The portal didn’t return the Patient resource.",
+  resource_invalid_content: "We couldn’t read the portal’s response.",
+  tefca_no_documents_found: "The facility has no documents for this patient.",
+  suppressed_please_contact: "Contact us, so we can look into it.",
 };
 
-/** Why something is missing, or may be. */
+/** Explains why data is missing, or may be. */
 export function why({ reason, http_status: status, only_by: by, left_out: others = 0 }: TypeOutcome): string {
   const said = [
     reason && (REASONS[reason] ?? reason),
-    status && `It answered with ${status}.`,
-    by && `The portal gives it by ${by} alone: what has an unknown one may be missing.`,
-    others > 0 && `${counted(others)} were another patient’s, and are left out.`,
+    status && `It returned ${status}.`,
+    by && `The portal searches it only by ${by}. Resources with an unknown ${by} may be missing.`,
+    others > 0 && `${counted(others)} belonged to another patient and were excluded.`,
   ];
   return said.filter(Boolean).join(" ");
 }
 
-/** What is missing, though it was granted and is offered. */
+/** Reports whether data is missing that was granted and is supported. */
 export const isLoss = ({ reason }: TypeOutcome): boolean => reason !== undefined && reason !== "" && !["unsupported", "not_granted"].includes(reason);
 
-/** Whether a type has a line of its own: of most there is nothing, and nothing missing. */
+/** Reports whether a type gets its own row. Most types have no data and nothing missing. */
 const hasNews = (one: TypeOutcome): boolean => one.count > 0 || isLoss(one) || (one.left_out ?? 0) > 0;
 
 const QUIET: readonly (readonly [says: string, has: (one: TypeOutcome) => boolean])[] = [
-  ["The patient’s authorization does not cover", ({ reason }) => reason === "not_granted"],
-  ["Asked for, and there was none", ({ reason }) => !reason],
-  ["The portal offers no search for", ({ reason }) => reason === "unsupported"],
+  ["Not covered by the patient’s authorization", ({ reason }) => reason === "not_granted"],
+  ["Requested; none found", ({ reason }) => !reason],
+  ["Not searchable at the portal", ({ reason }) => reason === "unsupported"],
 ];
 
 export function Exports(): JSX.Element {
@@ -64,20 +64,20 @@ export function Exports(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="Each is one request for the record of one connection. Files are had by webhook alone.">Exports</Title>
+      <Title lead="Each export requests one connection’s record. Download links arrive by webhook or the API.">Exports</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "pending", "success", "failed"]} />
-        <Late label="Connection id" value={filters["connection_id"] ?? ""} set={set("connection_id")} />
+        <Late label="Connection ID" value={filters["connection_id"] ?? ""} set={set("connection_id")} />
       </div>
       <Load answer={answer}>
         {({ exports, next }) => (
           <>
             {exports.length === 0 && isFiltered ? (
-              <Empty title="No export is like that.">
+              <Empty title="No exports match these filters.">
                 <LinkButton href={link("exports")}>Show all</LinkButton>
               </Empty>
             ) : (
-              <ExportList exports={exports} none="No record was asked for yet. The overview has the code for it." />
+              <ExportList exports={exports} none="No exports yet. The overview has code to request one." />
             )}
             <More cursor={next} go={go} />
           </>
@@ -93,7 +93,7 @@ export function ExportList({ exports, none }: { exports: Row[]; none: string }):
   return (
     <Table
       label="Exports"
-      head={["Export", "Status", "Connection", "Asked", "Ended"]}
+      head={["Export", "Status", "Connection", "Requested", "Finished"]}
       rows={exports}
       keyOf={(one) => one.task_id}
       cells={(one) => [
@@ -126,30 +126,30 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
   const { progress } = data;
   const actions = (
     <>
-      {data.event_id && <LinkButton href={link("deliveries", "", { event_id: data.event_id })}>Its deliveries</LinkButton>}
-      <Button onClick={reload}>Look again</Button>
+      {data.event_id && <LinkButton href={link("deliveries", "", { event_id: data.event_id })}>View deliveries</LinkButton>}
+      <Button onClick={reload}>Refresh</Button>
     </>
   );
   return (
     <>
-      <Panel title="How it stands" actions={actions}>
+      <Panel title="Status" actions={actions}>
         <Facts
           of={[
             ["Status", <Badge of={data.status} />],
-            ["Id", <Id of={data.task_id} />],
+            ["ID", <Id of={data.task_id} />],
             ["Connection", <a href={link("connections", data.org_connection_id)}><Id of={data.org_connection_id} /></a>],
-            ["Asked", <Time at={data.created_at} exact />],
-            data.finished_at ? ["Ended", <Time at={data.finished_at} exact />] : undefined,
-            data.status === "success" && data.files_until ? ["Files are kept until", <Time at={data.files_until} exact />] : undefined,
-            data.scope?.asked ? ["Asked for", <span class="break">{data.scope.asked}</span>] : undefined,
-            data.scope?.granted ? ["Granted", <span class="break">{data.scope.granted}</span>] : undefined,
+            ["Requested", <Time at={data.created_at} exact />],
+            data.finished_at ? ["Finished", <Time at={data.finished_at} exact />] : undefined,
+            data.status === "success" && data.files_until ? ["Files available until", <Time at={data.files_until} exact />] : undefined,
+            data.scope?.asked ? ["Requested scope", <span class="break">{data.scope.asked}</span>] : undefined,
+            data.scope?.granted ? ["Granted scope", <span class="break">{data.scope.granted}</span>] : undefined,
             progress.resources > 0 && ["Collected", `${counted(progress.resources)} resources, ${bytes(progress.bytes)}`],
           ]}
         />
         {data.status === "pending" && progress.queries_planned > 0 && (
           <p class="row">
-            <progress max={progress.queries_planned} value={progress.queries_done} aria-label="Queries that are done" />
-            <span class="soft">{progress.queries_done} of {progress.queries_planned} queries; there may be more</span>
+            <progress max={progress.queries_planned} value={progress.queries_done} aria-label="Completed queries" />
+            <span class="soft">{progress.queries_done} of {progress.queries_planned} queries so far; more may follow</span>
           </p>
         )}
         {data.failure_reason && (
@@ -170,16 +170,16 @@ function Whole({ data, reload }: { data: ExportDetail; reload: () => void }): JS
   );
 }
 
-/** What was collected and what is missing, type by type, the missing first. */
+/** Collected and missing data by type, incomplete types first. */
 function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }): JSX.Element | null {
-  if (outcome.length === 0) return status === "pending" ? null : <Panel title="What was collected"><p class="soft">Nothing was.</p></Panel>;
+  if (outcome.length === 0) return status === "pending" ? null : <Panel title="Collected data"><p class="soft">Nothing was collected.</p></Panel>;
   const rows = outcome.filter(hasNews).sort((a, b) => Number(isLoss(b)) - Number(isLoss(a)) || b.count - a.count || a.type.localeCompare(b.type));
   const lost = rows.filter(isLoss).length;
   return (
-    <Panel title="What was collected" lead={lost === 0 ? "The record is whole, as far as the patient allows and the portal offers." : `${lost} of ${outcome.length} types are not whole.`}>
+    <Panel title="Collected data" lead={lost === 0 ? "The record is complete, as far as the patient allows and the portal supports." : `${lost} of ${outcome.length} types are incomplete.`}>
       <Table
         label="Resource types"
-        head={["Type", "Collected", "How many", "Missing", "Why"]}
+        head={["Type", "Collected", "Count", "Missing", "Reason"]}
         rows={rows}
         keyOf={({ type }) => type}
         cells={(one) => [
@@ -203,14 +203,14 @@ function Outcome({ outcome, status }: { outcome: TypeOutcome[]; status: string }
   );
 }
 
-const KINDS = { jsonl: "FHIR, one resource a line", jsonl_gz: "the same, compressed", fhir_bundle: "FHIR bundle", outcome: "what is missing, and why" } as const;
+const KINDS = { jsonl: "FHIR, one resource per line", jsonl_gz: "FHIR, one resource per line, compressed", fhir_bundle: "FHIR bundle", outcome: "What’s missing and why" } as const;
 
 function Files({ files }: { files: FileSummary[] }): JSX.Element {
   return (
-    <Panel title="Files" lead="Your webhook has their links.">
+    <Panel title="Files" lead="We sent the download links to your webhook.">
       <Table
         label="Files"
-        head={["File", "What", "Size", "SHA-256"]}
+        head={["File", "Contents", "Size", "SHA-256"]}
         rows={files}
         keyOf={({ file_name: name }) => name}
         cells={(one) => [<span class="break">{one.file_name}</span>, KINDS[one.export_type], bytes(one.bytes), <Id of={one.sha256} />]}
@@ -219,14 +219,14 @@ function Files({ files }: { files: FileSummary[] }): JSX.Element {
   );
 }
 
-/** Who was told of its end. */
+/** Deliveries of the export's final event. */
 function Told({ deliveries }: Pick<ExportDetail, "deliveries">): JSX.Element {
   const { base, link } = useHere();
   const webhooks = useQuery<Listed<"webhooks", Webhook>>(`${base}/webhooks`).data?.webhooks ?? [];
   return (
-    <Panel title="Who was told">
+    <Panel title="Deliveries">
       <Table
-        label="Who was told"
+        label="Deliveries"
         head={["Webhook", "Delivery"]}
         rows={deliveries}
         keyOf={({ delivery_id: id }) => id}

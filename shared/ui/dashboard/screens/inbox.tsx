@@ -1,4 +1,4 @@
-/** What patients have asked while they connected: help, or a health system that is missing. */
+/** Requests that patients sent from the widget: help, or a missing health system. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Inquiry as Row, InquiryDetail, Listed } from "../api/records.ts";
@@ -8,14 +8,14 @@ import { Badge, Facts, More, Table, Time } from "../parts/show.tsx";
 import { useWho } from "./audit.tsx";
 import { useFilters } from "./deliveries.tsx";
 
-const KINDS: Record<Row["kind"], string> = { support: "Help", health_system: "A missing health system" };
+const KINDS: Record<Row["kind"], string> = { support: "Help", health_system: "Missing health system" };
 
 const about = ({ subject, kind, name }: Row): string => subject ?? (kind === "health_system" && name ? `Missing: ${name}` : KINDS[kind]);
 
-/** What is known of an answer's e-mail, where it has not just gone. */
+/** Warnings about a reply's email that was not simply sent. */
 const DELIVERY: Record<string, string> = {
-  sending: "It is not known whether this e-mail has gone. Look again in a minute; then the same text can be sent again.",
-  refused: "This e-mail did not go: the patient's address is none that mail can be sent to.",
+  sending: "We don’t know yet whether this email was sent. Refresh in a minute. Then you can send the same text again.",
+  refused: "This email wasn’t sent, because the patient’s address can’t receive email.",
 };
 
 export function Inbox(): JSX.Element {
@@ -25,26 +25,26 @@ export function Inbox(): JSX.Element {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <Title lead="What patients have asked for in the widget.">Inbox</Title>
+      <Title lead="Requests that patients sent from the widget.">Inbox</Title>
       <div class="filters" role="search" aria-label="Filters">
         <Field label="Status" value={filters["status"] ?? ""} set={set("status")} choices={[["", "any"], "open", "answered", "closed"]} />
-        <Field label="About" value={filters["kind"] ?? ""} set={set("kind")} choices={[["", "anything"], ...Object.entries(KINDS)]} />
+        <Field label="Type" value={filters["kind"] ?? ""} set={set("kind")} choices={[["", "any"], ...Object.entries(KINDS)]} />
       </div>
       <Load answer={answer}>
         {({ inquiries, next }) => (
           <>
             {inquiries.length === 0 ? (
-              <Empty title={isFiltered ? "No request is like that." : "Nobody has asked for anything."}>
+              <Empty title={isFiltered ? "No requests match these filters." : "No requests yet."}>
                 {isFiltered ? (
                   <LinkButton href={link("inbox")}>Show all</LinkButton>
                 ) : (
-                  <p>The widget has a link to help on each of its pages; what is written there comes here for 90 days, and to webhooks that are for it.</p>
+                  <p>Each page of the widget links to a help form. Its messages stay here for 90 days and go to subscribed webhooks.</p>
                 )}
               </Empty>
             ) : (
               <Table
                 label="Requests"
-                head={["About", "From or of", "Status", "When"]}
+                head={["Subject", "Name", "Status", "Received"]}
                 rows={inquiries}
                 keyOf={({ inquiry_id: id }) => id}
                 cells={(one) => [
@@ -86,7 +86,7 @@ function Whole({ path, data, reload }: { path: string; data: InquiryDetail; relo
     await api.patch(path, { status });
     reload();
   });
-  const buttons = may("operate") && (data.status === "closed" ? <Button busy={action.busy} onClick={move("open")}>Open again</Button> : <Button busy={action.busy} onClick={move("closed")}>Close</Button>);
+  const buttons = may("operate") && (data.status === "closed" ? <Button busy={action.busy} onClick={move("open")}>Reopen</Button> : <Button busy={action.busy} onClick={move("closed")}>Close</Button>);
   return (
     <>
       <Panel title={about(data)} lead={KINDS[data.kind]} actions={buttons}>
@@ -94,10 +94,10 @@ function Whole({ path, data, reload }: { path: string; data: InquiryDetail; relo
         <Facts
           of={[
             ["Status", <Badge of={data.status} />],
-            ["When", <Time at={data.created_at} exact />],
-            data.email ? ["E-mail", <>{data.email} {data.email_verified ? <Badge of="verified" tone="good" /> : <Badge of="not verified" tone="warn" />}</>] : ["E-mail", "none was left"],
+            ["Received", <Time at={data.created_at} exact />],
+            data.email ? ["Email", <>{data.email} {data.email_verified ? <Badge of="verified" tone="good" /> : <Badge of="unverified" tone="warn" />}</>] : ["Email", "not given"],
             data.name ? [data.kind === "support" ? "Name" : "Health system", data.name] : undefined,
-            data.health_system ? ["Was connecting", data.health_system] : undefined,
+            data.health_system ? ["Connecting to", data.health_system] : undefined,
             data.website ? ["Website", <span class="break">{data.website}</span>] : undefined,
             data.street_address ? ["Address", data.street_address] : undefined,
           ]}
@@ -105,7 +105,7 @@ function Whole({ path, data, reload }: { path: string; data: InquiryDetail; relo
         {data.body && <blockquote>{data.body}</blockquote>}
       </Panel>
       {data.answers.map(({ at, by, text, delivery }) => (
-        <Panel key={text} title="Answer" lead={<>{who(by)}, <Time at={at} exact /></>}>
+        <Panel key={text} title="Reply" lead={<>{who(by)}, <Time at={at} exact /></>}>
           {DELIVERY[delivery] && (
             <Notice tone="warn">
               <p>{DELIVERY[delivery]}</p>
@@ -130,14 +130,14 @@ function Answer({ path, data, reload }: { path: string; data: InquiryDetail; rel
     reload();
   };
   return (
-    <Panel title="Answer by e-mail" lead="It comes from us; what the patient replies goes to your organisation's first e-mail address (Branding). Repeated, the same text goes once.">
+    <Panel title="Reply by email" lead="The email comes from us. The patient’s replies go to your first notice address (Branding). The same text is sent only once.">
       {!data.email_verified && (
         <Notice tone="warn">
-          <p>Nobody has shown that this address is theirs. Write nothing that another person must not read.</p>
+          <p>This email address is unverified. Don’t write anything that only the patient may read.</p>
         </Notice>
       )}
       <Form action={action} does={send} send="Send">
-        <Field label="Text" rows={6} value={text} set={setText} required maxLength={4000} help="Nothing of a health record belongs in an e-mail." />
+        <Field label="Text" rows={6} value={text} set={setText} required maxLength={4000} help="Don’t put health information in an email." />
       </Form>
     </Panel>
   );

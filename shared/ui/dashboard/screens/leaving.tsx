@@ -1,4 +1,4 @@
-/** Deleting the organisation: what will happen and when, and how to stop it. */
+/** Deleting the organisation: schedule, consequences and cancellation. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { OrganisationDeletion } from "../api/records.ts";
@@ -24,7 +24,7 @@ export function Leaving(): JSX.Element {
       {deletion && (
         <>
           <Notice tone="bad">
-            <p>{deletion.can_cancel ? "This organisation will be deleted. Until then, everything keeps working." : "This organisation is being deleted. You can’t cancel this any more."}</p>
+            <p>{deletion.can_cancel ? "This organisation will be deleted. Until then, everything keeps working." : "This organisation is being deleted. You can no longer cancel this."}</p>
           </Notice>
           <Facts of={[["Requested", <Time at={deletion.requested_at} />], ["Deletion begins", <Time at={deletion.begins_at} />]]} />
         </>
@@ -39,7 +39,7 @@ export function Leaving(): JSX.Element {
         }}>
           <p>The deletion begins in seven days. Until then, everything keeps working and any owner can cancel it.</p>
           <p>Then API keys and webhooks stop, and all patients are disconnected. Connections, exports, files, events and members are deleted. You can’t undo this.</p>
-          <p>We’ll e-mail all members now.</p>
+          <p>We’ll email all members now.</p>
         </Confirm>
       )}
     </Panel>

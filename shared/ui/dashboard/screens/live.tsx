@@ -1,4 +1,4 @@
-/** What stands between an organisation and live mode: a checklist, its request, and the operator's decision. */
+/** The way to live mode: a checklist, a request, and the operator's decision. */
 import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { LiveAccess, LiveStep } from "../api/records.ts";
@@ -9,12 +9,12 @@ import { address } from "../app/router.ts";
 
 const STEPS: Record<LiveStep, [title: string, why: string, screen: string, does: string]> = {
   privacy_policy: ["Add your privacy policy", "Patients read it before they share records.", "branding", "Open branding"],
-  notice_address_verified: ["Verify an email address for notices", "We write there about your webhooks and credentials.", "branding", "Open branding"],
-  owners_two_factor: ["Secure every owner's account", "Each owner needs a passkey or an authenticator app.", "members", "View members"],
+  notice_address_verified: ["Verify a notice address", "We send emails about your webhooks and credentials there.", "branding", "Open branding"],
+  owners_two_factor: ["Secure every owner’s account", "Each owner needs a passkey or an authenticator app.", "members", "View members"],
   webhook_verified: ["Receive a test event", "Your endpoint must return 2xx in test mode.", "webhooks", "Open webhooks"],
 };
 
-/** Shows its children once the organisation has live mode, and the way there until then. */
+/** Shows its children once the organisation has live mode, and the request form until then. */
 export function LiveGate({ children }: { children: () => ComponentChildren }): JSX.Element {
   const { orgBase } = useHere();
   const answer = useQuery<LiveAccess>(`${orgBase}/live-access`);
@@ -41,7 +41,7 @@ function Status({ data: { stage, reason, purpose, requested_at: at } }: { data: 
     return (
       <Notice>
         <p>
-          <strong>We are reviewing your request.</strong> Sent <Time at={at ?? ""} />. We will email your addresses for notices.
+          <strong>We’re reviewing your request.</strong> Sent <Time at={at ?? ""} />. We’ll email your notice addresses.
         </p>
         <p class="break">{purpose}</p>
       </Notice>
@@ -100,7 +100,7 @@ function Request({ data, done }: { data: LiveAccess; done: (data: LiveAccess) =>
     say("Request sent.");
   };
   return (
-    <Panel title="Your request" lead="Your name, logo and website can't change during the review and afterwards.">
+    <Panel title="Your request" lead="You can’t change your name, logo or website during or after the review.">
       <Form action={action} does={send} send="Send request">
         <Field label="What will you use live mode for?" rows={4} required maxLength={1000} help="At least 20 characters: who your patients are, and why they share records with you." value={purpose} set={setPurpose} />
         <Check label="We accept the terms of live mode" checked={terms} set={setTerms} />

@@ -1,4 +1,4 @@
-/** Who belongs to the organisation, as what, and who is invited. */
+/** Members, their roles, and invitations. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Invitation, Member, Role } from "../api/records.ts";
@@ -7,10 +7,10 @@ import { Button, Confirm, Field, Form, Load, Notice, Panel, Title, Trouble } fro
 import { Table, Time } from "../parts/show.tsx";
 
 const ROLES: readonly [role: Role, does: string][] = [
-  ["owner", "everything, owners and erasing too"],
-  ["admin", "everything else: live mode, branding, members, audit log"],
-  ["developer", "test mode, and bodies of deliveries; live mode to look at"],
-  ["viewer", "looks, without secrets and bodies"],
+  ["owner", "Everything, including owners and erasing"],
+  ["admin", "Everything else: live mode, branding, members, audit log"],
+  ["developer", "Test mode, with event payloads; live mode read-only"],
+  ["viewer", "Read-only; no secrets or payloads"],
 ];
 
 export function Members(): JSX.Element {
@@ -18,10 +18,10 @@ export function Members(): JSX.Element {
   const answer = useQuery<{ members: Member[] }>(`${orgBase}/members`);
   return (
     <>
-      <Title lead="What each may do follows from their role, in both modes.">Members</Title>
+      <Title lead="A member’s role applies in both modes.">Members</Title>
       <Load answer={answer}>{({ members }) => <List members={members} reload={answer.reload} />}</Load>
       {may("manage") && <Invitations />}
-      <Panel title="What roles may do">
+      <Panel title="Roles">
         <dl class="facts">
           {ROLES.map(([role, does]) => (
             <div key={role}>
@@ -44,7 +44,7 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
   const change = (one: Member, role: string): void => action.run(async () => {
     try {
       await api.patch(path(one), { role });
-      say("Changed.");
+      say("Role changed.");
     } finally {
       reload();
     }
@@ -61,14 +61,14 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
       {recovering.map((one) => (
         <Notice key={one.account_id} tone="warn">
           <p>
-            Our operator was told that {one.email} lost every second factor. They’ll be removed <Time at={one.recovers_at} />.
+            We were told that {one.email} lost every second factor. We’ll remove those factors <Time at={one.recovers_at} />.
           </p>
           {may("own") && <Button busy={action.busy} onClick={stop(one)} label={`Stop recovery of ${one.email}`}>Stop recovery</Button>}
         </Notice>
       ))}
       <Table
         label="Members"
-        head={["Address", "Role", "Since", "Actions"]}
+        head={["Email", "Role", "Since", "Actions"]}
         rows={members}
         keyOf={({ account_id: id }) => id}
         cells={(one) => [
@@ -79,13 +79,13 @@ function List({ members, reload }: { members: Member[]; reload: () => void }): J
         ]}
       />
       {leaving && (
-        <Confirm title="Remove the member" name={leaving.email} send="Remove" close={() => setLeaving(undefined)} does={async () => {
+        <Confirm title="Remove member" name={leaving.email} send="Remove" close={() => setLeaving(undefined)} does={async () => {
           await api.remove(path(leaving));
           setLeaving(undefined);
           if (leaving.account_id === session.account.id) await refresh();
           reload();
         }}>
-          <p>Their next request is refused. What they have made stays.</p>
+          <p>Their next request will be refused. Everything they created stays.</p>
         </Confirm>
       )}
     </>
@@ -118,7 +118,7 @@ function Invitations(): JSX.Element {
   const ending = useAction();
   const invite = async (): Promise<void> => {
     await api.post(`${orgBase}/invitations`, { email: email.trim(), role });
-    say("Invited.");
+    say("Invitation sent.");
     setEmail("");
     answer.reload();
   };
@@ -127,10 +127,10 @@ function Invitations(): JSX.Element {
     answer.reload();
   });
   return (
-    <Panel title="Invite somebody" lead="They get an e-mail that works once, for a week, and only for that address.">
+    <Panel title="Invite a member" lead="They’ll get a link by email. It works once, within a week, and only for that address.">
       <Form action={action} does={invite} send="Invite">
-        <Field label="E-mail" type="email" value={email} set={setEmail} required maxLength={254} />
-        <Field label="Role" value={role} set={setRole} choices={ROLES.map(([of]) => of).filter((of) => of !== "owner" || may("own"))} help="What each may do is below." />
+        <Field label="Email" type="email" value={email} set={setEmail} required maxLength={254} />
+        <Field label="Role" value={role} set={setRole} choices={ROLES.map(([of]) => of).filter((of) => of !== "owner" || may("own"))} help="See “Roles” below." />
       </Form>
       <Trouble failure={ending.failure} />
       <Load answer={answer}>
@@ -138,10 +138,10 @@ function Invitations(): JSX.Element {
           invitations.length > 0 && (
             <Table
               label="Open invitations"
-              head={["Address", "Role", "Ends", "Actions"]}
+              head={["Email", "Role", "Expires", "Actions"]}
               rows={invitations}
               keyOf={({ id }) => id}
-              cells={(one) => [one.email, one.role, <Time at={one.expires_at} />, <Button kind="quiet" busy={ending.busy} onClick={end(one.id)} label={`Take back the invitation of ${one.email}`}>Take back</Button>]}
+              cells={(one) => [one.email, one.role, <Time at={one.expires_at} />, <Button kind="quiet" busy={ending.busy} onClick={end(one.id)} label={`Revoke invitation for ${one.email}`}>Revoke</Button>]}
             />
           )
         }

@@ -1,4 +1,4 @@
-/** What there is to do first, what is wrong now, and the code to begin with. */
+/** First steps, current problems, and sample code. */
 import type { ComponentChildren, JSX } from "preact";
 import type { Credential, Listed, UsedMonth, Overview as Answer, Step } from "../api/records.ts";
 import { useHere, useQuery } from "../app/app.ts";
@@ -10,16 +10,16 @@ import { LiveGate } from "./live.tsx";
 import { monthBefore } from "./usage.tsx";
 
 const STEPS: Record<Step, [title: string, why: string, screen: string, does: string]> = {
-  credential_made: ["Create a credential", "Its public id is for your pages, its private key for your server.", "credentials", "Create"],
-  redirect_registered: ["Register where patients return", "Only a redirect URI that is registered is returned to.", "credentials", "Register"],
-  webhook_made: ["Add a webhook", "Records and news of connections come there.", "webhooks", "Add"],
-  webhook_verified: ["Send it a test event", "An answer of your receiver of 2xx shows that it works.", "webhooks", "Simulate"],
-  first_connection: ["Connect a sample patient", "In the playground, with your own public id.", "playground", "Open"],
-  first_export: ["Receive a first record", "Ask for it with the code below; it comes to your webhook.", "exports", "Look"],
+  credential_made: ["Create a credential", "Your pages use its public ID; your server uses its private key.", "credentials", "Create"],
+  redirect_registered: ["Register a redirect URI", "Patients can return only to a registered URI.", "credentials", "Register"],
+  webhook_made: ["Add a webhook", "It receives records and connection events.", "webhooks", "Add"],
+  webhook_verified: ["Send a test event", "Your endpoint must return 2xx.", "webhooks", "Simulate"],
+  first_connection: ["Connect a sample patient", "Use the playground with your own public ID.", "playground", "Open"],
+  first_export: ["Receive your first record", "Request it with the code below. It arrives at your webhook.", "exports", "View"],
 };
 
-/** In live mode the same step connects a real person. */
-const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect a first patient", "From your own page. Patients in live mode are real.", "connections", "View connections"];
+/** In live mode this step connects a real person. */
+const LIVE_CONNECTION: (typeof STEPS)[Step] = ["Connect your first patient", "From your own page. Patients in live mode are real.", "connections", "View connections"];
 
 export function Overview(): JSX.Element {
   const here = useHere();
@@ -31,7 +31,7 @@ function Working(): JSX.Element {
   const answer = useQuery<Answer>(`${here.base}/overview`);
   return (
     <>
-      <Title lead={here.place.mode === "test" ? "Build and test with sample patients." : "Activity of your patients."}>Overview</Title>
+      <Title lead={here.place.mode === "test" ? "Build and test with sample patients." : "Your patients’ activity."}>Overview</Title>
       <Load answer={answer}>
         {(data) => (
           <>
@@ -97,7 +97,7 @@ function Checklist({ data }: { data: Answer }): JSX.Element | null {
   );
 }
 
-/** What this month has seen so far. */
+/** This month's counts so far. */
 function Counts(): JSX.Element | null {
   const { base, link } = useHere();
   const month = monthBefore(0);
@@ -106,8 +106,8 @@ function Counts(): JSX.Element | null {
   return (
     <section aria-label="This month" class="counts">
       <Count name="Connections" value={counts.connections} href={link("connections")} />
-      <Count name="Exports that succeeded" value={counts.exports_succeeded} href={link("exports", "", { status: "success" })} />
-      <Count name="Exports that failed" value={counts.exports_failed} href={link("exports", "", { status: "failed" })} />
+      <Count name="Successful exports" value={counts.exports_succeeded} href={link("exports", "", { status: "success" })} />
+      <Count name="Failed exports" value={counts.exports_failed} href={link("exports", "", { status: "failed" })} />
       <Count name="Deliveries" value={counts.deliveries} href={link("deliveries")} />
     </section>
   );
@@ -127,10 +127,10 @@ function Begin(): JSX.Element | null {
   const [first] = known;
   if (first === undefined) {
     return (
-      <Panel title="The code to begin with">
-        <Empty title="It needs a credential.">
-          <p>With one, the code here has your own public id in it and can be copied as it is.</p>
-          <LinkButton href={link("credentials")}>Create a credential</LinkButton>
+      <Panel title="Sample code">
+        <Empty title="Create a credential first.">
+          <p>The sample code will then contain your public ID, ready to copy.</p>
+          <LinkButton href={link("credentials")}>Create credential</LinkButton>
         </Empty>
       </Panel>
     );
@@ -138,18 +138,18 @@ function Begin(): JSX.Element | null {
   const given: Given = { base: boot.base_url, publicId: first.public_id };
   return (
     <>
-      <Panel title="On your page" lead="The button that patients connect with. external-id is your own id of the patient, and comes back with every event.">
-        <Tabs label="Language of the page" names={PAGE}>
+      <Panel title="On your page" lead="The button that patients use to connect. Set external-id to your own ID for the patient.">
+        <Tabs label="Page language" names={PAGE}>
           {(name) => <Code label={`Page, ${name}`} text={page(name as (typeof PAGE)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="On your server" lead="Asks for a record. It comes to your webhook as patient.ehi_export_success, with links to its files.">
-        <Tabs label="Language of the server" names={ASK}>
+      <Panel title="On your server" lead="Requests a record. Your webhook receives patient.ehi_export_success with download links.">
+        <Tabs label="Server language" names={ASK}>
           {(name) => <Code label={`Server, ${name}`} text={ask(name as (typeof ASK)[number], given)} />}
         </Tabs>
       </Panel>
-      <Panel title="In your webhook" lead="Shows that an event is from us. Libraries of Standard Webhooks do the same.">
-        <Tabs label="Language of the webhook" names={RECEIVE}>
+      <Panel title="In your webhook" lead="Verifies that an event is from us. Standard Webhooks libraries do the same.">
+        <Tabs label="Webhook language" names={RECEIVE}>
           {(name) => <Code label={`Webhook, ${name}`} text={receive(name as (typeof RECEIVE)[number])} />}
         </Tabs>
       </Panel>

@@ -1,4 +1,7 @@
-/** The way to the playground (shared/ui/demo) with a public id of one's own. It is a page of the public API's, which this page may not hold. */
+/**
+ * Links to the playground (shared/ui/demo) with one of the organisation's public IDs. The playground is a page of the
+ * public API, which the dashboard must not frame.
+ */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Credential, Listed } from "../api/records.ts";
@@ -10,18 +13,18 @@ export function Playground(): JSX.Element {
   const answer = useQuery<Listed<"credentials", Credential>>(`${base}/credentials`);
   return (
     <>
-      <Title lead="The widget as your patients have it, with every attribute as a control.">Playground</Title>
+      <Title lead="The widget as your patients see it, with a control for each attribute.">Playground</Title>
       {place.mode === "live" && (
         <Notice tone="warn">
-          <p>With a live public id real institutions are shown, and whoever signs in there connects for real.</p>
+          <p>A live public ID shows real institutions, and signing in there creates a real connection.</p>
         </Notice>
       )}
       <Load answer={answer}>
         {({ credentials }) => {
           return credentials.length === 0 ? (
-            <Empty title="It needs a public id.">
+            <Empty title="You need a public ID first.">
               <LinkButton kind="main" href={link("credentials")}>
-                Create a credential
+                Create credential
               </LinkButton>
             </Empty>
           ) : (
@@ -42,18 +45,18 @@ function Choose({ usable }: { usable: Credential[] }): JSX.Element {
         <Field label="Credential" value={id} set={setId} choices={usable.map(({ public_id: of, note }) => [of, note ? `${note} (${of})` : of] as const)} />
         <div class="row">
           <Out button href={`${boot.base_url}/demo?public_id=${encodeURIComponent(id)}`}>
-            Open the playground
+            Open playground
           </Out>
         </div>
       </Panel>
       {place.mode === "test" && (
-        <Panel title="How to connect an invented patient">
+        <Panel title="Connect a sample patient">
           <ol>
-            <li>Press “Share Records”, type an address, and the code that it is sent.</li>
-            <li>Search for “sandbox”, and go on to its portal.</li>
-            <li>Sign in as one of the invented patients that it names, and allow access.</li>
+            <li>Press “Share Records”. Enter an email address, then the code we send to it.</li>
+            <li>Search for “sandbox” and continue to its portal.</li>
+            <li>Sign in as one of its sample patients and allow access.</li>
             <li>
-              Come back: the patient is in <a href={link("connections")}>Connections</a>, and what your webhook was told in <a href={link("deliveries")}>Deliveries</a>.
+              Come back here. See the patient in <a href={link("connections")}>Connections</a> and your webhook’s events in <a href={link("deliveries")}>Deliveries</a>.
             </li>
           </ol>
         </Panel>

@@ -1,4 +1,4 @@
-/** Recovery codes: how many are left, new ones, and the only time that they are shown. */
+/** Recovery codes: the number left, and new ones, which are shown only once. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useAction, useApp } from "../app/app.ts";
@@ -6,7 +6,7 @@ import { Button, Check, Copy, Dialog, Form, Notice, Panel, Trouble } from "../pa
 import { Badge } from "../parts/show.tsx";
 import { download } from "./usage.tsx";
 
-/** As few as this are worth a warning. */
+/** At this number or fewer, a warning is shown. */
 const FEW = 3;
 
 export function RecoveryCodes({ show }: { show: (codes: string[]) => void }): JSX.Element {
@@ -64,7 +64,7 @@ export function NewCodes({ codes, close }: { codes: string[]; close: () => void 
         <Button kind="quiet" onClick={() => download(new Blob([text], { type: "text/plain" }), "recordbridge-recovery-codes.txt")}>Download codes</Button>
       </div>
       <Check label="I saved these codes" checked={saved} set={setSaved} />
-      <div role="alert">{hinted && !saved && <p>Save the codes first, then tick the box.</p>}</div>
+      <div role="alert">{hinted && !saved && <p>Save the codes first, then check the box.</p>}</div>
       <div class="row">
         <Button kind="main" onClick={done}>Done</Button>
       </div>

@@ -25,7 +25,7 @@ const here = {
 };
 const titles = (text: string): string[] => find(text, here).map(({ title, group }) => `${group}: ${title}`);
 
-test("the search finds places by their words, and none that the role does not have", () => {
+test("find matches screens by keyword within the role's permissions", () => {
   assert.equal(titles("keys")[0], "Build: Credentials");
   assert.equal(titles("web")[0], "Build: Webhooks");
   assert.ok(titles("live").includes("Mode: Switch to live mode"));
@@ -33,37 +33,37 @@ test("the search finds places by their words, and none that the role does not ha
   assert.deepEqual(titles("audit log").filter((one) => one.includes("Audit")), []);
 });
 
-test("the search takes an id for all that it can be, in the mode that it is of", () => {
-  assert.deepEqual(find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group), ["Connection", "Webhook", "Deliveries of event", "Delivery"]);
+test("find offers every kind of object that an ID can name, in its mode", () => {
+  assert.deepEqual(find(` ${id(7).toUpperCase()} `, here).map(({ group }) => group), ["Connection", "Webhook", "Event deliveries", "Delivery"]);
   assert.equal(find("0".repeat(32), here)[0]?.href, `#/${ORG}/test/exports/${"0".repeat(32)}`);
   assert.equal(find(`public_live_${id(7)}`, here)[0]?.href, `#/${ORG}/live/credentials/public_live_${id(7)}`);
 });
 
-test("headers are a name and a value", () => {
+test("headersOf splits lines into names and values", () => {
   assert.deepEqual(headersOf("Authorization: Bearer a:b\n\nX-Own :1 \n"), { Authorization: "Bearer a:b", "X-Own": "1" });
 });
 
-test("what nobody granted or offers is no loss", () => {
+test("isLoss ignores types that were not granted or are unsupported", () => {
   const of = (reason?: string) => isLoss({ type: "Condition", result: "ok", count: 0, ...(reason && { reason }) });
   assert.deepEqual([of(), of("unsupported"), of("not_granted"), of("not_requested"), of("not_advertised"), of("other_server"), of("something_new")], [false, false, false, true, true, true, true]);
 });
 
-test("why something is missing says all that is known of it", () => {
+test("why lists every known reason for missing data", () => {
   assert.equal(why({ type: "Patient", result: "ok", count: 1 }), "");
   assert.equal(
     why({ type: "Observation", result: "truncated", count: 9, missing: 2, reason: "unavailable", http_status: 503, only_by: "category", left_out: 1200 }),
-    "The portal answered with errors, or not at all, for as long as an export waits. It answered with 503. The portal gives it by category alone: what has an unknown one may be missing. 1,200 were another patient’s, and are left out.",
+    "The portal returned errors or didn’t respond until the export’s deadline. It returned 503. The portal searches it only by category. Resources with an unknown category may be missing. 1,200 belonged to another patient and were excluded.",
   );
   assert.equal(why({ type: "Observation", result: "truncated", count: 9, reason: "new_word" }), "new_word");
 });
 
-test("an accent that cannot be read everywhere is told of", () => {
+test("warnings reports an accent with too little contrast", () => {
   assert.equal(warnings("#f2b01e").length, 1);
   assert.equal(warnings("#111111").length, 1);
   assert.deepEqual(warnings("#31758b"), []);
 });
 
-test("times and counts are said as people say them", () => {
+test("ago, counted and bytes format values for people", () => {
   const now = Date.parse("2026-03-04T05:06:07Z");
   assert.equal(ago("2026-03-04T05:06:05Z", now), "just now");
   assert.equal(ago("2026-03-04T03:06:07Z", now), "2 hours ago");
@@ -73,17 +73,17 @@ test("times and counts are said as people say them", () => {
   assert.deepEqual([0, 1, 3, 10, 99, 101].map(ceiling), [2, 2, 4, 10, 100, 200]);
 });
 
-test("a day is as long as it is, and no day is no bound", () => {
+test("dayTime covers the whole day and ignores an empty date", () => {
   assert.equal(dayTime("2026-03-04", false), "2026-03-04T00:00:00.000Z");
   assert.equal(dayTime("2026-03-04", true), "2026-03-05T00:00:00.000Z");
   assert.equal(dayTime("x", true), undefined);
 });
 
-test("addresses are one a line, or apart by spaces", () => {
+test("lines splits text at newlines and spaces", () => {
   assert.deepEqual(lines(" https://a.example \n\nhttps://b.example"), ["https://a.example", "https://b.example"]);
 });
 
-test("a row of the audit log leads to what it is about, in its own mode", () => {
+test("placeOf links an audit row to its target in the row's mode", () => {
   const row = (action: string, mode?: "test" | "live") => placeOf({ action, target: id(5), ...(mode && { mode }) }, ORG);
   assert.equal(row("webhook.disabled", "live"), `#/${ORG}/live/webhooks/${id(5)}`);
   assert.equal(row("credential.created", "test"), `#/${ORG}/test/credentials/public_test_${id(5)}`);
@@ -92,14 +92,14 @@ test("a row of the audit log leads to what it is about, in its own mode", () => 
   assert.equal(row("organisation.created", "live"), undefined);
 });
 
-test("an older secret is said to sign only while one does, and until the last one ends", () => {
+test("lastOldSecret returns the latest unexpired end of an old secret", () => {
   const now = Date.parse("2026-03-04T12:00:00Z");
   assert.equal(lastOldSecret([], now), undefined);
   assert.equal(lastOldSecret(["2026-03-04T11:59:59Z", "2026-03-04T12:00:00Z"], now), undefined);
   assert.equal(lastOldSecret(["2026-03-05T09:00:00Z", "2026-03-01T00:00:00Z", "2026-03-04T13:00:00Z"], now), "2026-03-05T09:00:00Z");
 });
 
-test("a webhook's headers are said to go only if its URL changes to another origin", () => {
+test("leaves reports a change of origin", () => {
   const from = "https://hooks.example/a";
   for (const to of ["https://hooks.example/b", "https://HOOKS.example:443/a", "https://", ""]) assert.equal(leaves(from, to), false, to);
   for (const to of ["https://other.example/a", "https://hooks.example:8443/a", "http://hooks.example/a"]) assert.equal(leaves(from, to), true, to);

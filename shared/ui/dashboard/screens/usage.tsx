@@ -1,4 +1,4 @@
-/** What was used, month by month, as a picture, a table and a file. */
+/** Usage by month as charts, a table and a CSV file. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { UsedMonth } from "../api/records.ts";
@@ -7,7 +7,7 @@ import { Button, Empty, Field, Load, Panel, Title, Trouble } from "../parts/cont
 import { Bars } from "../parts/chart.tsx";
 import { Table } from "../parts/show.tsx";
 
-/** The month so many before this one. */
+/** Returns the month that many months before the current one. */
 export const monthBefore = (count: number, now = new Date()): string => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7);
 
 const name = new Intl.DateTimeFormat("en", { month: "short", year: "2-digit", timeZone: "UTC" });
@@ -25,14 +25,14 @@ export function Usage(): JSX.Element {
   });
   return (
     <>
-      <Title lead="Counted by day, in UTC; today’s count grows until it is over." actions={<Button busy={action.busy} onClick={save}>Download CSV</Button>}>
+      <Title lead="Counted by day in UTC. Today’s count grows until midnight." actions={<Button busy={action.busy} onClick={save}>Download CSV</Button>}>
         Usage
       </Title>
       <Trouble failure={action.failure} />
       <div class="filters">
-        <Field label="Months" value={back} set={setBack} choices={[["5", "the last 6"], ["11", "the last 12"], ["23", "the last 24"]]} />
+        <Field label="Period" value={back} set={setBack} choices={[["5", "Last 6 months"], ["11", "Last 12 months"], ["23", "Last 24 months"]]} />
       </div>
-      <Load answer={answer}>{({ months }) => (months.length === 0 ? <Empty title="Nothing was used in these months." /> : <Figures months={months} />)}</Load>
+      <Load answer={answer}>{({ months }) => (months.length === 0 ? <Empty title="No usage in these months." /> : <Figures months={months} />)}</Load>
     </>
   );
 }
@@ -43,11 +43,11 @@ function Figures({ months }: { months: UsedMonth[] }): JSX.Element {
     <>
       <div class="two">
         <Panel title="Connections">
-          <Bars title="Patients who connected" labels={labels} series={[{ name: "connected", tone: "accent", values: months.map((one) => one.connections) }]} />
+          <Bars title="Connected patients" labels={labels} series={[{ name: "connected", tone: "accent", values: months.map((one) => one.connections) }]} />
         </Panel>
         <Panel title="Exports">
           <Bars
-            title="Records that were asked for"
+            title="Requested records"
             labels={labels}
             series={[
               { name: "succeeded", tone: "accent", values: months.map((one) => one.exports_succeeded) },
@@ -67,7 +67,7 @@ function Figures({ months }: { months: UsedMonth[] }): JSX.Element {
   );
 }
 
-/** Hands a file to the person, without a server. */
+/** Saves a file without a server. */
 export function download(file: Blob, called: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(file);

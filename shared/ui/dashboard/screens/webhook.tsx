@@ -1,4 +1,4 @@
-/** One webhook: how it fares, what can be tried with it, and its settings. */
+/** One webhook: its status, its tests and its settings. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Delivery, Listed, Secrets, Webhook as Record, WebhookType } from "../api/records.ts";
@@ -9,10 +9,10 @@ import { List } from "./deliveries.tsx";
 import { stateOf, Types } from "./webhooks.tsx";
 
 const REASONS = {
-  gone: "Your receiver answered 410, which says that it is gone.",
-  asked: "Your receiver asked for it in its answer.",
-  failing: "Nothing but failures came from it for five days.",
-  by_hand: "Somebody disabled it by hand.",
+  gone: "Your endpoint returned 410 Gone.",
+  asked: "Your endpoint requested it in a response.",
+  failing: "Every attempt failed for five days.",
+  by_hand: "A member disabled it.",
 } as const;
 
 export function Webhook({ id }: { id: string }): JSX.Element {
@@ -43,23 +43,23 @@ function Whole({ path, data, reload }: PartProps): JSX.Element {
   return (
     <>
       {data.disabled && <Disabled path={path} data={data} reload={reload} />}
-      <Panel title="How it fares" actions={<Badge of={stateOf(data)} />}>
+      <Panel title="Status" actions={<Badge of={stateOf(data)} />}>
         <Facts
           of={[
-            ["Address", <span class="break">{data.url}</span>],
+            ["URL", <span class="break">{data.url}</span>],
             data.note !== "" && ["Note", data.note],
-            ["Id", <><Id of={data.webhook_id} /> <Copy text={data.webhook_id} what="webhook id" /></>],
+            ["ID", <><Id of={data.webhook_id} /> <Copy text={data.webhook_id} what="webhook ID" /></>],
             health.failures > 0 && ["Failing since", <><Time at={health.failing_since} />, {health.failures} attempts</>],
             health.paused_until !== undefined && ["Paused until", <Time at={health.paused_until} exact />],
-            health.slow_until !== undefined && ["Slow", `It takes ${health.answer_ms ?? 0} ms to answer; what is fast does not wait for it.`],
+            health.slow_until !== undefined && ["Slow", `It takes ${health.answer_ms ?? 0} ms to respond. Faster webhooks don’t wait for it.`],
             ["Last failure", <Time at={health.last_failure_at} />],
             ["Created", <Time at={data.created_at} exact />],
           ]}
         />
       </Panel>
       {may("develop") && !data.disabled && <Simulate path={path} done={latest.reload} />}
-      <Panel title="Latest deliveries" actions={<><Button onClick={latest.reload}>Look again</Button>{may("develop") && <Recover path={path} done={latest.reload} />}</>}>
-        <Load answer={latest}>{({ deliveries }) => <List deliveries={deliveries.slice(0, 10)} none="Nothing was sent to it yet. Simulate an event to see one." />}</Load>
+      <Panel title="Latest deliveries" actions={<><Button onClick={latest.reload}>Refresh</Button>{may("develop") && <Recover path={path} done={latest.reload} />}</>}>
+        <Load answer={latest}>{({ deliveries }) => <List deliveries={deliveries.slice(0, 10)} none="No deliveries yet. Simulate an event to see one." />}</Load>
       </Panel>
       {may("develop") && (
         <>
@@ -78,20 +78,20 @@ function Disabled({ path, data, reload }: PartProps): JSX.Element {
   const action = useAction();
   const enable = (replay: boolean) => () => action.run(async () => {
     const { replayed } = await api.post<{ replayed: number }>(`${path}/enable`, { replay_missed: replay });
-    say(replay ? `Enabled. ${replayed} deliveries are sent again.` : "Enabled.");
+    say(replay ? `Enabled. ${replaying(replayed)}` : "Enabled.");
     reload();
   });
   return (
     <Notice tone="bad">
       <p>
-        <strong>It is disabled</strong> since <Time at={data.disabled?.at} />. {REASONS[data.disabled?.reason ?? "by_hand"]}
+        <strong>This webhook was disabled</strong> <Time at={data.disabled?.at} />. {REASONS[data.disabled?.reason ?? "by_hand"]}
       </p>
       <p>
-        <a href={link("deliveries", "", { webhook_id: data.webhook_id, status: "held" })}>What it has missed</a> is held for 15 days, and can be sent.
+        <a href={link("deliveries", "", { webhook_id: data.webhook_id, status: "held" })}>Missed events</a> are held for 15 days. You can replay them.
       </p>
       {may("develop") && (
         <div class="row">
-          <Button kind="main" busy={action.busy} onClick={enable(true)}>Enable, and send what was missed</Button>
+          <Button kind="main" busy={action.busy} onClick={enable(true)}>Enable and replay</Button>
           <Button busy={action.busy} onClick={enable(false)}>Enable</Button>
         </div>
       )}
@@ -112,21 +112,23 @@ function Simulate({ path, done }: { path: string; done: () => void }): JSX.Eleme
     done();
   };
   return (
-    <Panel title="Simulate" lead="Sends an invented event of a type, signed as a real one.">
+    <Panel title="Simulate" lead="Send a sample event, signed like a real one.">
       <Form action={action} does={send} send="Send test event">
         <Field label="Event" value={type} set={setType} choices={known.data?.types.map((one) => [one.type, `${one.title} (${one.type})`] as const) ?? [type]} />
       </Form>
       {sent && (
         <Notice tone="good">
-          <p role="status">It is on its way.</p>
-          <LinkButton kind="main" href={link("deliveries", sent)}>See what came of it</LinkButton>
+          <p role="status">Your test event is on its way.</p>
+          <LinkButton kind="main" href={link("deliveries", sent)}>View delivery</LinkButton>
         </Notice>
       )}
     </Panel>
   );
 }
 
-/** Sends again what has failed since a time. */
+const replaying = (count: number): string => `Replaying ${count} ${count === 1 ? "delivery" : "deliveries"}.`;
+
+/** Replays the deliveries that failed within a period. */
 function Recover({ path, done }: { path: string; done: () => void }): JSX.Element {
   const { api, say } = useHere();
   const [isAsked, setAsked] = useState(false);
@@ -135,18 +137,18 @@ function Recover({ path, done }: { path: string; done: () => void }): JSX.Elemen
   const replay = async (): Promise<void> => {
     const since = new Date(Date.now() - Number(hours) * 3_600_000).toISOString();
     const { replayed } = await api.post<{ replayed: number }>(`${path}/replay`, { since });
-    say(`${replayed} deliveries are sent again.`);
+    say(replaying(replayed));
     setAsked(false);
     done();
   };
   return (
     <>
-      <Button onClick={() => setAsked(true)}>Replay what failed</Button>
+      <Button onClick={() => setAsked(true)}>Replay failed</Button>
       {isAsked && (
-        <Dialog title="Replay what failed" close={() => setAsked(false)}>
-          <p>Every delivery to this webhook that has failed since then is sent again, with the same id and the same bytes.</p>
+        <Dialog title="Replay failed" close={() => setAsked(false)}>
+          <p>We’ll send each failed delivery to this webhook again, with the same ID and the same bytes.</p>
           <Form action={action} does={replay} send="Replay" cancel={() => setAsked(false)}>
-            <Field label="Failed within" value={hours} set={setHours} choices={[["1", "the last hour"], ["24", "the last day"], ["72", "the last three days"], ["360", "the last 15 days"]]} />
+            <Field label="Period" value={hours} set={setHours} choices={[["1", "Last hour"], ["24", "Last day"], ["72", "Last 3 days"], ["360", "Last 15 days"]]} />
           </Form>
         </Dialog>
       )}
@@ -154,7 +156,7 @@ function Recover({ path, done }: { path: string; done: () => void }): JSX.Elemen
   );
 }
 
-/** When the last of the older secrets stops signing; undefined if none signs. Answers list those that have expired, too. */
+/** Returns when the last old secret stops signing, or undefined if none signs. The list also contains expired ones. */
 export function lastOldSecret(ends: readonly string[], now: number): string | undefined {
   return [...ends].sort().reverse().find((end) => Date.parse(end) > now);
 }
@@ -178,10 +180,10 @@ function Secret({ path, data, reload }: PartProps): JSX.Element {
   };
   const old = lastOldSecret(data.old_secrets_end, Date.now());
   return (
-    <Panel title="Signing secret" lead={old ? <>An older secret still signs until <Time at={old} exact />.</> : "Only the current secret signs."}>
+    <Panel title="Signing secret" lead={old ? <>An older secret also signs until <Time at={old} exact />.</> : "Only the current secret signs."}>
       {shown.map(({ secret, expires_at: end }) => (
         <Once key={secret} secret={secret} what={end ? "older secret" : "signing secret"}>
-          {end && <p>It ends <Time at={end} />.</p>}
+          {end && <p>Expires <Time at={end} />.</p>}
         </Once>
       ))}
       <div class="row">
@@ -190,10 +192,10 @@ function Secret({ path, data, reload }: PartProps): JSX.Element {
       </div>
       <Trouble failure={action.failure} />
       {isAsked && (
-        <Dialog title="Rotate the signing secret" close={close}>
-          <p>We'll sign with a new secret from now on. Unless you revoke it, the current secret also signs for 24 hours.</p>
+        <Dialog title="Rotate signing secret" close={close}>
+          <p>We’ll sign with a new secret from now on. Unless you revoke it, the current secret also signs for 24 hours.</p>
           <Form action={rotation} does={rotate} send={revokes ? "Revoke and rotate" : "Rotate secret"} kind={revokes ? "bad" : "main"} cancel={close}>
-            <Check label="Revoke old secrets immediately" help="Choose this if a secret has leaked. Your receiver will reject events until it has the new secret." checked={revokes} set={setRevokes} />
+            <Check label="Revoke old secrets immediately" help="Choose this if a secret has leaked. Your endpoint will reject events until it has the new secret." checked={revokes} set={setRevokes} />
           </Form>
         </Dialog>
       )}
@@ -209,19 +211,19 @@ function SigningKey({ path, data, reload }: PartProps): JSX.Element {
     reload();
   });
   return (
-    <Panel title="Signing key" lead="With an ed25519 key, receivers need nothing secret to check a signature (v1a).">
+    <Panel title="Signing key" lead="With an ed25519 key, your endpoint verifies signatures without a shared secret (v1a).">
       {data.public_key ? (
         <>
           <p>
             <code class="value">{data.public_key}</code> <Copy text={data.public_key} what="public key" />
           </p>
           <div class="row">
-            <Button kind="bad" busy={action.busy} onClick={change(() => api.remove(`${path}/signing-key`))}>Remove the key</Button>
+            <Button kind="bad" busy={action.busy} onClick={change(() => api.remove(`${path}/signing-key`))}>Remove key</Button>
           </div>
         </>
       ) : (
         <div class="row">
-          <Button busy={action.busy} onClick={change(() => api.post(`${path}/signing-key`))}>Add a signing key</Button>
+          <Button busy={action.busy} onClick={change(() => api.post(`${path}/signing-key`))}>Add signing key</Button>
         </div>
       )}
       <Trouble failure={action.failure} />
@@ -229,7 +231,7 @@ function SigningKey({ path, data, reload }: PartProps): JSX.Element {
   );
 }
 
-/** Headers as they are typed: a name, a colon, a value; one a line. */
+/** Parses headers, one "name: value" per line. */
 export function headersOf(text: string): { [name: string]: string } {
   const pairs = text.split("\n").filter((line) => line.trim() !== "").map((line) => {
     const [name = "", ...rest] = line.split(":");
@@ -238,7 +240,7 @@ export function headersOf(text: string): { [name: string]: string } {
   return Object.fromEntries(pairs);
 }
 
-/** Whether a complete URL has another origin, to which the webhook's own headers do not go along. */
+/** Reports whether a complete URL has a different origin, to which the webhook's custom headers are not sent. */
 export function leaves(from: string, to: string): boolean {
   return URL.canParse(to) && URL.canParse(from) && new URL(from).origin !== new URL(to).origin;
 }
@@ -263,18 +265,18 @@ function Settings({ path, data, reload }: PartProps): JSX.Element {
   return (
     <Panel title="Settings">
       <Form action={action} does={save} send="Save">
-        <Field label="Address" type="url" value={url} set={setUrl} required maxLength={2000} />
+        <Field label="URL" type="url" value={url} set={setUrl} required maxLength={2000} />
         {data.headers.length > 0 && headers.trim() === "" && leaves(data.url, url.trim()) && (
           <Notice tone="warn">
-            <p>Saving removes your custom headers ({data.headers.join(", ")}), because this URL is on a different host. Enter them again below if the new receiver needs them.</p>
+            <p>This URL is on a different host, so saving removes your custom headers ({data.headers.join(", ")}). Enter them again below if the new endpoint needs them.</p>
           </Notice>
         )}
         <Field label="Note" value={note} set={setNote} maxLength={200} />
         <Load answer={known}>{({ types: all }) => <Types all={all} chosen={types} set={setTypes} />}</Load>
-        <Field label="Headers of your own, one a line" rows={3} value={headers} set={setHeaders}
-          help={`As Authorization: Bearer x. Values are never shown again. ${data.headers.length === 0 ? "Now there are none." : `Now: ${data.headers.join(", ")}. What you type replaces all of them; empty keeps them.`}`} />
-        {data.headers.length > 0 && <Check label="Send no headers of your own" checked={bare} set={setBare} />}
-        <Field label="Most attempts a second" type="number" min={1} max={1000} value={rate} set={setRate} help="Empty for 50. What is more waits." />
+        <Field label="Custom headers, one per line" rows={3} value={headers} set={setHeaders}
+          help={`For example, Authorization: Bearer x. You won’t see values again. ${data.headers.length === 0 ? "None are set." : `Currently set: ${data.headers.join(", ")}. New headers replace all of these; leave empty to keep them.`}`} />
+        {data.headers.length > 0 && <Check label="Remove all custom headers" checked={bare} set={setBare} />}
+        <Field label="Attempts per second" type="number" min={1} max={1000} value={rate} set={setRate} help="Default 50; the rest are queued." />
       </Form>
     </Panel>
   );
@@ -290,18 +292,18 @@ function End({ path, data, reload }: PartProps): JSX.Element {
   });
   const host = URL.canParse(data.url) ? new URL(data.url).host : data.url;
   return (
-    <Panel title="Stop" lead="A disabled webhook is sent nothing, and what it misses is held. Only one that is disabled can be removed; it is gone with its secret.">
+    <Panel title="Disable or remove" lead="A disabled webhook receives nothing; missed events are held. Only a disabled webhook can be removed, with its secret.">
       <div class="row">
         {data.disabled ? <Button kind="bad" onClick={() => setAsked(true)}>Remove</Button> : <Button busy={action.busy} onClick={disable}>Disable</Button>}
       </div>
       <Trouble failure={action.failure} />
       {isAsked && (
-        <Confirm title="Remove the webhook" name={host} send="Remove" close={() => setAsked(false)} does={async () => {
+        <Confirm title="Remove webhook" name={host} send="Remove" close={() => setAsked(false)} does={async () => {
           await api.remove(path);
           say("Removed.");
           location.hash = link("webhooks");
         }}>
-          <p>What is on its way to it is not sent any more. That cannot be taken back.</p>
+          <p>We won’t send its pending events. You can’t undo this.</p>
         </Confirm>
       )}
     </Panel>

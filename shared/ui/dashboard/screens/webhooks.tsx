@@ -1,4 +1,4 @@
-/** The webhooks of a mode, and making one. */
+/** The webhooks of a mode, and a form to create one. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { NewWebhook, Webhook, WebhookType } from "../api/records.ts";
@@ -15,12 +15,12 @@ export function Webhooks(): JSX.Element {
     <Collection
       of="webhooks"
       title="Webhooks"
-      lead="Where records, and news of connections, are sent."
-      create="Add a webhook"
-      empty="Without one no record can reach you: its links come by webhook alone."
+      lead="Where we send records and connection events."
+      create="New webhook"
+      empty="Add one to receive records and connection events."
       Make={New}
       Once={Made}
-      head={["Address", "State", "Events", "Last failure", "Created"]}
+      head={["URL", "Status", "Events", "Last failure", "Created"]}
       keyOf={(one: Webhook) => one.webhook_id}
       cells={(one) => [
         <a class="break" href={link("webhooks", one.webhook_id)}>
@@ -46,8 +46,8 @@ function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
   return (
     <Panel title="New webhook">
       <Form action={action} send="Add webhook" cancel={close} does={async () => done(await api.post<NewWebhook>(`${base}/webhooks`, { url: url.trim(), types: chosen, note: note.trim() }))}>
-        <Field label="Address" type="url" value={url} set={setUrl} required maxLength={2000} placeholder="https://app.example/webhooks/records"
-          help={place.mode === "test" ? "https; http for localhost alone." : "https. It has to answer 2xx within 15 seconds."} />
+        <Field label="URL" type="url" value={url} set={setUrl} required maxLength={2000} placeholder="https://app.example/webhooks/records"
+          help={place.mode === "test" ? "Use https; http is allowed only for localhost." : "Use https. Your endpoint must return 2xx within 15 seconds."} />
         <Field label="Note" value={note} set={setNote} maxLength={200} />
         <Load answer={known}>{({ types: all }) => <Types all={all} chosen={chosen} set={setTypes} />}</Load>
       </Form>
@@ -55,7 +55,7 @@ function New({ done, close }: MakeProps<NewWebhook>): JSX.Element {
   );
 }
 
-/** The types of events as switches. Those that are required are on and cannot be put off. */
+/** Event types as checkboxes. Required ones are always on. */
 export function Types({ all, chosen, set }: { all: WebhookType[]; chosen: string[]; set: (chosen: string[]) => void }): JSX.Element {
   return (
     <fieldset>
@@ -82,10 +82,10 @@ export function Made({ made: { webhook, secret } }: { made: NewWebhook }): JSX.E
   const { link } = useHere();
   return (
     <Shown secret={secret} what="signing secret">
-      <p>With it your receiver sees that an event is from us. The overview has the code for it.</p>
+      <p>Your endpoint uses it to verify that events are from us. The overview has sample code.</p>
       <div class="row">
         <LinkButton kind="main" href={link("webhooks", webhook.webhook_id)}>
-          Next: send it a test event
+          Next: send a test event
         </LinkButton>
       </div>
     </Shown>

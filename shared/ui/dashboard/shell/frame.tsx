@@ -1,4 +1,4 @@
-/** The frame around every screen: navigation, organisation and mode, search, and who is signed in. */
+/** The frame around all screens: navigation, organisation, mode and search. */
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { memberOf, useApp, useHere } from "../app/app.ts";
@@ -10,7 +10,7 @@ import { Palette } from "./palette.tsx";
 import { screens } from "./places.ts";
 import type { Screen } from "./places.ts";
 
-const groups = ["Build", "Watch", "Organisation", "You"] as const;
+const groups = ["Build", "Monitor", "Organisation", "Account"] as const;
 
 export function Frame(): JSX.Element {
   const { place, session } = useApp();
@@ -18,7 +18,7 @@ export function Frame(): JSX.Element {
   return isOf && !["new", "invitation"].includes(place.screen) ? <Within /> : <Outside />;
 }
 
-/** What belongs to no organisation, and whoever is in none. */
+/** Screens without an organisation, and people who are in none. */
 function Outside(): JSX.Element {
   const { place, session, api, enter } = useApp();
   useTop(place.screen);
@@ -46,9 +46,9 @@ function outside(screen: string, id: string, org: string): JSX.Element {
   if (org !== "") {
     return (
       <>
-        <Title>There is no such organisation</Title>
+        <Title>Organisation not found</Title>
         <p>
-          Or you are not a member of it. Ask who gave you the address to invite you, or go to <a href="#/">an organisation of yours</a>.
+          You may not be a member of it. Ask whoever sent you the link for an invitation, or go to <a href="#/">your own organisation</a>.
         </p>
       </>
     );
@@ -77,7 +77,7 @@ function Within(): JSX.Element {
     <div class={`frame ${place.mode}`}>
       <header class="top">
         <a class="skip" href={location.hash} onClick={skip}>
-          Skip to the content
+          Skip to content
         </a>
         <div class="bar">
           <button class="button quiet menu" type="button" aria-expanded={isOpen} aria-controls="places" onClick={() => setOpen(!isOpen)}>
@@ -99,9 +99,9 @@ function Within(): JSX.Element {
             <kbd aria-hidden="true">{/^Mac/.test(navigator.platform) ? "⌘" : "Ctrl"} K</kbd>
           </button>
         </div>
-        <p class="mode-banner">{place.mode === "test" ? "Test mode. Patients here are invented." : "Live mode. These are real patients."}</p>
+        <p class="mode-banner">{place.mode === "test" ? "Test mode: sample patients only." : "Live mode: real patients."}</p>
       </header>
-      <nav id="places" aria-label="Places" class={isOpen ? "open" : undefined}>
+      <nav id="places" aria-label="Main" class={isOpen ? "open" : undefined}>
         {groups.map((group) => (
           <div key={group}>
             <h2 id={`group-${group}`}>{group}</h2>
@@ -120,7 +120,7 @@ function Within(): JSX.Element {
       <main id="main" key={`${org.id}/${place.mode}/${place.screen}/${place.id}`}>
         {org.status === "inactive" && (
           <Notice tone="bad">
-            <p>This organisation is inactive: its keys do not work. Write to us to have it back.</p>
+            <p>This organisation is inactive, so its keys don’t work. Contact us to reactivate it.</p>
           </Notice>
         )}
         {screen ? <Shown screen={screen} /> : <Unknown />}
@@ -140,15 +140,15 @@ function Unknown(): JSX.Element {
   const { link } = useHere();
   return (
     <>
-      <Title>There is no such page</Title>
+      <Title>Page not found</Title>
       <p>
-        The <a href={link("")}>overview</a> is the best place to go on from.
+        Check the URL, or go to the <a href={link("")}>overview</a>.
       </p>
     </>
   );
 }
 
-/** Which organisation: of one alone, its name. */
+/** The organisation switcher. */
 function Switcher(): JSX.Element {
   const { session, org, place } = useHere();
   const choose = (id: string): void => {
@@ -163,7 +163,7 @@ function Switcher(): JSX.Element {
             {name}
           </option>
         ))}
-        <option value="new">New organisation …</option>
+        <option value="new">New organisation…</option>
       </select>
     </label>
   );
@@ -187,7 +187,7 @@ function skip(event: MouseEvent): void {
   document.querySelector<HTMLElement>("main h1")?.focus();
 }
 
-/** A screen begins at its top, and its title takes the focus, so that a screen reader begins there. */
+/** Scrolls a new screen to its top and focuses its title, so that a screen reader starts there. */
 function useTop(screen: string): void {
   useEffect(() => {
     scrollTo(0, 0);

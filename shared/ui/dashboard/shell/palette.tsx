@@ -1,4 +1,4 @@
-/** Ctrl K or ⌘ K: every place by its words, and whatever has an id by its id. */
+/** Search (Ctrl K or ⌘ K): screens by keyword, and objects by ID. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useHere } from "../app/app.ts";
@@ -17,7 +17,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const task = /^[0-9a-f]{32}$/i;
 const publicId = /^public_(test|live)_[0-9a-f-]{36}$/i;
 
-/** What a text can mean, the likeliest first. */
+/** Returns the matches of a text, likeliest first. */
 export function find(text: string, here: Pick<Here, "link" | "may" | "place" | "session" | "org">): Found[] {
   const asked = text.trim().toLowerCase();
   return [...byId(asked, here), ...byWords(asked, here)];
@@ -31,7 +31,7 @@ function byId(asked: string, { link, org, place }: Pick<Here, "link" | "org" | "
   return [
     { title: asked, group: "Connection", href: link("connections", asked) },
     { title: asked, group: "Webhook", href: link("webhooks", asked) },
-    { title: asked, group: "Deliveries of event", href: link("deliveries", "", { event_id: asked }) },
+    { title: asked, group: "Event deliveries", href: link("deliveries", "", { event_id: asked }) },
     { title: asked, group: "Delivery", href: link("deliveries", asked) },
   ];
 }
@@ -74,11 +74,11 @@ export function Palette({ close }: { close: () => void }): JSX.Element {
         class="palette"
         type="text"
         role="combobox"
-        aria-label="A place, or an id"
+        aria-label="Search pages or enter an ID"
         aria-expanded="true"
         aria-controls="found"
         aria-activedescendant={found.length > 0 ? `found-${chosen}` : undefined}
-        placeholder="A place, or an id"
+        placeholder="Search pages or enter an ID"
         autocomplete="off"
         spellcheck={false}
         value={text}
@@ -88,7 +88,7 @@ export function Palette({ close }: { close: () => void }): JSX.Element {
         }}
         onKeyDown={press}
       />
-      <ul id="found" role="listbox" aria-label="Found" class="found">
+      <ul id="found" role="listbox" aria-label="Results" class="found">
         {found.map((one, i) => (
           <li key={one.href + one.group} id={`found-${i}`} role="option" aria-selected={i === chosen} onClick={() => open(one)} onMouseMove={() => setAt(i)}>
             <span>{one.title}</span> <span class="soft">{one.group}</span>
@@ -96,7 +96,7 @@ export function Palette({ close }: { close: () => void }): JSX.Element {
         ))}
       </ul>
       <p class="soft" role="status">
-        {found.length === 0 ? "Nothing is called so. Ids are looked for whole." : `${found.length} found. Enter opens, Escape closes.`}
+        {found.length === 0 ? "No results. Enter a complete ID." : `${found.length} ${found.length === 1 ? "result" : "results"}. Press Enter to open, Escape to close.`}
       </p>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-/** The places of the application, for the navigation and the search alike. */
+/** The screens, for navigation and search. */
 import type { JSX } from "preact";
 import { Account } from "../screens/account.tsx";
 import { Audit } from "../screens/audit.tsx";
@@ -19,12 +19,12 @@ import { Webhook } from "../screens/webhook.tsx";
 import { Webhooks } from "../screens/webhooks.tsx";
 
 export interface Screen {
-  name: string; // in the address
+  name: string; // in the URL
   title: string;
-  /** More words that it is found by. */
+  /** Additional search keywords. */
   words: string;
-  group: "Build" | "Watch" | "Organisation" | "You";
-  /** Without it the screen would be empty. */
+  group: "Build" | "Monitor" | "Organisation" | "Account";
+  /** The permission without which the screen would be empty. */
   needs?: "inspect" | "manage";
   show: () => JSX.Element;
   one?: (props: { id: string }) => JSX.Element;
@@ -35,13 +35,13 @@ export const screens: readonly Screen[] = [
   { name: "credentials", title: "Credentials", words: "keys public id private key redirect uris origins rotate", group: "Build", show: Credentials, one: Credential },
   { name: "webhooks", title: "Webhooks", words: "events secret signing simulate subscription", group: "Build", show: Webhooks, one: Webhook },
   { name: "playground", title: "Playground", words: "widget demo try element", group: "Build", show: Playground },
-  { name: "deliveries", title: "Deliveries", words: "attempts replay log curl failed", group: "Watch", show: Deliveries, one: Delivery },
-  { name: "connections", title: "Connections", words: "patients timeline erase disconnect", group: "Watch", show: Connections, one: Connection },
-  { name: "exports", title: "Exports", words: "tasks records missing outcome", group: "Watch", show: Exports, one: Export },
-  { name: "usage", title: "Usage", words: "counts months csv chart", group: "Watch", show: Usage },
-  { name: "inbox", title: "Inbox", words: "support requests health system answer patients", group: "Watch", needs: "inspect", show: Inbox, one: Inquiry },
+  { name: "deliveries", title: "Deliveries", words: "attempts replay log curl failed", group: "Monitor", show: Deliveries, one: Delivery },
+  { name: "connections", title: "Connections", words: "patients timeline erase disconnect", group: "Monitor", show: Connections, one: Connection },
+  { name: "exports", title: "Exports", words: "tasks records missing outcome", group: "Monitor", show: Exports, one: Export },
+  { name: "usage", title: "Usage", words: "counts months csv chart", group: "Monitor", show: Usage },
+  { name: "inbox", title: "Inbox", words: "support requests health system reply patients", group: "Monitor", needs: "inspect", show: Inbox, one: Inquiry },
   { name: "branding", title: "Branding", words: "logo accent colour privacy terms name settings delete organisation", group: "Organisation", show: Branding },
   { name: "members", title: "Members", words: "roles invitations people team owner", group: "Organisation", show: Members },
   { name: "audit", title: "Audit log", words: "history who changed chain export", group: "Organisation", needs: "manage", show: Audit },
-  { name: "account", title: "Your account", words: "sign out passkey totp second factor e-mail address", group: "You", show: Account },
+  { name: "account", title: "Your account", words: "sign out passkey totp second factor authenticator email address", group: "Account", show: Account },
 ];

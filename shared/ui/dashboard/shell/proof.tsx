@@ -1,4 +1,4 @@
-/** Proving who one is: to sign in, as a second factor, and again before what matters most. */
+/** Proofs of identity: to sign in, as a second factor, and before sensitive actions. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
@@ -35,18 +35,18 @@ export function Passkey({ api, done }: ProofProps): JSX.Element | null {
   );
 }
 
-/** Six digits of a generator. */
+/** Six digits from an authenticator app. */
 export function Generator({ api, done }: ProofProps): JSX.Element {
   const [code, setCode] = useState("");
   const action = useAction();
   return (
-    <Form action={action} send="Go on" does={async () => done(await api.post<DashboardSession>("session/totp", { code: digits(code) }))}>
-      <Field label="Code of your generator" value={code} set={setCode} {...codeInput} help="Six digits, from your authenticator app." />
+    <Form action={action} send="Continue" does={async () => done(await api.post<DashboardSession>("session/totp", { code: digits(code) }))}>
+      <Field label="Authenticator code" value={code} set={setCode} {...codeInput} help="Six digits from your authenticator app." />
     </Form>
   );
 }
 
-/** A recovery code, instead of the second factor. */
+/** A recovery code in place of the second factor. */
 export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   const [code, setCode] = useState("");
   const action = useAction();
@@ -57,7 +57,7 @@ export function RecoveryCode({ api, done }: ProofProps): JSX.Element {
   );
 }
 
-/** An address, and then the six digits that were sent to it. */
+/** An email address, then the six-digit code sent to it. */
 export function Email({ api, done, email: given = "" }: ProofProps & { email?: string }): JSX.Element {
   const [email, setEmail] = useState(given);
   const [code, setCode] = useState("");
@@ -66,40 +66,40 @@ export function Email({ api, done, email: given = "" }: ProofProps & { email?: s
   const send = async (): Promise<void> => setSent(await api.post<SentCode>("session/codes", { email: email.trim() }));
   if (sent === undefined) {
     return (
-      <Form action={action} send="Send a code" does={send}>
-        <Field label="Work e-mail" type="email" autocomplete="email" inputMode="email" required maxLength={254} value={email} set={setEmail} readOnly={given !== ""} />
+      <Form action={action} send="Send code" does={send}>
+        <Field label="Work email" type="email" autocomplete="email" inputMode="email" required maxLength={254} value={email} set={setEmail} readOnly={given !== ""} />
       </Form>
     );
   }
   const check = async (): Promise<void> => done(await api.post<DashboardSession>("session", { email: email.trim(), verification_id: sent.verification_id, code: digits(code) }));
   return (
     <>
-      <Form action={action} send="Go on" does={check}>
+      <Form action={action} send="Continue" does={check}>
         <Notice>
           <p role="status">
-            If <strong>{email.trim()}</strong> can have an account, six digits are on their way. They work for a few minutes.
+            If <strong>{email.trim()}</strong> can have an account, we’ve sent it a six-digit code. It expires in a few minutes.
           </p>
         </Notice>
-        <Field label="Code" value={code} set={setCode} first {...codeInput} help="It may take a minute. Look into the spam folder, too." />
+        <Field label="Code" value={code} set={setCode} first {...codeInput} help="It can take a minute. If you don’t see it, check your spam folder." />
       </Form>
       <div class="row">
         <Button kind="quiet" busy={action.busy} onClick={() => action.run(send)}>
-          Send another code
+          Send new code
         </Button>
         <Button kind="quiet" onClick={() => setSent(undefined)}>
-          Use another address
+          Use another email
         </Button>
       </div>
     </>
   );
 }
 
-/** Asks again who it is, before what matters most. */
+/** Asks for a fresh proof before a sensitive action. */
 export function Proof({ api, session, done, close }: ProofProps & { session: DashboardSession; close: () => void }): JSX.Element {
   const { email, totp, passkeys } = session.account;
   return (
-    <Dialog title="Prove again that it is you" close={close}>
-      <p class="soft">This cannot be done with a session alone. The proof is good for 15 minutes.</p>
+    <Dialog title="Confirm it’s you" close={close}>
+      <p class="soft">This action needs a fresh confirmation. We won’t ask again for 15 minutes.</p>
       {passkeys.length > 0 && <Passkey api={api} done={done} />}
       {totp && <Generator api={api} done={done} />}
       {!totp && passkeys.length === 0 && <Email api={api} done={done} email={email} />}

@@ -1,4 +1,4 @@
-/** Who has no session, or only half of one. */
+/** Sign-in, for people without a session or without their second factor. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Api } from "../api/api.ts";
@@ -9,7 +9,7 @@ import { Email, Generator, Passkey, RecoveryCode } from "./proof.tsx";
 interface SignInProps {
   api: Api;
   session: DashboardSession | undefined;
-  /** They came with an invitation. */
+  /** Whether they followed an invitation. */
   invited: boolean;
   enter: (session: DashboardSession | undefined) => void;
 }
@@ -28,11 +28,11 @@ export function SignIn({ api, session, invited, enter }: SignInProps): JSX.Eleme
 function First({ api, invited, enter }: Omit<SignInProps, "session">): JSX.Element {
   return (
     <>
-      <Title lead={invited ? "Sign in with the address that you were invited at." : "There is no password. Who is new gets an account with the first code."}>Sign in</Title>
+      <Title lead={invited ? "Sign in with the email address you were invited at." : "No password needed. New here? We’ll create your account."}>Sign in</Title>
       <Email api={api} done={enter} />
       <p class="or">or</p>
       <Passkey api={api} done={enter} />
-      <p class="help">Your company’s address, please: addresses that everybody can get are not taken.</p>
+      <p class="help">Use your work email; personal addresses aren’t accepted.</p>
     </>
   );
 }
@@ -42,7 +42,7 @@ function Second({ api, session, enter }: { api: Api; session: DashboardSession; 
   const [lost, setLost] = useState(false);
   return (
     <>
-      <Title lead="Your account has a second factor.">One more step</Title>
+      <Title lead="Your account requires a second factor.">One more step</Title>
       {lost && <RecoveryCode api={api} done={enter} />}
       {!lost && passkeys.length > 0 && <Passkey api={api} done={enter} />}
       {!lost && totp && passkeys.length > 0 && <p class="or">or</p>}
@@ -54,7 +54,7 @@ function Second({ api, session, enter }: { api: Api; session: DashboardSession; 
       </div>
       <div class="row">
         <Button kind="quiet" onClick={() => void api.remove("session").finally(() => enter(undefined))}>
-          Sign in as somebody else
+          Use a different account
         </Button>
       </div>
     </>

@@ -1,4 +1,4 @@
-/** A service that answers as the dashboard's API does (docs/openapi.yaml), from memory, so that every screen can be shown without one. */
+/** An in-memory stand-in for the dashboard's API (docs/openapi.yaml), so that every screen can be shown without a service. */
 import type { Mode, Overview, Webhook } from "../api/records.ts";
 import { before, credential, delivery, id, ORG, TYPES, webhook, world } from "./world.ts";
 import type { World } from "./world.ts";
@@ -36,9 +36,9 @@ const missing = (): never => {
 
 export class Fake {
   world: World;
-  /** The next request is refused so. */
+  /** The next request fails with this. */
   refuse: { status: number; code: string; text: string } | undefined;
-  /** Asks for a proof before a secret is revealed. */
+  /** Requires a proof before revealing a secret. */
   wantsProof = false;
   readonly asked: string[] = [];
   #count = 50;

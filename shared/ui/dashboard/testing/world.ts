@@ -1,4 +1,4 @@
-/** An organisation that has used the service for a while, all of it invented. */
+/** Sample data: an organisation that has used the service for a while. */
 import type {
   AuditRow, ConnectionDetail, Credential, DeliveryDetail, ExportDetail, InquiryDetail, Invitation, Member, Mode, UsedMonth, BrandedOrganisation, LiveAccess, DashboardSession, OrganisationDeletion, Webhook, WebhookType,
 } from "../api/records.ts";
@@ -7,7 +7,7 @@ export const id = (n: number): string => `00000000-0000-4000-8000-${String(n).pa
 export const ORG = id(1);
 export const OTHER = id(2);
 
-/** So long before now, in minutes. */
+/** Returns the time that many minutes ago. */
 export const before = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
 
 const day = 24 * 60;
@@ -102,7 +102,7 @@ function connection(n: number, over: Partial<ConnectionDetail> = {}): Connection
   };
 }
 
-/** One who has just begun has none of it. */
+/** Returns the sample data, or that of a new organisation. */
 export function world(isNew = false): World {
   const all = <T>(...rows: T[]): T[] => (isNew ? [] : rows);
   return {

@@ -1,4 +1,4 @@
-/** The dashboard before the real service: what a customer's people do with it, from the first code on. */
+/** The dashboard with the real service: a customer's team from the first code on. */
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Download } from "@playwright/test";
@@ -8,15 +8,15 @@ import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import { Developer, lookUntil, newcomer, Receiver } from "./support.ts";
 
-/** What a press may cost a newcomer, from the sign-in page to the first verified webhook. */
+/** Maximum clicks from the sign-in page to the first verified webhook. */
 const MOST_PRESSES = 14;
 
-/** Places that show a patient's record, or that there is one. */
+/** Screens that show records or connections. */
 const PLACES_OF_RECORDS = ["Overview", "Playground", "Deliveries", "Connections", "Exports", "Usage", "Inbox"];
 
 const OTHER_PLACES = ["Credentials", "Webhooks", "Branding", "Members", "Audit log", "Your account"];
 
-test("sign up, key, webhook, test delivery, a patient in the playground, the record, the delivery log, and a replay", async ({ page, run, context }) => {
+test("a new customer gets from sign-up to a verified record and a replay", async ({ page, run, context }) => {
   test.setTimeout(400_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const receiver = await Receiver.start();
@@ -26,7 +26,7 @@ test("sign up, key, webhook, test delivery, a patient in the playground, the rec
   await developer.found("Alder Health");
 
   await developer.link(/Create a credential/);
-  await developer.button("Create a credential");
+  await developer.button("New credential");
   await developer.button("Create credential");
   await developer.button("Copy as .env file");
   const env = await page.evaluate(() => navigator.clipboard.readText());
@@ -34,29 +34,29 @@ test("sign up, key, webhook, test delivery, a patient in the playground, the rec
   const [, publicId = ""] = /^RECORDBRIDGE_PUBLIC_ID=(.*)$/m.exec(env) ?? [];
   const [, privateKey = ""] = /^RECORDBRIDGE_PRIVATE_KEY=(.*)$/m.exec(env) ?? [];
 
-  await developer.link("Next: a webhook");
-  await developer.button("Add a webhook");
-  await developer.type("Address", receiver.url);
+  await developer.link("Next: add a webhook");
+  await developer.button("New webhook");
+  await developer.type("URL", receiver.url);
   await developer.button("Add webhook");
   await developer.button("Copy signing secret");
   receiver.secret = await page.evaluate(() => navigator.clipboard.readText());
-  await developer.link("Next: send it a test event");
+  await developer.link("Next: send a test event");
   await developer.button("Send test event");
-  await developer.link("See what came of it");
+  await developer.link("View delivery");
   await lookUntil(page, "delivered");
   developer.tell("first use", test.info());
-  expect(receiver.received).toMatchObject([{ type: "webhook.test", isOurs: true }]);
+  expect(receiver.received).toMatchObject([{ type: "webhook.test", isVerified: true }]);
   expect(developer.clicks).toBeLessThanOrEqual(MOST_PRESSES);
   expect(developer.seconds()).toBeLessThan(300);
 
   await developer.button("Replay");
-  await lookUntil(page, /by hand/, 2); // the first is the test event
+  await lookUntil(page, /manual/, 2); // the first is the test event
   const [first, again] = receiver.received;
-  expect(again).toEqual(first); // the same id, so that a receiver knows it
+  expect(again).toEqual(first); // the same ID, so that a receiver recognises it
 
   await developer.link("Playground");
   const opening = context.waitForEvent("page");
-  await developer.link(/Open the playground/);
+  await developer.link(/Open playground/);
   const playground = await opening;
   await playground.getByLabel("search-only").check();
   const patient = new Patient(playground);
@@ -81,12 +81,12 @@ test("sign up, key, webhook, test delivery, a patient in the playground, the rec
   await lookUntil(page, "success");
   await expect(page.getByRole("table", { name: "Resource types" }).getByText("Patient", { exact: false }).first()).toBeVisible();
   await look(page, "dashboard-real-export", "en");
-  await developer.link("Its deliveries");
+  await developer.link("View deliveries");
   await page.getByRole("link", { name: "patient.ehi_export_success" }).click();
   await lookUntil(page, "delivered");
   await look(page, "dashboard-real-delivery", "en");
   expect(receiver.received.map(({ type }) => type)).toContain("patient.ehi_export_success");
-  expect(receiver.received.every(({ isOurs }) => isOurs)).toBe(true);
+  expect(receiver.received.every(({ isVerified }) => isVerified)).toBe(true);
   receiver.stop();
 
   await lookAt(developer, PLACES_OF_RECORDS);
@@ -104,57 +104,57 @@ test("sign up, key, webhook, test delivery, a patient in the playground, the rec
   await developer.button("Erase");
   await developer.type(/^Type/, String(connection).slice(0, 8));
   await developer.press(page.getByRole("dialog").getByRole("button", { name: "Erase" }));
-  await expect(page.getByRole("heading", { name: "It is being erased" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Erasure in progress" })).toBeVisible();
   await erase(run);
-  await lookAt(developer, OTHER_PLACES); // while the eraser waits for a minute before it continues
+  await lookAt(developer, OTHER_PLACES); // the eraser waits a minute before it continues
   await page.goto(place);
-  const erased = page.getByRole("heading", { name: "It is being erased" });
+  const erased = page.getByRole("heading", { name: "Erasure in progress" });
   await expect(async () => {
     await erase(run);
-    await page.reload(); // which shows the connection as long as it is there
+    await page.reload(); // the page shows the connection while it exists
     await expect(erased).toBeVisible({ timeout: 3_000 });
   }).toPass();
   await expect(async () => {
     await erase(run);
-    await developer.button("Look again");
+    await developer.button("Refresh");
     await expect(page.getByText("looking", { exact: true })).toBeVisible({ timeout: 1_000 });
   }).toPass();
   await expect(page.getByText(/1 connections, 1 tokens, 1 exports/)).toBeVisible();
   await look(page, "dashboard-real-erasure", "en");
 });
 
-test("a webhook that was lost is seen with its reason, and gets what it has missed", async ({ page, run }) => {
+test("a disabled webhook shows its reason and replays missed events", async ({ page, run }) => {
   const receiver = await Receiver.start();
   await page.goto(run.dashboard_url);
   const developer = new Developer(page);
   await developer.signIn(run, newcomer());
   await developer.found("Cedar Care");
   await developer.link("Webhooks");
-  await developer.button("Add a webhook");
-  await developer.type("Address", receiver.url);
+  await developer.button("New webhook");
+  await developer.type("URL", receiver.url);
   await developer.button("Add webhook");
   receiver.secret = (await page.locator("code.value").textContent()) ?? "";
   receiver.status = 410;
-  await developer.link("Next: send it a test event");
+  await developer.link("Next: send a test event");
   await developer.button("Send test event");
-  await developer.link("See what came of it");
-  await lookUntil(page, "Your receiver answered, but not with 2xx.");
+  await developer.link("View delivery");
+  await lookUntil(page, "Your endpoint didn’t return 2xx.");
   await look(page, "dashboard-real-failed", "en");
 
   await page.setViewportSize({ width: 1280, height: 860 });
   await developer.link("Overview");
   await expect(page.getByText("A webhook is disabled:")).toBeVisible();
   await developer.link("See why");
-  await expect(page.getByText("Your receiver answered 410, which says that it is gone.")).toBeVisible();
+  await expect(page.getByText("Your endpoint returned 410 Gone.")).toBeVisible();
   receiver.status = 204;
-  await developer.button("Enable, and send what was missed");
-  await expect(page.getByText("Enabled. 1 deliveries are sent again.")).toBeVisible();
+  await developer.button("Enable and replay");
+  await expect(page.getByText("Enabled. Replaying 1 delivery.")).toBeVisible();
   await lookUntil(page, "delivered");
-  expect(receiver.received.at(-1)).toEqual({ ...receiver.received[0], isOurs: true });
+  expect(receiver.received.at(-1)).toEqual({ ...receiver.received[0], isVerified: true });
   receiver.stop();
 });
 
-test("who was invited joins, with no more than their role", async ({ page, run, browser }) => {
+test("an invited member joins with the invited role", async ({ page, run, browser }) => {
   const email = newcomer();
   const owner = new Developer(page);
   await page.goto(run.dashboard_url);
@@ -162,7 +162,7 @@ test("who was invited joins, with no more than their role", async ({ page, run, 
   await owner.found("Birch Labs");
   await owner.link("Members");
   const invited = email.replace("ada@", "grace@");
-  await owner.type("E-mail", invited);
+  await owner.type("Email", invited);
   await page.getByLabel("Role", { exact: true }).selectOption("viewer");
   await owner.button("Invite");
   await expect(page.getByRole("table", { name: "Open invitations" })).toContainText(invited);
@@ -171,14 +171,14 @@ test("who was invited joins, with no more than their role", async ({ page, run, 
   const grace = new Developer(await context.newPage());
   await grace.page.goto(await mailedLink(run, invited));
   await grace.signIn(run, invited);
-  await grace.button("Accept the invitation");
+  await grace.button("Accept invitation");
   await grace.link("Credentials");
-  await expect(grace.page.getByText("An owner or admin of the organisation can create one.")).toBeVisible();
+  await expect(grace.page.getByText("An owner or admin can create one.")).toBeVisible();
   expect(grace.page.url()).not.toContain("invitation");
   await context.close();
 });
 
-test("a generator of codes is asked for at the next sign-in", async ({ page, run }) => {
+test("an authenticator app is required at the next sign-in", async ({ page, run }) => {
   const email = newcomer();
   const developer = new Developer(page);
   await page.goto(`${run.dashboard_url}#/account`);
@@ -187,52 +187,52 @@ test("a generator of codes is asked for at the next sign-in", async ({ page, run
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
   await look(page, "dashboard-generator", "en");
   const shown = (await page.locator("code.value").textContent()) ?? "";
-  await developer.type("The code that it shows now", codeOf(shown, 0));
-  await developer.button("Turn it on");
-  await expect(page.getByText("Your generator is on.")).toBeVisible();
+  await developer.type("Code from the app", codeOf(shown, 0));
+  await developer.button("Turn on");
+  await expect(page.getByText("Authenticator app turned on.")).toBeVisible();
   await developer.saveRecoveryCodes();
   await developer.signOut();
   await developer.signIn(run, email);
   await expect(page.getByRole("heading", { name: "One more step" })).toBeVisible();
   await look(page, "dashboard-second-factor", "en");
-  await developer.type("Code of your generator", codeOf(shown, 1));
-  await developer.button("Go on");
+  await developer.type("Authenticator code", codeOf(shown, 1));
+  await developer.button("Continue");
   await expect(page.getByRole("heading", { name: "Your account" })).toBeVisible();
 });
 
-test("who has lost an account to another address takes it back without signing in", async ({ page, run, browser }) => {
+test("an owner restores a changed email address without signing in", async ({ page, run, browser }) => {
   const email = newcomer();
   const thief = new Developer(page);
   await page.goto(`${run.dashboard_url}#/account`);
   await thief.signIn(run, email);
   const other = email.replace("ada@", "eve@");
   await thief.type("New address", other);
-  await thief.button("Send a code");
-  const label = `Code that was sent to ${other}`;
+  await thief.button("Send code");
+  const label = `Code sent to ${other}`;
   await page.getByLabel(label).waitFor();
   await thief.type(label, await mailedCode(run, other));
-  await thief.button("Change it");
-  await expect(page.getByText("Your address is changed.")).toBeVisible();
+  await thief.button("Change address");
+  await expect(page.getByText("Address changed.")).toBeVisible();
 
   const context = await browser.newContext();
   const ada = new Developer(await context.newPage());
   await ada.page.goto(await mailedLink(run, email));
-  await expect(ada.page.getByRole("heading", { name: "Take your address back" })).toBeFocused();
+  await expect(ada.page.getByRole("heading", { name: "Restore your email address" })).toBeFocused();
   await look(ada.page, "dashboard-restore", "en");
-  await ada.button("Take it back");
-  await expect(ada.page.getByText("It is done.")).toBeVisible();
+  await ada.button("Restore address");
+  await expect(ada.page.getByText("Address restored.")).toBeVisible();
   expect(ada.page.url()).toBe(`${run.dashboard_url}#/restore`);
   await ada.button("Sign in");
-  await expect(ada.page.getByLabel("Work e-mail")).toBeVisible();
+  await expect(ada.page.getByLabel("Work email")).toBeVisible();
   await context.close();
 
   await page.reload();
-  await thief.signIn(run, email); // with the mail of the address, which is its owner's
+  await thief.signIn(run, email); // with the code sent to the owner's address
   await expect(page.getByText(email).first()).toBeVisible();
   await expect(page.getByText(other)).toHaveCount(0);
 });
 
-/** Goes to places, and judges what they show. */
+/** Opens screens and checks their look. */
 async function lookAt({ page, link }: Developer, places: string[]): Promise<void> {
   for (const name of places) {
     await page.setViewportSize({ width: 1280, height: 860 });
@@ -245,7 +245,7 @@ async function lookAt({ page, link }: Developer, places: string[]): Promise<void
   await page.setViewportSize({ width: 1280, height: 860 });
 }
 
-/** Has the eraser run now. */
+/** Runs the eraser now. */
 async function erase(run: Run): Promise<void> {
   await fetch(`${run.console_url}/api/functions/EraserFunction/fire`, { method: "POST" });
 }
@@ -254,7 +254,7 @@ async function text(download: Download): Promise<string> {
   return readFileSync(await download.path(), "utf8");
 }
 
-/** The newest link to the dashboard that was sent to an address. */
+/** Returns the newest dashboard link that was sent to an address. */
 async function mailedLink(run: Run, email: string): Promise<string> {
   const response = await fetch(`${run.console_url}/api/mail`);
   const { mails } = (await response.json()) as { mails: { to: string[]; text: string; at: string }[] };
@@ -264,7 +264,7 @@ async function mailedLink(run: Run, email: string): Promise<string> {
   return link;
 }
 
-/** A code of the generator (RFC 6238), so many steps ahead: none works twice. */
+/** Returns an authenticator code (RFC 6238), the given number of steps ahead. Each code works once. */
 function codeOf(secret: string, ahead: number): string {
   const bits = [...secret.replace(/[\s=]/g, "")].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => parseInt(byte, 2)));

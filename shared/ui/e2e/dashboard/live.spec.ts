@@ -1,4 +1,4 @@
-/** The way to live mode: the checklist, the request, the review and the decision, as owners and others see them. */
+/** Live mode: the checklist, the request, the review and the decision, for owners and others. */
 import { findings } from "../support/axe.ts";
 import { look } from "../support/looks.ts";
 import { expect, test } from "../support/test.ts";
@@ -22,12 +22,12 @@ test("an owner completes the checklist and requests live mode", async ({ page, r
   await page.getByRole("checkbox", { name: "We accept the terms of live mode" }).check();
   await look(page, "dashboard-live-request", "en");
   await page.getByRole("button", { name: "Send request" }).click();
-  await expect(page.getByText("We are reviewing your request.")).toBeVisible();
+  await expect(page.getByText("We’re reviewing your request.")).toBeVisible();
   await look(page, "dashboard-live-review", "en");
   expect(await page.evaluate(() => window.broken)).toEqual([]);
 });
 
-test("a refusal and a withdrawal show the operator's reason", async ({ page, run }) => {
+test("a rejected or withdrawn request shows the operator's reason", async ({ page, run }) => {
   for (const [stage, text] of [["none", "Your request was not approved."], ["withdrawn", "Live mode was withdrawn."]] as const) {
     const decided = world();
     Object.assign(decided.live, { stage, reason: "Your website does not name you." });
@@ -49,6 +49,6 @@ test("a member who is not an owner sees the checklist without the request", asyn
 
 test("granted live mode shows the overview without sample patients", async ({ page, run }) => {
   await open(page, run, at("", "live"), world());
-  await expect(page.getByText("Connect a first patient", { exact: true })).toBeVisible();
+  await expect(page.getByText("Connect your first patient", { exact: true })).toBeVisible();
   await expect(page.getByText("sample patient")).toHaveCount(0);
 });

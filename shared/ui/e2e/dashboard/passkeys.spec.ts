@@ -1,11 +1,11 @@
-/** Passkeys as Chromium has them (WebAuthn), with an authenticator of its developer tools, before the real service. */
+/** Passkeys in Chromium (WebAuthn), with a virtual authenticator, against the real service. */
 import type { CDPSession, Page } from "@playwright/test";
 import type { RequestJson } from "../../dashboard/api/passkey.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import { Developer, newcomer } from "./support.ts";
 
-/** An authenticator that is built into the device, whose owner is always there. */
+/** A platform authenticator whose user is always present. */
 class Authenticator {
   readonly #tools: CDPSession;
   readonly #id: string;
@@ -28,32 +28,32 @@ class Authenticator {
     return (await this.#tools.send("WebAuthn.getCredentials", { authenticatorId: this.#id })).credentials;
   }
 
-  /** Whether it recognises its owner. */
+  /** Sets whether user verification succeeds. */
   async recognise(isUserVerified: boolean): Promise<void> {
     await this.#tools.send("WebAuthn.setUserVerified", { authenticatorId: this.#id, isUserVerified });
   }
 }
 
-/** Signs up and has a passkey made. */
+/** Signs up and creates a passkey. */
 async function withPasskey(page: Page, run: Run, name: string): Promise<{ developer: Developer; email: string; authenticator: Authenticator }> {
   const authenticator = await Authenticator.of(page);
   const developer = new Developer(page);
   const email = newcomer();
   await page.goto(`${run.dashboard_url}#/account`);
   await developer.signIn(run, email);
-  await developer.type("Name of the passkey", name);
-  await developer.button("Add a passkey");
+  await developer.type("Passkey name", name);
+  await developer.button("Add passkey");
   await developer.saveRecoveryCodes();
   await expect(page.getByRole("table", { name: "Passkeys" })).toContainText(name);
   return { developer, email, authenticator };
 }
 
-test("a passkey is made, signs in, is a second factor, proves again who it is, and is removed", async ({ page, run }) => {
+test("a passkey signs in, works as a second factor and as a fresh proof, and can be removed", async ({ page, run }) => {
   const { developer, email, authenticator } = await withPasskey(page, run, "Work laptop");
   expect(await authenticator.passkeys()).toMatchObject([{ rpId: new URL(run.dashboard_url).hostname }]);
-  await developer.type("Name of the passkey", "The same again");
-  await developer.button("Add a passkey");
-  await expect(page.getByRole("alert").filter({ hasText: "This device has a passkey of your account already." })).toBeVisible();
+  await developer.type("Passkey name", "The same again");
+  await developer.button("Add passkey");
+  await expect(page.getByRole("alert").filter({ hasText: "This device already has a passkey for your account." })).toBeVisible();
 
   await developer.signOut();
   await developer.button("Use a passkey");
@@ -66,23 +66,23 @@ test("a passkey is made, signs in, is a second factor, proves again who it is, a
   await developer.button("Use a passkey");
   await expect(page.getByRole("heading", { name: "Your account" })).toBeVisible();
 
-  // A quarter of an hour later, which the service would say as this does.
+  // 15 minutes later the service would respond like this.
   await page.route("**/dashboard/account/totp", (route) => route.fulfill({ status: 403, json: { success: false, error: "svc_proof_required", error_description: "Prove again.", request_id: "" } }), { times: 1 });
   await developer.button("Set up");
-  const dialog = page.getByRole("dialog", { name: "Prove again that it is you" });
+  const dialog = page.getByRole("dialog", { name: "Confirm it’s you" });
   await developer.press(dialog.getByRole("button", { name: "Use a passkey" }));
   await expect(page.getByRole("img", { name: "QR code" })).toBeVisible();
 
   await developer.button("Remove Work laptop");
-  await developer.type("Type Work laptop to go on", "Work laptop");
+  await developer.type("Type Work laptop to continue", "Work laptop");
   await developer.button("Remove");
-  await expect(page.getByText("There is none yet.")).toBeVisible();
+  await expect(page.getByText("No passkeys yet.")).toBeVisible();
   await developer.signOut();
   await developer.button("Use a passkey"); // the device still has it
   await expect(page.getByRole("alert").filter({ hasText: "The passkey proves nothing." })).toBeVisible();
 });
 
-test("nobody gets in by a passkey whose owner is not there", async ({ page, run }) => {
+test("a passkey without user verification is rejected", async ({ page, run }) => {
   const { developer, authenticator } = await withPasskey(page, run, "Work laptop");
   await developer.signOut();
   await authenticator.recognise(false);
@@ -91,20 +91,20 @@ test("nobody gets in by a passkey whose owner is not there", async ({ page, run 
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });
 
-test("a passkey of the dashboard proves nothing when a page of others has asked for it", async ({ page, run, host }) => {
+test("a passkey response requested by another origin is rejected", async ({ page, run, host }) => {
   const { developer, authenticator } = await withPasskey(page, run, "Work laptop");
   await developer.signOut();
 
-  // Another program of this machine has the same host, and so the same passkeys: the browser gives it an answer, in which the page's origin stands.
+  // A program on another port of the same host shares its passkeys: the browser responds, but the response contains that page's origin.
   const elsewhere = host.publish({ site: "localhost", path: "/phishing" });
   expect(new URL(elsewhere).hostname).toBe(new URL(run.dashboard_url).hostname);
   expect(await present(page, run.dashboard_url, elsewhere)).toMatchObject({ status: 400, error: "svc_invalid_request" });
 
-  // A page of another host does not get that far.
+  // A page on another host gets no response.
   const other = host.publish({ site: "phishing", path: "/" });
   expect(await present(page, run.dashboard_url, other)).toMatchObject({ refused: "SecurityError" });
 
-  // And the same way leads in from the dashboard's own page.
+  // The same call succeeds on the dashboard's own page.
   expect(await present(page, run.dashboard_url, run.dashboard_url)).toMatchObject({ status: 200 });
   expect((await authenticator.passkeys()).length).toBe(1);
 });
@@ -115,7 +115,7 @@ interface Presented {
   refused?: string;
 }
 
-/** Has a page ask for the dashboard's passkey, and presents the answer to the service, as whoever has caught it would. */
+/** Has a page request the dashboard's passkey and presents the response to the service, as an attacker would. */
 async function present(page: Page, dashboard: string, from: string): Promise<Presented> {
   const asked = await fetch(`${dashboard}/session/passkey/options`, { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
   const { data } = (await asked.json()) as { data: { options: RequestJson } };

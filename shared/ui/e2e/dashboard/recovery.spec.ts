@@ -1,17 +1,17 @@
-/** Recovery codes, and deleting an organisation, before a service of memory. */
+/** Recovery codes and organisation deletion, with the in-memory service. */
 import { findings } from "../support/axe.ts";
 import { look } from "../support/looks.ts";
 import { expect, test } from "../support/test.ts";
 import { at, Fake, open, world } from "./stage.ts";
 
-test("recovery codes are shown once and close only when they are saved", async ({ page, run }) => {
+test("the recovery codes dialog closes only after the codes are saved", async ({ page, run }) => {
   const of = world();
   of.session.account.passkeys = [];
   const fake = await open(page, run, at("account"), of);
   await expect(page.getByRole("heading", { name: "Recovery codes" })).toHaveCount(0);
   await page.getByRole("button", { name: "Set up" }).click();
-  await page.getByLabel("The code that it shows now").fill("123456");
-  await page.getByRole("button", { name: "Turn it on" }).click();
+  await page.getByLabel("Code from the app").fill("123456");
+  await page.getByRole("button", { name: "Turn on" }).click();
   const dialog = page.getByRole("dialog", { name: "Save your recovery codes" });
   await expect(dialog.getByRole("listitem")).toHaveCount(10);
   expect(await findings(page)).toEqual([]);
@@ -26,7 +26,7 @@ test("recovery codes are shown once and close only when they are saved", async (
   expect(fake.asked).toContain("PUT account/totp");
 });
 
-test("few recovery codes are warned of, and replaced after a question", async ({ page, run }) => {
+test("a low number of recovery codes shows a warning, and new ones need confirmation", async ({ page, run }) => {
   const of = world();
   of.session.account.recovery_codes_left = 3;
   const fake = await open(page, run, at("account"), of);
@@ -56,7 +56,7 @@ test("a recovery code completes a sign-in", async ({ page, run }) => {
   await expect(page.getByRole("heading", { name: "Your account" })).toBeVisible();
 });
 
-test("an organisation is deleted by its typed name, and the deletion is cancelled", async ({ page, run }) => {
+test("deleting an organisation requires its name and can be cancelled", async ({ page, run }) => {
   const of = world();
   const fake = await open(page, run, at("branding"), of);
   await page.getByRole("button", { name: "Delete organisation" }).click();
@@ -75,7 +75,7 @@ test("an organisation is deleted by its typed name, and the deletion is cancelle
   await expect(page.getByRole("button", { name: "Delete organisation" })).toBeVisible();
 });
 
-test("owners see that an owner is being recovered, and stop it", async ({ page, run }) => {
+test("owners see a pending recovery and can stop it", async ({ page, run }) => {
   const of = world();
   of.members[0]!.recovers_at = new Date(Date.now() + 72 * 3_600_000).toISOString();
   const fake = await open(page, run, at("members"), of);

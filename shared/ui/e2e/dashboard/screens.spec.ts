@@ -1,4 +1,4 @@
-/** Every screen, full, empty and failed, in every form that somebody may have it (support/looks.ts). */
+/** Every screen with data, empty and failed, in every form factor (support/looks.ts). */
 import { findings } from "../support/axe.ts";
 import { look } from "../support/looks.ts";
 import { expect, test } from "../support/test.ts";
@@ -27,14 +27,14 @@ const SCREENS: [name: string, place: string, title: string][] = [
   ["members", at("members"), "Members"],
   ["audit", at("audit"), "Audit log"],
   ["account", at("account"), "Your account"],
-  ["nowhere", at("nowhere"), "There is no such page"],
-  ["invitation", "invitation/abc", "You were invited"],
-  ["restore", "restore/abc", "Take your address back"],
+  ["nowhere", at("nowhere"), "Page not found"],
+  ["invitation", "invitation/abc", "You’ve been invited"],
+  ["restore", "restore/abc", "Restore your email address"],
   ["new", "new", "Create an organisation"],
 ];
 
 for (const [name, place, title] of SCREENS) {
-  test(`${name} can be read and used by everybody`, async ({ page, run }) => {
+  test(`${name} is accessible in every form factor`, async ({ page, run }) => {
     await open(page, run, place, world());
     await expect(page.getByRole("heading", { level: 1, name: title, exact: true })).toBeFocused();
     await expect(page.getByText("Loading", { exact: true })).toHaveCount(0);
@@ -43,10 +43,10 @@ for (const [name, place, title] of SCREENS) {
   });
 }
 
-test("an empty list says what to do first, and one that failed what was asked", async ({ page, run }) => {
+test("an empty list suggests a first step, and a failed one shows the request ID", async ({ page, run }) => {
   const empty = world(true);
   empty.session.organisations = world().session.organisations;
-  for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "Nothing was sent"], ["connections", "No patient"], ["exports", "No record"], ["inbox", "Nobody has asked"], ["playground", "needs a public id"], ["audit", "Nothing was changed"]] as const) {
+  for (const [screen, text] of [["credentials", "no credential"], ["webhooks", "no webhook"], ["deliveries", "No deliveries yet"], ["connections", "No patient"], ["exports", "No exports yet"], ["inbox", "No requests yet"], ["playground", "need a public ID"], ["audit", "No changes yet"]] as const) {
     await open(page, run, at(screen), empty);
     await expect(page.getByText(text)).toBeVisible();
     expect(await findings(page), screen).toEqual([]);
@@ -62,31 +62,31 @@ test("an empty list says what to do first, and one that failed what was asked", 
   await expect(page.getByRole("table", { name: "Exports" })).toBeVisible();
 });
 
-test("a role is shown what it may do, and nothing else", async ({ page, run }) => {
+test("a role sees only the actions it may use", async ({ page, run }) => {
   const of = world();
   for (const member of of.session.organisations) member.role = "viewer";
   await open(page, run, at(`webhooks/${id(201)}`), of);
-  await expect(page.getByRole("heading", { name: "How it fares" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Status" })).toBeVisible();
   for (const name of ["Reveal", "Send test event", "Remove", "Disable"]) await expect(page.getByRole("button", { name })).toHaveCount(0);
   for (const name of ["Inbox", "Audit log"]) await expect(page.getByRole("navigation").getByRole("link", { name })).toHaveCount(0);
   of.session.organisations[0]!.role = "developer";
   await open(page, run, at("credentials", "live"), of);
   await expect(page.getByText("An owner or admin")).toBeVisible();
-  await expect(page.getByRole("button", { name: "Create a credential" })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "New credential" })).toHaveCount(0);
 });
 
-test("a secret is shown after a proof, and a session that ends leads to the sign-in", async ({ page, run }) => {
+test("a secret is revealed after a proof, and an ended session leads to the sign-in", async ({ page, run }) => {
   const of = world();
   of.session.account.passkeys = [];
   const fake = new Fake(of);
   fake.wantsProof = true;
   await open(page, run, at(`webhooks/${id(201)}`), fake);
   await page.getByRole("button", { name: "Reveal" }).click();
-  const dialog = page.getByRole("dialog", { name: "Prove again that it is you" });
-  await dialog.getByRole("button", { name: "Send a code" }).click();
+  const dialog = page.getByRole("dialog", { name: "Confirm it’s you" });
+  await dialog.getByRole("button", { name: "Send code" }).click();
   await dialog.getByLabel("Code").fill("12 34 56");
   expect(await findings(page)).toEqual([]);
-  await dialog.getByRole("button", { name: "Go on" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
   await expect(page.getByText("whsec_")).toBeVisible();
   fake.refuse = { status: 401, code: "svc_session_required", text: "Sign in to continue." };
   await page.getByRole("link", { name: "Exports" }).click();
@@ -94,10 +94,10 @@ test("a secret is shown after a proof, and a session that ends leads to the sign
   await look(page, "dashboard-sign-in", "en");
 });
 
-test("what cannot be taken back takes its name", async ({ page, run }) => {
+test("an irreversible action requires the object's name", async ({ page, run }) => {
   const fake = await open(page, run, at(`connections/${id(501)}`), world());
   await page.getByRole("button", { name: "Erase" }).click();
-  const dialog = page.getByRole("dialog", { name: "Erase the connection" });
+  const dialog = page.getByRole("dialog", { name: "Erase connection" });
   await look(page, "dashboard-confirm", "en");
   await dialog.getByLabel("Type").fill("yes");
   await dialog.getByRole("button", { name: "Erase" }).click();
@@ -105,11 +105,11 @@ test("what cannot be taken back takes its name", async ({ page, run }) => {
   expect(fake.asked.filter((one) => one.startsWith("POST"))).toEqual([]);
   await dialog.getByLabel("Type").fill("00000000");
   await dialog.getByRole("button", { name: "Erase" }).click();
-  await expect(page.getByRole("heading", { name: "Erased" })).toBeVisible();
-  await expect(page.getByText("There is no such")).toHaveCount(0);
+  await expect(page.getByRole("heading", { name: "Erasure in progress" })).toBeVisible();
+  await expect(page.getByText("not found")).toHaveCount(0);
 });
 
-test("at another host than its own the dashboard leads to its own, with its place", async ({ page, run }) => {
+test("the dashboard redirects from another host to its own, keeping the place", async ({ page, run }) => {
   expect(new URL(run.base_url).host).not.toBe(new URL(run.dashboard_url).host);
   const place = `#/${at("webhooks")}`;
   await page.goto(`${run.base_url}/dashboard${place}`);

@@ -1,4 +1,4 @@
-/** The dashboard before a service of memory (dashboard/testing), so that every screen can be shown; the page and its policy are the real ones. */
+/** The dashboard with the in-memory service (dashboard/testing), so that every screen can be shown. The page and its CSP are real. */
 import type { Page, Route } from "@playwright/test";
 import { Fake } from "../../dashboard/testing/fake.ts";
 import { ORG } from "../../dashboard/testing/world.ts";
@@ -22,7 +22,7 @@ async function answer(fake: Fake, route: Route): Promise<void> {
   await route.fulfill(told);
 }
 
-/** Opens a place of the dashboard. Everything that its policy forbids is kept. */
+/** Opens a place of the dashboard and records CSP violations and errors. */
 export async function open(page: Page, run: Run, place: string, of: World | Fake): Promise<Fake> {
   const fake = of instanceof Fake ? of : new Fake(of);
   await page.unrouteAll();
@@ -32,10 +32,10 @@ export async function open(page: Page, run: Run, place: string, of: World | Fake
     document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => window.broken.push(`${violatedDirective} ${blockedURI}`));
     addEventListener("error", ({ message }) => window.broken.push(message));
   });
-  await page.goto("about:blank"); // the same page at another fragment would not be loaded again
+  await page.goto("about:blank"); // a change of the fragment alone would not reload the page
   await page.goto(`${run.dashboard_url}#/${place}`);
   return fake;
 }
 
-/** A place in the organisation of the world, in test mode. */
+/** Returns a screen's place in the sample organisation, in test mode by default. */
 export const at = (screen: string, mode = "test"): string => `${ORG}/${mode}/${screen}`;

@@ -1,4 +1,4 @@
-/** A developer: what they press and type. What each costs is counted. */
+/** A developer who clicks and types; each action is counted. */
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { Server } from "node:http";
@@ -9,7 +9,7 @@ import { receive } from "../../dashboard/parts/snippets.ts";
 import { mailedCode } from "../support/patient.ts";
 import type { Run } from "../support/run.ts";
 
-/** An address at a company that nobody has signed up for yet. */
+/** Returns an address at a company without an account. */
 export const newcomer = (): string => `ada@alder-${randomUUID().slice(0, 8)}.example`;
 
 export class Developer {
@@ -36,21 +36,21 @@ export class Developer {
     await this.page.getByLabel(label).fill(text);
   }
 
-  /** From the page that asks for an address. */
+  /** Signs in on the page that asks for an email address. */
   async signIn(run: Run, email: string): Promise<void> {
-    await this.type("Work e-mail", email);
-    await this.button("Send a code");
+    await this.type("Work email", email);
+    await this.button("Send code");
     await expect(this.page.getByLabel("Code")).toBeFocused();
     await this.type("Code", await mailedCode(run, email));
-    await this.button("Go on");
+    await this.button("Continue");
   }
 
   async found(name: string): Promise<void> {
-    await this.type("Name of the organisation", name);
+    await this.type("Organisation name", name);
     await this.button("Create organisation");
   }
 
-  /** Closes the dialog that comes with a first second factor, and returns its codes. */
+  /** Closes the dialog that follows a first second factor, and returns its codes. */
   async saveRecoveryCodes(): Promise<string[]> {
     const dialog = this.page.getByRole("dialog", { name: "Save your recovery codes" });
     await expect(dialog.getByRole("listitem")).toHaveCount(10);
@@ -66,12 +66,12 @@ export class Developer {
     await expect(this.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   }
 
-  /** How long a person would have taken so far: what was waited for, and what a script does in no time. */
+  /** Estimates the time a person would have taken so far: the waiting time plus a time per action. */
   seconds(): number {
     return this.clicks * PRESS_SECONDS + this.typed * LETTER_SECONDS + (Date.now() - this.#began) / 1000;
   }
 
-  /** Says what it took so far. */
+  /** Reports the effort so far. */
   tell(what: string, info: TestInfo): void {
     const description = `${this.clicks} presses, ${this.typed} letters, ${Math.round(this.seconds())} s`;
     info.annotations.push({ type: what, description });
@@ -79,39 +79,39 @@ export class Developer {
   }
 }
 
-/** How long a person takes at least to find and press something, and to type a letter. */
+/** The least time a person needs to click something, and to type a character. */
 const PRESS_SECONDS = 3;
 const LETTER_SECONDS = 0.3;
 
-/** Looks again until something is there: the service works on it meanwhile. */
+/** Refreshes until something appears. */
 export async function lookUntil(page: Page, text: string | RegExp, times = 1): Promise<void> {
   await expect(async () => {
-    await page.getByRole("button", { name: "Look again" }).first().click();
+    await page.getByRole("button", { name: "Refresh" }).first().click();
     await expect(page.getByText(text).nth(times - 1)).toBeVisible({ timeout: 1_000 });
   }).toPass();
 }
 
-type IsOurs = (headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string) => boolean;
+type Verify = (headers: NodeJS.Dict<string | string[]>, body: Buffer, secret: string) => boolean;
 
-/** A customer's receiver of webhooks. It judges by the code that the dashboard gives them. */
+/** A customer's webhook endpoint, which verifies events with the dashboard's sample code. */
 export class Receiver {
   secret = "";
-  status = 204; // of its answers
-  readonly received: { type: string; id: string; isOurs: boolean }[] = [];
+  status = 204; // status of its responses
+  readonly received: { type: string; id: string; isVerified: boolean }[] = [];
   readonly #server: Server;
 
-  private constructor(isOurs: IsOurs) {
+  private constructor(verify: Verify) {
     this.#server = createServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray());
       const { type } = JSON.parse(body.toString()) as { type: string };
-      this.received.push({ type, id: String(request.headers["webhook-id"]), isOurs: isOurs(request.headers, body, this.secret) });
+      this.received.push({ type, id: String(request.headers["webhook-id"]), isVerified: verify(request.headers, body, this.secret) });
       response.writeHead(this.status).end();
     });
   }
 
   static async start(): Promise<Receiver> {
-    const { isOurs } = (await import(`data:text/javascript,${encodeURIComponent(receive("Node"))}`)) as { isOurs: IsOurs };
-    const made = new Receiver(isOurs);
+    const { verifyWebhook } = (await import(`data:text/javascript,${encodeURIComponent(receive("Node"))}`)) as { verifyWebhook: Verify };
+    const made = new Receiver(verifyWebhook);
     await new Promise<void>((resolve) => made.#server.listen(0, "127.0.0.1", resolve));
     return made;
   }

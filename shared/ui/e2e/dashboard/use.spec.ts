@@ -1,4 +1,4 @@
-/** Using the dashboard: without a mouse, on a phone, and by search. */
+/** The dashboard by keyboard, on a phone, and by search. */
 import { randomUUID } from "node:crypto";
 import { look } from "../support/looks.ts";
 import { mailedCode } from "../support/patient.ts";
@@ -6,7 +6,7 @@ import { expect, test } from "../support/test.ts";
 import { newcomer } from "./support.ts";
 import { at, id, open, world } from "./stage.ts";
 
-test("everything from the sign-in to a test event is done without a mouse", async ({ page, run }) => {
+test("sign-in to test event works with the keyboard alone", async ({ page, run }) => {
   const email = newcomer();
   await page.goto(run.dashboard_url);
   const { keyboard } = page;
@@ -23,15 +23,15 @@ test("everything from the sign-in to a test event is done without a mouse", asyn
     }
     throw new Error(`the keyboard does not reach ${name}`);
   };
-  await page.getByLabel("Work e-mail").waitFor();
-  await to("Work e-mail");
+  await page.getByLabel("Work email").waitFor();
+  await to("Work email");
   await keyboard.type(email);
   await keyboard.press("Enter");
   await expect(page.getByLabel("Code")).toBeFocused();
   await keyboard.type(await mailedCode(run, email));
   await keyboard.press("Enter");
-  await page.getByLabel("Name of the organisation").waitFor();
-  await to("Name of the organisation");
+  await page.getByLabel("Organisation name").waitFor();
+  await to("Organisation name");
   await keyboard.type("Alder Health");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Overview" })).toBeFocused();
@@ -40,31 +40,31 @@ test("everything from the sign-in to a test event is done without a mouse", asyn
   await page.keyboard.type("web");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Webhooks" })).toBeFocused();
-  await keyboard.press("Shift+Tab"); // the last place of the navigation; on from there is the content
-  await to("Add a webhook");
+  await keyboard.press("Shift+Tab"); // the last navigation link; the content follows
+  await to("New webhook");
   await keyboard.press("Enter");
-  await to("Address");
+  await to("URL");
   await keyboard.type(`${run.inbox_url}/${randomUUID()}`);
   await keyboard.press("Enter");
   await expect(page.getByText("whsec_")).toBeVisible();
-  await to("Next: send it a test event");
+  await to("Next: send a test event");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Webhook" })).toBeFocused();
   await to("Event");
   await to("Send test event");
   await keyboard.press("Enter");
-  await page.getByText("It is on its way").waitFor();
-  await to("See what came of it");
+  await page.getByText("Your test event is on its way").waitFor();
+  await to("View delivery");
   await keyboard.press("Enter");
   await expect(page.getByRole("heading", { level: 1, name: "Delivery" })).toBeFocused();
   await expect(async () => {
-    await to("Look again");
+    await to("Refresh");
     await keyboard.press("Enter");
     await expect(page.getByText("delivered", { exact: true })).toBeVisible({ timeout: 1_000 });
   }).toPass();
 });
 
-test("the search opens places and ids, and gives the focus back", async ({ page, run }) => {
+test("the search opens screens and IDs and restores the focus", async ({ page, run }) => {
   await open(page, run, at(""), world());
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
   await page.keyboard.press("Control+k");
@@ -74,7 +74,7 @@ test("the search opens places and ids, and gives the focus back", async ({ page,
   await expect(page.getByRole("heading", { level: 1, name: "Connection" })).toBeFocused();
   await page.getByRole("button", { name: "Search" }).press("Enter");
   await page.keyboard.type("zzz zzz");
-  await expect(page.getByText("Nothing is called so")).toBeVisible();
+  await expect(page.getByText("No results")).toBeVisible();
   await page.keyboard.press("Control+a");
   await page.keyboard.type("e");
   await look(page, "dashboard-search", "en");
@@ -82,7 +82,7 @@ test("the search opens places and ids, and gives the focus back", async ({ page,
   await expect(page.getByRole("button", { name: "Search" })).toBeFocused();
 });
 
-test("a menu holds the places on a phone, and the mode stays with a place", async ({ page, run }) => {
+test("a phone shows the navigation as a menu, and switching mode keeps the screen", async ({ page, run }) => {
   await page.setViewportSize({ width: 375, height: 700 });
   await open(page, run, at("webhooks"), world());
   await expect(page.getByRole("navigation")).toBeHidden();
@@ -90,12 +90,12 @@ test("a menu holds the places on a phone, and the mode stays with a place", asyn
   await page.getByRole("link", { name: "Credentials" }).click();
   await expect(page.getByRole("navigation")).toBeHidden();
   await page.getByRole("group", { name: "Mode" }).getByRole("link", { name: "Live" }).click();
-  await expect(page.getByText("These are real patients")).toBeVisible();
+  await expect(page.getByText("Live mode: real patients")).toBeVisible();
   await expect(page.getByRole("heading", { level: 1, name: "Credentials" })).toBeFocused();
   expect(page.url()).toContain("/live/credentials");
 });
 
-test("filters are in the address, and nothing of them reaches the service but as its query", async ({ page, run }) => {
+test("filters are kept in the URL fragment and sent only as query parameters", async ({ page, run }) => {
   const fake = await open(page, run, at("deliveries"), world());
   await page.getByLabel("Status").selectOption("exhausted");
   await expect(page.getByRole("row")).toHaveCount(2);
@@ -108,22 +108,22 @@ test("filters are in the address, and nothing of them reaches the service but as
   expect(fake.asked.every((one) => !one.includes("#"))).toBe(true);
 });
 
-test("an attempt is copied as curl, and a delivery is replayed", async ({ page, run, context }) => {
+test("an attempt can be copied as curl and a delivery replayed", async ({ page, run, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await open(page, run, at(`deliveries/${id(401)}`), world());
   await page.getByRole("button", { name: "Copy as curl" }).click();
-  await expect(page.getByText("copied.")).toBeVisible();
+  await expect(page.getByText(/^Copied/)).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^curl 'https:\/\/app\.example\/webhooks\/records' \\\n {2}--header 'Content-Type: application\/json'/);
   await page.getByRole("button", { name: "Replay" }).click();
-  await expect(page.getByText("Attempt 1, by hand")).toBeVisible();
+  await expect(page.getByText("Attempt 1, manual")).toBeVisible();
 });
 
-test("a notice address is verified by the code that was sent to it", async ({ page, run }) => {
+test("a notice address is verified by an emailed code", async ({ page, run }) => {
   await open(page, run, at("branding"), world());
   const addresses = page.getByRole("table", { name: "Notice addresses" });
   await expect(addresses.getByText("unverified")).toHaveCount(1);
   await page.getByRole("button", { name: "Send code to new@alder.example" }).click();
-  const code = page.getByLabel("Code that was sent to new@alder.example");
+  const code = page.getByLabel("Code sent to new@alder.example");
   await code.fill("000000");
   await page.getByRole("button", { name: "Verify" }).click();
   await expect(page.getByText("The code is wrong.")).toBeVisible();
@@ -134,13 +134,13 @@ test("a notice address is verified by the code that was sent to it", async ({ pa
   await expect(page.getByRole("button", { name: /Send code/ })).toHaveCount(0);
 });
 
-test("an accent is judged while it is picked, and the preview wears it", async ({ page, run }) => {
+test("an accent shows contrast warnings and updates the preview while typing", async ({ page, run }) => {
   await open(page, run, at("branding"), world());
   await page.getByLabel("Accent", { exact: true }).fill("#0f5e78");
-  await expect(page.getByText("On white it has")).toHaveCount(0);
+  await expect(page.getByText("On white, its contrast is")).toHaveCount(0);
   const button = page.locator(".preview.light .preview-button");
   await expect(button).toHaveCSS("background-color", "rgb(15, 94, 120)");
   await page.getByLabel("Accent", { exact: true }).fill("#ffee00");
-  await expect(page.getByText("On white it has a contrast of")).toBeVisible();
+  await expect(page.getByText("On white, its contrast is")).toBeVisible();
   await expect(button).toHaveCSS("color", "rgb(0, 0, 0)");
 });

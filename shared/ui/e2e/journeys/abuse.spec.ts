@@ -1,4 +1,4 @@
-/** Pages and portals that mean harm (docs/develop/threat-model.md). */
+/** Hostile pages and portals (docs/develop/threat-model.md). */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "@playwright/test";
@@ -10,7 +10,7 @@ import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
 
-/** A credential of its own, whose origins nobody else's tests depend on. */
+/** A separate credential, so that its origins don't affect other tests. */
 function registered(run: Run, ...origins: string[]): string {
   const { org_id, redirect_uri } = customer(run);
   const words = origins.flatMap((origin) => ["-origin", origin]);
@@ -18,7 +18,7 @@ function registered(run: Run, ...origins: string[]): string {
   return made.public_id;
 }
 
-test("the frame works in a page whose origin is registered", async ({ page, run, host }) => {
+test("the frame works on a registered origin", async ({ page, run, host }) => {
   const publicId = registered(run, host.origin("localhost"));
   await visit(page, run, host, { site: "localhost", attributes: { ...attributes, "public-id": publicId } });
   const patient = new Patient(page);
@@ -27,7 +27,7 @@ test("the frame works in a page whose origin is registered", async ({ page, run,
 });
 
 for (const site of ["evil", "localhost.evil"]) {
-  test(`a foreign site, ${site}, cannot hold the frame where origins are registered`, async ({ page, run, host }) => {
+  test(`a foreign site, ${site}, cannot embed the frame if origins are registered`, async ({ page, run, host }) => {
     const publicId = registered(run, host.origin("localhost"));
     await visit(page, run, host, { site, attributes: { ...attributes, "public-id": publicId } });
     const patient = new Patient(page);
@@ -38,7 +38,7 @@ for (const site of ["evil", "localhost.evil"]) {
   });
 }
 
-/** The older element's window, of which somebody else knows the attempt's id and token. */
+/** The older element's window, with an attempt ID and token that someone else knows. */
 const others = (run: Run, publicId: string): string => {
   const known = new URLSearchParams({ attempt_id: crypto.randomUUID(), attempt_token: "A".repeat(43) });
   return `${run.base_url}/widget/connect?public_id=${publicId}#${known}`;
@@ -61,7 +61,7 @@ for (const site of ["", "evil", "localhost"]) {
   });
 }
 
-/** A page that holds the frame by itself, and answers its hello as it likes. */
+/** A page that holds the frame itself and answers its hello freely. */
 const holder = (run: Run, publicId: string): string => `<iframe src="${run.base_url}/widget/embed?public_id=${publicId}" width="500" height="700"></iframe>
 <script>
   addEventListener("message", ({ data, source }) => {
@@ -73,7 +73,7 @@ const holder = (run: Run, publicId: string): string => `<iframe src="${run.base_
   });
 </script>`;
 
-test("the frame tells whoever holds it nothing, where its policy has been taken away and the origin is not registered", async ({ page, run, host }) => {
+test("the frame tells an unregistered parent nothing even without its CSP", async ({ page, run, host }) => {
   const publicId = registered(run, host.origin("localhost"));
   await page.route(/\/widget\/embed/, async (route) => {
     const response = await route.fetch();
@@ -89,7 +89,7 @@ test("the frame tells whoever holds it nothing, where its policy has been taken 
   expect(said.filter((one) => one.type === "event")).toEqual([]);
 });
 
-test("messages that are forged change nothing", async ({ page, run, host }) => {
+test("forged messages are ignored", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -121,7 +121,7 @@ test("messages that are forged change nothing", async ({ page, run, host }) => {
   await patient.connect();
 });
 
-/** Makes an attempt as a page does, and returns what it got. */
+/** Creates an attempt as a page does, and returns the response. */
 async function attempt(run: Run, publicId = customer(run).public_id): Promise<{ attempt_id: string; attempt_token: string; connect_url: string; start_value: string }> {
   const response = await fetch(`${run.base_url}/bridge/attempts?public_id=${publicId}`, {
     method: "POST",
@@ -135,7 +135,7 @@ async function asked(page: Page, address: string, token: string): Promise<number
   return page.evaluate(async ([url, bearer]) => (await fetch(url, { headers: { authorization: `Bearer ${bearer}` } })).status, [address, token] as const);
 }
 
-test("an attempt of others is not there for whoever knows its id", async ({ page, run, host }) => {
+test("an attempt ID without its token gives no access", async ({ page, run, host }) => {
   const [theirs, own] = [await attempt(run), await attempt(run)];
   const other = run.organisations.filter((one) => one.mode === "test")[1];
   await page.goto(host.publish({ site: "evil", path: "/asker", body: "" }));
@@ -145,7 +145,7 @@ test("an attempt of others is not there for whoever knows its id", async ({ page
   expect(await asked(page, address(customer(run).public_id), theirs.attempt_token)).toBe(200);
 });
 
-test("a link to an attempt's start, in a mail or a page of others, opens nothing", async ({ page, run, host }) => {
+test("a link to an attempt's start cannot be opened", async ({ page, run, host }) => {
   const made = await attempt(run);
   const start = `${made.connect_url}?attempt=${made.start_value}`;
   await page.goto(host.publish({ site: "evil", path: "/link", body: `<a href="${start}">Win</a><a href="${start}" target="_blank" rel="opener">Win too</a>` }));
@@ -157,7 +157,7 @@ test("a link to an attempt's start, in a mail or a page of others, opens nothing
   await expect(page.getByText("cannot be opened directly")).toBeVisible();
 });
 
-test("no page on which a patient consents can be framed, to lead a click", async ({ page, run, host }) => {
+test("consent pages cannot be framed for clickjacking", async ({ page, run, host }) => {
   const query = new URLSearchParams({ public_id: customer(run).public_id, redirect_uri: customer(run).redirect_uri });
   const addresses = [
     `${run.base_url}/widget/connect?${query}`,
@@ -174,8 +174,8 @@ test("no page on which a patient consents can be framed, to lead a click", async
   }
 });
 
-test("a portal whose discovery names our own connect address is not left for", async ({ page, run, host }) => {
-  let isKnown = false; // until then its discovery cannot be read, which would be refused
+test("a portal whose discovery points to our connect URL is rejected", async ({ page, run, host }) => {
+  let isKnown = false; // before that its discovery can't be read, which would be rejected
   const portal = createServer((request, response) => {
     if (!isKnown || !request.url?.endsWith("/.well-known/smart-configuration")) return void response.writeHead(404).end();
     const base = `http://${request.headers.host ?? ""}`;

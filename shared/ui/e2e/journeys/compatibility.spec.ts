@@ -1,11 +1,11 @@
-/** A component that others wrote for the same contract (docs/reference/compatibility.md): its own dialog, an iframe with a query, and JSON messages. */
+/** A third-party component for the same contract (docs/reference/compatibility.md): its own dialog, an iframe with a query, and JSON messages. */
 import type { Page } from "@playwright/test";
 import { Patient } from "../support/patient.ts";
 import { customer, type Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import type { Host } from "../support/host.ts";
 
-/** The page of a customer that has such a component. */
+/** A customer's page with such a component. */
 async function open(page: Page, run: Run, host: Host, query: Record<string, string>, site = "clinic"): Promise<void> {
   const address = `${run.base_url}/widget/embed?${new URLSearchParams({ "search-only": "true", ...query })}`;
   await page.goto(host.publish({
@@ -28,7 +28,7 @@ async function open(page: Page, run: Run, host: Host, query: Record<string, stri
 
 const bus = (page: Page): Promise<{ event_type: string; data?: unknown; api_mode: string }[]> => page.evaluate(() => (self as unknown as { bus: never[] }).bus);
 
-test("a component that frames the embed page with public-id connects a patient and closes by widget.close", async ({ page, run, host }) => {
+test("a direct frame with public-id connects a patient and closes on widget.close", async ({ page, run, host }) => {
   await open(page, run, host, { "public-id": customer(run).public_id, "external-id": "patient-7" });
   const patient = new Patient(page, page.frameLocator("iframe"));
   await patient.pick();
@@ -42,13 +42,13 @@ test("a component that frames the embed page with public-id connects a patient a
   expect(events.at(-1)).toMatchObject({ api_mode: "test", event_type: "widget.complete", data: [{ external_id: "patient-7", connection_status: "authorized" }] });
 });
 
-test("a component with an unknown public-id shows why and reports widget.config_error", async ({ page, run, host }) => {
+test("a direct frame with an unknown public-id shows the reason and emits widget.config_error", async ({ page, run, host }) => {
   await open(page, run, host, { "public-id": "public_test_00000000-0000-4000-8000-000000000000" });
   await expect(page.frameLocator("iframe").getByRole("heading", { level: 1 })).toBeVisible();
   await expect.poll(() => bus(page)).toMatchObject([{ event_type: "widget.config_error" }]);
 });
 
-test("the embed page with public-id does nothing outside of a frame", async ({ page, run }) => {
+test("the embed page with public-id refuses to run outside a frame", async ({ page, run }) => {
   await page.goto(`${run.base_url}/widget/embed?public-id=${customer(run).public_id}&external-id=of-a-stranger`);
-  await expect(page.getByText("This page is for frames.")).toBeVisible();
+  await expect(page.getByText("This page works only in a frame.")).toBeVisible();
 });

@@ -1,4 +1,4 @@
-/** Customers' pages that browsers keep from much: isolated ones, ones in a sandbox, ones without TLS. What cannot work is said, and nothing is asked in vain. */
+/** Confined customers' pages: isolated, sandboxed or without TLS. Limits are reported, and no request is sent in vain. */
 import type { Page } from "@playwright/test";
 import { callbacks, heard, heardTypes, markup, script, visit } from "../support/customer.ts";
 import type { Placed } from "../support/customer.ts";
@@ -10,7 +10,7 @@ import { expect, test } from "../support/test.ts";
 const attributes = { "search-only": "" };
 
 for (const embedder of ["require-corp", "credentialless"]) {
-  test(`a page that is isolated by ${embedder}`, async ({ page, run, host }) => {
+  test(`a page isolated by ${embedder} connects a patient`, async ({ page, run, host }) => {
     const headers = { "cross-origin-embedder-policy": embedder, "cross-origin-opener-policy": "same-origin" };
     await visit(page, run, host, { attributes, headers });
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
@@ -21,12 +21,12 @@ for (const embedder of ["require-corp", "credentialless"]) {
   });
 }
 
-/** What the page in the sandbox says to the one around it, since its own document may be closed to everybody. */
+/** Messages from the sandboxed page to its parent, because its own document may be inaccessible. */
 const tells = `<script>
   for (const type of ["eventBus", "orgConnectionCallback"]) document.addEventListener(type, (event) => parent.postMessage(structuredClone(event.detail), "*"));
 </script>`;
 
-/** Opens a page of the customer's in a sandbox of another one's. */
+/** Opens a customer's page in another page's sandbox. */
 async function confine(page: Page, run: Run, host: Host, sandbox: string, placed: Placed): Promise<Patient> {
   const inner = host.publish({ path: "/inner", head: script(run) + tells, body: `<main>${markup(run, placed)}</main>` });
   const keeps = "<script>window.said = []; addEventListener('message', ({ data }) => said.push(data));</script>";
@@ -41,7 +41,7 @@ for (const [tag, expected] of [
   ["svc-widget-element", configError],
   ["svc-widget", { error: "svc_invalid_request", error_description: expect.stringContaining("allow-same-origin"), request_id: expect.any(String) }],
 ] as const) {
-  test(`${tag} in a sandbox that takes its origin away says so`, async ({ page, run, host }) => {
+  test(`${tag} reports a sandbox without allow-same-origin`, async ({ page, run, host }) => {
     await confine(page, run, host, "allow-scripts allow-popups allow-forms", { tag });
     const inner = page.frameLocator("iframe");
     await inner.getByRole("button").first().click();
@@ -50,7 +50,7 @@ for (const [tag, expected] of [
   });
 }
 
-test("a sandbox without windows and forms: the patient gets as far as the button beside it, and then the page hears that it opens nothing", async ({ page, run, host }) => {
+test("a sandbox without popups and forms is reported when the window cannot open", async ({ page, run, host }) => {
   await page.clock.install();
   const patient = await confine(page, run, host, "allow-scripts allow-same-origin", {});
   await page.frameLocator("iframe").getByRole("button").first().click();
@@ -66,21 +66,21 @@ test("a sandbox without windows and forms: the patient gets as far as the button
   expect(page.context().pages()).toHaveLength(1);
 });
 
-test("popup mode in a sandbox without windows: the page hears of it at once", async ({ page, run, host }) => {
+test("popup mode reports a sandbox without popups immediately", async ({ page, run, host }) => {
   await confine(page, run, host, "allow-scripts allow-same-origin allow-forms", { tag: "svc-widget", attributes: { "connect-mode": "popup" } });
   await page.frameLocator("iframe").getByRole("button").first().click();
   const failure = { error: "svc_invalid_request", error_description: expect.stringContaining("allow-popups"), request_id: expect.any(String) };
   await expect.poll(() => said(page)).toEqual([failure]);
 });
 
-test("a sandbox with all that docs/guide/widget.md names", async ({ page, run, host }) => {
+test("a sandbox with the documented permissions connects a patient", async ({ page, run, host }) => {
   const patient = await confine(page, run, host, "allow-scripts allow-same-origin allow-popups allow-popups-to-escape-sandbox allow-forms", { attributes });
   await page.frameLocator("iframe").getByRole("button").first().click();
   await patient.connect();
   expect((await said(page)).map((one) => (one as { event_type: string }).event_type)).toEqual(["patient.connection_pending", "patient.connection_success"]);
 });
 
-/** A customer's page without TLS, which no name of localhost is: nothing is asked of the network for it. */
+/** A customer's page without TLS. localhost can't be one; the network is not used for it. */
 async function withoutTLS(page: Page, run: Run, placed: Placed): Promise<void> {
   const html = `<!doctype html><html lang="en"><title>Alder Clinic</title>${script(run)}<main>${markup(run, placed)}</main></html>`;
   await page.route("http://clinic.example/", (route) => route.fulfill({ contentType: "text/html", body: html }));
@@ -94,7 +94,7 @@ async function withoutTLS(page: Page, run: Run, placed: Placed): Promise<void> {
   expect(await page.evaluate(() => [isSecureContext, "subtle" in crypto])).toEqual([false, false]);
 }
 
-test("a page without TLS", async ({ page, run }) => {
+test("a page without TLS connects a patient", async ({ page, run }) => {
   await withoutTLS(page, run, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -102,7 +102,7 @@ test("a page without TLS", async ({ page, run }) => {
   expect((await heard(page)).map((one) => one.event_type)).toEqual(["patient.connection_pending", "patient.connection_success"]);
 });
 
-test("a page without TLS: popup mode, in which the hidden frame asks by its token alone", async ({ page, run }) => {
+test("popup mode works on a page without TLS", async ({ page, run }) => {
   await withoutTLS(page, run, { tag: "svc-widget", attributes: { "connect-mode": "popup" } });
   const opening = page.context().waitForEvent("page");
   await page.locator("svc-widget").getByRole("button").click();
@@ -114,7 +114,7 @@ test("a page without TLS: popup mode, in which the hidden frame asks by its toke
   await expect.poll(() => callbacks(page)).toEqual([expect.objectContaining({ connection_status: "authorized" })]);
 });
 
-test("popup mode: nothing that is asked is known to fail, and a lost answer to making the attempt leads to the same one", async ({ page, context, run, host }) => {
+test("popup mode reuses the attempt when the response to creating it is lost", async ({ page, context, run, host }) => {
   const failed: string[] = [];
   const made: string[] = [];
   context.on("response", (response) => response.status() >= 400 && failed.push(`${response.status()} ${response.url()}`));

@@ -1,10 +1,10 @@
-/** The main journeys: a patient connects in a customer's page on another site. */
+/** The main journeys: a patient connects on a customer's page on another site. */
 import { heard, heardTypes, violations, visit } from "../support/customer.ts";
 import { Patient } from "../support/patient.ts";
 import { INSTITUTIONS, SANDBOX } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-test("splash, e-mail, search, sign-in at the hospital, and back: the page hears of the connection", async ({ page, run, host }) => {
+test("a patient connects from splash to success, and the page receives the events", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes: { "show-splash": "", "external-id": "patient-7", "external-state": "visit-9" } });
   const patient = new Patient(page);
   await patient.open();
@@ -31,7 +31,7 @@ test("splash, e-mail, search, sign-in at the hospital, and back: the page hears 
   expect(await violations(page)).toEqual([]);
 });
 
-test("the window at the hospital closes by itself when the patient is done", async ({ page, run, host }) => {
+test("the sign-in window closes automatically at the end", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes: { "search-only": "" } });
   const patient = new Patient(page);
   await patient.open();
@@ -44,7 +44,7 @@ test("the window at the hospital closes by itself when the patient is done", asy
   await patient.sees("success_title");
 });
 
-test("two institutions in one visit are told together at the end", async ({ page, run, host }) => {
+test("widget.complete lists both connections of one visit", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes: { "search-only": "" } });
   const patient = new Patient(page);
   await patient.open();
@@ -56,7 +56,7 @@ test("two institutions in one visit are told together at the end", async ({ page
   expect(complete?.event_type === "widget.complete" && complete.data.length).toBe(2);
 });
 
-test("a patient who closes at once is told as a visit without connections", async ({ page, run, host }) => {
+test("closing immediately emits widget.complete without connections", async ({ page, run, host }) => {
   await visit(page, run, host);
   const patient = new Patient(page);
   await patient.open();
@@ -69,7 +69,7 @@ test("a patient who closes at once is told as a visit without connections", asyn
   ]);
 });
 
-test("a search is told only to a page that asks for it", async ({ page, run, host }) => {
+test("search.query is emitted only on opt-in", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes: { "search-only": "", "event-types": "search.query", "external-id": "patient-7" } });
   const patient = new Patient(page);
   await patient.open();
@@ -83,7 +83,7 @@ test("a search is told only to a page that asks for it", async ({ page, run, hos
   });
 });
 
-test("a connection is renewed without a search, and keeps its id", async ({ page, run, host }) => {
+test("a reconnect skips the search and keeps the connection ID", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes: { "search-only": "" } });
   const first = new Patient(page);
   await first.open();

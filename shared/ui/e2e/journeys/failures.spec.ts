@@ -1,4 +1,4 @@
-/** What goes wrong at the hospital or in the configuration is said to the patient in words, and to the page by an event. */
+/** Failures at the hospital or in the configuration are shown to the patient and emitted as events. */
 import type { Page } from "@playwright/test";
 import type { Payload } from "../../kit/protocol.ts";
 import { heard, heardTypes, visit } from "../support/customer.ts";
@@ -14,7 +14,7 @@ async function failure(page: Page): Promise<Extract<Payload, { event_type: "pati
   return told.data;
 }
 
-test("a portal that answers with an error", async ({ page, run, host }) => {
+test("a portal's error is shown and emitted", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -30,7 +30,7 @@ test("a portal that answers with an error", async ({ page, run, host }) => {
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_failed"]);
 });
 
-test("a patient who denies reads that nothing was shared, and may think again", async ({ page, run, host }) => {
+test("a patient who denies sees that nothing was shared and can retry", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -46,7 +46,7 @@ test("a patient who denies reads that nothing was shared, and may think again", 
   await patient.sees("success_title");
 });
 
-test("after a failure the patient can pick another institution, or ask for help", async ({ page, run, host }) => {
+test("after a failure the patient can choose another institution or get help", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -63,7 +63,7 @@ for (const [name, wrong, reason] of [
   ["an unknown public id", { "public-id": "public_test_00000000-0000-4000-8000-000000000000" }, true],
   ["no public id", { "public-id": null }, false],
 ] as const) {
-  test(`widget.config_error: ${name}`, async ({ page, run, host }) => {
+  test(`widget.config_error is emitted: ${name}`, async ({ page, run, host }) => {
     const warnings: string[] = [];
     page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
     await visit(page, run, host, { attributes: wrong });
@@ -76,7 +76,7 @@ for (const [name, wrong, reason] of [
   });
 }
 
-test("a patient asks for help, and the organisation hears of it by its webhook", async ({ page, run, host }) => {
+test("a help request reaches the organisation's webhook", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes: { ...attributes, email: "ada.maple@mail.example" } });
   const patient = new Patient(page);
   await patient.open();
@@ -90,12 +90,12 @@ test("a patient asks for help, and the organisation hears of it by its webhook",
   await expect.poll(async () => (await fetch(run.inbox_url)).text()).toContain("I cannot find it by its name.");
 });
 
-test("a patient asks for a hospital that is missing, and the organisation hears of it by its webhook", async ({ page, run, host }) => {
+test("a missing-institution request reaches the organisation's webhook", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
   await patient.find("Zyzzyva Quixotry");
-  await expect(patient.where.getByText("Nothing found", { exact: false }).first()).toBeVisible();
+  await expect(patient.where.getByText("No results", { exact: false }).first()).toBeVisible();
   await patient.button("missing").click();
   await patient.sees("missing_title");
   await expect(patient.field("missing_name")).toHaveValue("Zyzzyva Quixotry");

@@ -1,4 +1,4 @@
-/** Without a frame: redirect mode, links, web views, and the window of the older element. */
+/** Journeys without a frame: redirect mode, links, web views, and the older element's window. */
 import type { Page } from "@playwright/test";
 import { findings } from "../support/axe.ts";
 import { callbacks, heard, visit } from "../support/customer.ts";
@@ -7,7 +7,7 @@ import { customer, INSTITUTIONS } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-/** Where a redirect has brought the patient to. */
+/** Where the redirect returned the patient. */
 async function landed(page: Page, run: Run): Promise<URLSearchParams> {
   const { redirect_uri: back } = customer(run);
   await page.waitForURL((url) => url.href.startsWith(back));
@@ -33,7 +33,7 @@ async function toWindow(page: Page, run: Run): Promise<Patient> {
   return patient;
 }
 
-test("redirect mode: away, through the search and the hospital, and back with the result", async ({ page, run, host }) => {
+test("redirect mode connects a patient and returns the result", async ({ page, run, host }) => {
   await visit(page, run, host, { tag: "svc-widget", attributes: { ...echoed } });
   const patient = await toHostedPage(page, run);
   await patient.pick();
@@ -53,7 +53,7 @@ test("redirect mode: away, through the search and the hospital, and back with th
   });
 });
 
-test("everybody can read and use the pages without a frame", async ({ page, run }) => {
+test("the hosted pages are accessible", async ({ page, run }) => {
   const { public_id, redirect_uri } = customer(run);
   await page.goto(`${run.base_url}/bridge/connect?${new URLSearchParams({ public_id, redirect_uri })}`);
   const patient = new Patient(page, page);
@@ -70,7 +70,7 @@ test("everybody can read and use the pages without a frame", async ({ page, run 
   }
 });
 
-test("redirect mode: a portal's error comes back by redirect", async ({ page, run, host }) => {
+test("redirect mode returns a portal's error", async ({ page, run, host }) => {
   await visit(page, run, host, { tag: "svc-widget", attributes: echoed });
   const patient = await toHostedPage(page, run);
   await patient.pick(INSTITUTIONS.refusing.name);
@@ -82,7 +82,7 @@ test("redirect mode: a portal's error comes back by redirect", async ({ page, ru
   expect(result.get("request_id")).not.toBeNull();
 });
 
-test("redirect mode: a connection is renewed without a search", async ({ page, run, host }) => {
+test("redirect mode renews a connection without a search", async ({ page, run, host }) => {
   await visit(page, run, host, { tag: "svc-widget" });
   const patient = await toHostedPage(page, run);
   await patient.pick();
@@ -98,7 +98,7 @@ test("redirect mode: a connection is renewed without a search", async ({ page, r
   expect((await landed(page, run)).get("org_connection_id")).toBe(id);
 });
 
-test("popup mode: a connection is renewed without a search", async ({ page, run, host }) => {
+test("popup mode renews a connection without a search", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes: { "search-only": "" } });
   const first = new Patient(page);
   await first.open();
@@ -116,13 +116,13 @@ test("popup mode: a connection is renewed without a search", async ({ page, run,
   await expect.poll(() => callbacks(page)).toEqual([expect.objectContaining({ org_connection_id: id, connection_status: "authorized" })]);
 });
 
-test("a redirect URI that is not registered leads nowhere", async ({ page, run, host }) => {
+test("an unregistered redirect URI is rejected", async ({ page, run, host }) => {
   const address = `${run.base_url}/bridge/connect?${new URLSearchParams({ public_id: customer(run).public_id, redirect_uri: host.origin("evil") })}`;
   await page.goto(address);
   expect(page.url()).toBe(address);
 });
 
-test("popup mode: the page hears of the result", async ({ page, run, host }) => {
+test("popup mode reports the result to the page", async ({ page, run, host }) => {
   await visit(page, run, host, { tag: "svc-widget", attributes: { ...echoed, "connect-mode": "popup" } });
   const patient = await toWindow(page, run);
   await patient.pick();
@@ -144,7 +144,7 @@ test("popup mode: the page hears of the result", async ({ page, run, host }) => 
   });
 });
 
-test("popup mode: a portal's error, where page and portal have severed the window", async ({ page, run, host }) => {
+test("popup mode reports a portal's error from a severed window", async ({ page, run, host }) => {
   await visit(page, run, host, {
     tag: "svc-widget",
     attributes: { ...echoed, "connect-mode": "popup" },
@@ -153,12 +153,12 @@ test("popup mode: a portal's error, where page and portal have severed the windo
   const patient = await toWindow(page, run);
   await patient.pick(INSTITUTIONS.refusing.name);
   await patient.button("go").click();
-  await expect.poll(() => callbacks(page), { timeout: 15_000 }).toHaveLength(1); // a window that cannot be heard is given some time to be
+  await expect.poll(() => callbacks(page), { timeout: 15_000 }).toHaveLength(1); // a severed window is given time to send a message
   const [result] = (await callbacks(page)) as Record<string, string>[];
   expect(Object.keys(result ?? {}).sort()).toEqual(["error", "error_description", "external_state", "request_id"]);
 });
 
-test("popup mode: what is the patient's own is in no address", async ({ page, context, run, host }) => {
+test("popup mode keeps personal data out of URLs", async ({ page, context, run, host }) => {
   const addresses: string[] = [];
   context.on("request", (request) => addresses.push(request.url()));
   await visit(page, run, host, { tag: "svc-widget", attributes: { ...echoed, "connect-mode": "popup" } });
@@ -166,7 +166,7 @@ test("popup mode: what is the patient's own is in no address", async ({ page, co
   expect(addresses.filter((address) => /patient-7|visit-9|attempt_token/.test(address.split("#")[0] ?? ""))).toEqual([]);
 });
 
-test("a web view's app hears the events by its bridge", async ({ page, run }) => {
+test("a web view's bridge receives the events", async ({ page, run }) => {
   const told: string[] = [];
   await page.exposeFunction("tellApp", (text: string) => told.push(text));
   await page.addInitScript(() => {

@@ -1,4 +1,4 @@
-/** Phones lose their network. Whatever is lost, the patient has a next step. */
+/** Network loss: the patient always has a next step. */
 import type { BrowserContext } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
 import { mailedCode, newEmail, Patient } from "../support/patient.ts";
@@ -8,7 +8,7 @@ import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
 
-/** Loses the first request of each kind, and says of which kinds none has been lost yet. */
+/** Fails the first request of each kind, and returns the kinds that have not failed yet. */
 async function lose(context: BrowserContext, ...kinds: RegExp[]): Promise<() => RegExp[]> {
   const left = new Set(kinds);
   for (const kind of kinds) {
@@ -20,7 +20,7 @@ async function lose(context: BrowserContext, ...kinds: RegExp[]): Promise<() => 
   return () => [...left];
 }
 
-/** What a journey asks the service for, once the frame's page is there. */
+/** The requests of a journey once the frame's page has loaded. */
 const REQUESTS = [
   /\/bridge\/email\/codes/,
   /\/bridge\/email\/verification/,
@@ -31,7 +31,7 @@ const REQUESTS = [
   /\/bridge\/callback/,
 ];
 
-/** Proves an address, pressing what is there to be pressed. */
+/** Confirms an email address, using the buttons that are offered. */
 async function proveEmail(patient: Patient, run: Run): Promise<void> {
   const email = newEmail();
   await patient.field("email").fill(email);
@@ -40,7 +40,7 @@ async function proveEmail(patient: Patient, run: Run): Promise<void> {
   await patient.press(() => patient.heading("search_title").isVisible(), "continue");
 }
 
-test("a journey of which each request is lost once", async ({ page, context, run, host }) => {
+test("the journey survives the loss of each request", async ({ page, context, run, host }) => {
   await withoutRedirects(context);
   const lost = await lose(context, ...REQUESTS);
   const asked = new Set<string>();
@@ -54,7 +54,7 @@ test("a journey of which each request is lost once", async ({ page, context, run
   await patient.press(() => found.isVisible());
   await found.click();
   await patient.press(() => patient.button("go").isEnabled());
-  const dead = await patient.leave(); // whose start is lost
+  const dead = await patient.leave(); // its start is lost
   await dead.again();
   await dead.signInAndAllow();
   await dead.again();
@@ -63,7 +63,7 @@ test("a journey of which each request is lost once", async ({ page, context, run
   expect([...asked].filter((one) => !REQUESTS.some((kind) => kind.test(one))), "what is asked for and was not lost").toEqual([]);
 });
 
-test("what dresses the page, the words of the other language and the named institution are lost once", async ({ page, context, run, host }) => {
+test("the page survives the loss of its style sheet, language and institution", async ({ page, context, run, host }) => {
   const lost = await lose(context, /\/widget\/assets\/embed-\w+\.css/, /\/widget\/assets\/es-\w+\.js/, /\/bridge\/catalog\?/);
   await visit(page, run, host, { attributes: { ...attributes, "brand-id": run.sandbox.brand_id } });
   const patient = new Patient(page);
@@ -73,14 +73,14 @@ test("what dresses the page, the words of the other language and the named insti
   await expect.poll(lost).toEqual([]);
   const portal = await patient.leave();
   await portal.signInAndAllow();
-  await patient.sees("success_title"); // in the language that is there
+  await patient.sees("success_title"); // in the language that loaded
 });
 
 for (const [name, open, sent, path] of [
   ["asking for help", "help", "support_sent_title", /\/support\/request/],
   ["asking for a missing hospital", "missing", "missing_sent_title", /\/support\/healthsystem/],
 ] as const) {
-  test(`${name} is lost once, and what was typed stays`, async ({ page, context, run, host }) => {
+  test(`${name} keeps its input when its request is lost`, async ({ page, context, run, host }) => {
     const lost = await lose(context, path);
     await visit(page, run, host, { attributes: { ...attributes, email: newEmail() } });
     const patient = new Patient(page);
@@ -100,7 +100,7 @@ for (const [name, path] of [
   ["page", /\/widget\/embed/],
   ["script", /\/widget\/assets\/embed-\w+\.js/],
 ] as const) {
-  test(`the frame's ${name} does not come: after 15 seconds the element says so, and trying again helps`, async ({ page, context, run, host }) => {
+  test(`the element shows an error after 15 seconds without the frame's ${name} and can retry`, async ({ page, context, run, host }) => {
     const lost = await lose(context, path);
     await page.clock.install();
     await visit(page, run, host, { attributes });
@@ -114,7 +114,7 @@ for (const [name, path] of [
   });
 }
 
-test("no network at all is said, and with it back the journey goes on", async ({ page, context, run, host }) => {
+test("going offline is shown, and the journey continues when online", async ({ page, context, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -127,14 +127,14 @@ test("no network at all is said, and with it back the journey goes on", async ({
   await patient.connect();
 });
 
-test("a tab that has slept for ten minutes finds what happened in between", async ({ page, run, host }) => {
+test("a tab that slept for ten minutes catches up", async ({ page, run, host }) => {
   await page.clock.install();
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
   await patient.pick();
   const portal = await patient.leave();
-  await page.clock.pauseAt(Date.now() + 5_000); // no timer of the tab runs
+  await page.clock.pauseAt(Date.now() + 5_000); // no timers run in the tab
   await portal.signInAndAllow();
   await expect(portal.page.getByRole("heading", { level: 1 })).toHaveText("You are connected");
   await page.clock.fastForward("10:00");
@@ -143,7 +143,7 @@ test("a tab that has slept for ten minutes finds what happened in between", asyn
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success"]);
 });
 
-test("a sign-in that nobody finishes ends after 30 minutes, and nothing is asked any more", async ({ page, run, host }) => {
+test("an unfinished sign-in expires after 30 minutes and polling stops", async ({ page, run, host }) => {
   await page.clock.install();
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);

@@ -1,11 +1,11 @@
-/** Customers' pages are not made for us: several widgets, none at times, small screens, other languages, no mouse. */
+/** Unusual customers' pages: several widgets, small screens, other languages, keyboard only. */
 import { heardTypes, markup, script, violations, visit } from "../support/customer.ts";
 import { newEmail, Patient, Portal, spanish } from "../support/patient.ts";
 import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
 
-test("two widgets on a page know nothing of each other", async ({ page, run, host }) => {
+test("two widgets on a page are independent", async ({ page, run, host }) => {
   const one = markup(run, { attributes: { ...attributes, id: "one", "external-id": "first" } });
   const two = markup(run, { attributes: { ...attributes, id: "two", "external-id": "second" } });
   await visit(page, run, host, { elements: one + two });
@@ -17,7 +17,7 @@ test("two widgets on a page know nothing of each other", async ({ page, run, hos
   expect(new Set(sources)).toEqual(new Set(["second"]));
 });
 
-test("the script twice, and once more later", async ({ page, run, host }) => {
+test("the script can be loaded several times", async ({ page, run, host }) => {
   const errors: Error[] = [];
   page.on("pageerror", (error) => errors.push(error));
   const again = `<script type="module" src="${run.base_url}/sdk/4/svc-widget.js?again"></script>`;
@@ -29,7 +29,7 @@ test("the script twice, and once more later", async ({ page, run, host }) => {
   expect(errors).toEqual([]);
 });
 
-test("a page that allows scripts and frames alone, clips, and shouts at everything: a whole journey, and no violation", async ({ page, run, host }) => {
+test("a journey completes under a strict CSP and hostile page styles", async ({ page, run, host }) => {
   const policy = `default-src 'none'; script-src ${run.base_url}/; frame-src ${run.base_url}/; require-trusted-types-for 'script'; trusted-types 'none'; img-src data:`;
   const clipped = `<div id="clip">${markup(run, { attributes })}</div>`;
   await visit(page, run, host, { elements: clipped, headers: { "content-security-policy": policy } });
@@ -45,7 +45,7 @@ test("a page that allows scripts and frames alone, clips, and shouts at everythi
   expect(await violations(page)).toEqual([]);
 });
 
-test("nothing is kept in the frame, and no cookie goes with its requests", async ({ page, run, host }) => {
+test("the frame stores nothing and sends no cookies", async ({ page, run, host }) => {
   const cookies: string[] = [];
   page.on("request", (request) => void request.allHeaders().then((headers) => headers["cookie"] && cookies.push(request.url())));
   page.on("response", (response) => void response.allHeaders().then((headers) => headers["set-cookie"] && cookies.push(response.url())));
@@ -59,7 +59,7 @@ test("nothing is kept in the frame, and no cookie goes with its requests", async
   expect(cookies).toEqual([]);
 });
 
-test("nothing personal is in an address", async ({ page, context, run, host }) => {
+test("URLs contain no personal data", async ({ page, context, run, host }) => {
   const addresses: string[] = [];
   context.on("request", (request) => addresses.push(request.url()));
   await visit(page, run, host, { attributes: { email: newEmail(), "external-id": "patient-7", "search-query": "Zanzibar" } });
@@ -70,7 +70,7 @@ test("nothing personal is in an address", async ({ page, context, run, host }) =
   expect(addresses.filter((address) => /ada\.maple|patient-7|Zanzibar/i.test(address))).toEqual([]);
 });
 
-test("at 320 px, and at 1280 px enlarged four times, nothing has to be scrolled sideways", async ({ page, run, host }) => {
+test("no horizontal scrolling at 320 px or 400 % zoom", async ({ page, run, host }) => {
   await page.setViewportSize({ width: 320, height: 640 });
   await visit(page, run, host, { attributes: { "show-splash": "" } });
   const patient = new Patient(page);
@@ -97,7 +97,7 @@ test("at 320 px, and at 1280 px enlarged four times, nothing has to be scrolled 
   await fits();
 });
 
-test("in Spanish, by the page's language", async ({ page, run, host }) => {
+test("the widget follows the page's language", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes, lang: "es-MX" });
   const patient = new Patient(page, undefined, spanish);
   await expect(page.locator("svc-widget-element").getByRole("button", { name: "Compartir registros" })).toBeVisible();
@@ -106,7 +106,7 @@ test("in Spanish, by the page's language", async ({ page, run, host }) => {
   await patient.finish();
 });
 
-test("the patient changes the language as soon as its words come", async ({ page, run, host }) => {
+test("the patient can switch the language when its words have loaded", async ({ page, run, host }) => {
   let lost = 0;
   await page.route(/\/widget\/assets\/es-\w+\.js/, (route) => (lost++ === 0 ? route.abort() : route.continue()));
   await visit(page, run, host, { attributes });
@@ -123,14 +123,14 @@ test("the patient changes the language as soon as its words come", async ({ page
   }).toPass();
 });
 
-test("with the keyboard alone", async ({ page, context, run, host }) => {
+test("a patient connects with the keyboard alone", async ({ page, context, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
   await patient.sees("search_title");
 
-  /** Moves on until the focus is where this is, as somebody does who cannot see. */
+  /** Presses Tab until an element has the focus. */
   const tabTo = async (name: RegExp): Promise<void> => {
     const frame = page.frames().find((one) => one.url().includes("/widget/embed"));
     for (let i = 0; i < 40; i++) {
@@ -150,7 +150,7 @@ test("with the keyboard alone", async ({ page, context, run, host }) => {
   await tabTo(/Sandbox Hospital/);
   await page.keyboard.press("Enter");
   await expect(patient.button("go")).toBeEnabled();
-  await tabTo(/Continue to sign-in/);
+  await tabTo(/Continue to sign in/);
   const opening = context.waitForEvent("page");
   await page.keyboard.press("Enter");
   await new Portal(await opening).signInAndAllow();
@@ -161,7 +161,7 @@ test("with the keyboard alone", async ({ page, context, run, host }) => {
   expect(await page.evaluate(() => document.activeElement?.localName)).toBe("svc-widget-element");
 });
 
-test("each view's heading has the focus, so that a screen reader begins there", async ({ page, run, host }) => {
+test("each new view focuses its heading", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes: { "show-splash": "" } });
   const patient = new Patient(page);
   await patient.open();

@@ -1,4 +1,4 @@
-/** The playground (shared/ui/demo) is a customer's page of ours. */
+/** The playground (shared/ui/demo), as a customer's page. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { look } from "../support/looks.ts";
@@ -9,7 +9,7 @@ import { expect, test } from "../support/test.ts";
 
 const address = (run: Run): string => `${run.base_url}/demo?public_id=${customer(run).public_id}`;
 
-test("a newcomer connects, sees the events and copies the code", async ({ page, run }) => {
+test("the playground connects a patient and shows events and code", async ({ page, run }) => {
   await page.goto(address(run));
   await page.getByLabel("search-only").check();
   await page.getByLabel("external-id").fill('a "quoted" id');
@@ -28,7 +28,7 @@ test("a newcomer connects, sees the events and copies the code", async ({ page, 
   await expect(page.getByRole("region", { name: "Code, Vue" })).toContainText('addEventListener("eventBus"');
 });
 
-test("the code for HTML works as it is copied", async ({ page, run, host }) => {
+test("the playground's HTML code works when copied", async ({ page, run, host }) => {
   await page.goto(address(run));
   await page.getByLabel("search-only").check();
   await page.getByLabel("label", { exact: true }).fill("Connect my hospital");
@@ -38,7 +38,7 @@ test("the code for HTML works as it is copied", async ({ page, run, host }) => {
   await new Patient(page).sees("search_title");
 });
 
-test("every attribute of both elements has a control", async ({ page, run }) => {
+test("the playground has a control for every attribute", async ({ page, run }) => {
   const { modules } = JSON.parse(readFileSync(join(repository, "shared/ui/sdk/custom-elements.json"), "utf8"));
   await page.goto(address(run));
   for (const tag of ["svc-widget-element", "svc-widget"]) {
@@ -49,7 +49,7 @@ test("every attribute of both elements has a control", async ({ page, run }) => 
   }
 });
 
-test("the older element in popup mode tells its result here, too", async ({ page, context, run }) => {
+test("the playground shows the older element's popup result", async ({ page, context, run }) => {
   await page.goto(`${address(run)}&element=svc-widget`);
   await page.getByLabel("connect-mode").selectOption("popup");
   const opening = context.waitForEvent("page");
@@ -63,7 +63,7 @@ test("the older element in popup mode tells its result here, too", async ({ page
   await expect(page.getByText("orgConnectionCallback", { exact: true })).toBeVisible();
 });
 
-test("it can be read and used by everybody", async ({ page, run }) => {
+test("the playground is accessible", async ({ page, run }) => {
   await page.goto(address(run));
   await expect(page.locator("svc-widget-element").getByRole("button")).toBeVisible();
   await look(page, "playground", "en");

@@ -1,4 +1,4 @@
-/** What a patient waits for. Sizes of files are tests of the build (shared/ui/test.mjs). */
+/** Loading times. File sizes are tested with the build (sdk/test/build.test.ts). */
 import type { Page } from "@playwright/test";
 import { visit } from "../support/customer.ts";
 import { Patient } from "../support/patient.ts";
@@ -7,14 +7,14 @@ import { expect, test } from "../support/test.ts";
 const attributes = { "search-only": "" };
 const ROUNDS = 11;
 
-/** The service's requests of a page. */
+/** Returns a page's requests to the service. */
 function requests(page: Page, base: string): string[] {
   const seen: string[] = [];
   page.on("request", (request) => request.url().startsWith(base) && seen.push(new URL(request.url()).pathname));
   return seen;
 }
 
-test("the frame paints with one request", async ({ page, run, host }) => {
+test("the frame paints after one request", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const seen = requests(page, run.base_url);
   await page.route(/\/widget\/assets\//, () => undefined); // never answered
@@ -29,10 +29,10 @@ interface Traced {
 }
 
 /**
- * By the processor's time: on a machine that has other things to do, a task's duration is theirs as well. Even that time is not the page's alone where
- * processors are shared: what the page does, it does in every round.
+ * Measures CPU time, because on a busy machine a task's duration includes others' work. Shared processors distort even
+ * CPU time, but the page's own work recurs in every round.
  */
-test("no task of a page is longer than 100 ms", async ({ page, browser, run, host }) => {
+test("no page task exceeds 100 ms", async ({ page, browser, run, host }) => {
   let longest = Infinity;
   for (let round = 0; round < ROUNDS && longest > 100; round++) {
     await visit(page, run, host, { attributes });
@@ -49,8 +49,8 @@ test("no task of a page is longer than 100 ms", async ({ page, browser, run, hos
   expect(longest).toBeLessThanOrEqual(100);
 });
 
-/** The best of some is judged, since a machine that has other things to do makes no page quicker; the median is in docs/develop/performance.md. */
-test("from the click until the frame is ready takes less than 300 ms", async ({ page, run, host }) => {
+/** The best of several runs counts, because a busy machine only makes a page slower. docs/develop/performance.md has the median. */
+test("the frame is ready within 300 ms of the click", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const times = await page.evaluate(async (rounds) => {
     const element = document.querySelector<HTMLElement & { hide(): void }>("svc-widget-element");
@@ -58,7 +58,7 @@ test("from the click until the frame is ready takes less than 300 ms", async ({ 
     const ready = (): Promise<number> =>
       new Promise((resolve) => {
         const look = (): void => {
-          if (root?.activeElement?.localName === "iframe") resolve(performance.now()); // it gets the focus when it is ready
+          if (root?.activeElement?.localName === "iframe") resolve(performance.now()); // the frame gets the focus when it is ready
           else requestAnimationFrame(look);
         };
         look();

@@ -1,6 +1,7 @@
 /**
- * Attempts made elsewhere, which a victim's click must not start (docs/develop/threat-model.md, "The start address of an attempt"). An organisation's addresses cannot lead
- * to our own host; here they do, as if one had been stored all the same. Everything else is real: the browser decides what it sends.
+ * Attempts created elsewhere, which a victim's click must not start (docs/develop/threat-model.md, "Start values"). An
+ * organisation's URLs can't point to our host; here they do, as if one had been stored anyway. All else is real: the
+ * browser decides what it sends.
  */
 import type { Locator, Page } from "@playwright/test";
 import { visit } from "../support/customer.ts";
@@ -10,7 +11,7 @@ import { customer } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-/** What the attacker holds: an attempt of theirs, in either mode. */
+/** The attacker's own attempt, in either mode. */
 interface Made {
   attempt_id: string;
   attempt_token: string;
@@ -36,21 +37,21 @@ async function make(run: Run, kind: Kind): Promise<Made> {
   return { ...data, url: data.connect_url ?? data.identity_url ?? "" };
 }
 
-/** The URL that carries all that the attacker holds: under the name of the form's field, and as in earlier releases. */
+/** Returns the URL with everything the attacker has: in the form's field name, and as in earlier releases. */
 const linkTo = ({ url, start_value: value }: Made): string => `${url}?${new URLSearchParams({ attempt: value, start_value: value })}`;
 
 async function isRefused(page: Page): Promise<void> {
   await expect(page.getByText("cannot be opened directly")).toBeVisible();
 }
 
-/** The attempt has neither been started, nor used up for whoever may start it. */
+/** Asserts that the attempt was neither started nor used up. */
 async function isUntouched(run: Run, kind: Kind, made: Made): Promise<void> {
   const url = `${run.base_url}${KINDS[kind].state}/${made.attempt_id}?public_id=${customer(run).public_id}`;
   const response = await fetch(url, { headers: { authorization: `Bearer ${made.attempt_token}` } });
   expect(((await response.json()) as { data: { status: string } }).data.status).toBe("created");
 }
 
-/** The organisation's link on our page, with the strongest address and relation that it could have. */
+/** The organisation's link on our page, with the strongest URL and rel that it could have. */
 async function poison(link: Locator, made: Made): Promise<void> {
   await link.evaluate((a, href) => {
     a.setAttribute("href", href);
@@ -66,14 +67,14 @@ async function followsLink(page: Page, link: Locator): Promise<void> {
 
 const policy = (patient: Patient): Locator => patient.where.getByRole("link", { name: patient.lang.say("privacy") }).first();
 
-/** The hosted page in redirect mode, with an institution chosen. */
+/** The hosted page in redirect mode with an institution chosen. */
 async function toHostedPage(page: Page, run: Run): Promise<Patient> {
   const { public_id, redirect_uri } = customer(run);
   await page.goto(`${run.base_url}/widget/connect?${new URLSearchParams({ public_id, redirect_uri })}`);
   return new Patient(page, page);
 }
 
-/** The window of the older element. */
+/** The older element's window. */
 async function toWindow(page: Page, run: Run, host: Host): Promise<{ window: Page; patient: Patient }> {
   await visit(page, run, host, { tag: "svc-widget", attributes: { "connect-mode": "popup" } });
   const opening = page.context().waitForEvent("page");
@@ -83,7 +84,7 @@ async function toWindow(page: Page, run: Run, host: Host): Promise<{ window: Pag
 }
 
 for (const kind of ["connect", "tefca"] as const) {
-  test(`redirect mode: our page's redirect to the start of a ${kind} attempt starts nothing`, async ({ page, run }) => {
+  test(`redirect mode: a redirect to the start of a ${kind} attempt starts nothing`, async ({ page, run }) => {
     const made = await make(run, kind);
     await page.route(/\/bridge\/(connect|reconnect)\?/, (route) =>
       route.request().url().includes("attempt=") ? route.fallback() : route.fulfill({ status: 302, headers: { location: linkTo(made) } }),
@@ -91,7 +92,7 @@ for (const kind of ["connect", "tefca"] as const) {
     const { public_id, redirect_uri } = customer(run);
     const query = new URLSearchParams({ public_id, redirect_uri, reconnect_org_connection_id: crypto.randomUUID() });
     await page.goto(`${run.base_url}/widget/connect?${query}`);
-    await new Patient(page, page).button("go").click(); // the only click of the attack
+    await new Patient(page, page).button("go").click(); // the attack's only click
     await isRefused(page);
     await isUntouched(run, kind, made);
   });
@@ -132,7 +133,7 @@ for (const kind of ["connect", "tefca"] as const) {
     await isUntouched(run, kind, made);
   });
 
-  test(`another site's form with the start value of a ${kind} attempt starts nothing, in whichever window`, async ({ page, run, host }) => {
+  test(`another site's form with the start value of a ${kind} attempt starts nothing in any window`, async ({ page, run, host }) => {
     const made = await make(run, kind);
     const form = (target: string): string =>
       `<form method="post" action="${made.url}" target="${target}"><input type="hidden" name="start_value" value="${made.start_value}"><button>${target}</button></form>`;
@@ -150,7 +151,7 @@ for (const kind of ["connect", "tefca"] as const) {
   });
 }
 
-test("another site's form that one of our URLs would redirect to a start, method and body kept, starts nothing", async ({ page, run, host }) => {
+test("another site's form redirected by our URL to a start starts nothing", async ({ page, run, host }) => {
   const made = await make(run, "connect");
   await page.route(/\/widget\/connect/, (route) => route.fulfill({ status: 307, headers: { location: made.url } }));
   const field = `<input type="hidden" name="start_value" value="${made.start_value}">`;
@@ -181,8 +182,11 @@ test("the start value is in no URL, and the portal gets no referrer", async ({ p
   await patient.sees("success_title");
 });
 
-/** Posts the hidden form from one of our pages, which an attacker can't do. Without this test, the ones above could pass because every start fails. */
-test("our own page starts the same attempt", async ({ page, run }) => {
+/**
+ * Posts the hidden form from one of our pages, which an attacker can't do. Without this test, the tests above could
+ * pass because every start fails.
+ */
+test("the widget's own page starts the same attempt", async ({ page, run }) => {
   for (const kind of ["connect", "tefca"] as const) {
     const made = await make(run, kind);
     await toHostedPage(page, run);

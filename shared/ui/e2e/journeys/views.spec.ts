@@ -1,6 +1,6 @@
 /**
- * Every view, in English and Spanish, as support/looks.ts looks at it: without a finding of axe-core, with nothing cut off or to be scrolled sideways, and
- * kept as pictures in build/ui-screens for people to look at.
+ * Every view in English and Spanish, checked by support/looks.ts: no axe-core finding, nothing cut off, no horizontal
+ * scrolling. Pictures are kept in build/ui-screens for review.
  */
 import type { Page } from "@playwright/test";
 import { Canned, DOGWOOD_HOSTS } from "../support/canned.ts";
@@ -13,7 +13,7 @@ import { customer } from "../support/run.ts";
 import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 
-/** A patient of whose views each is looked at. */
+/** A patient whose views are all checked. */
 class Looker extends Patient {
   readonly canned = new Canned();
 
@@ -21,7 +21,7 @@ class Looker extends Patient {
     await look(this.page, view, this.lang.lang);
   }
 
-  /** What the server would say next is asked for at once, as when the patient comes back to the page. */
+  /** Polls the server's next state immediately, as when the patient returns to the page. */
   async progress(to: Progress): Promise<void> {
     this.canned.progress = to;
     await this.page.frames().at(-1)?.evaluate(() => dispatchEvent(new Event("focus")));
@@ -47,7 +47,7 @@ for (const lang of [english, spanish]) {
   test.describe(`in ${lang.lang}`, () => {
     test.use({ locale: `${lang.lang}-US` });
 
-    test("the whole journey", async ({ page, run, host }) => {
+    test("every view of a journey is accessible", async ({ page, run, host }) => {
       test.setTimeout(900_000);
       const patient = await looker(page, run, host, lang, { "show-splash": "" });
       await patient.shows("button");
@@ -62,7 +62,7 @@ for (const lang of [english, spanish]) {
       await failed(patient);
     });
 
-    test("what few patients see", async ({ page, run, host }) => {
+    test("rare views are accessible", async ({ page, run, host }) => {
       const patient = await looker(page, run, host, lang, { "reconnect-org-connection-id": crypto.randomUUID() });
       await patient.open();
       await patient.sees("reconnect_title");
@@ -108,7 +108,7 @@ async function searched(patient: Looker): Promise<void> {
   patient.canned.found = true;
   await patient.find("Alder");
   await expect(patient.where.getByText(patient.lang.say("network_trouble"))).toBeVisible();
-  await expect(patient.where.getByText(patient.lang.say("found_none", { query: "Alder" }))).toBeHidden(); // nobody knows
+  await expect(patient.where.getByText(patient.lang.say("found_none", { query: "Alder" }))).toBeHidden(); // unknown
   await patient.shows("search-trouble");
   await patient.button("try_again").click();
   await expect(patient.where.getByRole("button", { name: /Alder Regional/ })).toBeVisible();
@@ -123,7 +123,7 @@ async function asked(patient: Looker): Promise<void> {
   await patient.button("back").click();
   await patient.button("help").click();
   await patient.sees("support_title");
-  await expect(patient.field("support_name")).toHaveValue(""); // what was searched for is no patient's name
+  await expect(patient.field("support_name")).toHaveValue(""); // the query is not a patient's name
   await patient.shows("support");
   await patient.field("support_name").fill("Ada Maple");
   await patient.field("support_subject").fill("My clinic");

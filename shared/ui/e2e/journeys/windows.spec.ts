@@ -1,4 +1,4 @@
-/** Windows are lost, severed and blocked; the attempt is the truth. */
+/** Lost, severed and blocked windows. The attempt on the server is authoritative. */
 import type { BrowserContext } from "@playwright/test";
 import { heardTypes, visit } from "../support/customer.ts";
 import { Patient, Portal } from "../support/patient.ts";
@@ -7,7 +7,7 @@ import { expect, test } from "../support/test.ts";
 
 const attributes = { "search-only": "" };
 
-/** The hospital's pages sever whoever has opened them. */
+/** The hospital's pages sever their opener. */
 async function severing(context: BrowserContext): Promise<void> {
   await context.route("**/sandbox/oauth/authorize**", async (route) => {
     const response = await route.fetch({ maxRedirects: 0 });
@@ -15,7 +15,7 @@ async function severing(context: BrowserContext): Promise<void> {
   });
 }
 
-test("a portal that severs its opener", async ({ page, context, run, host }) => {
+test("a portal that severs its opener still connects", async ({ page, context, run, host }) => {
   await severing(context);
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
@@ -30,14 +30,14 @@ test("a portal that severs its opener", async ({ page, context, run, host }) => 
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success"]);
 });
 
-test("a customer's page that severs what it opens", async ({ page, run, host }) => {
+test("a customer's page that severs its popups still connects", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes, headers: { "cross-origin-opener-policy": "same-origin" } });
   const patient = new Patient(page);
   await patient.open();
   await patient.connect();
 });
 
-test("a blocked window: a button starts the same attempt", async ({ page, context, run, host }) => {
+test("a blocked window can be opened by a button for the same attempt", async ({ page, context, run, host }) => {
   await page.addInitScript(() => {
     HTMLFormElement.prototype.submit = () => undefined; // as an extension may do
   });
@@ -54,7 +54,7 @@ test("a blocked window: a button starts the same attempt", async ({ page, contex
 });
 
 for (const step of ["before the portal's page is there", "at the sign-in", "at the consent"] as const) {
-  test(`the window is closed ${step}: the patient opens it again and connects`, async ({ page, run, host }) => {
+  test(`a window closed ${step} can be reopened to connect`, async ({ page, run, host }) => {
     await visit(page, run, host, { attributes });
     const patient = new Patient(page);
     await patient.open();
@@ -64,16 +64,16 @@ for (const step of ["before the portal's page is there", "at the sign-in", "at t
     else await expect(portal.page.getByRole("heading", { name: "Sign in" })).toBeVisible();
     if (step === "at the consent") await portal.signIn();
     await portal.page.close();
-    const second = await patient.leave("waiting_reopen"); // of another attempt: the first one's address may have been used
+    const second = await patient.leave("waiting_reopen"); // a new attempt, since the first start value may be used up
     await second.signInAndAllow();
     await patient.sees("success_title");
   });
 }
 
-test("the window is closed as soon as access has been allowed: nothing is lost", async ({ page, context, run, host }) => {
+test("closing the window right after allowing access loses nothing", async ({ page, context, run, host }) => {
   await withoutRedirects(context);
   await context.route(/\/bridge\/callback/, async (route) => {
-    await route.fetch({ maxRedirects: 0 }); // and the answer reaches nobody
+    await route.fetch({ maxRedirects: 0 }); // the response is lost
     await route.request().frame().page().close();
   });
   await visit(page, run, host, { attributes });
@@ -81,13 +81,13 @@ test("the window is closed as soon as access has been allowed: nothing is lost",
   await patient.open();
   await patient.pick();
   const portal = await patient.leave();
-  await portal.signInAndAllow().catch(() => undefined); // the window goes while it is looked at
+  await portal.signInAndAllow().catch(() => undefined); // the window closes during the check
   await patient.sees("success_title");
   expect(portal.page.isClosed()).toBe(true);
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success"]);
 });
 
-test("a window that is closed before anybody has asked after it does not come back with an address that is used up", async ({ page, run, host }) => {
+test("a window closed before the first poll reopens with a new attempt", async ({ page, run, host }) => {
   await page.route(/\/bridge\/attempts\//, (route) => route.abort("connectionfailed"));
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
@@ -115,7 +115,7 @@ test("a patient who cancels while waiting can pick another institution", async (
   await patient.connect();
 });
 
-test("closing with a sign-in under way is asked about, and the window goes on", async ({ page, run, host }) => {
+test("closing during a sign-in asks for confirmation and keeps the window", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -130,7 +130,7 @@ test("closing with a sign-in under way is asked about, and the window goes on", 
   await patient.sees("success_title");
 });
 
-test("Escape with a sign-in under way asks, and does not answer for the patient", async ({ page, run, host }) => {
+test("Escape during a sign-in asks for confirmation", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -146,7 +146,7 @@ test("Escape with a sign-in under way asks, and does not answer for the patient"
   await patient.sees("waiting_title");
 });
 
-test("the element is taken out of the page in mid-flow, and the patient finishes at the hospital all the same", async ({ page, run, host }) => {
+test("a patient can finish at the hospital after the element is removed", async ({ page, run, host }) => {
   await visit(page, run, host, { attributes });
   const patient = new Patient(page);
   await patient.open();
@@ -155,7 +155,7 @@ test("the element is taken out of the page in mid-flow, and the patient finishes
   const told = await page.evaluate(() => {
     const types: string[] = [];
     const element = document.querySelector("svc-widget-element");
-    element?.addEventListener("eventBus", (event) => event instanceof CustomEvent && types.push(event.detail.event_type)); // it bubbles nowhere any more
+    element?.addEventListener("eventBus", (event) => event instanceof CustomEvent && types.push(event.detail.event_type)); // the event no longer bubbles
     element?.remove();
     return types;
   });

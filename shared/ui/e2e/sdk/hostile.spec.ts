@@ -1,9 +1,9 @@
-/** Pages that forbid much, style everything, or lie. */
+/** Hostile pages: restrictive, heavily styled, or lying. */
 import { expect, heard, init, played, PUBLIC_ID, say, test, told, violations } from "./stage.ts";
 
 const CLIPPED = "overflow:hidden;width:10px;height:10px;position:relative;transform:translateX(0);contain:strict";
 
-test("a page that allows scripts and frames alone is enough", async ({ visit, service, page }) => {
+test("the modal works under a CSP with only script-src and frame-src", async ({ visit, service, page }) => {
   const policy = `default-src 'none'; script-src 'unsafe-inline' ${service.origin()}; frame-src ${service.origin()}; require-trusted-types-for 'script'; trusted-types 'none'`;
   const problems: string[] = [];
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
@@ -15,12 +15,12 @@ test("a page that allows scripts and frames alone is enough", async ({ visit, se
   expect((await page.getByRole("dialog").boundingBox())?.width).toBe(440);
   await say(frame, { type: "closed" });
   await expect(page.getByRole("dialog")).toBeHidden();
-  // The icon of the stage's pages is the stage's own matter.
+  // The icon of the stage's pages is irrelevant here.
   expect((await violations(page)).filter((violation) => !violation.startsWith("img-src"))).toEqual([]);
   expect(problems.filter((problem) => !problem.includes("img-src"))).toEqual([]);
 });
 
-test("neither parents that clip nor styles that shout reach the modal", async ({ visit, page }) => {
+test("clipping parents and aggressive page styles do not affect the modal", async ({ visit, page }) => {
   const shouting = `<style>* { visibility: hidden !important; pointer-events: none !important; color: transparent !important; font-size: 1px !important;
     line-height: 0 !important; letter-spacing: 1em !important; text-transform: uppercase !important; position: static !important; overflow: visible !important;
     width: 1px !important; height: 1px !important; opacity: 0 !important; transform: scale(0.1) !important; filter: blur(9px) !important; z-index: -1 !important;
@@ -40,7 +40,7 @@ test("neither parents that clip nor styles that shout reach the modal", async ({
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).overflowY)).toBe("hidden");
 });
 
-test("the page's scrolling is exactly as before", async ({ visit, page }) => {
+test("the page's scrolling is restored exactly", async ({ visit, page }) => {
   await visit(
     `<script>document.documentElement.setAttribute("style", "overflow-y: scroll; --mine:1")</script>
     <svc-widget-element public-id="${PUBLIC_ID}" style="position:fixed"></svc-widget-element><div style="height:3000px"></div>`,
@@ -54,7 +54,7 @@ test("the page's scrolling is exactly as before", async ({ visit, page }) => {
   const frame = await played(page);
   await page.mouse.move(5, 5);
   await page.mouse.wheel(0, 500);
-  await page.waitForTimeout(200); // that nothing moves has no sign
+  await page.waitForTimeout(200); // an unchanged state has no signal to wait for
   expect((await root())[3]).toBe(20);
   expect((await root())[4]).toBe(before[4]);
   await say(frame, { type: "closed" });
@@ -62,7 +62,7 @@ test("the page's scrolling is exactly as before", async ({ visit, page }) => {
   expect(await root()).toEqual(before);
 });
 
-test("nothing but our page is told anything, and nothing but its port is believed", async ({ visit, page, host, service }) => {
+test("the element talks only to the service's frame and trusts only its port", async ({ visit, page, host, service }) => {
   const other = host.publish({ site: "other", body: `<script>addEventListener("message", (event) => (self.init = event.data)); parent.postMessage({ svc: "hello", v: 1 }, "*")</script>` });
   await visit(
     `<iframe src="${other}"></iframe><svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org"></svc-widget-element>
@@ -85,34 +85,34 @@ test("nothing but our page is told anything, and nothing but its port is believe
   expect(service.asked).toHaveLength(1);
 });
 
-test("another frame of ours does not speak for this one", async ({ visit, page, service }) => {
+test("a message from another service frame is ignored", async ({ visit, page, service }) => {
   service.detour = `${service.base}/elsewhere?silent`;
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   await page.getByRole("button", { name: "Share Records" }).click();
   await expect.poll(() => service.asked).toHaveLength(2);
   await page.evaluate((address) => document.body.append(Object.assign(document.createElement("iframe"), { src: address })), `${service.base}/another`);
   await expect.poll(() => service.asked).toHaveLength(3);
-  await page.waitForTimeout(200); // that nothing comes has no sign
-  await page.keyboard.press("Escape"); // asks a frame that has been answered
+  await page.waitForTimeout(200); // a missing message has no signal to wait for
+  await page.keyboard.press("Escape"); // asks a frame that already responded
   await expect(page.getByRole("dialog")).toBeHidden();
 });
 
-test("a frame that was led to another origin is told nothing, however alike that looks", async ({ visit, page, host, service }) => {
+test("a frame navigated to a lookalike origin receives nothing", async ({ visit, page, host, service }) => {
   const port = new URL(service.origin()).port;
   for (const site of ["service.localhost.evil", "evilservice", "service"]) {
-    // The last one is the same name at another port.
+    // The last one is the same host on another port.
     service.detour = host.publish({ site, path: "/v1/widget/embed", body: `<script>addEventListener("message", (event) => (self.init = event.data)); parent.postMessage({ svc: "hello", v: 1 }, "*")</script>` });
     expect(new URL(service.detour).port).not.toBe(port);
     await visit(`<svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org"></svc-widget-element>`);
     await page.getByRole("button", { name: "Share Records" }).click();
     await expect.poll(() => page.frames().map((frame) => frame.url())).toContain(service.detour);
     const stranger = page.frames().find((frame) => frame.url() === service.detour);
-    await page.waitForTimeout(300); // that nothing comes has no sign
+    await page.waitForTimeout(300); // a missing message has no signal to wait for
     expect(await stranger?.evaluate(() => (self as unknown as { init?: unknown }).init)).toBeUndefined();
   }
 });
 
-test("the modal fills a phone's screen, and a narrow or low window", async ({ visit, page }) => {
+test("the modal fills phone screens and small windows", async ({ visit, page }) => {
   for (const size of [
     { width: 320, height: 568 },
     { width: 800, height: 400 },

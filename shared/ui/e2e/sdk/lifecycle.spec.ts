@@ -1,4 +1,4 @@
-/** What pages and frameworks do to an element. */
+/** Lifecycle of elements in pages and frameworks. */
 import { type Page } from "@playwright/test";
 import { findings } from "../support/axe.ts";
 import { CONNECTED, expect, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
@@ -6,7 +6,7 @@ import { CONNECTED, expect, init, played, PUBLIC_ID, say, test, told } from "./s
 const element = `<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`;
 const show = (page: Page, nth = 0): Promise<void> => page.locator("svc-widget-element").nth(nth).evaluate((widget: HTMLElement & { show(): void }) => widget.show());
 
-test("several elements on a page know nothing of each other", async ({ visit, page }) => {
+test("elements on one page are independent", async ({ visit, page }) => {
   await visit(`${element}<svc-widget-element public-id="${PUBLIC_ID}" external-id="second">Second</svc-widget-element>`);
   await show(page);
   await show(page, 1);
@@ -22,7 +22,7 @@ test("several elements on a page know nothing of each other", async ({ visit, pa
   expect(await told(page)).toHaveLength(4);
 });
 
-test("the script can be loaded twice, and from two addresses", async ({ visit, page, service }) => {
+test("the script can be loaded twice and from two URLs", async ({ visit, page, service }) => {
   const errors: Error[] = [];
   page.on("pageerror", (error) => errors.push(error));
   const again = `<script type="module" src="${service.script}?again"></script><script type="module" src="${service.base}/sdk/4.0.0/svc-widget.js"></script>`;
@@ -33,7 +33,7 @@ test("the script can be loaded twice, and from two addresses", async ({ visit, p
   expect(errors).toEqual([]);
 });
 
-test("an element that is taken away in the middle tells its end, leaves nothing behind, and can come back", async ({ visit, page }) => {
+test("an element removed mid-flow completes, cleans up and can be inserted again", async ({ visit, page }) => {
   await visit(element);
   await page.getByRole("button", { name: "Share Records" }).click();
   const frame = await played(page);
@@ -54,7 +54,7 @@ test("an element that is taken away in the middle tells its end, leaves nothing 
   await expect(page.getByRole("dialog")).toBeVisible();
 });
 
-test("properties that were set before the script came are taken over", async ({ page, host, service }) => {
+test("properties set before the script loads are adopted", async ({ page, host, service }) => {
   await page.goto(
     host.publish({
       body: `<script>
@@ -69,7 +69,7 @@ test("properties that were set before the script came are taken over", async ({ 
   expect(await page.locator("svc-widget-element").evaluate((widget) => (widget as unknown as { own: string }).own)).toBe("mine");
 });
 
-test("properties are attributes", async ({ visit, page }) => {
+test("properties reflect attributes", async ({ visit, page }) => {
   await visit(element);
   const seen = await page.locator("svc-widget-element").evaluate((widget) => {
     const properties = widget as unknown as Record<string, unknown>;
@@ -86,7 +86,7 @@ for (const [what, own] of [
   ["button", `<button class="mine">Mine</button>`],
   ["link", `<span><a href="#elsewhere">Mine</a></span>`],
 ] as const) {
-  test(`a ${what} of the page's own opens, in place of ours`, async ({ visit, page }) => {
+  test(`a slotted ${what} replaces the default button`, async ({ visit, page }) => {
     await visit(`<svc-widget-element public-id="${PUBLIC_ID}">${own}</svc-widget-element>`);
     const mine = page.getByRole(what, { name: "Mine" });
     await expect(page.getByRole("button")).toHaveCount(what === "button" ? 1 : 0);
@@ -101,7 +101,7 @@ for (const [what, own] of [
   });
 }
 
-test("text of the page's own is the button's name; without it there is one of ours", async ({ visit, page }) => {
+test("slotted text names the button, with a default if empty", async ({ visit, page }) => {
   await visit(`<svc-widget-element>  Connect <b>now</b></svc-widget-element><svc-widget-element lang="es">
   </svc-widget-element>`);
   await expect(page.getByRole("button").nth(0)).toHaveAccessibleName("Connect now");
@@ -110,7 +110,7 @@ test("text of the page's own is the button's name; without it there is one of ou
   await expect(page.getByRole("button").nth(1)).toHaveAccessibleName("Share Records");
 });
 
-test("a frame that loads ahead is told nothing before the click, and is of the day", async ({ visit, page, service }) => {
+test("a preloaded frame receives nothing before the click and uses current attributes", async ({ visit, page, service }) => {
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}" preload="hover" external-id="before"></svc-widget-element>`);
   const button = page.getByRole("button", { name: "Share Records" });
   await button.hover();
@@ -127,14 +127,14 @@ test("a frame that loads ahead is told nothing before the click, and is of the d
   expect(service.asked).toHaveLength(2);
 });
 
-test("nothing is asked of us before a click", async ({ visit, page, service }) => {
+test("the element sends no request before a click", async ({ visit, page, service }) => {
   await visit(element);
   await page.getByRole("button", { name: "Share Records" }).hover();
-  await page.waitForTimeout(200); // that nothing comes has no sign
+  await page.waitForTimeout(200); // a missing message has no signal to wait for
   expect(service.asked).toEqual([]);
 });
 
-test("axe finds nothing, closed, open, and in trouble", async ({ visit, page }) => {
+test("axe finds no violation in the closed, open and failed states", async ({ visit, page }) => {
   const page_ = `<main><h1>Alder</h1>${element}<svc-widget-element></svc-widget-element><svc-widget public-id="x"></svc-widget></main>`;
   await visit(page_);
   const violations = async (): Promise<string[]> => findings(page);

@@ -1,11 +1,11 @@
-/** svc-widget-element: how it opens, what the frame is told, what the page is told, and how it closes. */
+/** svc-widget-element: opening, messages to the frame and the page, and closing. */
 import { CONNECTED, expect, heard, init, played, PUBLIC_ID, say, test, told } from "./stage.ts";
 
 const COMPLETE = { api_mode: "test", event_type: "widget.complete", data: [] };
 const CLOSE = { api_mode: "test", event_type: "widget.close", data: {} };
 const button = { name: "Share Records" };
 
-test("the frame's address carries public id and language alone, and the port the rest", async ({ visit, service }) => {
+test("the frame's URL contains only the public ID and language; the port sends the rest", async ({ visit, service }) => {
   const page = await visit(
     `<svc-widget-element public-id="${PUBLIC_ID}" email="ada@example.org" external-id="visit-9" external-state="s" search-only="false" show-splash
       event-types="search.query, other" search-query="alder" tefca-mode="true" request-id=""></svc-widget-element>`,
@@ -32,7 +32,7 @@ test("the frame's address carries public id and language alone, and the port the
   });
 });
 
-test("the frame has the focus when it is ready, and the button has it again afterwards", async ({ visit }) => {
+test("the focus moves to the ready frame and returns to the button", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}">
   </svc-widget-element>`);
   await page.getByRole("button", button).focus();
@@ -52,7 +52,7 @@ for (const [way, wish] of [
   ["Esc", "key"],
   ["a click outside", "outside"],
 ] as const) {
-  test(`${way} asks the frame, which closes`, async ({ visit }) => {
+  test(`${way} closes the modal through the frame`, async ({ visit }) => {
     const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
     await page.getByRole("button", button).click();
     const frame = await played(page);
@@ -69,7 +69,7 @@ for (const [way, wish] of [
   });
 }
 
-test("a click outside does nothing with static-backdrop, nor does one that began inside", async ({ visit }) => {
+test("static-backdrop ignores clicks outside, and drags from inside never close", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   await page.getByRole("button", button).click();
   const frame = await played(page);
@@ -87,7 +87,7 @@ test("a click outside does nothing with static-backdrop, nor does one that began
   await expect.poll(() => heard(frame)).toEqual([{ type: "close" }]);
 });
 
-test("a dialog that the browser or the page closes by itself is an end as any other", async ({ visit }) => {
+test("a dialog closed by the browser or the page completes the visit", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   await page.getByRole("button", button).click();
   await played(page);
@@ -97,14 +97,14 @@ test("a dialog that the browser or the page closes by itself is an end as any ot
   expect(await page.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
 });
 
-test("a click that focuses nothing, as in Safari, gives the focus back nonetheless", async ({ visit }) => {
+test("the focus returns to the button even if the click did not focus it", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   await page.getByRole("button", button).evaluate((own: HTMLElement) => own.click());
   await say(await played(page), { type: "closed" });
   await expect(page.getByRole("button", button)).toBeFocused();
 });
 
-test("a page that opens by itself has the focus where it was", async ({ visit }) => {
+test("show() returns the focus to the element focused before", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element><input aria-label="theirs">`);
   await page.getByLabel("theirs").focus();
   await page.locator("svc-widget-element").evaluate((element: HTMLElement & { show(): void }) => element.show());
@@ -112,7 +112,7 @@ test("a page that opens by itself has the focus where it was", async ({ visit })
   await expect(page.getByLabel("theirs")).toBeFocused();
 });
 
-test("a frame that has died holds nobody", async ({ visit }) => {
+test("a crashed frame does not block closing", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   await page.getByRole("button", button).click();
   await played(page);
@@ -125,7 +125,7 @@ test("a frame that has died holds nobody", async ({ visit }) => {
   expect(await told(page)).toEqual([COMPLETE, CLOSE]);
 });
 
-test("hide() closes at once and tells each connection once", async ({ visit }) => {
+test("hide() closes immediately and reports each connection once", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
   const element = page.locator("svc-widget-element");
   await element.evaluate((widget: HTMLElement & { show(): void }) => (widget.show(), widget.show()));
@@ -140,7 +140,7 @@ test("hide() closes at once and tells each connection once", async ({ visit }) =
   await expect(page.getByRole("dialog")).toBeVisible();
 });
 
-test("detail is a plain object, and older pages can parse its data", async ({ visit }) => {
+test("event detail is a plain object with parseable data", async ({ visit }) => {
   const page = await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>
     <script>
       window.parsed = [];
@@ -157,24 +157,24 @@ test("detail is a plain object, and older pages can parse its data", async ({ vi
   expect(all.map((payload) => payload.event_type)).toEqual(["patient.connection_success", "widget.complete", "widget.close"]);
 });
 
-test("a frame that does not come is told after 15 seconds, and tried again", async ({ visit, service, page }) => {
+test("a frame that fails to load shows an error after 15 seconds and can be retried", async ({ visit, service, page }) => {
   await page.clock.install();
   service.detour = `${service.base}/elsewhere?silent`;
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);
-  await page.clock.pauseAt(Date.now() + 60_000); // on a slow machine the steps below take seconds themselves
+  await page.clock.pauseAt(Date.now() + 60_000); // on a slow machine the next steps take seconds
   await page.getByRole("button", button).click();
   await expect.poll(() => service.asked).toHaveLength(2);
   await page.clock.runFor(14_000);
   await expect(page.getByRole("alert")).toBeHidden();
   await page.clock.runFor(1_500);
-  await expect(page.getByRole("alert")).toContainText("Is your connection working?");
+  await expect(page.getByRole("alert")).toContainText("Check your internet connection.");
   service.detour = "";
   await page.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("alert")).toBeHidden();
   const frame = await played(page);
   await page.clock.runFor(16_000);
   await expect(page.getByRole("alert")).toBeVisible();
-  await page.clock.resume(); // the frame says it by a timer
+  await page.clock.resume(); // the frame sends it from a timer
   await say(frame, { type: "ready" });
   await expect(page.getByRole("alert")).toBeHidden();
   await page.clock.runFor(16_000);
@@ -183,9 +183,9 @@ test("a frame that does not come is told after 15 seconds, and tried again", asy
 
 for (const [attributes, reason] of [
   ["", "public-id is missing"],
-  [`public-id="${PUBLIC_ID}" base-url="somewhere"`, "base-url is no address"],
+  [`public-id="${PUBLIC_ID}" base-url="somewhere"`, "base-url is not a URL"],
 ] as const) {
-  test(`a page's own mistake is told to all: ${reason}`, async ({ visit, page }) => {
+  test(`a configuration error is shown and emitted: ${reason}`, async ({ visit, page }) => {
     const warnings: string[] = [];
     page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
     await visit(`<svc-widget-element ${attributes}></svc-widget-element>`);
@@ -199,7 +199,7 @@ for (const [attributes, reason] of [
   });
 }
 
-test("the frame's configuration error warns in test mode alone", async ({ visit, page }) => {
+test("the frame's configuration error warns only in test mode", async ({ visit, page }) => {
   const warnings: string[] = [];
   page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
   await visit(`<svc-widget-element public-id="${PUBLIC_ID}"></svc-widget-element>`);

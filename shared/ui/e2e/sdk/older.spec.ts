@@ -6,14 +6,14 @@ const ATTRIBUTES = `public-id="${PUBLIC_ID}" external-id="visit-9" external-stat
 const POPUP = `<svc-widget ${ATTRIBUTES} connect-mode="popup"></svc-widget>`;
 const button = { name: "Share Records" };
 
-/** Clicks and answers with the window. */
+/** Clicks and returns the window. */
 async function opened(page: Page): Promise<Page> {
   const [popup] = await Promise.all([page.waitForEvent("popup"), page.getByRole("button", button).click()]);
   await popup.waitForURL("**/widget/connect**");
   return popup;
 }
 
-test("redirect mode, the default, goes to the connect endpoint with its attributes", async ({ visit, page, service }) => {
+test("redirect mode is the default and opens the connect endpoint with the attributes", async ({ visit, page, service }) => {
   await visit(`<svc-widget ${ATTRIBUTES} redirect-uri="https://clinic.example/back?a=1" reconnect-org-connection-id="" endpoint-id="e-1"></svc-widget>`);
   await page.getByRole("button", button).click();
   await page.waitForURL("**/bridge/connect?**");
@@ -30,7 +30,7 @@ test("redirect mode, the default, goes to the connect endpoint with its attribut
   });
 });
 
-test("popup mode gives the window and the hidden frame an attempt that no server has seen", async ({ visit, page, service }) => {
+test("popup mode gives the window and the hidden frame a locally created attempt", async ({ visit, page, service }) => {
   await visit(POPUP);
   const popup = await opened(page);
   const address = new URL(popup.url());
@@ -51,17 +51,17 @@ test("popup mode gives the window and the hidden frame an attempt that no server
   await expect(page.locator("iframe")).toBeHidden();
 });
 
-test("what came of it is told as our server has it, once", async ({ visit, page }) => {
+test("popup mode reports the server's result once", async ({ visit, page }) => {
   await visit(POPUP);
   await opened(page);
   const frame = await played(page);
-  await say(frame, { type: "event", payload: CONNECTED }); // of the other element
+  await say(frame, { type: "event", payload: CONNECTED }); // of another element
   await say(frame, { type: "result", callback: RESULT }, { type: "result", callback: REFUSED });
   await expect(page.locator("iframe")).toHaveCount(0);
   expect(await told(page)).toEqual([RESULT]);
 });
 
-test("what the window says of itself reaches the frame, and what others say does not", async ({ visit, page, host, service }) => {
+test("only the popup's own messages reach the hidden frame", async ({ visit, page, host, service }) => {
   await visit(POPUP);
   const popup = await opened(page);
   const frame = await played(page);
@@ -77,7 +77,7 @@ test("what the window says of itself reaches the frame, and what others say does
   expect(new URL(popup.url()).origin).toBe(service.origin());
 });
 
-test("where the browser opens no window, the page hears of it at once", async ({ visit, page }) => {
+test("a blocked popup is reported immediately", async ({ visit, page }) => {
   await page.addInitScript(() => {
     window.open = () => null;
   });
@@ -86,7 +86,7 @@ test("where the browser opens no window, the page hears of it at once", async ({
   await expect.poll(() => told(page)).toEqual([
     {
       error: "svc_invalid_request",
-      error_description: "The browser opened no window. A sandboxed frame needs allow-popups.",
+      error_description: "The browser didn't open a window. A sandboxed frame needs allow-popups.",
       request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       external_state: "state-9",
     },
@@ -94,7 +94,7 @@ test("where the browser opens no window, the page hears of it at once", async ({
   await expect(page.locator("iframe")).toHaveCount(0);
 });
 
-test("a window that was severed from its opener, or closed, loses nothing", async ({ visit, page }) => {
+test("a severed or closed popup still reports its result", async ({ visit, page }) => {
   await visit(POPUP, { headers: { "cross-origin-opener-policy": "same-origin" } });
   const [popup] = await Promise.all([page.context().waitForEvent("page"), page.getByRole("button", button).click()]);
   await popup.waitForURL("**/widget/connect**");
@@ -104,7 +104,7 @@ test("a window that was severed from its opener, or closed, loses nothing", asyn
   await expect.poll(() => told(page)).toHaveLength(1);
 });
 
-test("a second click comes back to the window; after it was closed there is a new attempt beside the old one", async ({ visit, page, context }) => {
+test("a second click focuses the popup, or starts another attempt if it was closed", async ({ visit, page, context }) => {
   await visit(POPUP);
   const popup = await opened(page);
   await page.getByRole("button", button).click();
@@ -119,7 +119,7 @@ test("a second click comes back to the window; after it was closed there is a ne
   await expect.poll(() => told(page)).toHaveLength(2);
 });
 
-test("hide() closes the window and waits no longer; taking the element away waits no longer", async ({ visit, page, context }) => {
+test("hide() closes the popup, and removing the element stops waiting", async ({ visit, page, context }) => {
   await visit(POPUP);
   await opened(page);
   await played(page);
@@ -141,7 +141,7 @@ for (const [attribute, minutes] of [
   [`popup-timeout="-1"`, 30],
   [`popup-timeout="99999"`, 30],
 ] as const) {
-  test(`an attempt is given up after popup-timeout: ${attribute || "by default"}`, async ({ visit, page, context }) => {
+  test(`an attempt times out after popup-timeout: ${attribute || "by default"}`, async ({ visit, page, context }) => {
     await page.clock.install();
     await visit(POPUP.replace("connect-mode", `${attribute} connect-mode`));
     await opened(page);
@@ -157,7 +157,7 @@ for (const [attribute, minutes] of [
 }
 
 for (const mode of ["redirect", "popup"]) {
-  test(`a page's own mistake is told in ${mode} mode, and nobody is sent anywhere`, async ({ visit, page, context, service }) => {
+  test(`a configuration error in ${mode} mode is reported without navigation`, async ({ visit, page, context, service }) => {
     const warnings: string[] = [];
     page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
     await visit(`<svc-widget connect-mode="${mode}"></svc-widget>`);

@@ -1,4 +1,4 @@
-/** The components of react.js in React's StrictMode, which mounts everything twice. */
+/** The components of react.js in StrictMode, which mounts everything twice. */
 import * as esbuild from "esbuild";
 import { mkdtempSync, rmSync } from "node:fs";
 import { execFileSync } from "node:child_process";
@@ -45,7 +45,7 @@ test.beforeAll(async () => {
   }
 });
 
-test("a component has attributes, one listener of the day, and its methods", async ({ page, host, service }) => {
+test("a component sets attributes, uses the latest listener and exposes methods", async ({ page, host, service }) => {
   const errors: string[] = [];
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   await page.goto(host.publish({ body: `<script>BASE = "${service.base}"</script><script type="module">${bundle.replaceAll("</script", "<\\/script")}</script>` }));

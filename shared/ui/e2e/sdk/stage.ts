@@ -1,6 +1,6 @@
 /**
- * A stage for the elements alone: customers' pages, and a service that plays our pages by the protocol and does what a spec tells it. What the real
- * pages do is not their matter.
+ * A stage for the elements alone: customers' pages, and a stand-in service that follows the protocol as each spec
+ * directs. The real pages are tested elsewhere.
  */
 import { test as base, type Frame, type Page } from "@playwright/test";
 import { readFileSync } from "node:fs";
@@ -14,20 +14,20 @@ import { repository } from "../support/run.ts";
 const built = join(repository, "build/ui");
 const { files } = JSON.parse(readFileSync(join(built, "manifest.json"), "utf8")) as { files: Record<string, { path: string }> };
 
-/** In the frame that plays ours: what it was told, what came over the port since, and a way to say something. */
+/** In the stand-in frame: received configuration and messages, and a function to send one. */
 interface Played {
   init: Init;
   heard: unknown[];
   say(message: FromFrame): void;
 }
 
-/** Says hello as ours does, more than once, and takes the first answer alone; silent where its address says so. */
+/** Says hello repeatedly, like the real frame, and accepts only the first answer; silent if its URL says so. */
 const EMBED = `<!doctype html><title>ours</title><button>inside</button><script>
   self.heard = [];
   addEventListener("message", ({ data, ports: [port] }) => {
     if (data?.svc !== "init" || self.init) return;
     self.init = data;
-    self.say = (message) => setTimeout(() => port.postMessage(message), 20); // the page may take this frame away for it
+    self.say = (message) => setTimeout(() => port.postMessage(message), 20); // the page may remove this frame in response
     port.onmessage = (event) => self.heard.push(event.data);
   });
   if (parent !== self && !location.search.includes("silent")) for (let times = 0; times < 3; times++) parent.postMessage({ svc: "hello", v: 1 }, "*");
@@ -35,9 +35,9 @@ const EMBED = `<!doctype html><title>ours</title><button>inside</button><script>
 
 export class Service {
   readonly #server: Server;
-  /** The addresses that were asked for, without those of scripts. */
+  /** The requested URLs, without scripts. */
   readonly asked: string[] = [];
-  /** Where the frame's address leads instead. */
+  /** Redirects the frame's URL. */
   detour = "";
 
   constructor() {
@@ -79,7 +79,7 @@ export class Service {
 
 export const PUBLIC_ID = "public_test_0f9e3c5b-1d04-4d9b-8e21-95f8a7a45c3d";
 
-/** Beside an element in a page: keeps all that it tells, and what the page's policies have stopped. */
+/** Records an element's events and the page's policy violations. */
 export const EARS = `<script>
   window.told = []; window.violations = [];
   for (const type of ["eventBus", "orgConnectionCallback"]) document.addEventListener(type, (event) => told.push(structuredClone(event.detail)));
@@ -116,7 +116,7 @@ export const test = base.extend<Fixtures>({
 
 export { expect } from "@playwright/test";
 
-/** The frame of ours in the page, once it has been told what it needs. */
+/** Returns the stand-in frame once it has its configuration. */
 export async function played(page: Page, index = 0): Promise<Frame> {
   await page.waitForFunction((wanted) => document.querySelectorAll("svc-widget-element, svc-widget").length >= wanted, index);
   const ours = (): Frame | undefined => page.frames().filter((frame) => frame.url().includes("/v1/widget/embed"))[index];
@@ -133,7 +133,7 @@ export const say = (frame: Frame, ...messages: FromFrame[]): Promise<void> => fr
 export const told = (page: Page): Promise<Payload[]> => page.evaluate(() => (self as unknown as { told: Payload[] }).told);
 export const violations = (page: Page): Promise<string[]> => page.evaluate(() => (self as unknown as { violations: string[] }).violations);
 
-/** A connection, as the frame tells it. */
+/** A connection, as the frame reports it. */
 export const CONNECTED: Payload = {
   api_mode: "test",
   event_type: "patient.connection_success",
@@ -151,7 +151,7 @@ export const CONNECTED: Payload = {
   },
 };
 
-/** What comes of the older element's attempt, as its hidden frame tells it. */
+/** The result of the older element's attempt, as its hidden frame reports it. */
 export const RESULT: Callback = {
   org_connection_id: "6f1c2a52-0f6e-4d2b-9c0c-6a4a8a0f2a11",
   endpoint_id: "935cddab-b857-5c34-aabf-583fcec9e6a7",

@@ -1,9 +1,9 @@
-/** The browser of these tests is a patient's: what would hide a failure is not switched off. */
+/** Checks that the test browser behaves like a patient's: nothing that would hide a failure is switched off. */
 import { expect, test } from "./test.ts";
 
-test.use({ trace: "off" }); // what it asks the page counts as a click
+test.use({ trace: "off" }); // its page calls count as clicks
 
-test("storage is kept apart by site", async ({ page, host }) => {
+test("the test browser partitions storage by site", async ({ page, host }) => {
   const inner = host.publish({ site: "inner", body: "<p>inner</p>" });
   const outer = host.publish({ site: "outer", body: `<iframe src="${inner}"></iframe>` });
   await page.goto(inner);
@@ -13,14 +13,14 @@ test("storage is kept apart by site", async ({ page, host }) => {
   expect(await frame?.evaluate(() => localStorage.getItem("seen"))).toBeNull();
 });
 
-test("a window that nobody has clicked for is blocked", async ({ page, context, host }) => {
+test("the test browser blocks popups without a click", async ({ page, context, host }) => {
   await page.goto(host.publish({ site: "pushy", body: `<script>setTimeout(() => { document.title = open("about:blank") === null ? "blocked" : "open"; }, 200)</script>` }));
-  await new Promise((resolve) => setTimeout(resolve, 1_000)); // as would asking the page
+  await new Promise((resolve) => setTimeout(resolve, 1_000)); // so would a call into the page
   await expect(page).toHaveTitle("blocked");
   expect(context.pages()).toHaveLength(1);
 });
 
-test("a portal that severs its opener is seen as closed, and its messages do not arrive", async ({ page, context, host }) => {
+test("a portal with COOP appears closed, and its messages do not arrive", async ({ page, context, host }) => {
   const portal = host.publish({ site: "portal", body: "<p>portal</p>", headers: { "cross-origin-opener-policy": "same-origin" } });
   const opener = host.publish({ site: "opener", body: `<button onclick="window.other = open('${portal}', 'portal', 'popup')">Open</button>` });
   await page.goto(opener);

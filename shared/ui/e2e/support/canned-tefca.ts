@@ -1,4 +1,4 @@
-/** A service that answers what a test wants in TEFCA mode, in the shapes of docs/openapi.yaml. It serves what canned.ts does, too. */
+/** A stand-in service for TEFCA mode, with responses in the shapes of docs/openapi.yaml. It includes canned.ts. */
 import type { Page, Route } from "@playwright/test";
 import type { Facility, IdentityProvider, Standing } from "../../embed/api/records.ts";
 import { Canned, LEFT } from "./canned.ts";
@@ -12,7 +12,7 @@ const PLACES: [string, string, string][] = [
   ["Fir Imaging Center", "Seattle", "WA"],
 ];
 
-/** One of the network, by its number from 0. */
+/** Returns a facility of the network by its number from 0. */
 export function place(n: number, more: Partial<Facility> = {}): Facility {
   const [name = "", city = "", state = ""] = PLACES[n] ?? [];
   return { tefca_directory_id: `urn:oid:2.999.1.${n}`, name, city, state, match: "found", ...more };
@@ -25,7 +25,7 @@ export function connected(n: number): Facility {
 
 export const failed = (n: number, reason: NonNullable<Facility["reason"]>): Facility => place(n, { outcome: "failed", reason });
 
-/** The network was asked, and can still be. */
+/** Returns a status with a valid identity check. */
 export const standing = (status: Standing["status"], ...facilities: Facility[]): Standing => ({ status, identity_expires_at: "2099-01-01T00:00:00Z", facilities });
 
 export class CannedTefca extends Canned {
@@ -33,13 +33,13 @@ export class CannedTefca extends Canned {
     { id: "aspen", name: "Aspen ID" },
     { id: "birch", name: "Birch Identity Service of the States" },
   ];
-  /** What the attempt is told to be. */
+  /** The attempt's status in responses. */
   standing: Standing = { status: "created", facilities: [] };
-  /** What a choice is answered with; undefined where the identity check has ended. */
+  /** The response to a choice; undefined if the identity check has ended. */
   authorized: Standing | undefined;
-  /** How many attempts were made. */
+  /** The number of attempts created. */
   made = 0;
-  /** What was chosen, each time. */
+  /** The choices sent, in order. */
   readonly chosen: string[][] = [];
 
   override async serve(page: Page, base: string): Promise<void> {
@@ -61,7 +61,7 @@ export class CannedTefca extends Canned {
   }
 }
 
-/** The server refuses TEFCA mode as such. */
+/** Makes the server reject TEFCA mode. */
 export async function refuse(page: Page, status: 400 | 403): Promise<void> {
   const json = { success: false, error: status === 403 ? "svc_plan_required" : "svc_invalid_request", error_description: "This organisation cannot use TEFCA mode.", request_id: "r-9" };
   await page.route(/\/bridge\/tefca\/identity\?public_id/, (route) => route.fulfill({ status, json }));

@@ -1,4 +1,4 @@
-/** A service that answers what a test wants, so that every view can be shown. What it says has the shapes of docs/openapi.yaml. */
+/** A stand-in service, so that every view can be shown. Its responses have the shapes of docs/openapi.yaml. */
 import type { Page, Route } from "@playwright/test";
 
 const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -10,7 +10,7 @@ const NAMES: [string, string, string][] = [
   ["Dogwood Health", "Tacoma", "WA"],
 ];
 
-/** Where the portals of Dogwood Health are: an institution with several. */
+/** Portal hosts of Dogwood Health, an institution with several portals. */
 export const DOGWOOD_HOSTS = ["fhir.dogwood.example", "a-host-with-a-long-name.practices-of-dogwood-health.tacoma.example"] as const;
 
 const portal = (n: number, name: string, host?: string): object => ({
@@ -30,10 +30,10 @@ function hit(n: number): object {
   return { _id: id(100 + n), _score: 1, sort: [1, id(n)], _source: { ...brand, portals, health: { state: n === 2 ? "degraded" : "ok" } } };
 }
 
-/** The message that the start page sends to the frame before it leaves for the portal (shared/adapters/window/sheets/leave.js). */
+/** The message that the start page sends to the frame before it navigates to the portal (shared/adapters/window/sheets/leave.js). */
 export const LEFT = `<script>opener?.postMessage({ svc: "left", name }, location.origin)</script>`;
 
-/** How the attempt of this visit stands. */
+/** The status of the visit's attempt. */
 export type Progress = "created" | "open" | "done" | "declined" | "broken";
 
 const PROGRESS: Record<Progress, object> = {

@@ -1,4 +1,4 @@
-/** A customer's page with the widget, and what it hears. */
+/** A customer's page with the widget, and the events it receives. */
 import type { Page } from "@playwright/test";
 import type { Payload } from "../../kit/protocol.ts";
 import type { Host, HostPage } from "./host.ts";
@@ -7,9 +7,9 @@ import type { Run } from "./run.ts";
 
 export interface Placed extends Omit<HostPage, "body" | "html"> {
   tag?: "svc-widget-element" | "svc-widget";
-  /** Of the element, beside public-id; null takes public-id away. */
+  /** Attributes of the element, beside public-id; null removes public-id. */
   attributes?: Record<string, string | null>;
-  /** Stands where the element would, several for instance. */
+  /** HTML in place of the element, for example several elements. */
   elements?: string;
 }
 
@@ -25,7 +25,7 @@ declare global {
   }
 }
 
-/** Keeps what the element says and what the page's policy forbids, from the first moment on. */
+/** Records the element's events and the page's policy violations from the start. */
 function listen(): void {
   if (window.heard !== undefined) return; // a page that is visited twice
   window.heard = [];
@@ -46,7 +46,7 @@ export function markup(run: Run, { tag = "svc-widget-element", attributes = {} }
 
 export const script = (run: Run): string => `<script type="module" src="${run.base_url}/sdk/4/svc-widget.js"></script>`;
 
-/** Opens a customer's page that has the element. */
+/** Opens a customer's page with the element. */
 export async function visit(page: Page, run: Run, host: Host, placed: Placed = {}): Promise<void> {
   await page.addInitScript(listen);
   const { elements = markup(run, placed), head = script(run), ...rest } = placed;
@@ -54,13 +54,13 @@ export async function visit(page: Page, run: Run, host: Host, placed: Placed = {
   await page.waitForFunction((tag) => customElements.get(tag) !== undefined, placed.tag ?? "svc-widget-element");
 }
 
-/** What eventBus has carried so far. */
+/** Returns the eventBus events so far. */
 export const heard = (page: Page): Promise<Payload[]> =>
   page.evaluate(() => window.heard.filter((one) => one.name === "eventBus").map((one) => one.detail)) as Promise<Payload[]>;
 
 export const heardTypes = async (page: Page): Promise<string[]> => (await heard(page)).map((one) => one.event_type);
 
-/** What orgConnectionCallback has carried so far. */
+/** Returns the orgConnectionCallback events so far. */
 export const callbacks = (page: Page): Promise<unknown[]> =>
   page.evaluate(() => window.heard.filter((one) => one.name === "orgConnectionCallback").map((one) => one.detail));
 

@@ -1,17 +1,17 @@
 /**
- * Customers' pages. Each host below localhost is a site of its own to a browser, and not that of the service (127.0.0.1), so that everything is as
- * third-party as in a customer's page.
+ * Customers' pages. A browser treats each host below localhost as a separate site, and none is the service's site
+ * (127.0.0.1), so everything is as third-party as on a customer's page.
  */
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface HostPage {
-  /** The page's host is <site>.localhost, or localhost itself, which is the one that may be registered without https. */
+  /** The page's host is <site>.localhost, or localhost itself, the only one that may be registered without https. */
   site?: string;
   path?: string;
   body?: string;
-  /** The whole page, as its author has written it. */
+  /** The page's complete HTML. */
   html?: string;
   head?: string;
   lang?: string;

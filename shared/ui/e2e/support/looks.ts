@@ -1,4 +1,4 @@
-/** How views are looked at: on phone and desktop, by day and by night, enlarged four times, with the browser's own colours. */
+/** Checks of a view's look: on phone and desktop, in light and dark mode, at 400 % zoom, and in forced colours. */
 import type { Frame, Page } from "@playwright/test";
 import { expect } from "@playwright/test";
 import { join } from "node:path";
@@ -7,15 +7,18 @@ import { repository } from "./run.ts";
 
 const screens = process.env["RECORDBRIDGE_UI_SCREENS"] ?? join(repository, "build/ui-screens");
 
-/** Whether each device and each scheme of colours is seen once, and no picture kept: what decides whether work lands needs no more. */
+/** In brief mode each device and colour scheme is checked once and no picture is kept, which is enough for continuous integration. */
 const isBrief = process.env["RECORDBRIDGE_LOOKS"] === "brief";
 
 const DEVICES = { phone: { width: 375, height: 812 }, desktop: { width: 1280, height: 860 } } as const;
 
-/** What 1280 × 1024 px enlarged four times leave (WCAG 1.4.10). */
+/** The viewport of 1280 × 1024 px at 400 % zoom (WCAG 1.4.10). */
 const ENLARGED = { width: 320, height: 256 };
 
-/** Runs in a page: words that leave their place, and pages that leave theirs. A field's own text may be longer than it, and code may be scrolled. */
+/**
+ * Runs in a page: returns text that overflows its element, and pages that overflow their viewport. Input values may
+ * overflow, and code may scroll.
+ */
 function cutOff(): string[] {
   const { scrollWidth } = document.documentElement;
   const page = scrollWidth > innerWidth ? [`the page: ${scrollWidth} of ${innerWidth} px`] : [];
@@ -24,16 +27,16 @@ function cutOff(): string[] {
   return [...page, ...cut.map((one) => one.outerHTML)];
 }
 
-/** Runs in a page whose colours are the browser's: what has no edge there, and cannot be told from text. */
+/** Runs in a page with forced colours: returns elements without a border. */
 function edgeless(): string[] {
   const all = [...document.querySelectorAll<HTMLElement>(".button, input:not([type=checkbox]), select, textarea, .notice")];
   return all.filter((one) => getComputedStyle(one).borderTopWidth === "0px").map((one) => one.outerHTML);
 }
 
-/** Runs in a page: what moves although it should not. */
+/** Runs in a page: counts running animations. */
 const moving = (): number => document.getAnimations().filter((one) => Number(one.effect?.getComputedTiming().duration) > 1).length;
 
-/** The page of ours that is shown: in a frame, or alone. */
+/** Returns the widget's page, in a frame or alone. */
 function ours(page: Page): Frame {
   return page.frames().find((one) => one.url().includes("/widget/embed")) ?? page.mainFrame();
 }
@@ -43,7 +46,7 @@ interface Form {
   media: { colorScheme: "light" | "dark"; reducedMotion: "reduce"; forcedColors: "none" | "active" };
 }
 
-/** Gives the page a form. A frame in another process hears of it later than its page. */
+/** Sets the page's size and media features. A frame in another process is updated later than its page. */
 async function dress(page: Page, { size, media }: Form): Promise<void> {
   await page.setViewportSize(size);
   await page.emulateMedia(media);
@@ -56,18 +59,18 @@ async function dress(page: Page, { size, media }: Form): Promise<void> {
   await Promise.all([page.evaluate(painted), ours(page).evaluate(painted)]);
 }
 
-/** Runs in a page: ends when two frames have been painted, the first of which may be that of before. */
+/** Runs in a page: waits for two painted frames, because the first may still be outdated. */
 const painted = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())));
 
 async function keep(page: Page, name: string): Promise<void> {
   if (isBrief) {
     return;
   }
-  const fullPage = !page.url().includes("/widget/") && page.frames().length === 1; // a frame has no more than its window
+  const fullPage = !page.url().includes("/widget/") && page.frames().length === 1; // a frame's content can't exceed its window
   await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled", fullPage });
 }
 
-/** Judges and keeps what is shown, as name; in every form that a patient may have it. */
+/** Checks the current view in every form factor, and keeps pictures under name. */
 export async function look(page: Page, name: string, lang: string): Promise<void> {
   for (const [device, size] of Object.entries(DEVICES)) {
     for (const colorScheme of ["light", "dark"] as const) {
@@ -89,10 +92,10 @@ export async function look(page: Page, name: string, lang: string): Promise<void
   expect.soft(await ours(page).evaluate(edgeless), `${form} has edges`).toEqual([]);
   expect.soft(await ours(page).evaluate(moving), `${form} stands still`).toBe(0);
   await dress(page, { ...enlarged, media: { ...enlarged.media, forcedColors: "none" } });
-  await page.screenshot(); // which waits for what is composed: until a frame is part of that, a click on it is lost to the page around it
+  await page.screenshot(); // waits for composition: until then, a click on a frame goes to the page around it
 }
 
-/** How much moves for those who have not asked for less. */
+/** Returns the number of animations without reduced motion. */
 export async function motion(page: Page): Promise<number> {
   await page.emulateMedia({ reducedMotion: "no-preference" });
   return ours(page).evaluate(moving);

@@ -1,4 +1,4 @@
-/** A patient: what they read, press and type, in our pages and at the hospital's. Everything is found by the words and roles that are shown. */
+/** A patient who reads, clicks and types, on our pages and the hospital's. Elements are found by visible text and role. */
 import { randomUUID } from "node:crypto";
 import { expect } from "@playwright/test";
 import type { FrameLocator, Locator, Page } from "@playwright/test";
@@ -12,19 +12,19 @@ import type { Run } from "./run.ts";
 export const english = language("en", en);
 export const spanish = language("es", es);
 
-/** A patient of the sandbox, as its sign-in page names them. */
+/** A sandbox patient, as its sign-in page names them. */
 export const PERSONA = /Maple/;
 
-/** An address that nobody has used: a mailbox gets a few codes an hour, and none soon after another. */
+/** Returns a new email address: a mailbox gets only a few codes per hour. */
 export const newEmail = (): string => `ada.maple-${randomUUID()}@mail.example`;
 
-/** The words of a text, whatever is put into it. */
+/** Returns a pattern for a text with any values. */
 export function pattern<W extends string>(lang: Language<W>, word: W): RegExp {
   const escaped = lang.parts(word).map((part, i) => (i % 2 === 0 ? part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") : ".*"));
   return new RegExp(`^\\s*${escaped.join("")}\\s*$`);
 }
 
-/** The last six digits that were sent to an address, out of the local mailbox. */
+/** Returns the last six-digit code sent to an address, from the local mailbox. */
 export async function mailedCode(run: Run, email: string): Promise<string> {
   let code: string | undefined;
   await expect
@@ -39,7 +39,7 @@ export async function mailedCode(run: Run, email: string): Promise<string> {
   return code ?? "";
 }
 
-/** At the sandbox's portal, in whichever window it is. */
+/** The sandbox's portal, in any window. */
 export class Portal {
   readonly page: Page;
 
@@ -60,7 +60,7 @@ export class Portal {
     await this.page.getByRole("link", { name: "Deny" }).click();
   }
 
-  /** Loads a page anew that did not come. While the browser still puts up its own instead, it takes no notice of being asked to. */
+  /** Reloads a page that failed to load. The browser ignores a reload while it still shows its own error page. */
   async again(): Promise<void> {
     const isLost = (): boolean => this.page.url().startsWith("chrome-error:");
     await expect.poll(isLost).toBe(true);
@@ -75,7 +75,7 @@ export class Portal {
   }
 }
 
-/** In our pages. where is the frame in a customer's page, or the hosted page itself. */
+/** A patient on our pages. where is the frame in a customer's page, or the hosted page itself. */
 export class Patient<W extends string = Word> {
   readonly page: Page;
   readonly where: FrameLocator | Page;
@@ -99,7 +99,7 @@ export class Patient<W extends string = Word> {
     return this.where.getByLabel(pattern(this.lang, word));
   }
 
-  /** Presses the element's own button. */
+  /** Clicks the element's own button. */
   async open(): Promise<void> {
     await this.page.locator("svc-widget-element").first().getByRole("button").first().click();
   }
@@ -109,13 +109,13 @@ export class Patient<W extends string = Word> {
   }
 
   /**
-   * Presses a button as often as it is offered, until the goal is reached. To try again is offered beside a goal, too, which has been there since before
-   * what has just failed, and would not lead on.
+   * Clicks a button as long as it is offered, until the goal is reached. A retry button next to a goal belongs to an
+   * earlier failure and leads nowhere.
    */
   async press(goal: () => Promise<boolean>, word: W | Word = "try_again"): Promise<void> {
     const button = this.button(word).first();
     await expect(async () => {
-      if (await button.isVisible()) await button.click({ timeout: 5_000 }); // it may go away under the hand
+      if (await button.isVisible()) await button.click({ timeout: 5_000 }); // it may disappear during the click
       expect(await goal()).toBe(true);
       if (word === "try_again") expect(await button.isVisible()).toBe(false);
     }).toPass();
@@ -135,7 +135,7 @@ export class Patient<W extends string = Word> {
     await this.sees("search_title");
   }
 
-  /** On the hosted page, until the search. */
+  /** Leads through the hosted page to the search. */
   async arrive(run: Run): Promise<void> {
     await this.agree();
     await this.proveEmail(run);
@@ -147,12 +147,12 @@ export class Patient<W extends string = Word> {
 
   async pick(name: string = SANDBOX): Promise<void> {
     await this.find(name);
-    await expect(this.where.locator("[aria-busy=true]")).toHaveCount(0); // what was found before goes away under the hand
+    await expect(this.where.locator("[aria-busy=true]")).toHaveCount(0); // old results disappear during the click
     await this.where.getByRole("button", { name }).first().click();
     await expect(this.button("go")).toBeEnabled();
   }
 
-  /** Leaves for the portal, which opens in a window of its own, by one click. */
+  /** Clicks once to open the portal in its own window. */
   async leave(button: Word = "go"): Promise<Portal> {
     const opening = this.page.context().waitForEvent("page");
     await this.button(button).click();

@@ -1,7 +1,7 @@
-/** The portal's redirects back to us, as something that a test can catch. */
+/** Makes the portal's redirects to the service interceptable. */
 import type { BrowserContext } from "@playwright/test";
 
-/** The portal leads back by a page in place of a redirect, in which no test can catch what is asked for. */
+/** The portal returns by a page instead of a redirect, because tests can't intercept redirected requests. */
 export async function withoutRedirects(context: BrowserContext): Promise<void> {
   await context.route("**/sandbox/oauth/**", async (route) => {
     const response = await route.fetch({ maxRedirects: 0 });

@@ -1,4 +1,4 @@
-/** The service under test: the one that setup.ts has started, by its run file (README.md, "What make run shows"). */
+/** The service under test, started by setup.ts, described by its run file (README.md, "What make run shows"). */
 import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export interface Run {
   organisations: Organisation[];
 }
 
-/** Where setup.ts says which run file it is. */
+/** The environment variable with the path of the run file. */
 export const VARIABLE = "RECORDBRIDGE_UI_RUN";
 
 export function readRun(file = process.env[VARIABLE]): Run {
@@ -42,20 +42,20 @@ export function operate(...words: string[]): unknown {
   return parsed(execFileSync(program, worded(words), { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }));
 }
 
-/** Does the same for commands that ask a server of this process, which meanwhile responds. */
+/** Does the same without blocking, for commands that call a server in this process. */
 export async function operateBeside(...words: string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)(program, worded(words));
   return parsed(stdout);
 }
 
-/** The organisation whose credential the tests use, in test mode. */
+/** The organisation whose test credential is used. */
 export function customer(run: Run): Organisation {
   const found = run.organisations.find((one) => one.mode === "test");
   if (found === undefined) throw new Error("the run file has no credential in test mode");
   return found;
 }
 
-/** An institution whose portal misbehaves as these switches of the sandbox say. */
+/** Institutions whose portals misbehave by sandbox switches. */
 export interface Institution {
   name: string;
   switches: string;

@@ -1,4 +1,4 @@
-/** TEFCA mode in a customer's page, with a service that answers what a test wants. The whole of it, with our own, is in real.spec.ts. */
+/** TEFCA mode on a customer's page, with a stand-in service. real.spec.ts covers the real one. */
 import type { Page } from "@playwright/test";
 import schema from "../../sdk/events.schema.json" with { type: "json" };
 import { isValid } from "../../sdk/test/validate.ts";
@@ -24,13 +24,13 @@ async function arrive(page: Page, run: Run, host: Host, more: Record<string, str
   return patient;
 }
 
-/** What the page has heard is what the schema says, and nothing of it is a failure. */
+/** Asserts that the page's events match the schema and contain no failure. */
 async function judge(page: Page): Promise<void> {
   for (const event of await heard(page)) expect(isValid(event, schema), JSON.stringify(event)).toBe(true);
   expect(await heardTypes(page)).not.toContain("patient.connection_failed");
 }
 
-test("one identity check, two places of three: the page hears of each and of both at the end", async ({ page, context, run, host }) => {
+test("one identity check connects two places, each reported and both in widget.complete", async ({ page, context, run, host }) => {
   const asked: string[] = [];
   context.on("request", (request) => asked.push(request.url()));
   const patient = await arrive(page, run, host, { "brand-id": run.sandbox.brand_id });
@@ -57,7 +57,7 @@ test("one identity check, two places of three: the page hears of each and of bot
 });
 
 for (const status of [403, 400] as const) {
-  test(`widget.config_error: TEFCA mode is answered with ${status}`, async ({ page, run, host }) => {
+  test(`widget.config_error is emitted when TEFCA mode returns ${status}`, async ({ page, run, host }) => {
     const warnings: string[] = [];
     page.on("console", (message) => message.type() === "warning" && warnings.push(message.text()));
     await refuse(page, status);
@@ -71,7 +71,7 @@ for (const status of [403, 400] as const) {
   });
 }
 
-test("a blocked window: a button starts the same attempt", async ({ page, context, run, host }) => {
+test("a blocked identity window can be opened by a button for the same attempt", async ({ page, context, run, host }) => {
   await page.addInitScript(() => {
     HTMLFormElement.prototype.submit = () => undefined; // as an extension may do
   });
@@ -86,7 +86,7 @@ test("a blocked window: a button starts the same attempt", async ({ page, contex
   await patient.sees("tefca_found_one");
 });
 
-test("a window that is closed is told once, opened again by one click, and asked about on the way out", async ({ page, run, host }) => {
+test("a closed identity window is reported once, reopens by one click and guards closing", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.next();
   const window = await patient.toIdentity();
@@ -105,7 +105,7 @@ test("a window that is closed is told once, opened again by one click, and asked
   await judge(page);
 });
 
-test("what TEFCA mode needs is lost once, and so is each of its requests", async ({ page, run, host }) => {
+test("TEFCA mode survives the loss of its chunk and of each request", async ({ page, run, host }) => {
   const patient = new TefcaPatient(page, english, new CannedTefca());
   patient.canned.providers = patient.canned.providers.slice(0, 1);
   await patient.canned.serve(page, run.base_url);
@@ -132,7 +132,7 @@ test("what TEFCA mode needs is lost once, and so is each of its requests", async
   await judge(page);
 });
 
-test("the frame loaded anew begins anew, and asks for nothing of before", async ({ page, run, host }) => {
+test("a reloaded frame starts over without earlier state", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.next();
   await patient.verify(standing("located", place(0)));
@@ -143,7 +143,7 @@ test("the frame loaded anew begins anew, and asks for nothing of before", async 
   await expect(patient.button("tefca_go")).toBeEnabled();
 });
 
-test("with the keyboard alone, and each view's heading has the focus", async ({ page, context, run, host }) => {
+test("TEFCA mode works with the keyboard alone and focuses each heading", async ({ page, context, run, host }) => {
   const patient = await arrive(page, run, host);
   const ours = page.frames().find((one) => one.url().includes("/widget/embed"));
   const tabTo = async (name: RegExp): Promise<void> => {
@@ -167,7 +167,7 @@ test("with the keyboard alone, and each view's heading has the focus", async ({ 
   await (await opening).close();
   await patient.stands(standing("locating", place(0)));
   await expect(patient.heading("tefca_locating_title")).toBeFocused();
-  await expect(patient.where.locator("[role=status].hidden")).toHaveText("1 place has answered so far");
+  await expect(patient.where.locator("[role=status].hidden")).toHaveText("1 place has responded so far");
   await patient.stands(standing("located", place(0), place(1)));
   await expect(patient.heading("tefca_found_other")).toBeFocused();
   await tabTo(/Connect$/);
@@ -190,7 +190,7 @@ test("with the keyboard alone, and each view's heading has the focus", async ({ 
   expect(await heardTypes(page)).toEqual(["patient.connection_pending", "patient.connection_success", "widget.complete", "widget.close"]);
 });
 
-test("the patient changes the language, and TEFCA mode's words come with it", async ({ page, run, host }) => {
+test("switching the language loads TEFCA mode's words", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.button("language").click();
   const inSpanish = new TefcaPatient(page, spanish, patient.canned);
@@ -201,7 +201,7 @@ test("the patient changes the language, and TEFCA mode's words come with it", as
   await patient.sees("tefca_ready_title");
 });
 
-test("an ordinary element loads nothing of TEFCA mode", async ({ page, run, host }) => {
+test("an element without tefca-mode loads no TEFCA chunk", async ({ page, run, host }) => {
   const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url()));
   await visit(page, run, host, { attributes: { "search-only": "", "tefca-mode": "false" } });
@@ -211,7 +211,7 @@ test("an ordinary element loads nothing of TEFCA mode", async ({ page, run, host
   expect(asked.filter((address) => address.includes("tefca"))).toEqual([]);
 });
 
-test("who is found nowhere can search for a hospital, and connects there", async ({ page, run, host }) => {
+test("a patient without matches can search and connect", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.next();
   await patient.verify(standing("located"));
@@ -220,7 +220,7 @@ test("who is found nowhere can search for a hospital, and connects there", async
   await expect(patient.where.getByRole("button", { name: "Back" })).toBeHidden();
 });
 
-test("a failure is told in words, and what failed is tried again", async ({ page, run, host }) => {
+test("failed places show their reason and can be retried", async ({ page, run, host }) => {
   const patient = await arrive(page, run, host);
   await patient.next();
   await patient.verify(standing("located", place(0)));

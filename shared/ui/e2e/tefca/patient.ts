@@ -1,4 +1,4 @@
-/** A patient in TEFCA mode, who reads its words beside those of all. */
+/** A patient in TEFCA mode, with its additional words. */
 import type { Locator, Page } from "@playwright/test";
 import type { Standing } from "../../embed/api/records.ts";
 import { language, type Language } from "../../kit/words/language.ts";
@@ -23,12 +23,12 @@ export class TefcaPatient extends Patient<Words> {
     this.canned = canned;
   }
 
-  /** Past the introduction, whether there is something to agree to or not. */
+  /** Passes the introduction, with or without terms. */
   async next(): Promise<void> {
     await this.button("agree").or(this.button("continue")).click();
   }
 
-  /** Shows whose address it is. */
+  /** Confirms an email address. */
   async confirm(run: Run, email = newEmail()): Promise<void> {
     await this.field("email").fill(email);
     await this.button("email_send").click();
@@ -36,27 +36,27 @@ export class TefcaPatient extends Patient<Words> {
     await this.button("continue").click();
   }
 
-  /** To the window of the identity check, by one click. */
+  /** Clicks once to open the identity check's window. */
   async toWindow(): Promise<Page> {
     const opening = this.page.context().waitForEvent("page");
     await this.button("tefca_go").click();
     return opening;
   }
 
-  /** Leaves for the canned page of the identity check, and returns once it has sent its message. */
+  /** Starts the canned identity check, and returns once its page has sent its message. */
   async toIdentity(): Promise<Page> {
     const window = await this.toWindow();
     await window.waitForURL(/\/identity\/start$/);
     return window;
   }
 
-  /** What the server says next is asked for at once, as when the patient comes back to the page. */
+  /** Polls the server's next state immediately, as when the patient returns to the page. */
   async stands(standing: Standing): Promise<void> {
     this.canned.standing = standing;
     await this.page.frames().at(-1)?.evaluate(() => dispatchEvent(new Event("focus")));
   }
 
-  /** Through the window of the identity check, to what comes of it. */
+  /** Passes the identity check's window, up to its result. */
   async verify(standing: Standing): Promise<void> {
     this.canned.standing = { status: "created", facilities: [] };
     await expect(this.button("tefca_go")).toBeEnabled();
@@ -69,7 +69,7 @@ export class TefcaPatient extends Patient<Words> {
     await this.where.getByRole("checkbox", { name }).check();
   }
 
-  /** The button that connects what is chosen, however many that is. */
+  /** Returns the button that connects the chosen places. */
   get connecting(): Locator {
     return this.button("tefca_connect").or(this.button("tefca_connect_one")).or(this.button("tefca_connect_other"));
   }

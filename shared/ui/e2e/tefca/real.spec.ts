@@ -1,6 +1,6 @@
 /**
- * TEFCA mode as it is: the service's own endpoints, the simulated identity provider and the simulated network. The customer's page is on another site
- * (clinic.localhost), and the browser is as in a private window: it has no cookie of anybody, and keeps none of a frame.
+ * TEFCA mode with the real endpoints, the simulated identity provider and the simulated network. The customer's page is
+ * on another site (clinic.localhost), and the browser blocks third-party cookies, as in a private window.
  */
 import type { Page } from "@playwright/test";
 import schema from "../../sdk/events.schema.json" with { type: "json" };
@@ -14,16 +14,16 @@ import type { Run } from "../support/run.ts";
 import { expect, test } from "../support/test.ts";
 import { english, TefcaPatient } from "./patient.ts";
 
-/** Some facilities answer late, and some never, for which the network waits. */
+/** Some facilities respond late or never, and the network waits for them. */
 const PATIENCE = { timeout: 120_000 };
 
-/** Whose records several facilities have (shared/tefca/people). */
+/** A person with records at several facilities (shared/tefca/people). */
 const PERSON = "Maple Aster";
 
-/** To where the simulated provider asks who the patient is. */
+/** Leads to the simulated provider's sign-in page. */
 async function toProvider(page: Page, run: Run, host: Host): Promise<{ patient: TefcaPatient; window: Page }> {
   await visit(page, run, host, { attributes: { "tefca-mode": "", "external-id": "visit-9", "external-state": "s-9" } });
-  const patient = new TefcaPatient(page, english, new CannedTefca()); // of which nothing is served
+  const patient = new TefcaPatient(page, english, new CannedTefca()); // nothing is served there
   await patient.open();
   await patient.next();
   await patient.confirm(run);
@@ -34,7 +34,7 @@ async function toProvider(page: Page, run: Run, host: Host): Promise<{ patient: 
   return { patient, window: await patient.toWindow() };
 }
 
-/** All that the network has found is chosen and connected. */
+/** Chooses and connects everything that was found. */
 async function connect(page: Page, run: Run, host: Host): Promise<Connection[]> {
   const { patient, window } = await toProvider(page, run, host);
   await window.getByRole("link", { name: PERSON }).click();
@@ -52,7 +52,7 @@ async function connect(page: Page, run: Run, host: Host): Promise<Connection[]> 
   return complete?.event_type === "widget.complete" ? complete.data : [];
 }
 
-test("the browser of these tests keeps no cookie of a frame", async ({ page, host }) => {
+test("the test browser blocks third-party cookies", async ({ page, host }) => {
   const inner = host.publish({ site: "inner", body: "<p>inner</p>", headers: { "set-cookie": "seen=1; SameSite=None; Secure" } });
   await page.goto(host.publish({ site: "outer", body: `<iframe src="${inner}"></iframe>` }));
   const frame = page.frames().find((one) => one.url() === inner);
@@ -61,7 +61,7 @@ test("the browser of these tests keeps no cookie of a frame", async ({ page, hos
   expect(await page.evaluate(() => document.cookie)).toBe("seen=1");
 });
 
-test("from the identity check to the connections, and once more: each facility has one connection", async ({ page, run, host }) => {
+test("repeating the identity check keeps one connection per facility", async ({ page, run, host }) => {
   test.setTimeout(480_000);
   const first = await connect(page, run, host);
   expect(first.length).toBeGreaterThan(1);
@@ -74,7 +74,7 @@ test("from the identity check to the connections, and once more: each facility h
   expect(pairs(second)).toEqual(pairs(first));
 });
 
-test("who declines at the provider reads that nothing was shared, and can try again", async ({ page, run, host }) => {
+test("a patient who declines at the provider sees that nothing was shared and can retry", async ({ page, run, host }) => {
   const { patient, window } = await toProvider(page, run, host);
   await window.getByRole("link", { name: "Decline and go back" }).click();
   await patient.sees("declined_title");

@@ -1,4 +1,4 @@
-/** Every view of TEFCA mode, in English and Spanish, as journeys/views.spec.ts looks at those of the ordinary way. */
+/** Every view of TEFCA mode in English and Spanish, as in journeys/views.spec.ts. */
 import type { Page } from "@playwright/test";
 import type { Standing } from "../../embed/api/records.ts";
 import { look } from "../support/looks.ts";
@@ -26,7 +26,7 @@ for (const lang of [english, spanish]) {
   test.describe(`in ${lang.lang}`, () => {
     test.use({ locale: `${lang.lang}-US` });
 
-    test("from the introduction to what is connected", async ({ page, run, host }) => {
+    test("every view up to the summary is accessible", async ({ page, run, host }) => {
       test.setTimeout(900_000);
       const patient = await looker(page, run, host, lang);
       await patient.sees("tefca_intro_title");
@@ -47,7 +47,7 @@ for (const lang of [english, spanish]) {
       await chosen(patient);
     });
 
-    test("what goes wrong", async ({ page, run, host }) => {
+    test("failure views are accessible", async ({ page, run, host }) => {
       test.setTimeout(900_000);
       const patient = await looker(page, run, host, lang, { "search-only": "" });
       patient.canned.providers = patient.canned.providers.slice(0, 1);

@@ -4,7 +4,7 @@ import { api } from "./api.ts";
 
 const signal = new AbortController().signal;
 
-/** The service, answering each request in turn. */
+/** A stand-in service that returns the given responses in order. */
 function service(...answers: [status: number, body: unknown, headers?: Record<string, string>][]) {
   const requests: { url: string; init: RequestInit }[] = [];
   const fake: typeof fetch = async (url, init = {}) => {
@@ -15,7 +15,7 @@ function service(...answers: [status: number, body: unknown, headers?: Record<st
   return { requests, api: api({ baseUrl: "https://svc.example/v1", publicId: "public_test_1", lang: () => "es", requestKey: "k-1", fetch: fake }) };
 }
 
-test("no request carries a cookie, a referrer or anything personal in its address", async () => {
+test("requests send no cookie, no referrer and no personal data in the URL", async () => {
   const { requests, api } = service([200, { success: true, data: { verification_id: "v", resend_after: "" } }]);
   await api.codes({ email: "mona@example.com" }, signal);
   const [request] = requests;
@@ -25,14 +25,14 @@ test("no request carries a cookie, a referrer or anything personal in its addres
   assert.equal(request?.init.body, '{"email":"mona@example.com","lang":"es"}');
 });
 
-test("an attempt is asked after with its token as the bearer's, never in the address", async () => {
+test("polling sends the attempt token as a bearer token, not in the URL", async () => {
   const { requests, api } = service([200, { success: true, data: { status: "open" } }]);
   await api.progress({ id: "a/1", token: "secret" }, signal);
   assert.equal(requests[0]?.url, "https://svc.example/v1/bridge/attempts/a%2F1?public_id=public_test_1");
   assert.deepEqual(requests[0]?.init.headers, { Authorization: "Bearer secret" });
 });
 
-test("both forms say which visit they are of, so that one that arrives twice counts once", async () => {
+test("both forms send a request key, so that duplicates count once", async () => {
   const { requests, api } = service([200, { success: true }], [200, { success: true }]);
   await api.missing({ email: "e", name: "n" }, signal);
   await api.support({ email: "e", name: "n", subject: "s", body: "b" }, signal);
@@ -40,7 +40,7 @@ test("both forms say which visit they are of, so that one that arrives twice cou
   assert.equal(requests.length, 2);
 });
 
-test("every answer that is none has its kind, and the request id for support", async () => {
+test("each failed response has a kind and a request ID", async () => {
   const kinds = { 400: "refused", 401: "foreign", 404: "lost", 409: "taken", 413: "refused", 429: "limited", 500: "unavailable", 503: "unavailable", 504: "unavailable" };
   for (const [status, kind] of Object.entries(kinds)) {
     const { api } = service([Number(status), { success: false, error: "svc_x", error_description: "It.", request_id: "r" }, { "Retry-After": "7" }]);
@@ -49,13 +49,13 @@ test("every answer that is none has its kind, and the request id for support", a
   }
 });
 
-test("a live public id without live mode is a misconfiguration, as an unknown one", async () => {
+test("a live public ID without live mode is a configuration error", async () => {
   const closed = { success: false, error: "svc_live_access_required", error_description: "It.", request_id: "r" };
   const answer = await service([403, closed]).api.missing({ email: "e", name: "n" }, signal);
   assert.equal(!answer.ok && answer.failure.kind, "foreign");
 });
 
-test("a page instead of an answer, and no answer, are failures like others", async () => {
+test("an HTML response and a missing response are failures", async () => {
   const proxy = await service([502, "<h1>Bad gateway</h1>"]).api.missing({ email: "e", name: "n" }, signal);
   assert.equal(!proxy.ok && proxy.failure.kind, "unavailable");
   const login = await service([200, "<h1>Hotel network</h1>"]).api.missing({ email: "e", name: "n" }, signal);
@@ -65,14 +65,14 @@ test("a page instead of an answer, and no answer, are failures like others", asy
   assert.equal(!nothing.ok && nothing.failure.kind, "network");
 });
 
-test("of several endpoints the one that works best is taken", async () => {
+test("the healthiest of several endpoints is used", async () => {
   const endpoint = (id: string, state: string, status = "active") => [200, { success: true, data: { id, name: id, status, platform_type: "sandbox", health: { state } } }] as [number, unknown];
   const { api } = service(endpoint("down", "down"), endpoint("gone", "ok", "suspended"), endpoint("fine", "unknown"), endpoint("weak", "degraded"));
   const answer = await api.endpoint({ ids: ["1", "2", "3", "4"] }, signal);
   assert.equal(answer.ok && answer.data.id, "fine");
 });
 
-test("searchAfter goes out as it came", async () => {
+test("searchAfter is sent unchanged", async () => {
   const { requests, api } = service([200, { success: true, data: { hits: { total: { value: 0 }, hits: [] } } }]);
   await api.search({ query: "alder", state: "NY", zip: "12203", after: [7.25, "alder", 3, "id"] }, signal);
   const sent = { query: "alder", searchAfter: [7.25, "alder", 3, "id"], locations: ["NY"], sortBy: "location", sortByOpts: { locationZipcodes: ["12203"] } };

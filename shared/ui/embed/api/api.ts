@@ -1,10 +1,10 @@
-/** Asks the service (docs/openapi.yaml). Every question ends in an answer: nothing here throws. */
+/** Client of the service (docs/openapi.yaml). Every call resolves to an answer; none throws. */
 import type { Connection } from "../../kit/protocol.ts";
 import { bestEndpoint, hits, institution } from "./catalog.ts";
 import type { Answer, AttemptError, Calls, PreparedAttempt, Standing } from "./records.ts";
 import { send, type Fetch, type Service } from "./request.ts";
 
-/** Every question of records.ts. signal ends it; the answer is then nobody's. */
+/** The calls of records.ts. signal aborts a call, whose answer is then ignored. */
 export type Api = { [K in keyof Calls]: (ask: Calls[K]["ask"], signal: AbortSignal) => Promise<Answer<Calls[K]["data"]>> };
 
 export function api(service: Service): Api {

@@ -1,8 +1,8 @@
-/** Reads the catalogue: what a search finds, and what is known of an institution by one of its ids. */
+/** Reads the catalogue: search results, and institutions by ID. */
 import type { Answer, Calls, Endpoint, Health, Hits, Institution, Location, Portal } from "./records.ts";
 import type { Fetch } from "./request.ts";
 
-/** More are not looked at: a patient waits, and each is a request. */
+/** The limit of requests: a patient is waiting. */
 const maxRecords = 8;
 
 interface Source {
@@ -50,7 +50,7 @@ function record<T>(ask: Fetch, query: Record<string, string>): Promise<Answer<T>
   return ask<T>({ path: "/bridge/catalog", query });
 }
 
-/** What the page names, from the widest to the narrowest: a brand with its portals, one portal of it, one endpoint. */
+/** Loads what the page names: a brand with its portals, one portal, or one endpoint. */
 export async function institution(ask: Fetch, ids: Calls["institution"]["ask"]): Promise<Answer<Institution>> {
   const { brandId, portalId, endpointId } = ids;
   if (brandId) {
@@ -82,7 +82,7 @@ function plain(name: string): Institution {
 
 const order: Health[] = ["ok", "unknown", "degraded", "down"];
 
-/** The endpoint that works best; suspended ones last, since connecting there is refused. */
+/** Returns the healthiest endpoint. Suspended ones come last, because connecting to them is rejected. */
 export async function bestEndpoint(ask: Fetch, ids: string[]): Promise<Answer<Endpoint>> {
   const answers = await Promise.all(ids.slice(0, maxRecords).map((id) => record<EndpointRecord>(ask, { endpoint_id: id })));
   const found = answers.flatMap((answer) => (answer.ok ? [answer.data] : []));

@@ -1,4 +1,4 @@
-/** What the service answers with (docs/openapi.yaml), as far as the application reads it. Types alone. */
+/** Shapes of the service's responses (docs/openapi.yaml), as far as the application reads them. Types only. */
 import type { Connection } from "../../kit/protocol.ts";
 
 export type Health = "ok" | "degraded" | "down" | "unknown";
@@ -15,12 +15,12 @@ export interface Portal {
   logo_uri: string;
   description: string;
   endpoint_ids: string[];
-  hosts?: string[]; // where its servers are, if the institution has several portals
+  hosts?: string[]; // server hosts, if the institution has several portals
 }
 
-/** An institution, however it was found: a hit of a search, a brand, a portal or an endpoint by its id. */
+/** An institution from a search result, or from a brand, portal or endpoint ID. */
 export interface Institution {
-  id: string; // empty where only a portal or endpoint is known
+  id: string; // empty if only a portal or endpoint is known
   name: string;
   logo: string;
   website: string;
@@ -29,7 +29,7 @@ export interface Institution {
   health: Health;
   platformType: string | undefined;
   portals: Portal[];
-  endpointId: string | undefined; // where only this was asked for
+  endpointId: string | undefined; // if only this endpoint was requested
 }
 
 export interface Hit extends Institution {
@@ -71,7 +71,7 @@ export interface Progress {
   error?: AttemptError;
 }
 
-/** Who can prove to the network of TEFCA mode whose records are asked for. */
+/** An identity provider of TEFCA mode. */
 export interface IdentityProvider {
   id: string;
   name: string;
@@ -84,27 +84,27 @@ export interface PreparedIdentity {
   start_value: string;
 }
 
-/** An organisation of the network, with what it has said of the patient and what came of connecting it. */
+/** An organisation of the network, with its match and its connection. */
 export interface Facility {
   tefca_directory_id: string;
   name: string;
   city: string;
   state: string; // two letters
-  match: "found" | "ambiguous" | "unanswered"; // only what was found can be connected
+  match: "found" | "ambiguous" | "unanswered"; // only found places can be connected
   outcome?: "connecting" | "connected" | "failed";
-  reason?: "refused" | "unavailable" | "too_large" | "invalid_content" | "other_person" | "identity_expired" | "internal"; // of what failed
-  connection?: Connection; // of what is connected
+  reason?: "refused" | "unavailable" | "too_large" | "invalid_content" | "other_person" | "identity_expired" | "internal"; // if failed
+  connection?: Connection; // if connected
 }
 
-/** How an attempt of TEFCA mode stands. */
+/** The status of a TEFCA attempt. */
 export interface Standing {
   status: "created" | "open" | "locating" | "located" | "authorizing" | "failed" | "expired";
-  identity_expires_at?: string; // not there where the network cannot be asked any more
+  identity_expires_at?: string; // absent once the network can't be queried any more
   facilities: Facility[];
   error?: AttemptError;
 }
 
-/** Why an answer is not the one that was hoped for. */
+/** Why a call failed. */
 export interface Failure {
   /**
    * network: nothing came back; limited: too often; refused: the request is wrong; foreign: the public id is not known;
@@ -119,13 +119,13 @@ export interface Failure {
 
 export type Answer<T> = { ok: true; data: T } | { ok: false; failure: Failure };
 
-/** Who asks the organisation for something, and the proof that the address is theirs. */
+/** The patient's details on a form, with the proof of their email address. */
 interface Asker {
   email: string;
   email_token?: string | undefined;
 }
 
-/** Every question that the application asks, and what it is answered with. */
+/** Every call of the application, with its parameters and its result. */
 export interface Calls {
   search: {
     ask: { query: string; state: string; zip: string; after?: (string | number)[] | undefined };
@@ -163,6 +163,6 @@ export interface Calls {
 
 export type CallName = keyof Calls;
 
-/** A question, and the question with its answer. */
+/** A call, and a call with its answer. */
 export type Ask = { [K in CallName]: { call: K; ask: Calls[K]["ask"] } }[CallName];
 export type Answered = { [K in CallName]: { call: K; ask: Calls[K]["ask"]; answer: Answer<Calls[K]["data"]> } }[CallName];

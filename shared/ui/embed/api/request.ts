@@ -1,10 +1,10 @@
 /** Sends one request to the service and reads the envelope of its response (docs/openapi.yaml). */
 import type { Answer, Failure } from "./records.ts";
 
-/** Longer than the service waits for a portal. In milliseconds. */
+/** Longer than the service waits for a portal, in milliseconds. */
 const patience = 25_000;
 
-/** Reaches the service. fetch is the browser's. */
+/** The connection to the service. fetch is the browser's. */
 export interface Service {
   baseUrl: string;
   publicId: string;
@@ -48,7 +48,7 @@ export async function send<T>(service: Service, { path, query, body, token }: Re
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       signal: limit.signal,
-      credentials: "omit", // no cookie of ours is for scripts, and none may tie a patient's visits together
+      credentials: "omit", // scripts use no cookies, and none may link a patient's visits
       cache: "no-store",
       referrerPolicy: "no-referrer",
     });

@@ -5,7 +5,7 @@ import { Bench, connection, declined, failure } from "../testing/bench.ts";
 const second = 1000;
 const minute = 60 * second;
 
-test("the window opens within the click, with the start value of an attempt that was made before", async () => {
+test("the window opens within the click, with a prepared attempt's start value", async () => {
   const bench = new Bench();
   await bench.toInstitution();
   assert.equal(bench.opened.length, 0);
@@ -14,11 +14,11 @@ test("the window opens within the click, with the start value of an attempt that
   assert.equal(bench.state.view, "waiting");
 });
 
-test("an attempt is asked after every 1.5 s, 3 s after half a minute, 5 s after two minutes, and never after 30 minutes", async () => {
+test("polling slows from 1.5 s to 3 s and 5 s and stops after 30 minutes", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   await bench.pass(60 * minute);
-  const left = 200; // the debounce of the search
+  const left = 200; // the search's debounce
   const times = bench.times("progress").map((at) => at - left);
   assert.deepEqual(times.slice(0, 3), [1500, 3000, 4500]);
   const gaps = times.map((at, i) => [at, at - (times[i - 1] ?? 0)] as const);
@@ -28,7 +28,7 @@ test("an attempt is asked after every 1.5 s, 3 s after half a minute, 5 s after 
   assert.equal(bench.state.ending?.cause, "expired");
 });
 
-test("a nudge asks at once, and once more when an answer is already on its way", async () => {
+test("a nudge polls immediately, and again after a poll in flight", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   const answers: (() => void)[] = [];
@@ -44,7 +44,7 @@ test("a nudge asks at once, and once more when an answer is already on its way",
   assert.equal(bench.state.view, "connected");
 });
 
-test("a nudge during a question that comes to nothing is not forgotten", async () => {
+test("a nudge during a failing poll is kept", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   let answer: () => void = () => undefined;
@@ -60,7 +60,7 @@ test("a nudge during a question that comes to nothing is not forgotten", async (
   assert.equal(bench.state.view, "connected");
 });
 
-test("a window that says it is closed ends nothing, whoever looks", async () => {
+test("a closed window does not end the attempt", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   bench.send({ type: "windows", closed: [id], focused: false });
@@ -75,7 +75,7 @@ test("a window that says it is closed ends nothing, whoever looks", async () => 
   assert.deepEqual(bench.events.map((event) => event.event_type), ["patient.connection_pending", "patient.connection_success"]);
 });
 
-test("a window that the browser never handed out is no closed one", async () => {
+test("a window without a handle does not count as closed", async () => {
   const bench = new Bench();
   bench.how = "unseen";
   const id = await bench.toWaiting();
@@ -86,7 +86,7 @@ test("a window that the browser never handed out is no closed one", async () => 
   assert.equal(bench.state.view, "connected");
 });
 
-test("a window without a handle is seen from when it says whose it is", async () => {
+test("a window without a handle is tracked from its first message", async () => {
   const bench = new Bench();
   bench.how = "unseen";
   const id = await bench.toWaiting();
@@ -99,7 +99,7 @@ test("a window without a handle is seen from when it says whose it is", async ()
   assert.equal(bench.state.attempts.some((a) => a.id === "unknown"), false);
 });
 
-test("a window that is there is shown; one click opens another for one that is gone, of another attempt, since the old address may be used up", async () => {
+test("one click focuses an open window or opens a new attempt for a closed one", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   bench.send({ type: "raise" });
@@ -118,7 +118,7 @@ test("a window that is there is shown; one click opens another for one that is g
   assert.equal(bench.state.view, "connected");
 });
 
-test("a window of which there is no handle is opened again by one click, too, once the patient is back", async () => {
+test("one click reopens a window without a handle when the patient returns", async () => {
   const bench = new Bench();
   bench.how = "unseen";
   await bench.toWaiting();
@@ -132,7 +132,7 @@ test("a window of which there is no handle is opened again by one click, too, on
   assert.match(bench.opened.at(-1) ?? "", /attempt-2$/);
 });
 
-test("an attempt in reserve that cannot be made disturbs nobody: the click asks for it again, and opens the window", async () => {
+test("a failed reserve attempt is created again on click", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   bench.fault = (_, call) => (call === "prepare" ? failure("unavailable") : undefined);
@@ -148,7 +148,7 @@ test("an attempt in reserve that cannot be made disturbs nobody: the click asks 
   assert.equal(bench.state.view, "waiting");
 });
 
-test("a click that comes before the reserve is there opens its window as soon as it is", async () => {
+test("a click before the reserve attempt is ready opens the window once it is", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   bench.send({ type: "windows", closed: [id], focused: true });
@@ -159,7 +159,7 @@ test("a click that comes before the reserve is there opens its window as soon as
   assert.equal(bench.times("prepare").length, 2);
 });
 
-test("a window that is wanted back and cannot be made is said to be, with a way on", async () => {
+test("a window that cannot be reopened shows an error with a next step", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   bench.fault = (_, call) => (call === "prepare" ? failure("network") : undefined);
@@ -175,7 +175,7 @@ test("a window that is wanted back and cannot be made is said to be, with a way 
   assert.equal(bench.opened.length, 2);
 });
 
-test("an attempt in reserve that comes after the end changes nothing", async () => {
+test("a reserve attempt that arrives after the end is ignored", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   const held = bench.answers.prepare;
@@ -190,7 +190,7 @@ test("an attempt in reserve that comes after the end changes nothing", async () 
   assert.equal(bench.state.attempts.length, 0);
 });
 
-test("a reserve that has grown old is not opened", async () => {
+test("a stale reserve attempt is not opened", async () => {
   const bench = new Bench();
   const id = await bench.toWaiting();
   bench.send({ type: "windows", closed: [id], focused: true });
@@ -224,7 +224,7 @@ for (const [what, change, isTold] of [
   });
 }
 
-test("lost networks end nothing: the attempt is asked after on, and at once when the network is back", async () => {
+test("polling survives network loss and resumes immediately when online", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.fault = (_, call) => (call === "progress" ? failure("network") : undefined);
@@ -239,7 +239,7 @@ test("lost networks end nothing: the attempt is asked after on, and at once when
   assert.equal(bench.state.view, "connected");
 });
 
-test("a server that asks for patience is given it", async () => {
+test("polling honours Retry-After", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.fault = (_, call) => (call === "progress" ? failure("limited", { retryAfter: 20 * second }) : undefined);
@@ -247,7 +247,7 @@ test("a server that asks for patience is given it", async () => {
   assert.deepEqual(bench.times("progress").map((at) => at - 200), [1500, 21_500]);
 });
 
-test("an attempt that the server does not know is lost, and the patient can begin again", async () => {
+test("an unknown attempt is lost, and the patient can start again", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.fault = (_, call) => (call === "progress" ? failure("lost") : undefined);
@@ -259,7 +259,7 @@ test("an attempt that the server does not know is lost, and the patient can begi
   assert.equal(bench.opened.length, 2);
 });
 
-test("a sign-in that was cancelled here and finished there still counts", async () => {
+test("a cancelled sign-in that completes in its window still counts", async () => {
   const bench = new Bench();
   const first = await bench.toWaiting();
   bench.send({ type: "cancel" });
@@ -275,7 +275,7 @@ test("a sign-in that was cancelled here and finished there still counts", async 
   assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection, other] }]);
 });
 
-test("an older attempt that fails is told, and does not take the view from the newer one", async () => {
+test("an older attempt's failure is emitted without replacing the newer view", async () => {
   const bench = new Bench();
   const first = await bench.toWaiting();
   bench.send({ type: "cancel" });
@@ -287,7 +287,7 @@ test("an older attempt that fails is told, and does not take the view from the n
   assert.equal(bench.told("patient.connection_failed").length, 1);
 });
 
-test("a connection that is made twice is told once at the end", async () => {
+test("a connection made twice is listed once in widget.complete", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.progress = { status: "done", result: connection };
@@ -299,7 +299,7 @@ test("a connection that is made twice is told once at the end", async () => {
   assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [connection] }]);
 });
 
-test("an attempt that nobody left with is made anew before it ends, and never opened after", async () => {
+test("an unused attempt is replaced before it expires", async () => {
   const bench = new Bench();
   await bench.toInstitution();
   await bench.pass(29 * minute);
@@ -308,7 +308,7 @@ test("an attempt that nobody left with is made anew before it ends, and never op
   assert.match(bench.opened[0] ?? "", /attempt-2$/);
 });
 
-test("a click after a long sleep opens nothing stale: it makes a new attempt", async () => {
+test("a click after a long sleep creates a new attempt", async () => {
   const bench = new Bench();
   await bench.toInstitution();
   bench.sleep(31 * minute);
@@ -319,7 +319,7 @@ test("a click after a long sleep opens nothing stale: it makes a new attempt", a
   assert.match(bench.opened[0] ?? "", /attempt-2$/);
 });
 
-test("an outcome does not take a form away from who is writing in it", async () => {
+test("an outcome leaves an open form in place", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.send({ type: "show", view: "support" });
@@ -332,7 +332,7 @@ test("an outcome does not take a form away from who is writing in it", async () 
   assert.equal(bench.state.view, "connected");
 });
 
-test("what is wrong at the portal shows before any window opens", async () => {
+test("a portal error is shown before any window opens", async () => {
   const bench = new Bench();
   bench.fault = (_, call) => (call === "prepare" ? failure("unavailable", { error: "svc_unavailable" }) : undefined);
   await bench.toInstitution();
@@ -341,7 +341,7 @@ test("what is wrong at the portal shows before any window opens", async () => {
   assert.equal(bench.opened.length, 0);
 });
 
-test("a window of its own makes the attempt that it was given, leaves itself, and can be used once", async () => {
+test("a standalone window creates its given attempt, navigates, and works once", async () => {
   const bench = new Bench({}, "window", { own: { id: "w-1", hash: "h" } });
   await bench.toInstitution();
   assert.equal(bench.times("prepare").length, 0);

@@ -1,4 +1,4 @@
-/** Making an attempt, leaving for the portal, and following what comes of it. The server's answer alone ends an attempt. */
+/** Creates attempts, opens the portal and follows the result. Only the server's response ends an attempt. */
 import type { Answer, AttemptError, Failure, PreparedAttempt, Progress } from "../api/records.ts";
 import type { Connection } from "../../kit/protocol.ts";
 import * as events from "./events.ts";
@@ -10,17 +10,17 @@ export function currentAttempt(s: State): Attempt | undefined {
   return s.attempts.find((a) => a.id === s.current);
 }
 
-/** Whether a sign-in is under way that the patient looks at. */
+/** Reports whether the patient is looking at a sign-in in progress. */
 export function underWay(s: State): boolean {
   return s.view === "waiting" && currentAttempt(s) !== undefined;
 }
 
-/** An attempt that nobody left with is forgotten; the others are followed whatever the patient looks at. */
+/** Forgets an unused attempt; opened ones are followed whichever view is shown. */
 export function forgetUnused(s: State): State {
   return { ...s, attempts: s.attempts.filter((a) => a.leftAt !== undefined), current: undefined };
 }
 
-/** In redirect mode and in a window of its own the attempt is made on leaving: this window leaves itself. */
+/** Redirect mode and standalone windows create the attempt on leaving, because this window navigates. */
 export function prepare(s: State): Next {
   const next: State = { ...forgetUnused(s), reopening: false, trouble: undefined, ending: undefined };
   if (!s.target || s.shell === "page" || s.shell === "window") return [{ ...next, busy: false }];
@@ -67,13 +67,13 @@ export function prepared(s: State, answer: Answer<PreparedAttempt>, now: number)
   return [next, { do: "wait", key: "stale", ms: freshness, then: { type: "stale", id: attempt.id } }, ...name];
 }
 
-/** Only who waits for the window has to hear that it does not come. */
+/** Only a patient who waits for the window is told that it failed. */
 function unspared(s: State, target: Target, failure: Failure): Next {
   const next: State = { ...s, busy: false, reopening: false };
   return s.reopening ? refused({ ...forgetUnused(next), view: "institution" }, target, failure) : [next];
 }
 
-/** The patient can try again at once what may pass by itself; everything else has a view of its own. */
+/** Temporary failures can be retried in place; all others have a view of their own. */
 function refused(s: State, target: Target, failure: Failure): Next {
   if (failure.kind === "network" || failure.kind === "limited") {
     return [{ ...s, trouble: { failure, retry: { type: s.shell === "window" ? "leave" : "prepare" } } }];
@@ -88,7 +88,7 @@ export function stale(s: State, id: string): Next {
   return s.view === "institution" && s.current === id ? prepare(s) : [s];
 }
 
-/** The click. What comes of it is done at once, or the browser takes the window for one that nobody wanted. */
+/** Handles the click. The window must open synchronously, or the browser blocks it. */
 export function leave(s: State, now: number): Next {
   if (s.view !== "institution" || s.busy || !s.target) return [s];
   if (s.shell === "page") return [s, ...asPending(s, s.target), { do: "go", url: departure(s, s.target) }];
@@ -106,12 +106,12 @@ function open(s: State, { id, start }: Attempt, now: number): Next {
   return [next, { do: "unwait", key: "stale" }, { do: "open", id, start }, poll(id, pause(0))];
 }
 
-/** A web view that shows the hosted page is told what a frame's page would be. */
+/** A web view on the hosted page receives the same events as a frame's page. */
 function asPending(s: State, target: Target): Effect[] {
   return [events.pending(s, { target })];
 }
 
-/** Where redirect mode leaves for: connect or reconnect, which prove everything again. */
+/** Returns the URL that redirect mode navigates to: connect or reconnect, which validate everything again. */
 function departure(s: State, target: Target): string {
   const query = new URLSearchParams();
   const members = {
@@ -135,7 +135,7 @@ export function poll(id: string, ms: number): Effect {
   return { do: "wait", key: `poll:${id}`, ms, then: { type: "poll", id } };
 }
 
-/** Asks after an attempt; while an answer is on its way, once more when it is here. */
+/** Polls an attempt; during a poll in flight it schedules another. */
 export function inquire(s: State, id: string): Next {
   const a = s.attempts.find((one) => one.id === id);
   if (!a || a.leftAt === undefined) return [s];
@@ -155,14 +155,14 @@ export function inquireAll(s: State): Next {
   return [state, ...effects];
 }
 
-/** Whether the patient is back here and there is no window to show: it says that it is closed, or the browser has handed out none. */
+/** Reports whether the patient is back and there is no window to show: it reported that it closed, or the browser returned no handle. */
 export function isGone(s: State, a: Attempt | undefined): boolean {
   return a !== undefined && s.focused && (a.how === "seen" ? a.closed : a.status === "open");
 }
 
 /**
- * Brings the portal's window to the front. Where that is gone its start value may be used up: another window needs another attempt. It is there
- * already, or comes soon enough for this click to open the window still; where the browser has forgotten the click, there is the link.
+ * Brings the portal's window to the front. A closed window's start value may be used up, so another window needs
+ * another attempt, prepared already or soon enough for this click; otherwise a link is shown.
  */
 export function raise(s: State, now: number): Next {
   const a = currentAttempt(s);
@@ -173,7 +173,7 @@ export function raise(s: State, now: number): Next {
   return s.target && !s.busy ? [{ ...s, busy: true, reopening: true }, ask(s, s.target)] : [{ ...s, reopening: true }];
 }
 
-/** A window that says it is closed ends nothing; together with a patient who is back here it says that the sign-in has begun. */
+/** Handles a window that reports that it closed. That ends nothing, but together with the patient's return it means that the sign-in has begun. */
 export function windows(s: State, closed: string[], focused: boolean): Next {
   const effects: Effect[] = [];
   let state: State = { ...s, focused };
@@ -192,13 +192,13 @@ export function windows(s: State, closed: string[], focused: boolean): Next {
   return [{ ...state, busy: true }, ...effects, ask(s, s.target)];
 }
 
-/** The button beside a window that did not open. A click on it that opens nothing either leaves the patient here. */
+/** Handles the button next to a window that did not open. If this click opens nothing either, the patient stays here. */
 export function followed(s: State): Next {
   const a = currentAttempt(s);
   return a && a.how !== "seen" ? [s, { do: "wait", key: "followed", ms: doubt, then: { type: "unopened", id: a.id } }] : [s];
 }
 
-/** Whether a page whose button was pressed cannot open windows at all: nobody else has the focus, and the server has seen nobody. */
+/** Reports whether the page can't open windows at all: the focus has not moved, and the server has seen no window. */
 export function isUnopened(s: State, id: string): boolean {
   const a = currentAttempt(s);
   return s.view === "waiting" && s.focused && a?.id === id && a.how !== "seen" && a.status === "created" && a.misses === 0;
@@ -223,10 +223,10 @@ export function progressed(s: State, id: string, answer: Answer<Progress>, now: 
   return a.again ? inquire(next, id) : [next, poll(id, pause(elapsed))];
 }
 
-/** An answer that did not come says nothing of the attempt: it is asked after again, until its time is over. */
+/** A failed poll says nothing about the attempt, so polling continues until the attempt expires. */
 function unanswered(s: State, a: Attempt, failure: Failure, elapsed: number): Next {
   const lost = failure.kind === "lost" || failure.kind === "refused" || failure.kind === "foreign";
-  const early = s.shell === "watch" && failure.kind === "lost"; // its window has not made it yet
+  const early = s.shell === "watch" && failure.kind === "lost"; // the window has not created it yet
   if (lost && !early) return ended(s, a, { cause: "lost", target: a.target, requestId: failure.requestId });
   if (elapsed >= patience) return ended(s, a, { cause: "expired", target: a.target });
   const next = withAttempt(s, a.id, { asking: false, again: false, misses: early ? 0 : a.misses + 1 });
@@ -255,14 +255,14 @@ function failed(s: State, id: string, error: AttemptError): Next {
   return [next, ...dropped, ...effects, ...events.failed(s, target, error)];
 }
 
-/** Only the attempt that the patient waits for changes what is seen. */
+/** Only the attempt that the patient waits for changes the view. */
 export function ended(s: State, a: Pick<Attempt, "id">, ending: State["ending"]): Next {
   const next = without(s, a.id);
   if (s.current !== a.id) return [next];
   return [{ ...arrive(next, "failed"), current: undefined, ending, copied: false, leaving: false }, { do: "drop", key: "prepare" }];
 }
 
-/** An outcome does not take a form away from who is writing in it: it waits behind. */
+/** An outcome does not replace a form that the patient is filling in; it is shown afterwards. */
 export function arrive(s: State, view: View): State {
   if (s.view === "support" || s.view === "missing") return { ...s, from: view };
   return { ...s, view, busy: false, reopening: false, trouble: undefined };

@@ -1,4 +1,4 @@
-/** The institution that was picked or that the page names: which portal, which endpoint, and then the attempt. */
+/** The chosen institution: its portal and endpoint, and the attempt. */
 import type { Answer, Endpoint, Institution } from "../api/records.ts";
 import { forgetUnused, prepare } from "./attempting.ts";
 import type { Effect } from "./message.ts";
@@ -18,7 +18,7 @@ function enter(s: State, institution: Institution): Next {
   return portal && institution.portals.length === 1 ? choose(next, portal.id) : [next];
 }
 
-/** Of several endpoints behind one portal the one that works best is taken, since a patient could not tell them apart. */
+/** Chooses the healthiest of several endpoints behind a portal, since a patient can't tell them apart. */
 export function choose(s: State, portalId: string | undefined): Next {
   const portal = s.institution?.portals.find((one) => one.id === portalId);
   const drop: Effect[] = [{ do: "drop", key: "prepare" }, { do: "drop", key: "endpoint" }];
@@ -41,14 +41,14 @@ function aim(s: State, endpointId: string, platformType: string | undefined): Ne
   return prepare({ ...s, target });
 }
 
-/** What the page names instead of a search. */
+/** Loads the institution that the page names. */
 export function load(s: State): Next {
   const { brandId, portalId, endpointId } = s.config;
   const next: State = { ...forgetUnused(s), ...fresh, view: "institution", institution: undefined, busy: true };
   return [next, { do: "ask", key: "institution", ask: { call: "institution", ask: { brandId, portalId, endpointId } } }];
 }
 
-/** Of a reconnect the institution is only looked up for its name; the attempt does not wait for that. */
+/** Looks up a reconnect's institution only for its name; the attempt doesn't wait for it. */
 export function loaded(s: State, answer: Answer<Institution>): Next {
   const target = s.target;
   if (target?.reconnect) {
@@ -61,7 +61,7 @@ export function loaded(s: State, answer: Answer<Institution>): Next {
   return [{ ...s, busy: false, trouble: { failure: answer.failure, retry: { type: "load" } } }];
 }
 
-/** The same patient authorises the same connection again: there is nothing to search for. */
+/** A reconnect authorises the same connection again, so it has no search. */
 export function reconnect(s: State, reconnects: string): Next {
   const { brandId, portalId, endpointId } = s.config;
   const target = { name: "", reconnect: reconnects, brandId, portalId, endpointId };

@@ -5,7 +5,7 @@ import { ascii } from "./events.ts";
 
 const mine = { externalId: "visit-9", externalState: "state-1" };
 
-test("pending and success have the fields of docs/guide/widget.md, and what was not given is not there", async () => {
+test("pending and success events have the documented fields and omit missing values", async () => {
   const bench = new Bench(mine);
   await bench.toWaiting();
   bench.progress = { status: "done", result: { ...connection, external_id: "visit-9" } };
@@ -24,7 +24,7 @@ test("pending and success have the fields of docs/guide/widget.md, and what was 
   assert.deepEqual(Object.keys(plain.events[0] && "data" in plain.events[0] ? plain.events[0].data : {}).sort(), ["brand_id", "endpoint_id", "portal_id", "public_id"]);
 });
 
-test("failed has the fields of docs/guide/widget.md, with a description in ASCII", async () => {
+test("a failed event has the documented fields and an ASCII description", async () => {
   const bench = new Bench(mine);
   await bench.toWaiting();
   const error = { error: "svc_unavailable", error_description: "São João’s portal — down", request_id: "r-2", cause: "no_answer", suggested_action: "Wait." };
@@ -40,7 +40,7 @@ test("failed has the fields of docs/guide/widget.md, with a description in ASCII
   });
 });
 
-test("ASCII keeps the letter beneath an accent and drops what has none", () => {
+test("ascii strips accents and drops other characters", () => {
   assert.equal(ascii("Ñandú “x” \u{1f600} y\nz"), 'Nandu "x" y z');
   assert.match(ascii("é".repeat(500)), /^e{200}$/);
 });

@@ -1,4 +1,4 @@
-/** The events of the customer's page, made of what the server has answered: shapes and optionality are those of shared/ui/sdk/events.schema.json. */
+/** The events of the customer's page, built from the server's responses in the shapes of shared/ui/sdk/events.schema.json. */
 import type { Connection, EventData, Payload, Refusal } from "../../kit/protocol.ts";
 import type { AttemptError, Failure } from "../api/records.ts";
 import type { Effect } from "./message.ts";
@@ -10,18 +10,18 @@ function emit(payload: Payload): Effect & { do: "emit" } {
   return { do: "emit", payload };
 }
 
-/** Members that are empty are left out: an optional one that was not given must not be there. */
+/** Omits empty members, because absent optional ones must be missing. */
 function given<T extends Record<string, string | undefined>>(members: T): { [K in keyof T]?: string } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value)) as { [K in keyof T]?: string };
 }
 
-/** error_description is ASCII; what has a plain letter beneath an accent keeps it. */
+/** error_description is ASCII; accented letters lose their accents. */
 export function ascii(text: string): string {
   const plain = text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").replace(/[‘’]/g, "'").replace(/[“”]/g, '"').replace(/[–—]/g, "-");
   return plain.replace(/[^\x20-\x7e]+/g, " ").replace(/ {2,}/g, " ").trim().slice(0, maxDescription);
 }
 
-/** In a browser the service has four codes of its own (docs/reference/deviations.md, Connecting). */
+/** In a browser the service has four additional codes (docs/reference/deviations.md, Connecting). */
 function told(error: string): string {
   return error === "svc_unavailable" || error === "svc_rate_limited" ? "svc_server_error" : error;
 }
@@ -46,12 +46,12 @@ export function success(s: State, data: Connection): Effect {
   return emit({ api_mode: s.mode, event_type: "patient.connection_success", data });
 }
 
-/** A failure, as the older element tells it. */
+/** Returns a failure in the older element's shape. */
 export function refusal(error: Pick<AttemptError, "error" | "error_description" | "request_id">, externalState: string | undefined): Refusal {
   return { error: told(error.error), error_description: ascii(error.error_description), request_id: error.request_id, ...given({ external_state: externalState }) };
 }
 
-/** Nothing where the institution is not known: the event has to name it. */
+/** Returns undefined if the institution is unknown, because the event must name it. */
 export function failed(s: State, target: Target, error: Failure | AttemptError): Effect[] {
   const { endpointId = "", portalId = "", brandId = "" } = target;
   const requestId = "request_id" in error ? error.request_id : error.requestId;
@@ -59,7 +59,7 @@ export function failed(s: State, target: Target, error: Failure | AttemptError):
   if (!requestId) return [];
   const said = refusal({ error: error.error, error_description: description, request_id: requestId }, s.config.externalState);
   if (s.shell === "watch") return [{ do: "result", callback: said }];
-  if (!(endpointId && portalId && brandId) || s.config.tefcaMode) return []; // nor does it occur in TEFCA mode
+  if (!(endpointId && portalId && brandId) || s.config.tefcaMode) return []; // not used in TEFCA mode
   const data: EventData["patient.connection_failed"] = {
     endpoint_id: endpointId,
     portal_id: portalId,
@@ -71,18 +71,18 @@ export function failed(s: State, target: Target, error: Failure | AttemptError):
   return [emit({ api_mode: s.mode, event_type: "patient.connection_failed", data })];
 }
 
-/** It has no data; the reason is for who builds the page. */
+/** The event has no data; the reason is for developers. */
 export function configError(s: State, reason: string): Effect {
   return { ...emit({ api_mode: s.mode, event_type: "widget.config_error" }), reason };
 }
 
-/** Each connection once: a patient may have connected the same one twice, by a reconnect. */
+/** Lists each connection once: a patient may have connected the same one twice, by a reconnect. */
 export function complete(s: State): Effect {
   const byId = new Map(s.connected.map(({ connection }) => [connection.org_connection_id, connection]));
   return emit({ api_mode: s.mode, event_type: "widget.complete", data: [...byId.values()] });
 }
 
-/** Opt-in, by event-types. */
+/** Emitted on opt-in, by event-types. */
 export function searched(s: State, now: number): Effect[] {
   const { query, filter, total } = s.search;
   if (!s.config.eventTypes.includes("search.query") || query.trim() === "" || total === undefined) return [];

@@ -5,7 +5,7 @@ import { Bench, failure } from "../testing/bench.ts";
 import { alive, assertEvents, connected, located, minute, one, second, tefca } from "../testing/network.ts";
 import { behind } from "./tefca.ts";
 
-test("the network is asked after every 1.5 s from when it began to look, whatever the check has taken", async () => {
+test("polling the network starts at 1.5 s however long the identity check took", async () => {
   const bench = tefca();
   await bench.toVerifying();
   bench.standing = { status: "open", facilities: [] };
@@ -23,7 +23,7 @@ test("the network is asked after every 1.5 s from when it began to look, whateve
   assert.equal(bench.times("records").length, asked, "nothing is asked while the patient chooses");
 });
 
-test("nothing is chosen for the patient, and connecting nothing is not asked for but said", async () => {
+test("no place is preselected, and connecting none shows an error", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1), one(2), connected(3));
   assert.deepEqual(bench.state.tefca?.ticked, []);
@@ -38,7 +38,7 @@ test("nothing is chosen for the patient, and connecting nothing is not asked for
   assert.deepEqual(bench.state.tefca?.ticked, ["urn:oid:2.999.1.2"], "a look at the server takes nothing away");
 });
 
-/** A choice whose answer is held back until it is given. */
+/** A choice whose response is delayed until released. */
 function choosing(bench: Bench): () => Promise<void> {
   let answer: () => void = () => undefined;
   const authorizing: Standing = { status: "authorizing", ...alive, facilities: [one(1, { outcome: "connecting" })] };
@@ -51,7 +51,7 @@ function choosing(bench: Bench): () => Promise<void> {
   };
 }
 
-test("an answer from before the patient's choice is not taken for its end", async () => {
+test("a response from before the choice does not end it", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1));
   let before: () => void = () => undefined;
@@ -64,7 +64,7 @@ test("an answer from before the patient's choice is not taken for its end", asyn
   assert.equal(bench.state.view, "connecting");
 });
 
-test("nothing is asked while the patient's choice is on its way, and at once when it has arrived", async () => {
+test("polling pauses while a choice is sent and resumes immediately after", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1));
   const asked = bench.times("records").length;
@@ -76,7 +76,7 @@ test("nothing is asked while the patient's choice is on its way, and at once whe
   assert.equal(bench.times("records").length, asked + 1);
 });
 
-test("a choice whose answer was lost is sent again when the network is back, and what came of it is told once", async () => {
+test("a choice with a lost response is resent when online and reported once", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1), one(2));
   bench.fault = (_, call) => (call === "authorize" ? failure("network") : undefined);
@@ -93,7 +93,7 @@ test("a choice whose answer was lost is sent again when the network is back, and
   assertEvents(bench);
 });
 
-test("of what failed some is tried again, and more can be chosen, as long as the identity is proven", async () => {
+test("failed places can be retried and more chosen while the identity check is valid", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1), one(2), one(3));
   bench.standing = located(connected(1), one(2, { outcome: "failed", reason: "unavailable" }), one(3));
@@ -119,7 +119,7 @@ for (const [what, end] of [
   ["refuses the choice", (bench: Bench) => (bench.fault = (_, call) => (call === "authorize" ? failure("taken") : undefined))],
   ["says so", (bench: Bench) => (bench.standing = { status: "located", facilities: [one(1, { outcome: "failed", reason: "identity_expired" })] })],
 ] as const) {
-  test(`with an identity that has run out the patient shows it again, and the server ${what}`, async () => {
+  test(`an expired identity check is repeated when the server ${what}`, async () => {
     const bench = tefca();
     await bench.toFacilities(one(1));
     end(bench);
@@ -140,7 +140,7 @@ for (const [what, end] of [
   });
 }
 
-test("what was connected in time is told, though the attempt's time is over by then", async () => {
+test("connections made in time are reported after the attempt has expired", async () => {
   const bench = tefca();
   await bench.toFacilities(one(1), one(2));
   bench.standing = { status: "authorizing", ...alive, facilities: [one(1, { outcome: "connecting" }), one(2)] };
@@ -153,7 +153,7 @@ test("what was connected in time is told, though the attempt's time is over by t
   assertEvents(bench);
 });
 
-test("of very many facilities as many are connected as the server takes, and the others can be chosen then", async () => {
+test("places beyond the server's limit can be chosen in a second round", async () => {
   const many = Array.from({ length: 60 }, (_, n) => one(n));
   const bench = tefca();
   await bench.toFacilities(...many);
@@ -162,7 +162,7 @@ test("of very many facilities as many are connected as the server takes, and the
   assert.equal((bench.asked.at(-1)?.ask as { ids: string[] }).ids.length, 50);
 });
 
-test("closing asks first while a window is open, the network is asked, or something is being connected, and not while there is a choice", async () => {
+test("closing asks for confirmation while work is in progress, but not during the choice", async () => {
   const bench = tefca();
   const asks = async (standing: Standing): Promise<boolean> => {
     bench.standing = standing;
@@ -186,7 +186,7 @@ test("closing asks first while a window is open, the network is asked, or someth
   assert.deepEqual([bench.closed, bench.told("widget.complete").length], [1, 1]);
 });
 
-test("lost networks end nothing, and a network that never comes to an end does after 30 minutes", async () => {
+test("polling the network survives connection loss and stops after 30 minutes", async () => {
   const bench = tefca();
   await bench.toVerifying();
   bench.standing = { status: "locating", ...alive, facilities: [] };

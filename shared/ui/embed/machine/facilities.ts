@@ -1,4 +1,4 @@
-/** What comes after an identity is proven: which facilities have records, which of them the patient chooses, and what comes of connecting those. */
+/** The steps after the identity check: found facilities, the patient's choice, and the resulting connections. */
 import type { Answer, Calls, Facility, Progress, Standing } from "../api/records.ts";
 import { arrive, currentAttempt, ended, forgetUnused, inquire, poll, progressed, tellPending, withAttempt, without } from "./attempting.ts";
 import * as events from "./events.ts";
@@ -6,29 +6,29 @@ import type { Effect } from "./message.ts";
 import { patience, pause } from "./schedule.ts";
 import type { Connected, Next, State, Tefca, View } from "./state.ts";
 
-/** What is known in TEFCA mode, where that is what is shown. */
+/** Returns the TEFCA state while TEFCA mode is shown. */
 export function of({ tefca }: State): Tefca {
   if (!tefca) throw new Error("not in TEFCA mode");
   return tefca;
 }
 
-/** Whether the network can still be asked with the identity that was proven. Its own clock says so: the patient's may be wrong. */
+/** Reports whether the identity check is still valid. The server's clock decides: the patient's may be wrong. */
 export function isAlive(s: State): boolean {
   const standing = s.tefca?.standing;
   return currentAttempt(s) !== undefined && standing?.identity_expires_at !== undefined && standing.status !== "expired";
 }
 
-/** Whether something would be lost, or not be told, if the patient closed now. */
+/** Reports whether closing now would lose something or leave it unreported. */
 export function underWay(s: State): boolean {
   return s.view === "locating" || s.view === "connecting" || ((s.view === "facilities" || s.view === "summary") && s.busy);
 }
 
-/** Facilities whose records the network can read for this patient. */
+/** Returns the facilities with readable records of this patient. */
 export function found(s: State): Facility[] {
   return s.tefca?.standing?.facilities.filter((one) => one.match === "found") ?? [];
 }
 
-/** What of them can be chosen: all that is not connected yet, nor about to be. */
+/** Returns the facilities that can be chosen: neither connected nor being connected. */
 export function open(s: State): Facility[] {
   return found(s).filter(({ outcome }) => outcome !== "connected" && outcome !== "connecting");
 }
@@ -43,10 +43,10 @@ export function choose(s: State): Next {
   return [{ ...s, view: "facilities", trouble: undefined, judged: 0 }];
 }
 
-/** As many as the server connects at once; the others can be chosen afterwards. */
+/** Maximum number of facilities that the server connects at once. Others can be chosen afterwards. */
 const atOnce = 50;
 
-/** Asking twice is harmless: what is connected, or about to be, is left as it is. Until the answer is here nothing else is asked, since that could be of before. */
+/** Sends the choice. Sending it twice is harmless. Until its response arrives, polling pauses, because a response could be outdated. */
 export function authorize(s: State, ids: string[]): Next {
   const a = currentAttempt(s);
   if (!a || s.busy) return [s];
@@ -71,7 +71,7 @@ function over(s: State, id: string, cause: string, requestId: string | undefined
   return ended(s, { id }, { cause, target, requestId });
 }
 
-/** Until an identity is proven an attempt is as one at a portal, and so is its end. */
+/** Until the identity check is done, an attempt behaves like one at a portal. */
 export function answered(s: State, id: string, answer: Answer<Standing>, now: number): Next {
   if (!answer.ok) return progressed(s, id, answer, now);
   const { status, error, facilities } = answer.data;
@@ -80,17 +80,17 @@ export function answered(s: State, id: string, answer: Answer<Standing>, now: nu
   return progressed(s, id, { ok: true, data: progress }, now);
 }
 
-/** Whether somebody is at work, so that the answer will be another one soon. */
+/** Reports whether the server is still working, so that polling is worthwhile. */
 const isBusy = (status: Standing["status"]): status is "locating" | "authorizing" => status === "locating" || status === "authorizing";
 
 const isProven = (status: Standing["status"]): status is "locating" | "authorizing" | "located" => isBusy(status) || status === "located";
 
-/** The network was asked. asked is whether this answers the patient's own choice. */
+/** Handles a response about the network. asked tells whether it answers the patient's own choice. */
 function stands(s: State, id: string, standing: Standing, now: number, asked: boolean): Next {
   const a = s.attempts.find((one) => one.id === id);
   if (!a || a.leftAt === undefined) return [s];
   const isCurrent = s.current === id;
-  if (!isCurrent && of(s).standing && currentAttempt(s)) return [without(s, id)]; // proven in another window, too: one is enough
+  if (!isCurrent && of(s).standing && currentAttempt(s)) return [without(s, id)]; // checked in another window as well: one is enough
   const [pending, ...effects] = tellPending(isCurrent ? s : adopt(s, id), id);
   const { tefca, connected, told } = connections(pending, standing);
   const since = tefca.standing?.status === standing.status ? tefca.since : now;
@@ -101,18 +101,18 @@ function stands(s: State, id: string, standing: Standing, now: number, asked: bo
   return [last, ...effects, ...told, ...further];
 }
 
-/** An older window, which the patient had turned away from, is where the identity was proven. */
+/** The identity check may have happened in an older window that the patient had left. */
 function adopt(s: State, id: string): State {
   return { ...forgetUnused(forget(s)), current: id, target: s.attempts.find((a) => a.id === id)?.target };
 }
 
-/** Nothing is left of a proven identity, so that another one can be. */
+/** Clears the identity check, so that another one can begin. */
 export function forget(s: State): State {
   const { standing } = of(s);
   return { ...(standing && s.current ? without(s, s.current) : s), ending: undefined, tefca: { ...of(s), standing: undefined, ticked: [], told: [] } };
 }
 
-/** What is newly connected, with its events. Told is each once for an attempt. */
+/** Returns new connections with their events, each once per attempt. */
 function connections(s: State, { facilities }: Standing): { tefca: Tefca; connected: Connected[]; told: Effect[] } {
   const tefca = of(s);
   const fresh = facilities.flatMap(({ tefca_directory_id: id, name, connection }) => (connection && !tefca.told.includes(id) ? [{ id, name, connection }] : []));
@@ -125,7 +125,7 @@ function connections(s: State, { facilities }: Standing): { tefca: Tefca; connec
   };
 }
 
-/** What the patient looks at, behind a form that is being written. */
+/** Returns the view behind an open form. */
 const seen = (s: State): View => (s.view === "support" || s.view === "missing" ? s.from : s.view);
 
 function viewOf(s: State, { status, facilities }: Standing, asked: boolean): View {

@@ -10,7 +10,7 @@ function atEmail(): Bench {
   return new Bench({ searchOnly: false });
 }
 
-test("an address that is none is not sent, and said to be wrong", async () => {
+test("an invalid email address is rejected before it is sent", async () => {
   const bench = atEmail();
   for (const draft of ["", "mona", "mona@", "@example.com", "a b@example.com", "mona@example", "mona@example."]) {
     bench.send({ type: "draft", draft: { email: draft } });
@@ -21,7 +21,7 @@ test("an address that is none is not sent, and said to be wrong", async () => {
   assert.equal(bench.state.judged, 7);
 });
 
-test("an address goes out as the server takes it", () => {
+test("an email address is normalised for the server", () => {
   for (const [typed, sent] of [
     [" mona@example.com ", "mona@example.com"],
     ["Mona.O'Neill+records@Example.COM", "Mona.O'Neill+records@example.com"],
@@ -45,11 +45,11 @@ test("an address goes out as the server takes it", () => {
   }
 });
 
-test("an address that the page gave is in the field", () => {
+test("the email field is prefilled with the page's address", () => {
   assert.equal(new Bench({ searchOnly: false, email }).state.draft.email, email);
 });
 
-test("a wrong code can be mended, and another one asked for after half a minute", async () => {
+test("a wrong code can be corrected, and resent after 30 seconds", async () => {
   const bench = new Bench({ searchOnly: false, email });
   bench.send({ type: "email" });
   await bench.pass(0);
@@ -72,7 +72,7 @@ test("a wrong code can be mended, and another one asked for after half a minute"
   assert.equal(bench.state.draft.code, "");
 });
 
-test("support gets the reference of what failed, and the proof of the address that it goes with", async () => {
+test("a support request contains the failed request's ID and the email proof", async () => {
   const bench = new Bench({ searchOnly: false, email });
   bench.send({ type: "email" });
   await bench.pass(0);
@@ -94,7 +94,7 @@ test("support gets the reference of what failed, and the proof of the address th
   assert.equal(bench.state.view, "failed");
 });
 
-test("a request for what is missing begins with what was searched for, and needs no more than a name and an address", async () => {
+test("a missing-institution request is prefilled with the query and requires only name and email", async () => {
   const bench = new Bench({ email });
   bench.send({ type: "type", query: "Zebra clinic" });
   bench.send({ type: "show", view: "missing" });
@@ -104,7 +104,7 @@ test("a request for what is missing begins with what was searched for, and needs
   assert.equal(bench.state.sent, true);
 });
 
-test("a form that was not taken keeps what was written", async () => {
+test("a rejected form keeps its input", async () => {
   const bench = new Bench({ email });
   bench.fault = () => failure("unavailable");
   bench.send({ type: "show", view: "missing" });
@@ -115,7 +115,7 @@ test("a form that was not taken keeps what was written", async () => {
   assert.equal(bench.state.busy, false);
 });
 
-/** Past the e-mail step, by a code. */
+/** Passes the email step by a code. */
 async function proven(config: Partial<Config> = {}): Promise<Bench> {
   const bench = new Bench({ searchOnly: false, email, ...config });
   bench.send({ type: "email" });
@@ -127,7 +127,7 @@ async function proven(config: Partial<Config> = {}): Promise<Bench> {
   return bench;
 }
 
-/** The proof that the request for an institution goes out with. */
+/** Returns the proof that a missing-institution request contains. */
 async function sentProof(bench: Bench, address = email): Promise<unknown> {
   bench.send({ type: "show", view: "missing" });
   bench.send({ type: "draft", draft: { hospital: "Zebra", email: address } });
@@ -138,12 +138,12 @@ async function sentProof(bench: Bench, address = email): Promise<unknown> {
   return email_token;
 }
 
-test("the request for an institution has the proof of its own address, and of no other", async () => {
+test("a missing-institution request contains only its own address's proof", async () => {
   assert.equal(await sentProof(await proven()), "e-1");
   assert.equal(await sentProof(await proven(), "other@example.com"), undefined);
 });
 
-test("a proof that has run out is not sent, and the patient is asked for the address again before going on", async () => {
+test("an expired email proof is not sent, and the email step repeats", async () => {
   const bench = await proven();
   await bench.toInstitution();
   bench.sleep(61 * 60_000);
@@ -162,7 +162,7 @@ test("a proof that has run out is not sent, and the patient is asked for the add
   assert.equal(bench.state.view, "institution");
 });
 
-test("a sign-in that takes longer than the proof lives goes on, and another one begins with the address", async () => {
+test("a sign-in outlives its email proof, and the next one repeats the email step", async () => {
   const bench = await proven();
   await bench.toWaiting();
   bench.sleep(61 * 60_000);
@@ -174,7 +174,7 @@ test("a sign-in that takes longer than the proof lives goes on, and another one 
   assert.equal(bench.state.view, "email");
 });
 
-test("a clock that is wrong takes no proof away at once, and keeps none for longer than an hour", async () => {
+test("an email proof lasts up to an hour despite a wrong clock", async () => {
   for (const hours of [-5, 5]) {
     const bench = new Bench({ searchOnly: false, email });
     bench.answers.verify = () => ({ ok: true, data: { email_token: "e-1", expires_at: new Date(bench.began + (hours + 1) * 3_600_000).toISOString() } });

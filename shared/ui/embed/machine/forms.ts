@@ -1,17 +1,17 @@
-/** E-mail and its code, the request for a missing institution, and support. */
+/** The email step, the missing-institution request, and the support request. */
 import type { Answer, Calls, Failure } from "../api/records.ts";
 import type { Draft, Effect } from "./message.ts";
 import type { Next, State } from "./state.ts";
 
-/** As long as the server waits; the patient's clock may be wrong. Milliseconds. */
+/** How long the server waits before another code. The patient's clock may be wrong. Milliseconds. */
 const resendPause = 30_000;
 
-/** As long as the server takes a proof of an address for one, whatever the patient's clock says. Milliseconds. */
+/** How long the server accepts an email proof, whatever the patient's clock says. Milliseconds. */
 const proofLife = 60 * 60_000;
 
 /**
- * The address as the server takes it: a dot-atom, and a host name, in Punycode where that is international, which not every browser writes by itself.
- * Empty where the text is none.
+ * Normalises an email address for the server: a dot-atom and a host name, in Punycode if it is international, which not
+ * every browser does. Returns "" if the text is not an address.
  */
 export function addressOf(text: string): string {
   const [, local = "", domain = ""] = /^([\w!#$%&'*+/=?^`{|}~.-]+)@([^\s@/\\:?#%]+)$/.exec(text.trim()) ?? [];
@@ -20,7 +20,7 @@ export function addressOf(text: string): string {
   return isRight ? `${local}@${host}` : "";
 }
 
-/** Whether a field of a form holds what it needs. Website and address may be left out, of another form the rest is not asked. */
+/** Reports whether a form field is valid. Website and address are optional. */
 export function isRight({ draft }: State, field: keyof Draft): boolean {
   if (field === "email") return addressOf(draft.email) !== "";
   if (field === "code") return /^\d{6}$/.test(draft.code);
@@ -29,7 +29,7 @@ export function isRight({ draft }: State, field: keyof Draft): boolean {
 
 const fields = { email: ["email"], code: ["code"], missing: ["hospital", "email"], support: ["name", "email", "subject", "body"] } as const;
 
-/** Only a form that is right is sent; of one that is not the view shows what is wrong. */
+/** Sends a valid form; otherwise the view shows the errors. */
 function judge(s: State, form: keyof typeof fields, send: () => Next): Next {
   if (s.busy) return [s];
   return fields[form].every((field) => isRight(s, field)) ? send() : [{ ...s, judged: s.judged + 1 }];
@@ -49,7 +49,7 @@ export function sendCode(s: State, email: string): Next {
   return [{ ...s, email, proof: undefined, busy: true, trouble: undefined }, question];
 }
 
-/** A code is on its way; another one can be asked for a while later. */
+/** A code was sent; another can be requested later. */
 export function codeSent(s: State, answer: Answer<Calls["codes"]["data"]>, now: number): Next {
   if (!answer.ok) return failed(s, answer.failure, { type: "resend" });
   const resendAt = Date.parse(answer.data.resend_after);
@@ -67,13 +67,13 @@ export function checkCode(s: State): Next {
   });
 }
 
-/** The address is the patient's, for a while. */
+/** The address is confirmed for a while. */
 export function proven(s: State, { email_token: token, expires_at }: Calls["verify"]["data"], now: number): State {
   const ms = Date.parse(expires_at) - now;
   return { ...s, busy: false, proof: { token, until: now + (ms > 0 ? Math.min(ms, proofLife) : proofLife) } };
 }
 
-/** A proof that the server would take; undefined where there is none, or none any more. */
+/** Returns a proof that the server would accept, or undefined. */
 export function proofOf(s: Pick<State, "proof">, now: number): string | undefined {
   return s.proof && now < s.proof.until ? s.proof.token : undefined;
 }

@@ -4,7 +4,7 @@ import type { CallName, Failure } from "../api/records.ts";
 import type { Message } from "../machine/message.ts";
 import { Bench, connection, failure, hit, ids, portal } from "../testing/bench.ts";
 
-/** What a patient does who sees this, undefined where there is only waiting. */
+/** The next step of a patient in a view; undefined if there is only waiting. */
 function nextStep({ state: s }: Bench): Message | undefined {
   if (s.trouble?.retry) return { type: "retry" };
   if (s.busy) return undefined;
@@ -28,7 +28,7 @@ function nextStep({ state: s }: Bench): Message | undefined {
   }
 }
 
-/** A patient who always takes the next step there is. A bound on the steps tells a dead end. */
+/** A patient who always takes the next step. A limit on the steps detects dead ends. */
 async function travel(bench: Bench): Promise<void> {
   for (let i = 0; i < 60 && bench.closed === 0; i++) {
     const message = nextStep(bench);
@@ -45,7 +45,7 @@ function journey(fault: (n: number, call: CallName) => Failure | undefined): Ben
   return bench;
 }
 
-test("a patient comes from the splash to the end", async () => {
+test("the widget leads from the splash to the end", async () => {
   const bench = journey(() => undefined);
   await travel(bench);
   assert.deepEqual(bench.asked.map((one) => one.call), ["codes", "verify", "search", "endpoint", "prepare", "progress"]);
@@ -55,7 +55,7 @@ test("a patient comes from the splash to the end", async () => {
 
 for (const kind of ["network", "limited", "unavailable", "refused", "lost"] as const) {
   for (let failing = 0; failing < 6; failing++) {
-    test(`with request ${failing} failing once (${kind}) there is always a next step`, async () => {
+    test(`the widget offers a next step when request ${failing} fails once (${kind})`, async () => {
       const bench = journey((n) => (n === failing ? failure(kind) : undefined));
       await travel(bench);
       assert.equal(bench.closed, 1, `stuck in ${bench.state.view}`);
@@ -64,7 +64,7 @@ for (const kind of ["network", "limited", "unavailable", "refused", "lost"] as c
   }
 }
 
-test("a public id that is not known is told once, from whichever request", async () => {
+test("an unknown public ID is reported once, whichever request fails", async () => {
   for (const failing of [0, 2, 4]) {
     const bench = journey((n) => (n >= failing ? failure("foreign") : undefined));
     await travel(bench);
@@ -73,7 +73,7 @@ test("a public id that is not known is told once, from whichever request", async
   }
 });
 
-test("what failed without the network is tried again by itself when that is back", async () => {
+test("a request that failed offline is retried when online", async () => {
   const bench = new Bench();
   bench.fault = (_, call) => (call === "search" ? failure("network") : undefined);
   bench.send({ type: "type", query: "alder" });
@@ -86,7 +86,7 @@ test("what failed without the network is tried again by itself when that is back
   assert.equal(bench.state.trouble, undefined);
 });
 
-test("closing asks first only while a sign-in is under way, and tells widget.complete once", async () => {
+test("closing asks for confirmation only during a sign-in and emits widget.complete once", async () => {
   const bench = new Bench();
   await bench.toWaiting();
   bench.send({ type: "close" });
@@ -99,7 +99,7 @@ test("closing asks first only while a sign-in is under way, and tells widget.com
   assert.deepEqual(bench.told("widget.complete"), [{ api_mode: "live", event_type: "widget.complete", data: [] }]);
 });
 
-test("a reconnect skips e-mail and search, shows the institution and has nothing behind it", async () => {
+test("a reconnect starts at the institution, without email, search or back", async () => {
   const bench = new Bench({ searchOnly: false, reconnectOrgConnectionId: connection.org_connection_id });
   await bench.pass(0);
   assert.equal(bench.state.view, "institution");
@@ -116,7 +116,7 @@ test("a reconnect skips e-mail and search, shows the institution and has nothing
   });
 });
 
-test("a reconnect of a connection that is not the organisation's is a mistake of the page's, and the patient can connect anew", async () => {
+test("a reconnect of a foreign connection is a configuration error, and the patient can connect again", async () => {
   const bench = new Bench({ searchOnly: false, reconnectOrgConnectionId: "nobody's" });
   bench.fault = (_, call) => (call === "prepare" ? failure("refused") : undefined);
   await bench.pass(0);
@@ -126,7 +126,7 @@ test("a reconnect of a connection that is not the organisation's is a mistake of
   assert.equal(bench.state.view, "search");
 });
 
-test("a page leaves for connect or reconnect with its own parameters, and nothing else", async () => {
+test("a hosted page navigates to connect or reconnect with only its own parameters", async () => {
   const bench = new Bench({ externalId: "visit-9", email: "mona@example.com" }, "page");
   await bench.toInstitution();
   bench.send({ type: "leave" });
@@ -140,7 +140,7 @@ test("a page leaves for connect or reconnect with its own parameters, and nothin
   assert.equal(renewed.left[0], "https://svc.example/v1/bridge/reconnect?public_id=public_live_1&redirect_uri=https%3A%2F%2Forg.example%2Fback&external_state=s&reconnect_org_connection_id=c-1");
 });
 
-test("an institution that the page names is shown without a search", async () => {
+test("an institution given by the page is shown without a search", async () => {
   const bench = new Bench({ brandId: "b" });
   await bench.pass(0);
   assert.equal(bench.state.view, "institution");

@@ -2,7 +2,7 @@
 import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Answered, Ask } from "../api/records.ts";
 
-/** What is known of a window: there is a handle, or none (yet), or no window for sure. */
+/** The state of a window: open with a handle, without one (yet), or certainly missing. */
 export type Opened = "seen" | "unseen" | "blocked";
 
 /** How an attempt starts: by a form that posts the value to the URL. No link or redirect can do that (docs/adr/0035-the-widget.md). */
@@ -11,10 +11,10 @@ export interface Start {
   value: string;
 }
 
-/** The attempt that the older element has chosen for its window. The server receives only a hash of its token. */
+/** The attempt that the older element created for its window. The server receives only a hash of its token. */
 export interface Own {
   id: string;
-  hash: string; // of the token, in hexadecimal digits
+  hash: string; // SHA-256 of the token, in hexadecimal digits
 }
 
 /** Narrows a search. */
@@ -27,8 +27,8 @@ export interface Filter {
 export interface Draft {
   email: string;
   code: string;
-  hospital: string; // that is missing
-  name: string; // of the patient
+  hospital: string; // the missing institution's
+  name: string; // the patient's
   website: string;
   address: string;
   subject: string;
@@ -37,9 +37,9 @@ export interface Draft {
 
 export type Message =
   | { type: "begin"; config: Config; own?: Own | undefined; watch?: Watch | undefined }
-  | { type: "misconfigured"; reason: string; requestId?: string | undefined } // the page says so, or it stands where it must not
-  | { type: "loaded" } // the words and views of TEFCA mode are there
-  | { type: "unloaded" } // they have not come
+  | { type: "misconfigured"; reason: string; requestId?: string | undefined } // the page is misconfigured, or framed where it must not be
+  | { type: "loaded" } // TEFCA mode's chunk has loaded
+  | { type: "unloaded" } // the chunk failed to load
   | { type: "reload" }
   | { type: "agree" }
   | { type: "back" }
@@ -54,29 +54,29 @@ export type Message =
   | { type: "more" }
   | { type: "pick"; id: string }
   | { type: "portal"; id: string | undefined }
-  | { type: "providers" } // ask who can check an identity
+  | { type: "providers" } // load the identity providers
   | { type: "provider"; id: string | undefined }
   | { type: "tick"; ids: string[]; on: boolean }
   | { type: "authorize"; ids: string[] }
-  | { type: "choose" } // from what the network has found
-  | { type: "instead" } // the ordinary search
-  | { type: "prepare" } // make an attempt for the institution of the view
-  | { type: "stale"; id: string } // an attempt that nobody left with is about to end
+  | { type: "choose" } // of the found places
+  | { type: "instead" } // switch to the ordinary search
+  | { type: "prepare" } // create an attempt for the view's institution
+  | { type: "stale"; id: string } // an unused attempt is about to expire
   | { type: "leave" } // the click that opens the window
   | { type: "opened"; id: string; how: Opened }
   | { type: "followed" } // the button that starts the attempt in another window
   | { type: "unopened"; id: string } // a while after that
-  | { type: "here"; attemptId: string; made: boolean } // the older element's window, to its hidden frame
+  | { type: "here"; attemptId: string; made: boolean } // from the older element's window to its hidden frame
   | { type: "raise" } // bring the window to the front, or open another
   | { type: "poll"; id: string }
-  | { type: "wake" } // a nudge, focus, the network is back: ask now
+  | { type: "wake" } // nudge, focus or network: poll now
   | { type: "windows"; closed: string[]; focused: boolean }
   | { type: "cancel" }
   | { type: "retry" }
   | { type: "restart" } // from the search
-  | { type: "load" } // the institution that the page names
+  | { type: "load" } // the institution named by the page
   | { type: "draft"; draft: Partial<Draft> }
-  | { type: "send" } // the form of the view
+  | { type: "send" } // submit the view's form
   | { type: "copy"; text: string }
   | { type: "copied" }
   | { type: "network"; online: boolean }
@@ -86,18 +86,18 @@ export type Message =
   | { type: "answered"; answered: Answered };
 
 export type Effect =
-  | { do: "ask"; key: string; ask: Ask } // another one with the same key drops this one
+  | { do: "ask"; key: string; ask: Ask } // a request with the same key replaces it
   | { do: "drop"; key: string }
   | { do: "wait"; key: string; ms: number; then: Message }
   | { do: "unwait"; key: string }
-  | { do: "open"; id: string; start: Start } // has to happen within the click, or the browser refuses the window
+  | { do: "open"; id: string; start: Start } // must happen within the click, or the browser blocks the window
   | { do: "raise"; id: string }
-  | { do: "load" } // what TEFCA mode adds
-  | { do: "reload" } // the page, and all that is known is forgotten
+  | { do: "load" } // TEFCA mode's chunk
+  | { do: "reload" } // reload the page and forget all state
   | { do: "send"; message: Message }
   | { do: "copy"; text: string }
-  | { do: "go"; url: string } // this window leaves, in redirect mode
-  | { do: "leave"; start: Start } // this window leaves, with an attempt
+  | { do: "go"; url: string } // this window navigates, in redirect mode
+  | { do: "leave"; start: Start } // this window navigates, with an attempt
   | { do: "emit"; payload: Payload; reason?: string }
-  | { do: "result"; callback: Callback } // of what a hidden frame watches
+  | { do: "result"; callback: Callback } // of the attempt that a hidden frame watches
   | { do: "closed" };

@@ -1,4 +1,4 @@
-/** Does what step wants done, with what the browser gives: the one place where time passes and requests leave. */
+/** Performs the effects that step requests. It is the only module with timers and requests. */
 import type { Callback, Payload } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answered, Ask } from "../api/records.ts";
@@ -6,10 +6,10 @@ import type { Effect, Message, Opened, Start } from "./message.ts";
 import type { Next, State } from "./state.ts";
 import { step } from "./step.ts";
 
-/** What a mode adds to step: undefined for what is not its own. */
+/** A mode's extension of step; returns undefined for messages it doesn't handle. */
 export type More = (s: State, m: Message, now: number) => Next | undefined;
 
-/** What the application needs of the world. */
+/** The environment of the application. */
 export interface World {
   api: Api;
   now(): number; // milliseconds since 1970
@@ -106,7 +106,7 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
         send(effect.message);
         break;
       case "copy":
-        // Where the page that holds the frame does not let it, the text is there to be marked.
+        // If the parent page denies the clipboard, the text can still be selected.
         world.copy(effect.text).then(() => send({ type: "copied" }), () => undefined);
         break;
       case "go":
@@ -131,7 +131,7 @@ export function run(first: State, world: World, shown: (s: State) => void): Runn
   return { state: () => state, send };
 }
 
-/** The question decides the answer's shape, which the type of a lookup by name cannot tell. */
+/** The call determines the answer's type, which TypeScript can't infer from a lookup by name. */
 async function answer(api: Api, question: Ask, signal: AbortSignal): Promise<Answered> {
   const call = api[question.call] as (ask: Ask["ask"], signal: AbortSignal) => Promise<Answered["answer"]>;
   return { ...question, answer: await call(question.ask, signal) } as Answered;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Bench, failure, hit } from "../testing/bench.ts";
 
-test("typing asks once, 200 ms after the last letter", async () => {
+test("typing sends one query 200 ms after the last key", async () => {
   const bench = new Bench();
   for (const query of ["a", "al", "ald"]) {
     bench.send({ type: "type", query });
@@ -12,7 +12,7 @@ test("typing asks once, 200 ms after the last letter", async () => {
   assert.deepEqual(bench.times("search"), [500]);
 });
 
-test("an answer to an older question is nobody's", async () => {
+test("a response to an outdated query is ignored", async () => {
   const bench = new Bench();
   const answers: ((total: number) => void)[] = [];
   bench.answers.search = () => new Promise((resolve) => answers.push((total) => resolve({ ok: true, data: { total, hits: [hit()] } })));
@@ -27,7 +27,7 @@ test("an answer to an older question is nobody's", async () => {
   assert.equal(bench.state.search.total, 1);
 });
 
-test("the next page is asked for by the last hit's place as it came, and added", async () => {
+test("the next page uses the server's cursor and is appended", async () => {
   const bench = new Bench();
   bench.send({ type: "type", query: "alder" });
   await bench.pass(200);
@@ -41,7 +41,7 @@ test("the next page is asked for by the last hit's place as it came, and added",
   assert.equal(bench.state.search.hits.length, 4);
 });
 
-test("a next page that did not come is asked for again, not the first", async () => {
+test("a failed next page is retried instead of the first page", async () => {
   const bench = new Bench();
   bench.send({ type: "type", query: "alder" });
   await bench.pass(200);
@@ -54,7 +54,7 @@ test("a next page that did not come is asked for again, not the first", async ()
   assert.equal(bench.state.search.hits.length, 4);
 });
 
-test("without a word live mode asks nothing; a state or a whole ZIP code is enough", async () => {
+test("live mode sends no empty query; a state or a complete ZIP code is enough", async () => {
   const bench = new Bench();
   await bench.pass(1000);
   bench.send({ type: "narrow", filter: { state: "", zip: "122" } });
@@ -65,7 +65,7 @@ test("without a word live mode asks nothing; a state or a whole ZIP code is enou
   assert.deepEqual(bench.asked[0]?.ask, { query: "", state: "NY", zip: "12203", after: undefined });
 });
 
-test("search-query is searched for at once, search-sort-by-opts narrows by its ZIP code", async () => {
+test("search-query runs immediately, and search-sort-by-opts filters by ZIP code", async () => {
   const searchSortByOpts = btoa(JSON.stringify({ locationZipcodes: ["12203-0001"] })).replace(/=+$/, "");
   const bench = new Bench({ searchQuery: "alder", searchSortBy: "location", searchSortByOpts });
   await bench.pass(0);
@@ -73,7 +73,7 @@ test("search-query is searched for at once, search-sort-by-opts narrows by its Z
   assert.equal(new Bench({ searchSortBy: "location", searchSortByOpts: "%%%" }).state.search.filter.zip, "");
 });
 
-test("search.query is told only when the page has opted in, for the first page alone", async () => {
+test("search.query is emitted only on opt-in and for the first page", async () => {
   const silent = new Bench({ searchQuery: "alder" });
   await silent.pass(0);
   assert.equal(silent.events.length, 0);
@@ -87,7 +87,7 @@ test("search.query is told only when the page has opted in, for the first page a
   assert.deepEqual(bench.events, [{ api_mode: "live", event_type: "search.query", data }]);
 });
 
-test("a search that fails while an institution is shown does not speak there", async () => {
+test("a failed search shows no error on the institution view", async () => {
   const bench = new Bench();
   await bench.toInstitution();
   bench.send({ type: "back" });

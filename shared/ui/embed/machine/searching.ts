@@ -1,15 +1,15 @@
-/** Searching for an institution, and picking one. */
+/** Searching and choosing an institution. */
 import type { Answer, Hits } from "../api/records.ts";
 import { searched } from "./events.ts";
 import type { Effect, Filter } from "./message.ts";
 import type { Next, Search, State } from "./state.ts";
 
-/** Long enough for a word to be typed, short enough to feel at once. */
+/** The debounce: long enough to type a word, short enough to feel immediate. */
 const debounce = 200;
 
 /**
- * Whether there is something to ask for. Without a word the catalogue lists thousands by name, which helps nobody; the few of test
- * mode are what a developer looks for.
+ * Reports whether there is something to search for. An empty query would list thousands of institutions; in test mode
+ * the few sandbox ones are useful.
  */
 export function asks(s: State): boolean {
   return s.mode === "test" || s.search.query.trim() !== "" || s.search.filter.state !== "" || s.search.filter.zip.length === 5;
@@ -19,7 +19,7 @@ function withSearch(s: State, search: Partial<Search>): State {
   return { ...s, search: { ...s.search, ...search } };
 }
 
-/** While words come the last answer stays where it is. */
+/** The last result stays while the patient types. */
 export function type(s: State, query: string): Next {
   return narrowed(withSearch(s, { query }), debounce);
 }
@@ -40,7 +40,7 @@ export function search(s: State): Next {
   return [withSearch({ ...s, trouble: undefined }, { loading: true, more: false }), question(s)];
 }
 
-/** The next page, by the place of the last hit as it came. */
+/** Loads the next page by the server's cursor. */
 export function more(s: State): Next {
   const last = s.search.hits.at(-1);
   if (!last || s.search.more || s.search.loading) return [s];

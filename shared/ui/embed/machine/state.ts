@@ -1,18 +1,19 @@
 /**
- * Everything that the application knows, as one value (docs/adr/0035-the-widget.md). What the patient sees follows from it alone; it
- * changes in step.ts alone; nothing here knows a browser.
+ * The application's state as one value (docs/adr/0035-the-widget.md). It alone determines the view, only step.ts
+ * changes it, and it uses no browser APIs.
  */
 import type { Config, Connection, Mode } from "../../kit/protocol.ts";
 import type { AttemptError, Failure, Hit, IdentityProvider, Institution, Standing } from "../api/records.ts";
 import type { Draft, Effect, Filter, Message, Opened, Own, Start } from "./message.ts";
 
 /**
- * How the page is held: in an element's frame, in the frame of another client of the same contract (direct), as a whole page of redirect mode, or in the window of the older element's popup mode.
- * watch is the older element's hidden frame, which shows nothing and follows the attempt of that window.
+ * How the page is held: in an element's frame, in another client's frame (direct), as a hosted page in redirect mode,
+ * or in the older element's popup window. watch is the older element's hidden frame, which shows nothing and polls that
+ * window's attempt.
  */
 export type Shell = "frame" | "direct" | "page" | "window" | "watch";
 
-/** In TEFCA mode splash, institution and waiting are of the identity check, and have words of their own. */
+/** In TEFCA mode splash, institution and waiting belong to the identity check and have their own words. */
 export type View =
   | "loading"
   | "splash"
@@ -33,7 +34,7 @@ export type View =
   | "config_error"
   | "closed";
 
-/** Who asks for the records, as far as the page tells it. */
+/** The organisation, as far as the page names it. */
 export interface Org {
   name: string;
   logo_uri: string;
@@ -47,12 +48,12 @@ export interface Search {
   query: string;
   filter: Filter;
   hits: Hit[];
-  total: number | undefined; // undefined until the first answer
+  total: number | undefined; // undefined until the first response
   loading: boolean;
-  more: boolean; // the next page is being asked for
+  more: boolean; // loading the next page
 }
 
-/** Where an attempt leads. Of a reconnect only the connection may be known, in TEFCA mode only the identity provider. */
+/** Where an attempt leads. For a reconnect only the connection may be known, in TEFCA mode only the identity provider. */
 export interface Target {
   name: string;
   reconnect?: string | undefined;
@@ -60,29 +61,29 @@ export interface Target {
   portalId?: string | undefined;
   brandId?: string | undefined;
   platformType?: string | undefined;
-  identityProvider?: string | undefined; // its id; its name is the target's
+  identityProvider?: string | undefined; // the provider's ID; its name is the target's
 }
 
-/** One attempt, as this page follows it. Times are in milliseconds since 1970. */
+/** One attempt. Times are in milliseconds since 1970. */
 export interface Attempt {
   id: string;
   token: string;
   start: Start;
   target: Target;
-  madeAt: number; // by this browser's clock, which may be wrong
-  leftAt: number | undefined; // when a window was opened for it
+  madeAt: number; // by the browser's clock, which may be wrong
+  leftAt: number | undefined; // when its window was opened
   status: "created" | "open";
-  how: Opened | undefined; // what the browser made of the click; undefined before it
-  closed: boolean; // the window says so; a portal can make it lie
-  pending: boolean; // patient.connection_pending was told
+  how: Opened | undefined; // the browser's reaction to the click; undefined before it
+  closed: boolean; // reported by the window; a portal can falsify it
+  pending: boolean; // patient.connection_pending was emitted
   asking: boolean;
-  again: boolean; // ask once more as soon as the answer is here
-  misses: number; // answers that did not come, in a row
+  again: boolean; // poll again after the current one
+  misses: number; // failed polls in a row
 }
 
-/** Why the last sign-in came to nothing. */
+/** Why the last sign-in failed. */
 export interface Ending {
-  cause: string; // of docs/openapi.yaml, or expired, lost, refused, unavailable
+  cause: string; // a cause of docs/openapi.yaml, or expired, lost, refused, unavailable
   target: Target;
   error?: AttemptError | undefined;
   requestId?: string | undefined;
@@ -98,20 +99,20 @@ export interface Verification {
   resendAt: number;
 }
 
-/** What is known in TEFCA mode alone. */
+/** State of TEFCA mode. */
 export interface Tefca {
-  providers: IdentityProvider[] | undefined; // undefined until the server has told
+  providers: IdentityProvider[] | undefined; // undefined until the server responded
   simulated: boolean;
-  standing: Standing | undefined; // of the current attempt, once an identity is proven
-  since: number; // when its status began, milliseconds since 1970
-  ticked: string[]; // directory ids of the facilities that the patient has chosen
-  told: string[]; // directory ids of those whose connection was told
+  standing: Standing | undefined; // of the current attempt, after the identity check
+  since: number; // start of its status, milliseconds since 1970
+  ticked: string[]; // directory IDs of the chosen facilities
+  told: string[]; // directory IDs of reported connections
 }
 
-/** What went wrong in the view that is shown, and the message that tries it again. */
+/** The error of the current view, and the message that retries it. */
 export interface Trouble {
   failure: Failure;
-  retry: Message | undefined; // undefined where the patient's own words have to change first
+  retry: Message | undefined; // undefined if the patient must change the input first
 }
 
 export interface State {
@@ -120,37 +121,37 @@ export interface State {
   publicId: string;
   baseUrl: string;
   org: Org | undefined;
-  redirectUri: string | undefined; // of redirect mode
+  redirectUri: string | undefined; // in redirect mode
   own: Own | undefined;
   config: Config;
-  configError: { reason: string; requestId: string | undefined } | undefined; // the page's mistake
+  configError: { reason: string; requestId: string | undefined } | undefined; // the page's misconfiguration
   view: View;
-  from: View; // where support and missing return to
-  email: string; // that a code was sent to, or that a form was sent with
-  proof: { token: string; until: number } | undefined; // that the address is the patient's; until when, by this browser's clock
+  from: View; // where support and missing return
+  email: string; // the address of the last code or form
+  proof: { token: string; until: number } | undefined; // the email proof and its expiry, by this browser's clock
   verification: Verification | undefined;
   canResend: boolean;
   search: Search;
   institution: Institution | undefined;
-  portalId: string | undefined; // which of the institution's portals was chosen
+  portalId: string | undefined; // the chosen portal
   target: Target | undefined;
   attempts: Attempt[];
-  current: string | undefined; // the attempt of the view
-  busy: boolean; // the view waits for an answer before it can go on
-  tefca: Tefca | undefined; // undefined outside of TEFCA mode
-  reopening: boolean; // the patient has asked for a window whose attempt is being made
+  current: string | undefined; // the view's attempt
+  busy: boolean; // waiting for a response
+  tefca: Tefca | undefined; // undefined outside TEFCA mode
+  reopening: boolean; // a window was requested while its attempt is being created
   ending: Ending | undefined;
   connected: Connected[];
   latest: Connected | undefined;
   draft: Draft;
-  judged: number; // how often the form of the view was sent with something wrong in it
-  sent: boolean; // the form of the view has arrived
+  judged: number; // the number of submissions with errors
+  sent: boolean; // the form was accepted
   trouble: Trouble | undefined;
-  copied: boolean; // the reference is on the clipboard
+  copied: boolean; // the reference was copied
   online: boolean;
   focused: boolean;
-  leaving: boolean; // the patient is asked whether to close with a sign-in under way
-  told: boolean; // widget.complete was told
+  leaving: boolean; // asking whether to close during a sign-in
+  told: boolean; // widget.complete was emitted
 }
 
 /** The next state, followed by the effects to perform. */

@@ -1,4 +1,4 @@
-/** The whole application as one function: what is, and what happens, give what is then and what has to be done. */
+/** The application as one pure function: it maps the state and a message to the next state and effects. */
 import type { Config } from "../../kit/protocol.ts";
 import type { Answered, Failure } from "../api/records.ts";
 import * as attempting from "./attempting.ts";
@@ -58,7 +58,7 @@ export function step(s: State, m: Message, now: number): Next {
   }
 }
 
-/** What is left: attempts and their windows, and the way through the views. */
+/** The remaining messages: attempts, windows and navigation. */
 function steer(s: State, m: Message, now: number): Next {
   switch (m.type) {
     case "prepare":
@@ -72,7 +72,7 @@ function steer(s: State, m: Message, now: number): Next {
     case "followed":
       return attempting.followed(s);
     case "unopened":
-      return attempting.isUnopened(s, m.id) ? misconfigured({ ...s, current: undefined }, "The page opens no windows. A sandboxed frame needs allow-popups and allow-forms.", undefined) : [s];
+      return attempting.isUnopened(s, m.id) ? misconfigured({ ...s, current: undefined }, "This page can't open windows. A sandboxed frame needs allow-popups and allow-forms.", undefined) : [s];
     case "here":
       return watching.here(s, m.attemptId, m.made, now);
     case "raise":
@@ -145,7 +145,7 @@ function begin(s: State, { config, own, watch }: Message & { type: "begin" }, no
   return config.showSplash ? [{ ...next, view: "splash" }] : afterSplash(next, now);
 }
 
-/** search-sort-by-opts is base64url of JSON; what cannot be read narrows nothing. */
+/** search-sort-by-opts is base64url of JSON; an unreadable value is ignored. */
 function zipOf(config: Config): string {
   if (config.searchSortBy !== "location" || !config.searchSortByOpts) return "";
   try {
@@ -164,7 +164,7 @@ function afterSplash(s: State, now: number): Next {
   return isUnproven(s, now) ? toEmail(s) : afterEmail(s);
 }
 
-/** Whether the patient's address has still, or again, to be shown to be theirs: whoever sits there an hour later may be somebody else. */
+/** Reports whether the email step is due (again): an hour later someone else may be using the device. */
 export function isUnproven({ config, ...s }: State, now: number): boolean {
   return !config.searchOnly && (config.tefcaMode || !config.reconnectOrgConnectionId) && forms.proofOf(s, now) === undefined;
 }
@@ -190,7 +190,7 @@ export function misconfigured(s: State, reason: string, requestId: string | unde
   return s.view === "config_error" ? [next] : [next, events.configError(s, reason)];
 }
 
-/** Support and the request for an institution come back to where they were asked for. */
+/** Support and missing return to the view that opened them. */
 function show(s: State, view: "support" | "missing" | "search" | "finish", now: number): Next {
   if (view === "search") return isUnproven(s, now) ? toEmail(s) : toSearch(s);
   if (view === s.view) return [s];
@@ -199,7 +199,7 @@ function show(s: State, view: "support" | "missing" | "search" | "finish", now: 
   return [{ ...s, view, from, sent: false, judged: 0, busy: false, trouble: undefined, draft }, { do: "drop", key: "form" }];
 }
 
-/** Where back leads, undefined where there is nothing behind. */
+/** Returns the view behind the current one, or undefined. */
 export function behind(s: State): View | undefined {
   switch (s.view) {
     case "code":
@@ -228,12 +228,12 @@ function back(s: State): Next {
   return to === "institution" ? resume(next) : [next, { do: "drop", key: "form" }];
 }
 
-/** The attempt that was being made when the patient looked away may have got its answer in between, or be out of date. */
+/** An attempt that was being created when the patient left the view may be ready by now, or stale. */
 function resume(s: State): Next {
   return s.current || !s.target ? [s] : attempting.prepare(s);
 }
 
-/** With the network back the patient need not ask again for what failed without it. */
+/** Retries what failed without the network. */
 function network(s: State, online: boolean): Next {
   const next: State = { ...s, online };
   if (!online) return [next];

@@ -7,7 +7,7 @@ import { alive, assertEvents, connected, located, minute, one, second, tefca } f
 import type { Message } from "./message.ts";
 import { behind } from "./tefca.ts";
 
-/** What a patient does who sees this, undefined where there is only waiting. */
+/** The next step of a patient in a view; undefined if there is only waiting. */
 function nextStep({ state: s }: Bench): Message | undefined {
   if (s.trouble?.retry) return { type: "retry" };
   if (s.busy) return undefined;
@@ -32,7 +32,7 @@ function nextStep({ state: s }: Bench): Message | undefined {
   }
 }
 
-/** A patient who always takes the next step there is. A bound on the steps tells a dead end. Views are those that were seen, each once in a row. */
+/** A patient who always takes the next step. A limit on the steps detects dead ends. Views are listed without repetitions. */
 async function travel(bench: Bench): Promise<string[]> {
   const views: string[] = [];
   for (let i = 0; i < 80 && bench.closed === 0; i++) {
@@ -44,7 +44,7 @@ async function travel(bench: Bench): Promise<string[]> {
   return views;
 }
 
-/** A service whose network takes its time: each answer to records is the next one, and the last one stays. */
+/** A slow network: each poll gets the next response, and the last one repeats. */
 function serving(bench: Bench, ...standings: Standing[]): void {
   bench.answers.records = () => ({ ok: true, data: (standings.length > 1 ? standings.shift() : standings[0]) ?? located() });
 }
@@ -57,7 +57,7 @@ const usual: Standing[] = [
   located(one(1), one(2), one(3, { match: "ambiguous" }), one(4, { match: "unanswered" })),
 ];
 
-/** The service until the patient has chosen, and then what comes of that. */
+/** The service until the patient's choice, then its result. */
 function journey(config: Partial<Config> = {}, before: Standing[] = usual, after: Standing[] = [located(connected(1), one(2))]): Bench {
   const bench = tefca(config);
   serving(bench, ...before);
@@ -80,7 +80,7 @@ for (const [what, config, views] of [
   ["for a reconnect, which is made by proving the identity again", { searchOnly: false, reconnectOrgConnectionId: ids.connection }, ["splash", ...email, ...identity, ...end]],
   ["with ids of an institution, which lead nowhere", { brandId: ids.brand, portalId: ids.portal, endpointId: ids.endpoint }, ["splash", ...identity, ...end]],
 ] as const) {
-  test(`a patient comes from the introduction to the end: ${what}`, async () => {
+  test(`TEFCA mode leads from the introduction to the end: ${what}`, async () => {
     const bench = journey(config);
     assert.deepEqual(await travel(bench), ["loading", ...views.slice(0, -1)]);
     assert.equal(bench.state.view, "closed");
@@ -96,7 +96,7 @@ for (const [what, config, views] of [
 
 for (const kind of ["network", "limited", "unavailable", "refused", "lost", "taken"] as const) {
   for (let failing = 1; failing < 12; failing++) {
-    test(`with request ${failing} failing once (${kind}) there is always a next step`, async () => {
+    test(`TEFCA mode offers a next step when request ${failing} fails once (${kind})`, async () => {
       const bench = journey({ searchOnly: false });
       bench.answers.records = ({ id }) => ({ ok: true, data: bench.state.connected.length > 0 ? located(connected(1)) : id === bench.state.current ? (usual[4] ?? located()) : { status: "open", facilities: [] } });
       bench.answers.authorize = () => ({ ok: true, data: located(connected(1)) });
@@ -115,7 +115,7 @@ for (const [what, fault] of [
   ["a service without TEFCA", failure("lost")],
   ["an unknown public id", failure("foreign")],
 ] as const) {
-  test(`${what} is a mistake of the page's, told once, with a reason`, async () => {
+  test(`${what} is reported once as a configuration error`, async () => {
     const bench = tefca();
     bench.fault = () => fault;
     await bench.pass(0);
@@ -125,7 +125,7 @@ for (const [what, fault] of [
   });
 }
 
-test("no identity provider at all is a mistake of the page's, and so is a plan that ends meanwhile", async () => {
+test("a missing identity provider or an ended plan is a configuration error", async () => {
   const none = tefca();
   none.providers = [];
   await none.pass(0);
@@ -136,7 +136,7 @@ test("no identity provider at all is a mistake of the page's, and so is a plan t
   assert.equal(ended.state.view, "config_error");
 });
 
-test("providers that cannot be asked for are asked for again, and the introduction stays meanwhile", async () => {
+test("the provider list is retried while the introduction stays open", async () => {
   const bench = tefca();
   bench.fault = (_, call) => (call === "providers" ? failure("unavailable") : undefined);
   await bench.pass(0);
@@ -150,7 +150,7 @@ test("providers that cannot be asked for are asked for again, and the introducti
   assert.equal(bench.state.target?.name, "Aspen ID");
 });
 
-test("what TEFCA mode needs and has not come can be tried for again, by loading the page anew", async () => {
+test("a failed TEFCA chunk is retried by reloading the page", async () => {
   const bench = tefca();
   bench.loads = false;
   await bench.pass(0);
@@ -161,7 +161,7 @@ test("what TEFCA mode needs and has not come can be tried for again, by loading 
   assert.equal(bench.reloaded, 2);
 });
 
-test("of several providers the patient chooses one, and back leads to the choice", async () => {
+test("the patient chooses one of several providers and can go back to the choice", async () => {
   const bench = tefca();
   bench.providers = [{ id: "a", name: "Aspen ID" }, { id: "b", name: "Birch ID" }];
   await bench.toProvider();
@@ -181,7 +181,7 @@ test("of several providers the patient chooses one, and back leads to the choice
   assert.deepEqual([view, target?.name], ["institution", "Aspen ID"]);
 });
 
-test("a window that was closed is told once and can be opened again, and a proof in either window counts", async () => {
+test("a closed identity window is reported once, and a check in either window counts", async () => {
   const bench = tefca();
   const first = await bench.toVerifying();
   for (let i = 0; i < 3; i++) bench.send({ type: "windows", closed: [first], focused: true });
@@ -200,7 +200,7 @@ test("a window that was closed is told once and can be opened again, and a proof
 });
 
 for (const [status, cause] of [["failed", "declined"], ["expired", "expired"]] as const) {
-  test(`an identity check that is ${cause} is said to be, no event tells it, and another one can begin`, async () => {
+  test(`a failed identity check (${cause}) is shown without an event and can be repeated`, async () => {
     const bench = tefca();
     await bench.toVerifying();
     const error = { error: "access_denied", error_description: "No.", request_id: "r-2", cause, suggested_action: "" };
@@ -215,7 +215,7 @@ for (const [status, cause] of [["failed", "declined"], ["expired", "expired"]] a
   });
 }
 
-test("an outcome does not take a form away from who is writing in it, and support is not told of the identity provider as a hospital", async () => {
+test("an outcome leaves an open form in place, and support does not name the provider as a hospital", async () => {
   const bench = tefca({ email: "mona@example.com" });
   await bench.toVerifying();
   bench.send({ type: "show", view: "support" });
@@ -230,7 +230,7 @@ test("an outcome does not take a form away from who is writing in it, and suppor
   assert.equal(bench.state.view, "facilities");
 });
 
-test("who is found nowhere can search instead, whose failures the page is not told", async () => {
+test("a patient without matches can search instead", async () => {
   const bench = tefca();
   await bench.toFacilities();
   bench.send({ type: "instead" });
@@ -242,7 +242,7 @@ test("who is found nowhere can search instead, whose failures the page is not to
   assertEvents(bench);
 });
 
-test("an institution that the page names is not where the search begins, either, though the address has to be shown again", async () => {
+test("the search after TEFCA ignores the page's institution, even after another email step", async () => {
   const bench = journey({ searchOnly: false, brandId: ids.brand, email: "mona@example.com" }, [located()]);
   for (let i = 0; i < 40 && bench.state.view !== "facilities"; i++) {
     const message = nextStep(bench);
@@ -260,7 +260,7 @@ test("an institution that the page names is not where the search begins, either,
   assert.deepEqual([bench.state.view, bench.times("institution").length], ["search", 0]);
 });
 
-test("an hour after the code the patient shows the address again before another identity check", async () => {
+test("the email step repeats before an identity check an hour after the code", async () => {
   const bench = journey({ searchOnly: false });
   for (let i = 0; i < 40 && bench.state.view !== "institution"; i++) {
     const message = nextStep(bench);

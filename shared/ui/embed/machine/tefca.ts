@@ -1,6 +1,7 @@
 /**
- * TEFCA mode, as what it adds to step: one identity check in place of a sign-in at each hospital. The window, its attempt and the asking after it are those of a
- * sign-in (attempting.ts); what comes after the identity is proven is in facilities.ts. It is loaded by elements with tefca-mode alone.
+ * TEFCA mode as an extension of step: one identity check in place of a sign-in at each hospital. Its window, attempt
+ * and polling are a sign-in's (attempting.ts); facilities.ts has the steps after the identity check. Only elements with
+ * tefca-mode load it.
  */
 import type { Answer, Answered, Calls } from "../api/records.ts";
 import * as attempting from "./attempting.ts";
@@ -10,7 +11,7 @@ import type { Effect, Message } from "./message.ts";
 import type { Next, State, View } from "./state.ts";
 import * as usual from "./step.ts";
 
-/** undefined for all that is as in the ordinary way. */
+/** undefined if the ordinary handling applies */
 export function step(s: State, m: Message, now: number): Next | undefined {
   if (m.type === "loaded") return begin(s, now);
   if (!s.tefca) return undefined;
@@ -45,7 +46,7 @@ export function step(s: State, m: Message, now: number): Next | undefined {
 
 const question: Effect = { do: "ask", key: "providers", ask: { call: "providers", ask: {} } };
 
-/** Who can be asked decides whether there is a TEFCA mode at all, so that it is asked while the patient reads. What leads to one institution leads nowhere here. */
+/** The providers decide whether TEFCA mode is available, so they are loaded while the patient reads. Options for a single institution are ignored. */
 function begin(s: State, now: number): Next {
   const { brandId: _, portalId: _portal, endpointId: _endpoint, ...config } = s.config;
   const tefca = { providers: undefined, simulated: false, standing: undefined, since: now, ticked: [], told: [] };
@@ -69,7 +70,7 @@ function answered(s: State, a: Answered, now: number): Next | undefined {
   }
 }
 
-/** An organisation without the plan, and one for which nothing is set up, are told so. */
+/** An organisation without the plan or configuration gets a configuration error. */
 function told(s: State, answer: Answer<Calls["providers"]["data"]>, now: number): Next | undefined {
   const waits = s.view === "institution" && s.busy;
   if (!answer.ok) {
@@ -84,7 +85,7 @@ function told(s: State, answer: Answer<Calls["providers"]["data"]>, now: number)
   return waits ? toProviders(next, now) : [next];
 }
 
-/** To where the identity check begins. Whoever sits there an hour after the code shows again whose address it is. */
+/** Leads to the identity check. An hour after the code, the email step repeats. */
 export function toProviders(s: State, now: number): Next {
   if (usual.isUnproven(s, now)) return usual.toEmail(s);
   const next: State = { ...attempting.forgetUnused(facilities.forget(s)), view: "institution", target: undefined, trouble: undefined, busy: false };
@@ -106,13 +107,13 @@ function prepared(s: State, answer: Answer<Calls["identity"]["data"]>, now: numb
   return error === "svc_plan_required" ? usual.misconfigured(s, description, requestId) : attempting.prepared(s, answer, now);
 }
 
-/** The ordinary way, for who has been found nowhere. Nothing leads back: what the network was asked is over. */
+/** Switches to the ordinary search if nothing was found. There is no way back: the network query is over. */
 function toSearch(s: State, now: number): Next {
   const attempts = s.attempts.filter((a) => !a.target.identityProvider);
   return usual.step({ ...s, tefca: undefined, target: undefined, current: undefined, attempts }, { type: "show", view: "search" }, now);
 }
 
-/** Where back leads in TEFCA mode, undefined where there is nothing behind. */
+/** Returns the view behind the current one in TEFCA mode, or undefined. */
 export function behind(s: State): View | undefined {
   switch (s.view) {
     case "institution":

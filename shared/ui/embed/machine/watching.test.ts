@@ -5,7 +5,7 @@ import { Bench, connection, declined, failure } from "../testing/bench.ts";
 const second = 1000;
 const minute = 60 * second;
 
-/** The hidden frame of an attempt that nobody has made yet. */
+/** The hidden frame of an attempt that nobody has created yet. */
 function watching(): Bench {
   const bench = new Bench({ externalId: "visit-9", externalState: "s-9" }, "frame", { watch: { attemptId: "w-1", attemptToken: "t" } });
   bench.fault = (_, call) => (call === "progress" ? failure("lost") : undefined);
@@ -14,7 +14,7 @@ function watching(): Bench {
 
 const here = (bench: Bench, made: boolean, attemptId = "w-1"): void => bench.send({ type: "here", attemptId, made });
 
-test("nothing is asked after an attempt that its window has not made yet", async () => {
+test("polling starts only once the window has created the attempt", async () => {
   const bench = watching();
   await bench.pass(4 * second);
   here(bench, false);
@@ -36,7 +36,7 @@ test("nothing is asked after an attempt that its window has not made yet", async
   assert.deepEqual(bench.results, [connection], "half an hour from when the attempt was made");
 });
 
-test("a window that is slow to come ends the asking when it is there", async () => {
+test("an early poll stops when the slow window arrives", async () => {
   const bench = watching();
   await bench.pass(20 * second);
   assert.ok(bench.times("progress").length > 1);
@@ -46,20 +46,20 @@ test("a window that is slow to come ends the asking when it is there", async () 
   assert.equal(bench.times("progress").length, asked);
 });
 
-test("a window that says nothing was severed: it is asked after all the same, until it has made the attempt and beyond", async () => {
+test("polling covers a severed window before and after it creates the attempt", async () => {
   const bench = watching();
   await bench.pass(20 * second);
   assert.equal(bench.times("progress")[0], 5 * second);
   bench.fault = () => undefined;
   bench.progress = { status: "open" };
   await bench.pass(5 * second);
-  here(bench, false); // a window that is loaded again has left before
+  here(bench, false); // a window that reloads has left before
   bench.progress = declined;
   await bench.pass(5 * second);
   assert.equal(bench.results.length, 1);
 });
 
-test("popup mode reports a connection once, with the fields of redirect mode, scope and consent_expires_at among them", async () => {
+test("popup mode reports a connection once, with the fields of redirect mode", async () => {
   const bench = watching();
   bench.fault = () => undefined;
   const result = { ...connection, scope: "patient/*.rs", consent_expires_at: "2027-02-19T09:30:12Z", external_id: "visit-9" };
@@ -70,7 +70,7 @@ test("popup mode reports a connection once, with the fields of redirect mode, sc
   assert.deepEqual(bench.told("patient.connection_success"), []);
 });
 
-test("a failure is told with the fields of the older element alone, in ASCII", async () => {
+test("popup mode reports a failure with the older element's fields, in ASCII", async () => {
   const bench = watching();
   bench.fault = () => undefined;
   bench.progress = { status: "failed", error: { error: "svc_unavailable", error_description: "São João", request_id: "r-2", cause: "no_answer", suggested_action: "Wait." } };

@@ -1,13 +1,13 @@
 /**
- * The older element's hidden frame, which shows nothing and tells what comes of the attempt in that element's window. The attempt is of the element's
- * making: the server may not know it yet, nor ever.
+ * The older element's hidden frame, which shows nothing and reports the attempt of that element's window. The element
+ * created the attempt: the server may not know it yet, or ever.
  */
 import type { Watch } from "../../kit/protocol.ts";
 import { inquire, withAttempt } from "./attempting.ts";
 import { hearing } from "./schedule.ts";
 import type { Next, State } from "./state.ts";
 
-/** A window that can be heard will say when there is something to ask for. One that says nothing was severed: it is asked after all the same. */
+/** A window that can send messages will report when polling makes sense. A silent one was severed, so polling starts anyway. */
 export function watch(s: State, { attemptId: id, attemptToken: token }: Watch, now: number): Next {
   const attempt = {
     ...{ id, token, start: { url: "", value: "" }, target: { name: "" }, madeAt: now, leftAt: now, status: "created" as const },
@@ -16,7 +16,7 @@ export function watch(s: State, { attemptId: id, attemptToken: token }: Watch, n
   return [{ ...s, shell: "watch", attempts: [attempt] }, { do: "wait", key: `poll:${id}`, ms: hearing, then: { type: "poll", id } }];
 }
 
-/** The window is there: nothing is asked until its attempt is made. Where another window of the same page speaks, this frame has nothing to do with it. */
+/** The window is open: polling waits until it has created its attempt. Messages from other windows are ignored. */
 export function here(s: State, id: string, made: boolean, now: number): Next {
   const a = s.attempts.find((one) => one.id === id);
   if (s.shell !== "watch" || !a || a.status === "open") return [s];

@@ -1,4 +1,4 @@
-/** The application without a browser, under a clock that tests move. */
+/** The application without a browser, with a clock that tests control. */
 import type { Callback, Config, Payload, Watch } from "../../kit/protocol.ts";
 import type { Api } from "../api/api.ts";
 import type { Answer, CallName, Calls, Facility, Failure, Hit, IdentityProvider, Portal, Progress, Standing } from "../api/records.ts";
@@ -47,7 +47,7 @@ type Answers = { [K in CallName]: (ask: Calls[K]["ask"]) => Answer<Calls[K]["dat
 export interface Asked {
   call: CallName;
   ask: unknown;
-  at: number; // milliseconds since the bench began
+  at: number; // milliseconds since the bench started
 }
 
 export class Bench {
@@ -61,14 +61,14 @@ export class Bench {
   closed = 0;
   reloaded = 0;
   readonly results: Callback[] = [];
-  /** What the browser makes of a click. */
+  /** The browser's reaction to a click. */
   how: Opened = "seen";
-  /** What a question is answered with instead, by its number from 0. */
+  /** Overrides the answer to a call, by its number from 0. */
   fault: (n: number, call: CallName) => Failure | undefined = () => undefined;
   progress: Progress = { status: "created" };
   providers: IdentityProvider[] = [{ id: "idp", name: "Aspen ID" }];
   standing: Standing = { status: "created", facilities: [] };
-  /** Whether what TEFCA mode adds comes. */
+  /** Whether TEFCA mode's chunk loads. */
   loads = true;
   answers: Answers;
   readonly runner: Runner;
@@ -93,7 +93,7 @@ export class Bench {
     this.runner.send(message);
   }
 
-  /** How often a question was asked, and when. */
+  /** Returns how often and when a call was made. */
   times(call: CallName): number[] {
     return this.asked.filter((one) => one.call === call).map((one) => one.at);
   }
@@ -102,7 +102,7 @@ export class Bench {
     return this.events.filter((event) => event.event_type === type);
   }
 
-  /** Lets time pass; answers arrive as soon as they are asked for. */
+  /** Advances time; answers arrive immediately. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
@@ -117,26 +117,26 @@ export class Bench {
     this.#now = end;
   }
 
-  /** Time passes while nothing runs, as when a laptop is closed. */
+  /** Advances time without running timers, as when a laptop is closed. */
   sleep(ms: number): void {
     this.#now += ms;
   }
 
-  /** TEFCA mode, to the view where a window can be opened. */
+  /** Leads TEFCA mode to the view that opens the window. */
   async toProvider(): Promise<void> {
     await this.pass(0);
     this.send({ type: "agree" });
     await this.pass(0);
   }
 
-  /** TEFCA mode, with the window of the identity check open. */
+  /** Leads TEFCA mode to the open identity check window. */
   async toVerifying(): Promise<string> {
     await this.toProvider();
     this.send({ type: "leave" });
     return this.state.current ?? "";
   }
 
-  /** TEFCA mode, to what the network has found. */
+  /** Leads TEFCA mode to the found facilities. */
   async toFacilities(...facilities: Facility[]): Promise<string> {
     const id = await this.toVerifying();
     this.standing = { status: "located", identity_expires_at: "2026-11-21T10:00:00Z", facilities };
@@ -145,7 +145,7 @@ export class Bench {
     return id;
   }
 
-  /** To the view where a window can be opened. */
+  /** Leads to the view that opens the window. */
   async toInstitution(id: string = ids.brand): Promise<void> {
     this.send({ type: "type", query: "alder" });
     await this.pass(200);
@@ -153,7 +153,7 @@ export class Bench {
     await this.pass(0);
   }
 
-  /** Into the waiting view, with a window open. */
+  /** Leads to the waiting view with an open window. */
   async toWaiting(id: string = ids.brand): Promise<string> {
     await this.toInstitution(id);
     this.send({ type: "leave" });
@@ -189,7 +189,7 @@ export class Bench {
   #world() {
     const answer = async (call: CallName, ask: unknown): Promise<Answer<unknown>> => {
       const n = this.asked.push({ call, ask, at: this.#now }) - 1;
-      await Promise.resolve(); // so that a test can still say what the first question is answered with
+      await Promise.resolve(); // so that a test can still override the first answer
       const fault = this.fault(n, call);
       const handler = this.answers[call] as (ask: unknown) => Answer<unknown> | Promise<Answer<unknown>>;
       return fault ? { ok: false, failure: fault } : handler(ask);
@@ -209,7 +209,7 @@ export class Bench {
       },
       raise: (id: string) => void this.raised.push(id),
       load: async () => {
-        await Promise.resolve(); // so that a test can still say that it does not come
+        await Promise.resolve(); // so that a test can still make it fail
         if (!this.loads) throw new TypeError("no network");
         return tefcaStep;
       },
@@ -227,7 +227,7 @@ export class Bench {
   }
 }
 
-/** Lets everything happen that waits for nothing but its turn. */
+/** Runs everything that is due now. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }

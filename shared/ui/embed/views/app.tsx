@@ -1,4 +1,4 @@
-/** The frame around every view: who asks, the way back, help in the same place, what is said aloud. */
+/** The frame around every view: organisation, back, help and announcements. */
 import { Fragment } from "preact";
 import { behind } from "../machine/step.ts";
 import type { State, View } from "../machine/state.ts";
@@ -21,7 +21,7 @@ const views: Record<View, Screen> = {
   search: Search,
   institution: Institution,
   waiting: Waiting,
-  locating: Loading, // this and the next three are a mode's
+  locating: Loading, // this and the next three belong to a mode
   facilities: Loading,
   connecting: Loading,
   summary: Loading,
@@ -34,7 +34,7 @@ const views: Record<View, Screen> = {
   closed: Closed,
 };
 
-/** What has to change for another view to begin: it is drawn anew, and its title takes the focus. */
+/** Returns a key for the view. A new key renders the view from scratch and focuses its title. */
 export function placeOf(s: State): string {
   return [s.view, s.sent, s.view === "institution" && s.portalId, s.view === "institution" && !s.target].join();
 }
@@ -87,7 +87,7 @@ function Head({ ui, hasBack }: { ui: Ui; hasBack: boolean }) {
   );
 }
 
-/** The one polite region: what changes without the focus moving. */
+/** The only polite live region: announces changes without moving the focus. */
 function Aloud({ ui: { s, t }, extra }: { ui: Ui; extra: string | undefined }) {
   const { loading, total, more } = s.search;
   const searched = s.view === "search" && !loading && !more && total !== undefined;
@@ -110,7 +110,7 @@ function Loading({ ui }: { ui: Ui }) {
   );
 }
 
-/** What the mode needs has not come. */
+/** Shown if the mode's chunk failed to load. */
 function Unloaded({ ui }: { ui: Ui }) {
   return (
     <div class="view">
@@ -159,7 +159,7 @@ function open(dialog: HTMLDialogElement | null): void {
   if (dialog && !dialog.open) dialog.showModal();
 }
 
-/** Asked before an open sign-in is left behind. */
+/** Asks before abandoning an open sign-in. */
 function Leaving({ ui: { t, send }, lost }: { ui: Ui; lost: string | undefined }) {
   return (
     <dialog ref={open} aria-labelledby="leaving" onClose={() => send({ type: "stay" })}>

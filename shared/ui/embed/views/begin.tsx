@@ -1,4 +1,4 @@
-/** The first steps: what is shared and with whom, the e-mail address, its code. */
+/** The first steps: what is shared and with whom, the email address, and the code. */
 import type { Word } from "../../kit/words/language.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { Button, emailInput, Field, Form, isHttps, Out, Quiet, Title, Trouble } from "./parts.tsx";
@@ -22,7 +22,7 @@ export function Splash({ ui }: { ui: Ui }) {
   );
 }
 
-/** What is agreed to, each with a sign, a head and a sentence. */
+/** The points of the introduction, each with an icon, a heading and a sentence. */
 export function Points<W extends string>({ ui, points }: { ui: Ui<W | Word>; points: [IconName, W | Word, W | Word][] }) {
   const org = orgName(ui);
   return (
@@ -47,7 +47,7 @@ export function Agree({ ui }: { ui: Ui }) {
   );
 }
 
-/** The sentence for what the organisation has; without terms and privacy policy there is nothing to agree to. */
+/** Returns the agreement text for the organisation's documents, or undefined without terms and privacy policy. */
 function agreement({ s }: Ui): Word | undefined {
   const terms = isHttps(s.org?.terms_uri ?? "");
   const privacy = isHttps(s.org?.privacy_policy_uri ?? "");

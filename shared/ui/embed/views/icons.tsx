@@ -1,4 +1,4 @@
-/** The few signs that stand beside words; never alone for a meaning. */
+/** Icons next to text; none carries meaning alone. */
 const paths = {
   back: "M15 5l-7 7 7 7",
   next: "M9 6l6 6-6 6",

@@ -1,4 +1,4 @@
-/** The institution that was picked: its portal, and what happens next. */
+/** The chosen institution: its portal, and what happens next. */
 import type { Portal } from "../api/records.ts";
 import { Icon } from "./icons.tsx";
 import { Button, Logo, Pair, Quiet, Title, Trouble } from "./parts.tsx";
@@ -22,7 +22,7 @@ function Loading({ ui }: { ui: Ui }) {
   );
 }
 
-/** A brand of which the catalogue knows no endpoint. */
+/** A brand without an endpoint in the catalogue. */
 function Nowhere({ ui }: { ui: Ui }) {
   const { t, send } = ui;
   return (
@@ -62,7 +62,7 @@ function Portals({ ui }: { ui: Ui }) {
   );
 }
 
-/** Where a portal's servers are: of all that is shown of it the only thing that no list of institutions can make up. */
+/** The hosts of a portal's servers: the only detail shown that a list of institutions can't make up. */
 function Hosts({ ui: { t }, portal }: { ui: Ui; portal: Portal }) {
   return portal.hosts?.length ? <span class="small soft host">{t.say("portal_host", { host: portal.hosts.join(", ") })}</span> : null;
 }

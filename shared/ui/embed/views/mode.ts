@@ -1,4 +1,4 @@
-/** What a mode of the element has beside the ordinary way. It is in a file of its own, which only elements in that mode load (docs/adr/0035-the-widget.md). */
+/** A mode's extension of the application, in a file that only elements in that mode load (docs/adr/0035-the-widget.md). */
 import type { JSX } from "preact";
 import type { Lang, Language } from "../../kit/words/language.ts";
 import type { More } from "../machine/run.ts";
@@ -9,13 +9,13 @@ export type Screen = (props: { ui: Ui }) => JSX.Element | null;
 
 export interface Mode {
   step: More;
-  /** Those that are not as in the ordinary way. */
+  /** Views that differ from the ordinary ones. */
   views: Partial<Record<View, Screen>>;
-  /** As step.ts has it. */
+  /** As in step.ts. */
   behind(s: State): View | undefined;
-  /** What a screen reader says although the focus has not moved; empty for nothing. */
+  /** Text to announce without moving the focus; empty for none. */
   aloud(ui: Ui): string;
-  /** What is lost by closing now; undefined where that is a window alone. */
+  /** What closing now would lose; undefined for just a window. */
   lost(ui: Ui): string | undefined;
   load(lang: Lang): Promise<Language>;
 }

@@ -1,4 +1,4 @@
-/** How it ended: connected, failed, all done. */
+/** Outcomes: connected, failed, finished. */
 import type { Ending } from "../machine/state.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { Button, Logo, Quiet, Title } from "./parts.tsx";
@@ -33,7 +33,7 @@ function EndOf({ ui: { s, t, send } }: { ui: Ui }) {
   );
 }
 
-/** All that were connected while the page was open. */
+/** All connections made while the page was open. */
 export function Made({ ui: { s, t } }: { ui: Ui }) {
   return (
     <ul class="list">
@@ -62,7 +62,7 @@ export function Finish({ ui }: { ui: Ui }) {
 
 type Kind = "used" | "declined" | "unanswered" | "unready" | "other_patient" | "gone" | "expired" | "lost" | "mistaken" | "ours";
 
-/** The causes of docs/openapi.yaml in words of a patient. One that is not here is the portal's mistake until it is known better. */
+/** Views for the causes of docs/openapi.yaml. An unknown cause counts as the portal's mistake. */
 const kinds: Record<string, Kind> = {
   declined: "declined",
   server_error: "unanswered",
@@ -89,7 +89,7 @@ const kinds: Record<string, Kind> = {
   internal: "ours",
 };
 
-/** What a second try cannot mend is not offered one. */
+/** Failures for which retrying is pointless. */
 const hopeless: Kind[] = ["unready", "gone", "used"];
 
 const marks: Partial<Record<Kind, IconName>> = { expired: "clock", declined: "hand", unanswered: "clock" };
@@ -123,7 +123,7 @@ export function Failed({ ui }: { ui: Ui }) {
   );
 }
 
-/** For whoever helps. suggested_action is for who looks after the integration, whom test mode is for. */
+/** Details for support. suggested_action is for developers, so it is shown only in test mode. */
 export function Details({ ui: { s, t, send }, ending }: { ui: Ui; ending: Ending }) {
   const advice = s.mode === "test" ? ending.error?.suggested_action : undefined;
   return (

@@ -1,4 +1,4 @@
-/** What views are made of. */
+/** Components of views. */
 import type { ComponentChildren, InputHTMLAttributes } from "preact";
 import type { Failure } from "../api/records.ts";
 import { Icon, type IconName } from "./icons.tsx";
@@ -9,15 +9,15 @@ import type { Ui } from "./ui.ts";
 
 const wrongs: Partial<Record<keyof Draft, Word>> = { email: "email_wrong", code: "code_short" };
 
-/** What an email address is typed with. */
+/** Input attributes of an email field. */
 export const emailInput = { type: "email", autocomplete: "email", inputMode: "email", spellcheck: false, maxLength: 254 } as const;
 
-/** A pasted code may have spaces or a dash in it. */
+/** A pasted code may contain spaces or a dash. */
 function digits(text: string): string {
   return text.replace(/\D/g, "").slice(0, 6);
 }
 
-/** The head of a view. Its title takes the focus, so that a screen reader begins there (App moves it). */
+/** A view's heading. App moves the focus to its title, so that a screen reader starts there. */
 export function Title({ children, lead, mark, tone }: { children: ComponentChildren; lead?: ComponentChildren; mark?: IconName; tone?: "good" | "bad" }) {
   return (
     <div class="title">
@@ -40,7 +40,7 @@ interface ButtonProps {
   disabled?: boolean;
 }
 
-/** A button that cannot be used yet keeps the focus and can be found: it is not disabled but says that it is. */
+/** A button. A disabled one keeps the focus and stays reachable: it has aria-disabled. */
 export function Button({ children, onClick, second, submit, disabled }: ButtonProps) {
   const press = (event: MouseEvent) => {
     if (disabled) event.preventDefault();
@@ -61,7 +61,7 @@ export function Quiet({ children, onClick }: { children: ComponentChildren; onCl
   );
 }
 
-/** A link out of the page: it hands on neither where it comes from nor a way back into it. */
+/** An external link, without referrer or opener. */
 export function Out({ href, children, t, class: name }: { href: string; children: ComponentChildren; t: Ui["t"]; class?: string }) {
   return (
     <a href={href} class={name} target="_blank" rel="noopener noreferrer">
@@ -91,7 +91,7 @@ interface FieldProps {
   ui: Ui;
   id: keyof Draft;
   label: string;
-  error?: string | undefined; // what is wrong with it, of which the view knows more than that it is not filled in
+  error?: string | undefined; // an error more specific than "required"
   optional?: boolean;
   rows?: boolean;
   input?: InputHTMLAttributes<HTMLInputElement>;
@@ -125,8 +125,8 @@ export function Field({ ui, id, label, error: known, optional, rows, input }: Fi
 }
 
 /**
- * A form whose fields are judged by us when it is sent, in the patient's language. Its button's click is enough, which is also what Enter in a field
- * comes to: a page in a sandbox without allow-forms sends no form.
+ * A form that the view validates on submission, in the patient's language. It relies on the button's click, which Enter
+ * also triggers, because a sandbox without allow-forms submits no form.
  */
 export function Form({ children, onSend }: { children: ComponentChildren; onSend: () => void }) {
   const press = (event: MouseEvent) => {
@@ -152,7 +152,7 @@ const troubles = {
   unavailable: "unavailable_trouble",
 } as const satisfies Record<Failure["kind"], string>;
 
-/** What went wrong in this view, and the way on. */
+/** The view's error and a retry button. */
 export function Trouble({ ui: { s, t, send } }: { ui: Ui }) {
   const trouble = s.trouble;
   return (
@@ -176,7 +176,7 @@ export function Trouble({ ui: { s, t, send } }: { ui: Ui }) {
   );
 }
 
-/** An institution's logo, or the first letters of its name where there is none or it does not come. */
+/** An institution's logo, or its initials if there is none or it fails to load. */
 export function Logo({ src, name }: { src: string; name: string }) {
   const letters = name
     .split(/\s+/)
@@ -192,7 +192,7 @@ export function Logo({ src, name }: { src: string; name: string }) {
   );
 }
 
-/** Who receives and who sends. */
+/** Sender and receiver of the records. */
 export function Pair({ ui: { s }, name, logo }: { ui: Ui; name: string; logo: string }) {
   return (
     <div class="both" aria-hidden="true">
@@ -203,12 +203,12 @@ export function Pair({ ui: { s }, name, logo }: { ui: Ui; name: string; logo: st
   );
 }
 
-/** A picture that does not come leaves the place to what is beneath it. */
+/** Hides a picture that fails to load, revealing the content beneath. */
 export function drop(event: { currentTarget: HTMLElement }): void {
   event.currentTarget.hidden = true;
 }
 
-/** Pictures and links come from records and settings: only an https address is one. */
+/** Reports whether a URL from records or settings is https. */
 export function isHttps(address: string): boolean {
   return address.startsWith("https://") && URL.canParse(address);
 }

@@ -1,4 +1,4 @@
-/** What a patient can ask for: an institution that is missing, and help. */
+/** The patient's requests: a missing institution, and help. */
 import type { Word } from "../../kit/words/language.ts";
 import { Button, emailInput, Field, Form, Title, Trouble } from "./parts.tsx";
 import { orgName, type Ui } from "./ui.ts";
@@ -7,7 +7,7 @@ const plain = { autocomplete: "off", maxLength: 200 } as const;
 
 export function Missing({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
-  if (s.sent) return <Sent ui={ui} title="missing_sent_title" text={t.say("missing_sent_text")} />;
+  if (s.sent) return <Sent ui={ui} title="missing_sent_title" text={t.say("missing_sent_text", { org: orgName(ui) })} />;
   return (
     <Form onSend={() => send({ type: "send" })}>
       <Title lead={t.say("missing_lead", { org: orgName(ui) })}>{t.say("missing_title")}</Title>

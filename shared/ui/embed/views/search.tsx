@@ -1,4 +1,4 @@
-/** Searching, and what it finds. */
+/** The search and its results. */
 import type { Hit } from "../api/records.ts";
 import { states } from "../../kit/states.ts";
 import type { Filter } from "../machine/message.ts";
@@ -9,7 +9,7 @@ import type { Ui } from "./ui.ts";
 export function Search({ ui }: { ui: Ui }) {
   const { s, t, send } = ui;
   const { query, hits, total, loading } = s.search;
-  const known = total !== undefined && (total > 0 || !loading && !s.trouble); // that nothing was found is of another query while this one is asked
+  const known = total !== undefined && (total > 0 || !loading && !s.trouble); // while a query runs, "no results" would belong to an earlier one
   return (
     <div class="view" onKeyDown={moveFocus}>
       <Title>{t.say("search_title")}</Title>
@@ -59,7 +59,7 @@ export function Search({ ui }: { ui: Ui }) {
   );
 }
 
-/** The arrow keys go from what is typed through the results, as through a list; Tab works as ever. */
+/** The arrow keys move from the input through the results; Tab works as usual. */
 function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
   const stops = [...event.currentTarget.querySelectorAll<HTMLElement>("#query, .choice")];
   const from = stops.findIndex((stop) => stop === event.target);

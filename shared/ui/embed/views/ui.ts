@@ -1,4 +1,4 @@
-/** What every view is given, and the names that sentences need. */
+/** Properties of every view, and the names that texts contain. */
 import type { Language, Word } from "../../kit/words/language.ts";
 import type { Message } from "../machine/message.ts";
 import type { State } from "../machine/state.ts";
@@ -13,7 +13,7 @@ export function orgName({ s, t }: Ui): string {
   return s.org?.name || t.say("this_app");
 }
 
-/** The institution that the view is about. */
+/** Returns the name of the view's institution. */
 export function institutionName({ s, t }: Ui): string {
   return s.target?.name || s.institution?.name || s.ending?.target.name || t.say("your_hospital");
 }

@@ -1,4 +1,4 @@
-/** While the patient is at the portal, in another window. */
+/** Waiting while the patient signs in at the portal in another window. */
 import { currentAttempt, isGone } from "../machine/attempting.ts";
 import type { State } from "../machine/state.ts";
 import { Again, Button, Pair, Quiet, Title } from "./parts.tsx";
@@ -35,13 +35,13 @@ export function Waiting({ ui }: { ui: Ui }) {
   );
 }
 
-/** The attempt, whether its page was opened, and whether the window for that is gone. */
+/** Returns the attempt, whether its page was opened, and whether its window is gone. */
 export function windowOf(s: State) {
   const a = currentAttempt(s);
   return { a, left: a?.status === "open", gone: a?.how === "seen" && isGone(s, a) };
 }
 
-/** What can be done about the window. */
+/** Buttons for the window. */
 export function Elsewhere({ ui: { s, t, send } }: { ui: Ui }) {
   const { a, left, gone } = windowOf(s);
   return (

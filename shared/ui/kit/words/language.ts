@@ -1,27 +1,30 @@
-/** The languages there are, and how their words are filled in. Each has a bundle (build.mjs), in which its words are, so that there always are some. */
+/**
+ * The supported languages, and the placeholders of their texts. Each language has its own bundle with its words
+ * (build.mjs), so that some words are always available.
+ */
 import * as own from "#words/own";
 import type { Words } from "./en.ts";
 
 export type Lang = "en" | "es";
 export type Word = keyof Words;
 
-/** What has a singular and a plural. */
+/** A text with a singular and a plural. */
 type Counted<W extends string> = W extends `${infer Stem}_one` ? Stem : never;
 
-/** What may stand for a placeholder in text. */
+/** Values of placeholders. */
 export type Values = Record<string, string>;
 
-/** A language, ready to be spoken. A mode may have words of its own beside those of all. */
+/** A language with its texts and formats. A mode may have additional words. */
 export interface Language<W extends string = Word> {
   lang: Lang;
   say(word: W, values?: Values): string;
-  /** The text around its placeholders: strings at even places, names of placeholders at odd ones. */
+  /** The text split at its placeholders: strings at even indexes, placeholder names at odd ones. */
   parts(word: W): string[];
   count(word: Counted<W>, n: number): string;
   date(rfc3339: string): string;
 }
 
-/** The first of the wanted languages that there is. */
+/** Returns the first supported language of the wanted ones. */
 export function choose(...wanted: (string | undefined | null)[]): Lang {
   for (const tag of wanted) {
     const lang = tag?.toLowerCase().split("-")[0];
@@ -30,7 +33,7 @@ export function choose(...wanted: (string | undefined | null)[]): Lang {
   return "en";
 }
 
-/** A language that cannot be loaded is no reason to show nothing. */
+/** Loads a language, or returns the native one if that fails. */
 export async function load(lang: Lang): Promise<Language> {
   if (lang === native.lang) return native;
   try {
@@ -49,7 +52,7 @@ export function language<W extends string>(lang: Lang, words: Record<W, string>)
     lang,
     say,
     parts: (word) => words[word].split(/\{(\w+)\}/),
-    // Spanish has a form for millions that no count here needs.
+    // Spanish also has a plural form for millions, which no count here needs.
     count: (word, n) => say((plural.select(n) === "one" ? `${word}_one` : `${word}_other`) as W, { n: number.format(n) }),
     date: (rfc3339) => {
       const time = Date.parse(rfc3339);
@@ -58,5 +61,5 @@ export function language<W extends string>(lang: Lang, words: Record<W, string>)
   };
 }
 
-/** The bundle's. */
+/** The language of the bundle. */
 export const native = language(own.lang, own.words);

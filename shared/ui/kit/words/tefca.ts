@@ -1,4 +1,4 @@
-/** The languages with the words of TEFCA mode. They are in that mode's chunk (build.mjs), the other language's in one of their own. */
+/** The languages with TEFCA mode's words, which are in its chunk (build.mjs); the other language's are in a separate one. */
 import * as own from "#words/own";
 import { words as tefca } from "#words/tefca-own";
 import type { TefcaWord } from "./tefca-en.ts";
@@ -8,7 +8,7 @@ export type Words = Word | TefcaWord;
 
 const native = language(own.lang, { ...own.words, ...tefca });
 
-/** As load of language.ts. */
+/** Like load of language.ts. */
 export async function load(lang: Lang): Promise<Language<Words>> {
   if (lang === plain.lang) return native;
   try {

@@ -6,20 +6,20 @@ import { choose, language } from "./language.ts";
 import { words as tefcaEn } from "./tefca-en.ts";
 import { words as tefcaEs } from "./tefca-es.ts";
 
-/** Every word with its translation. */
+/** Every text with its translation. */
 const pairs = Object.entries({ ...en, ...tefcaEn }).map(([word, text]) => [word, text, ({ ...es, ...tefcaEs } as Record<string, string>)[word] ?? ""] as const);
 
-test("each language fills in the same names", () => {
+test("each translation has the same placeholders", () => {
   const names = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
   for (const [word, english, spanish] of pairs) assert.deepEqual(names(spanish), names(english), word);
 });
 
-test("no word is left in English but those that are the same", () => {
+test("each text is translated", () => {
   assert.deepEqual(pairs.filter(([, english, spanish]) => english === spanish), []);
   assert.equal(pairs.length, Object.keys(en).length + Object.keys(tefcaEn).length, "the mode's words are its own");
 });
 
-test("counts and dates are the language's own", () => {
+test("count and date format numbers and dates for the language", () => {
   const [english, spanish] = [language("en", en), language("es", es)];
   assert.equal(english.count("found", 1), "1 result");
   assert.equal(english.count("found", 1234), "1,234 results");
@@ -28,12 +28,12 @@ test("counts and dates are the language's own", () => {
   assert.equal(english.date("soon"), "soon");
 });
 
-test("the first language that there is is taken", () => {
+test("choose returns the first supported language", () => {
   assert.equal(choose(undefined, "fr", "es-MX", "en"), "es");
   assert.equal(choose("EN-us"), "en");
   assert.equal(choose("xx", ""), "en");
 });
 
-test("what is put in is text, whatever it looks like", () => {
-  assert.equal(language("en", en).say("found_none", { query: "{n} $& <b>" }), "Nothing found for “{n} $& <b>”");
+test("say inserts values as literal text", () => {
+  assert.equal(language("en", en).say("found_none", { query: "{n} $& <b>" }), "No results for “{n} $& <b>”");
 });

@@ -4,7 +4,7 @@ import type { Callback, Payload, SvcWidget, SvcWidgetElement } from "./svc-widge
 
 type Kebab<S extends string> = S extends `${infer Head}${infer Tail}` ? `${Head extends Lowercase<Head> ? Head : `-${Lowercase<Head>}`}${Kebab<Tail>}` : S;
 
-/** The attributes of an element, and its properties; React 19 sets either. */
+/** The attributes and properties of an element. React 19 sets either. */
 type Given<E extends HTMLElement> = {
   [K in Exclude<keyof E, keyof HTMLElement | "show" | "hide"> as K | Kebab<K & string>]?: E[K] | undefined;
 };

@@ -1,16 +1,16 @@
-/** The types of both elements. What their events carry is in protocol.d.ts. */
+/** Types of both elements. protocol.d.ts has the types of their events. */
 import type { Connection, EventData, Mode, Payload } from "../../kit/protocol.ts";
 
 export type { Connection, EventData, Mode, Payload };
 
 type Failure = EventData["patient.connection_failed"];
 
-/** What orgConnectionCallback carries in its detail: a connection, or what went wrong. */
+/** The detail of orgConnectionCallback: a connection or an error. */
 export type Callback =
   | Omit<Connection, "tefca_directory_id">
   | Pick<Failure, "error" | "error_description" | "request_id" | "external_state" | "error_uri">;
 
-/** What both elements have, with the events that they tell. Each property reflects the attribute of its name with hyphens. */
+/** Members of both elements, with their events. Each property reflects the attribute with the hyphenated name. */
 interface Widget<Events extends HTMLElementEventMap> extends HTMLElement {
   publicId: string;
   reconnectOrgConnectionId: string;
@@ -31,7 +31,7 @@ export interface SvcWidgetElementEventMap extends HTMLElementEventMap {
   eventBus: CustomEvent<Payload>;
 }
 
-/** A button and a modal in which a patient connects health records. */
+/** A button that opens a modal in which a patient connects health records. */
 export interface SvcWidgetElement extends Widget<SvcWidgetElementEventMap> {
   email: string;
   searchOnly: boolean;
@@ -41,13 +41,13 @@ export interface SvcWidgetElement extends Widget<SvcWidgetElementEventMap> {
   showSplash: boolean;
   staticBackdrop: boolean;
   tefcaMode: boolean;
-  /** Optional events, with commas between them. */
+  /** Optional events, separated by commas. */
   eventTypes: string;
   /** "hover" or "none". */
   preload: string;
   /** Opens the modal. */
   show(): void;
-  /** Closes the modal at once. */
+  /** Closes the modal immediately. */
   hide(): void;
 }
 
@@ -55,16 +55,16 @@ export interface SvcWidgetEventMap extends HTMLElementEventMap {
   orgConnectionCallback: CustomEvent<Callback>;
 }
 
-/** The older element: a button that sends the patient away, or opens a window. */
+/** The older element: a button that redirects the patient or opens a window. */
 export interface SvcWidget extends Widget<SvcWidgetEventMap> {
   /** "redirect" or "popup". */
   connectMode: string;
   /** In minutes. */
   popupTimeout: string;
   redirectUri: string;
-  /** Sends the patient away, or opens the window. */
+  /** Redirects the patient or opens the window. */
   show(): void;
-  /** Closes the window while it shows a page of ours, and waits for it no longer. */
+  /** Stops waiting for the window, and closes it while it shows one of our pages. */
   hide(): void;
 }
 

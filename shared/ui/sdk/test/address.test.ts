@@ -1,4 +1,4 @@
-/** What can be taken as the service's address, and the values that the older element makes. */
+/** Valid base URLs, and the random values of the older element. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { baseOf, parameters } from "../address.ts";
@@ -6,7 +6,7 @@ import { attemptID, attemptToken } from "../random.ts";
 
 const baseURL = (value: string | null): string => baseOf({ getAttribute: (name) => (name === "base-url" ? value : null) });
 
-test("a base URL is an address of http, and nothing but its origin and path is taken", () => {
+test("a base URL must be http(s) and keeps only its origin and path", () => {
   assert.equal(baseURL("https://api.example.com/v1"), "https://api.example.com/v1");
   assert.equal(baseURL("https://api.example.com/v1/"), "https://api.example.com/v1");
   assert.equal(baseURL("http://[::1]:4566/v1?x=1#y"), "http://[::1]:4566/v1");
@@ -16,11 +16,11 @@ test("a base URL is an address of http, and nothing but its origin and path is t
   }
 });
 
-test("parameters are escaped, and empty ones left out", () => {
+test("query parameters are escaped, and empty ones omitted", () => {
   assert.equal(parameters({ public_id: "a&b", lang: "", external_id: "é #" }), "public_id=a%26b&external_id=%C3%A9+%23");
 });
 
-test("an attempt's id is a UUID of version 4, its token 64 hexadecimal digits, and neither comes twice", () => {
+test("attempt IDs are random UUIDs and tokens 64 random hex digits", () => {
   const ids = Array.from({ length: 200 }, attemptID);
   const tokens = Array.from({ length: 200 }, attemptToken);
   for (const id of ids) assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -1,4 +1,4 @@
-/** What the build makes, its budgets, and what the npm package would hold. */
+/** The build's output, its size budgets, and the npm package. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,12 +9,12 @@ import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 
-/** Budgets in bytes, compressed. Every page of every customer pays the first; a patient on a phone's network the second. */
+/** Budgets in bytes, compressed. Every visitor of a customer's page loads the first; a patient on a phone the second. */
 const ELEMENTS = 5_000;
 const APPLICATION = 30_000;
-/** What TEFCA mode adds, which only elements with tefca-mode load. */
+/** The TEFCA chunk, which only elements with tefca-mode load. */
 const TEFCA = 9_000;
-/** The dashboard, whole: script and sheet. Its readers come every day, from desks. */
+/** The dashboard's script and sheet. Its users return daily, on desktop computers. */
 const DASHBOARD = 60_000;
 
 const scratch = mkdtempSync(join(tmpdir(), "ui-package-"));
@@ -36,7 +36,7 @@ const { folder, manifest } = build("one");
 
 const weight = (...names: string[]): number => names.reduce((sum, name) => sum + (manifest.files[name]?.gzip ?? Infinity), 0);
 
-test("the elements, and all that a patient of one language can load, stay within their budgets", () => {
+test("the bundles stay within their size budgets", () => {
   assert(weight("sdk/svc-widget.js") <= ELEMENTS, `${weight("sdk/svc-widget.js")} bytes`);
   for (const [lang, other] of [["en", "es"], ["es", "en"]] as const) {
     const elsewhere = (name: string): boolean => /^(sdk\/|demo\.|dashboard\.|tefca)/.test(name) || [`embed.${other}.js`, `${lang}.js`, `${other}.js`].includes(name);
@@ -48,7 +48,7 @@ test("the elements, and all that a patient of one language can load, stay within
   }
 });
 
-test("a page has its language's words in the one script that it names, and loads the other language's and TEFCA mode alone", () => {
+test("a page's script contains its language and lazily loads the other language and TEFCA mode", () => {
   for (const [lang, own, others] of [["en", "Find your hospital", "Busque su hospital"], ["es", "Busque su hospital", "Find your hospital"]] as const) {
     for (const page of ["embed", "connect"]) {
       const html = readFileSync(join(folder, `pages/${page}.${lang}.html`), "utf8");
@@ -64,8 +64,8 @@ test("a page has its language's words in the one script that it names, and loads
   }
 });
 
-test("TEFCA mode has its own words, and all else from the script that is there", () => {
-  for (const [lang, own, others] of [["en", "one identity check", "sola comprobación"], ["es", "sola comprobación", "one identity check"]] as const) {
+test("the TEFCA chunk contains only its own words and imports the rest", () => {
+  for (const [lang, own, others] of [["en", "one identity check", "sola verificación"], ["es", "sola verificación", "one identity check"]] as const) {
     const script = readFileSync(join(folder, manifest.files[`tefca.${lang}.js`]?.path ?? ""), "utf8");
     assert(script.includes(own) && !script.includes(others));
     const imported = [...script.matchAll(/\bimport\b[^"]*"\.\/([^"]+)"/g)].map(([, name]) => `widget/assets/${name}`);
@@ -74,7 +74,7 @@ test("TEFCA mode has its own words, and all else from the script that is there",
   }
 });
 
-test("the same input gives the same bytes", () => {
+test("the build is reproducible", () => {
   const again = build("two").folder;
   const names = readdirSync(folder, { recursive: true }).map(String).sort();
   assert.deepEqual(readdirSync(again, { recursive: true }).map(String).sort(), names);
@@ -83,7 +83,7 @@ test("the same input gives the same bytes", () => {
   }
 });
 
-/** All that a write would change: the link, and each file with its time. */
+/** Returns what a write would change: the link, and each file with its times. */
 function stamps(of: string): string[] {
   return [of, ...readdirSync(of, { recursive: true }).map((name) => join(of, String(name)))].map((path) => {
     const { ino, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
@@ -91,10 +91,10 @@ function stamps(of: string): string[] {
   });
 }
 
-test("a build in which nothing is new writes nothing, and one that lacks something is made whole", () => {
+test("a rebuild writes nothing if unchanged and repairs damaged output", () => {
   const again = join(scratch, "again");
   mkdirSync(again);
-  writeFileSync(join(again, "left over"), ""); // by whoever built without links
+  writeFileSync(join(again, "left over"), ""); // as from a build without links
   build("again");
   const before = stamps(again);
   assert(!existsSync(join(again, "left over")));
@@ -105,11 +105,11 @@ test("a build in which nothing is new writes nothing, and one that lacks somethi
   assert.deepEqual(readFileSync(join(again, "pages/embed.en.html")), readFileSync(join(folder, "pages/embed.en.html")));
 });
 
-/** Replaces a folder many times over, in a process of its own. */
+/** Replaces a folder many times, in a separate process. */
 const REPLACING = `import { replace } from "./whole.mjs";
 for (let times = 1; times <= 300; times++) replace(process.argv[1], new Map([["manifest.json", String(times)], ["deep/page.html", String(times).repeat(50_000)]]));`;
 
-test("who reads while another build takes its place sees the one or the other, whole", async () => {
+test("a reader sees one complete build while another replaces it", async () => {
   const place = join(scratch, "replaced/ui");
   mkdirSync(join(scratch, "replaced/.ui-long-ago"), { recursive: true });
   utimesSync(join(scratch, "replaced/.ui-long-ago"), 0, 0);
@@ -131,7 +131,7 @@ test("who reads while another build takes its place sees the one or the other, w
   assert(existsSync(join(scratch, "replaced", basename(realpathSync(place)))));
 });
 
-test("the manifest tells the truth of each file and page", () => {
+test("the manifest describes each file and page correctly", () => {
   for (const [name, { path, size, gzip, integrity, type }] of Object.entries(manifest.files)) {
     const bytes = readFileSync(join(folder, path));
     assert.equal(bytes.length, size, name);
@@ -148,14 +148,14 @@ test("the manifest tells the truth of each file and page", () => {
   }
 });
 
-test("the script needs nothing beside it, and can be imported where there is no DOM", async () => {
+test("the script has no imports and loads without a DOM", async () => {
   const script = join(folder, manifest.files["sdk/svc-widget.js"]?.path ?? "");
   assert.doesNotMatch(readFileSync(script, "utf8"), /\bimport\s*[("{*]|\beval\b|innerHTML|localStorage|sessionStorage|document\.cookie/);
   const module = (await import(pathToFileURL(script).href)) as object;
   assert.deepEqual(Object.keys(module).sort(), ["SvcWidget", "SvcWidgetElement"]);
 });
 
-test("the package holds what it exports, and the compiler takes a customer's code", () => {
+test("the package contains its exports and type-checks customer code", () => {
   const modules = join(scratch, "customer/node_modules");
   const own = join(modules, "svc-widget");
   mkdirSync(modules, { recursive: true });

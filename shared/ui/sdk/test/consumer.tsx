@@ -1,4 +1,4 @@
-/** A customer's code, as the compiler has to take it. build.test.ts checks it against the package; it is never run. */
+/** Customer code that must type-check. build.test.ts checks it against the package; it never runs. */
 import { useRef } from "react";
 import type { Callback, Payload, SvcWidgetElement as Element } from "svc-widget";
 import type {} from "svc-widget/jsx";

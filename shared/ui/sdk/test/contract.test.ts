@@ -1,4 +1,4 @@
-/** The elements against the tables of their contract, and custom-elements.json against the elements. */
+/** Tests the elements against their documented tables, and custom-elements.json against the elements. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import described from "../custom-elements.json";
@@ -6,14 +6,14 @@ import type { Callback as DeclaredCallback, SvcWidget as DeclaredOlder, SvcWidge
 import { SvcWidget, SvcWidgetElement } from "../svc-widget.ts";
 import type { Callback } from "../../kit/protocol.ts";
 
-/** The compiler sees to it that what is declared is what is there. */
+/** The compiler checks that declarations match. */
 type Own<E> = Omit<E, keyof HTMLElement | "connectedCallback" | "disconnectedCallback" | "attributeChangedCallback">;
 type Same<A, B> = [A, B] extends [B, A] ? true : never;
 true satisfies Same<Own<Declared>, Own<SvcWidgetElement>>;
 true satisfies Same<Own<DeclaredOlder>, Own<SvcWidget>>;
 true satisfies Same<DeclaredCallback, Callback>;
 
-/** The tables of docs/guide/widget.md: attribute, type, default. First what no version may lose or change. */
+/** The tables of docs/guide/widget-reference.md: attribute, type, default. First those that no version may remove or change. */
 const LASTING = {
   "svc-widget-element": `
     public-id string
@@ -35,7 +35,7 @@ const LASTING = {
     external-state string`,
 };
 
-/** Then what is ours alone (docs/reference/deviations.md, Elements). */
+/** Then our additions (docs/reference/deviations.md, Elements). */
 const ADDED = {
   "svc-widget-element": `
     tefca-mode boolean
@@ -68,7 +68,7 @@ for (const tag of TAGS) {
   const declaration = described.modules.flatMap(({ declarations }) => declarations).find(({ tagName }) => tagName === tag);
   assert(declaration, tag);
 
-  test(`${tag} has the attributes of its contract`, () => {
+  test(`${tag} has its contract's attributes`, () => {
     const own = declaration.attributes.map((attribute) => {
       const type = attribute.type.text === "boolean" ? "boolean" : "string";
       return [attribute.name, type, ...("default" in attribute ? [attribute.default.replaceAll('"', "")] : [])].join(" ");
@@ -76,7 +76,7 @@ for (const tag of TAGS) {
     assert.deepEqual(own.sort(), [...rows(LASTING[tag]), ...rows(ADDED[tag])].sort());
   });
 
-  test(`${tag} observes the attributes that are described, and reflects each`, () => {
+  test(`${tag} observes and reflects each documented attribute`, () => {
     const names = declaration.attributes.map(({ name }) => name).sort();
     assert.deepEqual([...CLASSES[tag].observedAttributes].sort(), names);
     const reflected = Object.getOwnPropertyNames(CLASSES[tag].prototype);

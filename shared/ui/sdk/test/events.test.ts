@@ -1,4 +1,4 @@
-/** events.schema.json against the types of protocol.ts: the compiler takes each example, and so does the schema; what is near but wrong it refuses. */
+/** Tests events.schema.json against the types of protocol.ts: both accept each example, and the schema rejects near misses. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Connection, Payload } from "../../kit/protocol.ts";
@@ -16,7 +16,7 @@ const tefca: Connection = { org_connection_id: id, connection_status: "authorize
 const failed = { endpoint_id: id, portal_id: id, brand_id: id, request_id: "r-1", error: "invalid_grant", error_description: "The patient declined." };
 const searched = { query: "", timestamp: 1_795_000_000, filter: { locations: ["CA"] }, results: { total: 0 } };
 
-/** Of each type, the examples that are least and most. */
+/** The smallest and largest examples of each type. */
 const VALID: { [T in Type]: Of<T>[] } = {
   "patient.connection_pending": [
     { api_mode: "test", event_type: "patient.connection_pending", data: { public_id: id } },
@@ -52,7 +52,7 @@ const VALID: { [T in Type]: Of<T>[] } = {
   ],
 };
 
-/** Changes of a valid payload's data that make it wrong. undefined takes a field away. */
+/** Changes that make a valid payload's data invalid. undefined removes a field. */
 const WRONG: { [T in Type]: Record<string, unknown>[] } = {
   "patient.connection_pending": [{ public_id: undefined }, { org_connection_id: "" }, { external_id: null }, { email: "ada@example.org" }],
   "patient.connection_success": [{ org_connection_id: undefined }, { connection_status: "pending" }, { platform_type: undefined }, { consent_expires_at: "soon" }, { token: "x" }],
@@ -64,7 +64,7 @@ const WRONG: { [T in Type]: Record<string, unknown>[] } = {
 };
 
 for (const type of Object.keys(VALID) as Type[]) {
-  test(`${type} is what its schema says`, () => {
+  test(`${type} matches its schema`, () => {
     for (const payload of VALID[type]) assert(isValid(payload, schema), JSON.stringify(payload));
     const [first] = VALID[type];
     assert(first);
@@ -78,7 +78,7 @@ for (const type of Object.keys(VALID) as Type[]) {
   });
 }
 
-test("a connection has the ids of its institution, or the directory's and TEFCA's scope, and never something of both", () => {
+test("a connection has either institution IDs or TEFCA fields", () => {
   const without = (data: object, name: string): object => Object.fromEntries(Object.entries(data).filter(([key]) => key !== name));
   const success = (data: object): boolean => isValid({ api_mode: "test", event_type: "patient.connection_success", data }, schema);
   for (const name of ["endpoint_id", "portal_id", "brand_id"]) {
@@ -90,6 +90,6 @@ test("a connection has the ids of its institution, or the directory's and TEFCA'
   for (const change of [{ tefca_directory_id: "urn:oid:1.2" }, { platform_type: "tefca" }]) assert(!success({ ...most, ...change }));
 });
 
-test("each type has its schema, and no schema is without a type", () => {
+test("event types and schemas correspond", () => {
   assert.deepEqual(schema.oneOf.map(({ $ref }) => $ref.replace("#/$defs/", "")).sort(), Object.keys(VALID).sort());
 });

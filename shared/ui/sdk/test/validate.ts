@@ -1,4 +1,4 @@
-/** As much of JSON Schema as events.schema.json uses; a keyword that is not known here is an error. */
+/** Validates the part of JSON Schema that events.schema.json uses; an unknown keyword is an error. */
 interface Schema {
   $ref?: string;
   [keyword: string]: unknown;
@@ -31,7 +31,7 @@ const CHECKS: Record<string, Check> = {
   $ref: (value, path: string, _, root) => isValid(value, Object(root["$defs"])[path.replace("#/$defs/", "")] as Schema, root),
 };
 
-/** Whether a value is what the schema describes. */
+/** Reports whether a value matches the schema. */
 export function isValid(value: unknown, schema: Schema, root: Schema = schema): boolean {
   return Object.entries(schema).every(([keyword, argument]) => {
     const check = CHECKS[keyword];

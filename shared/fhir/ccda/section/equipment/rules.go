@@ -40,7 +40,7 @@ func entries() []statement.Entry {
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.135"}, Name: "Medical Equipment Organizer",
-			Target: "Observation, and its members by themselves", Convert: observation.Generic,
+			Target: "Observation, members separately", Convert: observation.Generic,
 		},
 	}
 }

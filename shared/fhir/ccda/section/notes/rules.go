@@ -1,4 +1,4 @@
-// Package notes converts the Notes Section (2.16.840.1.113883.10.20.22.2.65) and every other narrative section to
+// Package notes converts the section Notes (2.16.840.1.113883.10.20.22.2.65) and every other narrative section to
 // DocumentReferences.
 //
 // C-CDA on FHIR: hl7.org/fhir/us/ccda/CF-notes.html.
@@ -44,7 +44,7 @@ func relationEntries() []statement.Entry {
 	return []statement.Entry{
 		{
 			Roots: []string{statement.EntryReference}, Name: "Entry Reference",
-			Target:  "a reference in the resource of the statement around it",
+			Target:  "reference in the enclosing statement's resource",
 			Convert: func(*statement.Context, *cda.Node) {}, // states nothing itself; related resolves it
 		},
 		{

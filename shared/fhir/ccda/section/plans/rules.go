@@ -120,7 +120,7 @@ func planned() []statement.Entry {
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.40"}, Name: "Planned Encounter",
-			Target: "Encounter (planned), ServiceRequest (asked for)", Convert: plannedEncounter,
+			Target: "Encounter (planned), ServiceRequest (requested)", Convert: plannedEncounter,
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.43"}, Name: "Planned Supply",
@@ -129,7 +129,7 @@ func planned() []statement.Entry {
 		},
 		{
 			Roots: statement.InstructionRoots(), Name: "Instruction",
-			Target: "ServiceRequest, or part of what it is for", Convert: instruction,
+			Target: "ServiceRequest, or part of the related resource", Convert: instruction,
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.22.4.140"}, Name: "Patient Referral Act", Target: "ServiceRequest",
@@ -141,7 +141,7 @@ func planned() []statement.Entry {
 		},
 		{
 			Roots: []string{"2.16.840.1.113883.10.20.1.25"}, Name: "Plan of Care Activity (CCD)",
-			Target: "as the planned entry of its element", Convert: planActivity,
+			Target: "as a planned entry of the same element", Convert: planActivity,
 		},
 	}
 }

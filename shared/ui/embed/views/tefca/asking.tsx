@@ -1,4 +1,4 @@
-/** While the network is at work, and what came of it. */
+/** Progress of the network, and its result. */
 import type { Words } from "../../../kit/words/tefca.ts";
 import { isAlive, open } from "../../machine/facilities.ts";
 import { Made } from "../outcome.tsx";
@@ -43,7 +43,7 @@ export function Connecting({ ui }: { ui: Ui<Words> }) {
   );
 }
 
-/** All that was connected in this visit, and what of the last choice was not. */
+/** Connections of this visit, and failures of the last choice. */
 export function Summary({ ui }: { ui: Ui<Words> }) {
   const { s, t, send } = ui;
   const n = s.connected.length;

@@ -1,4 +1,4 @@
-/** Which facilities have records of the patient, and the choice among them. */
+/** The facilities with records of the patient, and the choice. */
 import type { Facility } from "../../api/records.ts";
 import type { Words } from "../../../kit/words/tefca.ts";
 import { isAlive, open } from "../../machine/facilities.ts";
@@ -6,7 +6,7 @@ import type { State } from "../../machine/state.ts";
 import { Button, Quiet, Title, Trouble } from "../parts.tsx";
 import { orgName, type Ui } from "../ui.ts";
 
-/** By name, since the network answers in no order. */
+/** Sorts by name, because the network returns no order. */
 export function listed(s: State, match: Facility["match"]): Facility[] {
   const those = s.tefca?.standing?.facilities.filter((one) => one.match === match) ?? [];
   return those.sort((a, b) => a.name.localeCompare(b.name));
@@ -27,7 +27,7 @@ export function Facilities({ ui }: { ui: Ui<Words> }) {
   );
 }
 
-/** Those that are connected stand there without a box. */
+/** Connected ones are listed without a checkbox. */
 function Choice({ ui, found }: { ui: Ui<Words>; found: Facility[] }) {
   const { s, t, send } = ui;
   const ids = open(s).map((one) => one.tefca_directory_id);
@@ -88,7 +88,7 @@ export function Place({ one, state }: { one: Facility; state?: string | undefine
   );
 }
 
-/** What came of connecting it, in words. */
+/** Returns the result of connecting a facility, in words. */
 export function stateOf({ t }: Ui<Words>, { outcome, reason }: Facility): string | undefined {
   if (outcome === "failed" && reason) return t.say(`tefca_${reason}`);
   return outcome && t.say(`tefca_is_${outcome}`);
@@ -113,7 +113,7 @@ function Connect({ ui: { s, t, send } }: { ui: Ui<Words> }) {
   );
 }
 
-/** Those that cannot be connected, with what that means and what can be done about it. */
+/** Facilities that can't be connected, with explanations. */
 function Others({ ui }: { ui: Ui<Words> }) {
   const { s, t } = ui;
   return (
@@ -139,7 +139,7 @@ function Others({ ui }: { ui: Ui<Words> }) {
   );
 }
 
-/** Nothing can be connected. A patient who renews a connection is not led to another way. */
+/** Nothing can be connected. A reconnect offers no search. */
 function None({ ui }: { ui: Ui<Words> }) {
   const { s, t, send } = ui;
   const search = !s.config.reconnectOrgConnectionId;

@@ -1,4 +1,4 @@
-/** Until the network can be asked: what TEFCA mode is, who checks the identity, and the window where that happens. */
+/** The steps before the network query: the introduction, the provider, and the identity check's window. */
 import type { Word } from "../../../kit/words/language.ts";
 import type { Words } from "../../../kit/words/tefca.ts";
 import { currentAttempt } from "../../machine/attempting.ts";
@@ -120,7 +120,7 @@ export function Verifying({ ui }: { ui: Ui<Words> }) {
   );
 }
 
-/** Answers do not come, and are asked for on. */
+/** Polls fail and continue. */
 export function Unreachable({ ui: { s, t } }: { ui: Ui<Words> }) {
   return <div role="alert">{(currentAttempt(s)?.misses ?? 0) > 1 && <p class="notice warn">{t.say("waiting_unreachable")}</p>}</div>;
 }
@@ -134,7 +134,7 @@ const incomplete: Kind = { title: "tefca_unproven_title", text: "tefca_incomplet
 const unready: Kind = { title: "tefca_unready_title", text: "tefca_unready_text", hopeless: true };
 const unanswered = plain("unanswered", "clock");
 
-/** Causes in words of a patient, as outcome.tsx has them for portals. */
+/** Views for causes, as in outcome.tsx for portals. */
 const kinds: Record<string, Kind> = {
   declined,
   identity_expired: { title: "tefca_ended_title", text: "tefca_ended_text", icon: "clock" },
@@ -152,7 +152,7 @@ const kinds: Record<string, Kind> = {
   internal: plain("ours"),
 };
 
-/** An identity check that has come to nothing, or has come to its end. */
+/** A failed or expired identity check. */
 export function Failed({ ui }: { ui: Ui<Words> }) {
   const { s, t, send } = ui;
   const name = s.ending?.target.name ?? "";

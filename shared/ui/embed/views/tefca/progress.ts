@@ -1,17 +1,17 @@
-/** How far the network has come. */
+/** The network's progress. */
 import type { Words } from "../../../kit/words/tefca.ts";
 import type { Facility } from "../../api/records.ts";
 import { found } from "../../machine/facilities.ts";
 import type { State } from "../../machine/state.ts";
 import type { Ui } from "../ui.ts";
 
-/** How many have said something, be it that they are not sure. */
+/** Returns how many facilities have responded, including ambiguous matches. */
 export function answers({ s, t }: Ui<Words>): string {
   const n = s.tefca?.standing?.facilities.filter(({ match }) => match !== "unanswered").length ?? 0;
   return n > 0 ? t.count("tefca_answered", n) : t.say("tefca_answered_none");
 }
 
-/** Those that were chosen, now or before, with what came of them. */
+/** Returns the chosen facilities with their results. */
 export const chosen = (s: State): Facility[] => found(s).filter(({ outcome }) => outcome !== undefined);
 
 export function settled({ s, t }: Ui<Words>): string {

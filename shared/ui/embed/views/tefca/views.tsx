@@ -1,4 +1,4 @@
-/** The views of TEFCA mode, and what is said beside them. */
+/** The views of TEFCA mode and their announcements. */
 import type { Words } from "../../../kit/words/tefca.ts";
 import type { View } from "../../machine/state.ts";
 import type { Screen } from "../mode.ts";

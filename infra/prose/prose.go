@@ -1,0 +1,191 @@
+// Package prose finds the sentences that people read in the repository's files: documents, comments, test names and
+// strings. The reading check samples them (infra/sample); infra/test/policy rejects some patterns.
+package prose
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Groups of sentences. Each has different readers.
+const (
+	Comment   = "comment"
+	Test      = "test"
+	Document  = "document"
+	Changelog = "changelog"
+	String    = "string"
+	Patient   = "patient"
+	Dashboard = "dashboard"
+)
+
+// Groups returns the names of all groups.
+func Groups() []string {
+	return []string{Comment, Test, Document, Changelog, String, Patient, Dashboard}
+}
+
+// Sentence is one sentence of a file, or the name of one test.
+type Sentence struct {
+	Group, Path, Text string
+	First, Last       int // lines of its passage
+}
+
+// Of returns the sentences of a file at a path of the repository. It returns none for test data and for unsupported
+// kinds of files.
+func Of(file, content string) []Sentence {
+	switch {
+	case strings.Contains(file, "testdata/"):
+		return nil
+	case file == "CHANGELOG.md":
+		return ofMarkdown(Changelog, file, content)
+	case path.Ext(file) == ".md":
+		return ofMarkdown(Document, file, content)
+	case path.Ext(file) == ".go":
+		return ofGo(file, content)
+	case path.Ext(file) == ".ts", path.Ext(file) == ".tsx":
+		return ofTypeScript(file, content)
+	default:
+		return nil
+	}
+}
+
+// wordsOfSentence is the minimum number of words for a passage to count as a sentence.
+const wordsOfSentence = 4
+
+var sentenceEnd = regexp.MustCompile(`([.!?][")'”]?)\s+([A-Z¿¡\x60*\[])`)
+
+// split adds the sentences of a passage.
+func split(all []Sentence, group, file string, first, last int, passage string) []Sentence {
+	passage = strings.Join(strings.Fields(passage), " ")
+	for part := range strings.SplitSeq(sentenceEnd.ReplaceAllString(passage, "$1\n$2"), "\n") {
+		if len(strings.Fields(part)) >= wordsOfSentence {
+			all = append(all, Sentence{Group: group, Path: file, Text: part, First: first, Last: last})
+		}
+	}
+	return all
+}
+
+var (
+	fence     = regexp.MustCompile("^\\s*(```|~~~)")
+	startsNew = regexp.MustCompile(`^\s*([-*]|\d+\.|\||#+|>)\s`)
+)
+
+// ofMarkdown reads prose, list items and table cells, but not code.
+func ofMarkdown(group, file, content string) []Sentence {
+	var all []Sentence
+	var passage []string
+	first, inCode := 1, false
+	flush := func(next int) {
+		all = split(all, group, file, first, max(first, next-1), strings.Join(passage, " "))
+		passage, first = nil, next
+	}
+	number := 0
+	for line := range strings.Lines(content) {
+		number++
+		switch {
+		case fence.MatchString(line):
+			flush(number)
+			inCode = !inCode
+		case inCode:
+		case strings.TrimSpace(line) == "":
+			flush(number)
+		case strings.HasPrefix(line, "|"):
+			flush(number)
+			for cell := range strings.SplitSeq(strings.Trim(line, "| \n"), "|") {
+				all = split(all, group, file, number, number, cell)
+			}
+		case startsNew.MatchString(line):
+			flush(number)
+			passage = append(passage, startsNew.ReplaceAllString(line, ""))
+		default:
+			if len(passage) == 0 {
+				first = number
+			}
+			passage = append(passage, line)
+		}
+	}
+	flush(number + 1)
+	return all
+}
+
+var (
+	judgedName = regexp.MustCompile(`^(Test|Benchmark|Fuzz)[A-Z0-9]`)
+	aDirective = regexp.MustCompile(`^//(go:|nolint|lint:)`)
+)
+
+// ofGo reads comments, test names, and strings of several words, except in tests, where strings are mostly data.
+func ofGo(file, content string) []Sentence {
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, file, content, parser.ParseComments)
+	if err != nil || ast.IsGenerated(parsed) {
+		return nil
+	}
+	line := func(at token.Pos) int { return files.Position(at).Line }
+	var all []Sentence
+	for _, group := range parsed.Comments {
+		if !aDirective.MatchString(group.List[0].Text) {
+			all = split(all, Comment, file, line(group.Pos()), line(group.End()), group.Text())
+		}
+	}
+	isTest := strings.HasSuffix(file, "_test.go")
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Field:
+			return n.Tag == nil
+		case *ast.FuncDecl:
+			if isTest && judgedName.MatchString(n.Name.Name) {
+				at := line(n.Pos())
+				all = append(all, Sentence{Group: Test, Path: file, Text: n.Name.Name, First: at, Last: at})
+			}
+		case *ast.BasicLit:
+			if value, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && !isTest {
+				all = split(all, String, file, line(n.Pos()), line(n.End()), value)
+			}
+		}
+		return true
+	})
+	return all
+}
+
+var (
+	lineComment = regexp.MustCompile(`^\s*(?://|\*)\s(.*)$`)
+	titleOfTest = regexp.MustCompile("^\\s*(?:test|it|describe)\\(\\s*[\"'`](.*)[\"'`],")
+	quoted      = regexp.MustCompile("\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`|>([^<>{}\\n]+)<")
+)
+
+// ofTypeScript reads comments, test titles, and quoted strings and text between tags that are each on one line.
+func ofTypeScript(file, content string) []Sentence {
+	group := String
+	switch {
+	case strings.HasPrefix(file, "shared/ui/dashboard/"):
+		group = Dashboard
+	case strings.HasPrefix(file, "shared/ui/kit/words/"), strings.HasPrefix(file, "shared/ui/embed/"):
+		group = Patient
+	}
+	isTest := strings.Contains(file, ".test.") || strings.Contains(file, ".spec.") || strings.Contains(file, "/e2e/")
+	var all []Sentence
+	number := 0
+	for line := range strings.Lines(content) {
+		number++
+		if m := lineComment.FindStringSubmatch(line); m != nil {
+			all = split(all, Comment, file, number, number, m[1])
+			continue
+		}
+		if m := titleOfTest.FindStringSubmatch(line); m != nil {
+			all = append(all, Sentence{Group: Test, Path: file, Text: m[1], First: number, Last: number})
+			continue
+		}
+		for _, m := range quoted.FindAllStringSubmatch(line, -1) {
+			if !isTest {
+				all = split(all, group, file, number, number, strings.Join(m[1:], ""))
+			}
+		}
+	}
+	return all
+}

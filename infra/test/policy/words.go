@@ -1,0 +1,55 @@
+package policy
+
+import (
+	"fmt"
+	"regexp"
+
+	"recordbridge/infra/prose"
+)
+
+// alwaysWrong are patterns that no sentence of the project needs, with the wording to use instead (CONTRIBUTING.md,
+// "Reading check"). Passing them is no proof of good English.
+var alwaysWrong = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{
+		regexp.MustCompile(`^\w+ (?:is|are) (?:what|whatever|who|whom|whose|whoever|how|where|when|those)\b`),
+		"say what it does or holds",
+	},
+	{regexp.MustCompile(`(?i)\banother than\b`), "different from"},
+	{regexp.MustCompile(`(?i)\bof (?:ours|its own kind)\b`), "our"},
+	{regexp.MustCompile(`(?i)\banew\b`), "again"},
+	{regexp.MustCompile(`(?i)\b(?:is|are|was|were) told\b`), "reports, states, receives"},
+	{regexp.MustCompile(`(?i)\bthat (?:is|are) none\b`), "is not a"},
+	{regexp.MustCompile(`(?i)\b(?:is|are) had\b`), "an active verb"},
+}
+
+// testWords are parts of test names that don't name a unit, a behaviour or a condition.
+var testWords = regexp.MustCompile(
+	`^(?:Test|Benchmark|Fuzz)(?:(?:An?|The|Who|What|Whoever|Whatever|Nobody|Everybody|Somebody)[A-Z][a-z]` +
+		`|\w*(?:Ours|Somebody|Nobody))`,
+)
+
+// Words finds sentences of documents, comments and strings with a pattern that is always wrong, and test names that
+// don't start with the unit.
+func Words(t *Tree) []Finding {
+	var found findings
+	for _, f := range t.Files {
+		for _, s := range prose.Of(f.Path, string(f.Text)) {
+			where := fmt.Sprintf("%s:%d", s.Path, s.First)
+			if s.Group == prose.Test {
+				if testWords.MatchString(s.Text) {
+					found.addf(where, "%s: want Test<Unit><Behaviour>When<Condition>", s.Text)
+				}
+				continue
+			}
+			for _, wrong := range alwaysWrong {
+				if m := wrong.pattern.FindString(s.Text); m != "" {
+					found.addf(where, "%q: %s", m, wrong.instead)
+				}
+			}
+		}
+	}
+	return found.sorted()
+}
