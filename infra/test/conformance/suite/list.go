@@ -3,45 +3,40 @@ package suite
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// heading is the section of docs/develop/embedded-aws.md whose table lists the known differences.
-const heading = "## Listed differences"
-
-// known is a row of the table: this server may differ from these scripts, and why ours is right all the same.
+// known is a listed difference: the server may differ from these scripts, for this reason.
 type known struct {
-	script string // an id; a * at its end stands for anything
+	script string // an ID; a * at its end matches anything
 	server string
 	reason string
 }
 
-// listed reads the table out of the text of the document.
+// listed reads the differences from YAML, a map of reasons by server and script.
 func listed(text string) ([]known, error) {
-	_, section, ok := strings.Cut(text, heading+"\n")
-	if !ok {
-		return nil, fmt.Errorf("the section %q is not there", heading)
+	var servers map[string]map[string]string
+	if err := yaml.Unmarshal([]byte(text), &servers); err != nil {
+		return nil, fmt.Errorf("read the listed differences: %w", err)
 	}
-	section, _, _ = strings.Cut(section, "\n## ")
 	var all []known
-	for line := range strings.SplitSeq(section, "\n") {
-		cells := strings.Split(strings.Trim(line, "|"), "|")
-		if !strings.HasPrefix(line, "| `") {
-			continue
+	for _, server := range slices.Sorted(maps.Keys(servers)) {
+		for _, script := range slices.Sorted(maps.Keys(servers[server])) {
+			d := known{script: script, server: server, reason: strings.TrimSpace(servers[server][script])}
+			if d.script == "" || d.script == "*" || d.server == "" || d.reason == "" {
+				return nil, errors.New("an entry names a server, scripts and a reason")
+			}
+			all = append(all, d)
 		}
-		if len(cells) != 3 {
-			return nil, fmt.Errorf("%q has not three columns", line)
-		}
-		d := known{strings.Trim(strings.TrimSpace(cells[0]), "`"), strings.TrimSpace(cells[1]), strings.TrimSpace(cells[2])}
-		if d.script == "*" || d.server == "" || d.reason == "" {
-			return nil, errors.New("a row names scripts, a server and a reason")
-		}
-		all = append(all, d)
 	}
 	return all, nil
 }
 
-// covers tells whether the row is about this script and this server.
+// covers reports whether the entry is about this script and this server.
 func (d known) covers(script, server string) bool {
 	if d.server != server {
 		return false

@@ -36,7 +36,7 @@ type Options struct {
 	Servers []Server
 	Folder  string          // where the servers are installed
 	Scripts []corpus.Script // already chosen; a server plays those of its services
-	List    string          // text of the document with the section "Listed differences"
+	List    string          // the listed differences, in YAML
 	Part    string          // rows about other scripts than those that hold this are not expected to be needed
 	Verbose bool            // tells the listed differences, too
 	Out     io.Writer
@@ -90,7 +90,7 @@ func (r *run) stale() int {
 			slices.ContainsFunc(r.Servers, func(s Server) bool { return s.Name == row.server })
 		if asked && !r.used[i].Load() {
 			count++
-			r.printf("STALE: %s, %s: take this row out of the list\n", row.script, row.server)
+			r.printf("STALE: %s, %s: remove this entry from the list\n", row.script, row.server)
 		}
 	}
 	return count
