@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// command is one thing that ctl does. All that is told of it, here and in docs/operate/ctl.md, is made of this.
+// command is one thing that ctl does. Its help is made of this; docs/operate/ctl.md adds effects and warnings.
 type command struct {
 	name     string   // its two words, or three, or the one that says it all
 	flags    string   // as people write them; a line for each way to use it
