@@ -203,7 +203,7 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 			timestamp.Of(r.RefreshAt), probe)
 	}
 	if due := c.DueAt(); !due.IsZero() && now.Sub(due) > overdueAfter {
-		return fmt.Sprintf("Nobody has looked at it since it was due at %s: docs/operate/runbooks/refreshscheduler-silent.md.",
+		return fmt.Sprintf("Nobody has looked at it since it was due at %s: docs/operate/runbooks/schedule-silent.md.",
 			timestamp.Of(due))
 	}
 	if c.Refresh.Unrenewable {
