@@ -27,7 +27,7 @@ func identifierMark(one fhir.Identifier) uint64 {
 	return checkpoint.MarkOf(one.System + "\n" + one.Value)
 }
 
-// of decides whose a resource is (docs/reference/deviations.md, Whose a resource is). Each of its own members that says so must
+// of decides whose a resource is (docs/reference/deviations.md, Owner of a resource). Each of its own members that says so must
 // name our patient, or no patient at all. Where none does, all that it refers to decides.
 func (o owner) of(resource fhir.Resource) whose {
 	says := contained{owner: o, outer: resource}

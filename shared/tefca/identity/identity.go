@@ -1,5 +1,5 @@
 // Package identity owns who may say who a patient of TEFCA mode is, and what of it is believed (docs/operate/tefca.md,
-// "What is checked of an id_token"): the identity providers that an operator has configured, the checks of their
+// "Checks of an id_token"): the identity providers that an operator has configured, the checks of their
 // id_tokens, what is read from the claims, and why a verification fails. It is pure; package oidc speaks to the
 // providers.
 package identity

@@ -1,4 +1,4 @@
-// Package sim is a simulated network (docs/guide/tefca.md, "What is simulated"): about twenty facilities that do not exist,
+// Package sim is a simulated network (docs/guide/tefca.md, "Simulation"): about twenty facilities that do not exist,
 // which hold records of the patients of tefca/people and behave as facilities do. It owns the facilities, the records
 // and the behaviour, is the same whenever and in whatever order it is asked, and asks nobody.
 package sim
