@@ -96,7 +96,8 @@ func TestASynopsisNamesTheFlagsThatThereAre(t *testing.T) {
 func TestDocumentsNameExistingCommands(t *testing.T) {
 	t.Parallel()
 	all := commands()
-	cited := regexp.MustCompile(`(?m)(?:` + "`" + `(?:ctl )?|^\s*(?:ctl|go run \./infra/ctl(?: -stack \S+)?) |&& ctl )([a-z]+(?: [a-z-]+)+)`)
+	cited := regexp.MustCompile("(?m)(?:`(?:ctl )?" + `|^\s*(?:ctl|go run \./infra/ctl(?: -stack \S+)?) |&& ctl )` +
+		`([a-z]+(?: [a-z-]+)+)`)
 	seen := map[string]bool{}
 	err := filepath.WalkDir("../../docs", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" {
@@ -104,7 +105,7 @@ func TestDocumentsNameExistingCommands(t *testing.T) {
 		}
 		body, err := os.ReadFile(path)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		for _, m := range cited.FindAllStringSubmatch(string(body), -1) {
 			words, _, _ := strings.Cut(m[1], " -")
