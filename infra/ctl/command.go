@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// command is one command of ctl. Its help text and its entry in docs/operate/ctl.md are generated from it.
+// command is one command of ctl. Its help text is generated from it; docs/operate/ctl.md adds effects and warnings.
 type command struct {
 	name     string   // its words, one to three
 	flags    string   // as users write them; one line for each form

@@ -13,7 +13,8 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// failingFor is how long a webhook may fail before it is reported. Redeploying a receiver makes it fail for minutes.
+// failingFor limits how long a webhook may fail before it is reported. Redeploying a receiver makes it fail for
+// minutes.
 const failingFor = time.Hour
 
 func checkWebhooks(ctx context.Context, s session) []finding {

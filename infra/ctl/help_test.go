@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -90,32 +92,34 @@ func TestSynopsisMatchesFlags(t *testing.T) {
 	}
 }
 
-// TestOperationsDocumentListsEveryCommand compares the commands with the code blocks under Commands in
-// docs/operate/ctl.md, where an indented line continues the previous one.
-func TestOperationsDocumentListsEveryCommand(t *testing.T) {
+// TestDocumentsNameExistingCommands looks up the commands that documents cite in code spans and examples.
+func TestDocumentsNameExistingCommands(t *testing.T) {
 	t.Parallel()
-	body, err := os.ReadFile("../../docs/operate/ctl.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
-	for _, c := range commands() {
-		want = append(want, strings.Split(c.synopsis(), "\n")...)
-	}
-	_, section, _ := strings.Cut(string(body), "\n## Commands\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	var got []string
-	for _, block := range regexp.MustCompile("(?s)\n```\n(.*?)\n```\n").FindAllStringSubmatch(section, -1) {
-		got = append(got, strings.Split(regexp.MustCompile(`\n +`).ReplaceAllString(block[1], " "), "\n")...)
-	}
-	for _, line := range want {
-		if !slices.Contains(got, line) {
-			t.Errorf("docs/operate/ctl.md has no line %q", line)
+	all := commands()
+	cited := regexp.MustCompile("(?m)(?:`(?:ctl )?" + `|^\s*(?:ctl|go run \./infra/ctl(?: -stack \S+)?) |&& ctl )` +
+		`([a-z]+(?: [a-z-]+)+)`)
+	seen := map[string]bool{}
+	err := filepath.WalkDir("../../docs", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
 		}
-	}
-	for _, line := range got {
-		if !slices.Contains(want, line) {
-			t.Errorf("docs/operate/ctl.md has a line %q, which ctl does not have", line)
+		body, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for _, m := range cited.FindAllStringSubmatch(string(body), -1) {
+			words, _, _ := strings.Cut(m[1], " -")
+			if len(all.group(strings.Fields(words)[0])) == 0 {
+				continue
+			}
+			seen[words] = true
+			if _, err := all.find(strings.Fields(words)); err != nil {
+				t.Errorf("%s names %q: %v", path, words, err)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(seen) < 50 {
+		t.Errorf("%d commands found: %v", len(seen), err)
 	}
 }

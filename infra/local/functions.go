@@ -25,7 +25,7 @@ import (
 // at a time, as on AWS.
 const mostProcesses = 10
 
-// idleLife is how long an idle process is retained; AWS also retains them for some minutes.
+// idleLife limits how long an idle process is retained; AWS also retains them for some minutes.
 const idleLife = 5 * time.Minute
 
 // functions runs functions.

@@ -17,7 +17,7 @@ const (
 	region = "us-east-1"
 	// accessKey is the access key of LocalStack's only account; every client of LocalStack has all permissions.
 	accessKey = "test"
-	// killAfter is how long a program may take to end after the request to.
+	// killAfter limits how long a program may take to end after the request to.
 	killAfter = 30 * time.Second
 	// shownLines is the number of a log's lines that an error shows.
 	shownLines = 15

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// chaosTries is how often the same request may fail, so that a client that retries succeeds.
+	// chaosTries limits how often the same request may fail, so that a client that retries succeeds.
 	chaosTries = 3
 	// maxChaosBody is larger than any form that a client sends.
 	maxChaosBody = 64 << 10

@@ -10,9 +10,9 @@ import (
 // is a health system.
 const sandboxPath = "/sandbox"
 
-// Ours lists what of an endpoint and its discovery is at this service's own host, whose API is at baseURL: a portal
-// that sends browsers to us opens addresses of ours as if we had (docs/develop/threat-model.md, "Start values"). The
-// sandbox may lead to itself, for an endpoint of test mode.
+// Ours returns the URLs of an endpoint and its discovery that are at this service's own host; baseURL is the API's base
+// URL. A portal that sends browsers to the service could open the service's URLs as if the service had done so
+// (docs/develop/threat-model.md, "Start values"). The sandbox may point to itself, for an endpoint in test mode.
 func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure

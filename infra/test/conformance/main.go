@@ -1,5 +1,5 @@
 // Command conformance runs the embedded AWS's scripts against third-party servers. (A test in this package runs them
-// against the embedded AWS.) A difference is a failure unless docs/develop/embedded-aws.md lists it with a reason.
+// against the embedded AWS.) A difference is a failure unless differences.yaml lists it with a reason.
 //
 //	go run ./infra/test/conformance -servers DIR [-server NAME] [-run PART] [-list FILE] [-v]
 //
@@ -44,7 +44,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	flags.StringVar(&o.Part, "run", "", "play only scripts whose id holds this")
 	flags.BoolVar(&o.Verbose, "v", false, "tell the listed differences, too")
 	only := flags.String("server", "", "play to this server only")
-	list := flags.String("list", "docs/develop/embedded-aws.md", "document with the table of listed differences")
+	list := flags.String("list", "infra/test/conformance/differences.yaml", "file of the listed differences")
 	if err := flags.Parse(arguments); err != nil {
 		return fmt.Errorf("read the flags: %w", err)
 	}

@@ -27,9 +27,9 @@ const (
 	tableOfCalls = "../../capacity/journey/calls.csv"
 )
 
-// TestTheTableOfCallsMatchesJourneys compares the table of calls with the journeys' actual calls.
+// TestCallTableMatchesJourneys compares the table of calls with the journeys' actual calls.
 // RECORDBRIDGE_CALLS=write updates the table instead.
-func TestTheTableOfCallsMatchesJourneys(t *testing.T) {
+func TestCallTableMatchesJourneys(t *testing.T) {
 	t.Parallel()
 	isMany(t)
 	var counted []journey.Cost

@@ -178,7 +178,7 @@ func hostileAnswer(r *http.Request, status int, body []byte) *http.Response {
 	}
 }
 
-// checkHarmless checks that no secret of ours or the patient's reached the hostile portal, and that it has no
+// checkHarmless checks that none of our secrets or the patient's reached the hostile portal, and that it has no
 // connection.
 func (m *mixup) checkHarmless(t *testing.T) {
 	t.Helper()

@@ -65,8 +65,8 @@ func (m Manager) Renew(ctx context.Context, tenant org.Tenant, connectionID stri
 	return m.refresh(ctx, row, set)
 }
 
-// Refresh replaces a token set whatever its age, so that a refresh token that must not lie idle is used. Errors are
-// those of Renew, with two differences. *UnrenewableError is also returned while the access token is valid.
+// Refresh replaces a token set whatever its age, so that a refresh token that must not lie idle is used. It returns the
+// errors of Renew, with two differences. *UnrenewableError is also returned while the access token is valid.
 // fault.Conflict means that another worker is refreshing or has just refreshed the set.
 func (m Manager) Refresh(ctx context.Context, tenant org.Tenant, connectionID string) (Usable, error) {
 	row, set, err := m.read(ctx, tenant, connectionID)

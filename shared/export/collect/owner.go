@@ -27,7 +27,7 @@ func identifierMark(one fhir.Identifier) uint64 {
 	return checkpoint.MarkOf(one.System + "\n" + one.Value)
 }
 
-// of classifies a resource (docs/reference/deviations.md, Whose a resource is). Each of its own members that names a
+// of classifies a resource (docs/reference/deviations.md, Owner of a resource). Each of its own members that names a
 // patient must name our patient, or no patient at all. If no member does, all its references decide.
 func (o owner) of(resource fhir.Resource) whose {
 	says := contained{owner: o, outer: resource}

@@ -56,7 +56,7 @@ func TestAdviseConnectionNamesCommand(t *testing.T) {
 		},
 		"overdue": {
 			func(c *operator.Connection) { c.Refresh.RefreshAt = noon.Add(-2 * time.Hour) },
-			"docs/operate/runbooks/refreshscheduler-silent.md",
+			"docs/operate/runbooks/schedule-silent.md",
 		},
 		"unrenewable": {func(c *operator.Connection) { c.Refresh.Unrenewable = true }, "ends at 2026-03-04T13:00:00Z"},
 		"damaged": {

@@ -205,7 +205,7 @@ func adviseAuthorized(c Connection, of string, now time.Time) string {
 	}
 	if due := c.DueAt(); !due.IsZero() && now.Sub(due) > overdueAfter {
 		return fmt.Sprintf("It was due for a refresh at %s and has not been processed: "+
-			"docs/operate/runbooks/refreshscheduler-silent.md.",
+			"docs/operate/runbooks/schedule-silent.md.",
 			timestamp.Of(due))
 	}
 	if c.Refresh.Unrenewable {

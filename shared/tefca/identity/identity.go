@@ -1,5 +1,5 @@
 // Package identity decides which statements about the identity of a patient in TEFCA mode are trusted
-// (docs/operate/tefca.md, "What is checked of an id_token"): the identity providers that an operator has configured,
+// (docs/operate/tefca.md, "Checks of an id_token"): the identity providers that an operator has configured,
 // the checks of their id_tokens, the claims that are read, and the causes of a failed verification. It does no I/O;
 // package oidc talks to the providers.
 package identity

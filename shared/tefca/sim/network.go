@@ -1,4 +1,4 @@
-// Package sim simulates a network (docs/guide/tefca.md, "What is simulated"): about twenty fictitious facilities that
+// Package sim simulates a network (docs/guide/tefca.md, "Simulation"): about twenty fictitious facilities that
 // have records of the patients of tefca/people and behave like real ones. Its results do not depend on the time or
 // order of requests, and it makes no requests itself.
 package sim

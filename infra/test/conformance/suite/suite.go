@@ -36,8 +36,8 @@ type Options struct {
 	Servers []Server
 	Folder  string          // folder in which the servers are installed
 	Scripts []corpus.Script // selected scripts; a server runs those of its services
-	List    string          // document that contains the section "Listed differences"
-	Part    string          // only rows about scripts whose ids contain Part can be stale
+	List    string          // the listed differences, in YAML
+	Part    string          // only entries about scripts whose ids contain Part can be stale
 	Verbose bool            // also print listed differences
 	Out     io.Writer
 }
@@ -90,7 +90,7 @@ func (r *run) stale() int {
 			slices.ContainsFunc(r.Servers, func(s Server) bool { return s.Name == row.server })
 		if asked && !r.used[i].Load() {
 			count++
-			r.printf("STALE: %s, %s: take this row out of the list\n", row.script, row.server)
+			r.printf("STALE: %s, %s: remove this entry from the list\n", row.script, row.server)
 		}
 	}
 	return count

@@ -62,8 +62,7 @@ func runSuite(t *testing.T, list string, change func(*suite.Options)) (string, e
 	var out strings.Builder
 	o := suite.Options{
 		Folder: folder, Scripts: scripts(),
-		List: "# A document\n\n## Listed differences\n\n| Script | Server | Reason |\n|---|---|---|\n" + list + "\n## More\n",
-		Out:  &out, Servers: []suite.Server{{
+		List: list, Out: &out, Servers: []suite.Server{{
 			Name: "itself", Services: []string{"sqs"}, File: "installed",
 			Command: func(ctx context.Context, _, port string) *exec.Cmd {
 				return exec.CommandContext(ctx, os.Args[0], asServer+port)
@@ -79,7 +78,7 @@ func runSuite(t *testing.T, list string, change func(*suite.Options)) (string, e
 
 func TestRunReportsUnlistedDifferences(t *testing.T) {
 	t.Parallel()
-	const excuse = "| `sqs/send/wrong` | itself | the script is nonsense |\n"
+	const excuse = "itself:\n  sqs/send/wrong: the script is nonsense\n"
 	tests := map[string]struct {
 		list   string
 		change func(*suite.Options)
@@ -100,16 +99,16 @@ func TestRunReportsUnlistedDifferences(t *testing.T) {
 			"played   2 scripts: agrees on 1, 1 listed differences, 0 unlisted", false,
 		},
 		"listed with a star": {
-			"| `sqs/send/*` | itself | all of it is nonsense |\n", nil,
+			"itself: {sqs/send/*: all of it is nonsense}", nil,
 			"1 listed differences, 0 unlisted", false,
 		},
-		"listed for another server": {"| `sqs/send/wrong` | other | nonsense |\n", nil, "UNLISTED: sqs/send/wrong", true},
+		"listed for another server": {"other: {sqs/send/wrong: nonsense}", nil, "UNLISTED: sqs/send/wrong", true},
 		"a row that excuses nothing": {
-			excuse + "| `sqs/send/right` | itself | nothing |\n", nil,
+			excuse + "  sqs/send/right: nothing\n", nil,
 			"STALE: sqs/send/right, itself", true,
 		},
 		"a row of no interest today": {
-			excuse + "| `sqs/purge/old` | itself | nothing |\n",
+			excuse + "  sqs/purge/old: nothing\n",
 			func(o *suite.Options) { o.Part = "send" }, "0 unlisted", false,
 		},
 		"told on demand": {
@@ -145,10 +144,12 @@ func TestRunFailsWhenServerCannotStart(t *testing.T) {
 		"a server that ends at once": {"", func(o *suite.Options) {
 			o.Servers[0].Command = func(ctx context.Context, _, _ string) *exec.Cmd { return exec.CommandContext(ctx, "true") }
 		}, "it ended at once"},
-		"a document without the list":   {"", func(o *suite.Options) { o.List = "# Nothing" }, "the section"},
-		"a row without a reason":        {"| `sqs/send/wrong` | itself | |\n", nil, "a row names scripts"},
-		"a row without a column":        {"| `sqs/send/wrong` | itself |\n", nil, "three columns"},
-		"a row that excuses everything": {"| `*` | itself | whatever |\n", nil, "a row names scripts"},
+		"a list of another form":        {"- sqs/send/wrong", nil, "read the listed differences"},
+		"a script that is listed twice": {"itself: {sqs/a: x, sqs/a: y}", nil, "already defined"},
+		"an entry without a reason":     {"itself: {sqs/send/wrong: }", nil, "an entry names"},
+		"an entry without a server":     {"'': {sqs/send/wrong: whatever}", nil, "an entry names"},
+		"an entry without a script":     {"itself: {'': whatever}", nil, "an entry names"},
+		"an entry for everything":       {"itself: {'*': whatever}", nil, "an entry names"},
 		"a server whose program cannot start": {
 			"", func(o *suite.Options) { o.Servers[0].Command = missing },
 			"start itself",

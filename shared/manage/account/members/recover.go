@@ -132,7 +132,7 @@ func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, 
 func recoveryBegun(dashboard string, of account.Account, r account.Recovery) mailtext.Message {
 	return mailtext.Message{
 		Language: "en", Subject: "Recordbridge: recovery of an owner's account has started",
-		Opening: []string{"Your Recordbridge operator was told that this account's owner has lost all second " +
+		Opening: []string{"Your Recordbridge operator received a report that this account's owner has lost all second " +
 			"factors. At the time below, they will be removed. After that, a code sent to the account's e-mail " +
 			"address is enough to sign in."},
 		Facts: []mailtext.Fact{
