@@ -18,14 +18,14 @@ func TestGuideListsPatients(t *testing.T) {
 		t.Fatal(err)
 	}
 	var table strings.Builder
-	table.WriteString("| E-mail | What happens |\n|---|---|\n")
+	table.WriteString("| Email | What happens |\n|---|---|\n")
 	for _, p := range people.All() {
 		fmt.Fprintf(&table, "| `%s` | %s |\n", p.Person.Email, p.Story)
 	}
 	_, section, found := strings.Cut(string(text), "\n## Patients\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	if _, rows, begins := strings.Cut(section, "| E-mail "); !found || !begins ||
-		strings.TrimSpace("| E-mail "+rows) != strings.TrimSpace(table.String()) {
+	if _, rows, begins := strings.Cut(section, "| Email "); !found || !begins ||
+		strings.TrimSpace("| Email "+rows) != strings.TrimSpace(table.String()) {
 		t.Errorf("the table of patients is not\n%s", table.String())
 	}
 }
