@@ -119,7 +119,7 @@ func finished(id string, until time.Duration) export.Task {
 	}
 }
 
-func TestSweeperReadsDueRowsOfEveryShard(t *testing.T) {
+func TestSweeperReadsDueRowsFromEveryShard(t *testing.T) {
 	t.Parallel()
 	var w world
 	if err := w.sweep(t); err != nil {

@@ -331,7 +331,7 @@ func TestOnlyFilesOfBuildAreServed(t *testing.T) {
 	}
 }
 
-func TestMissingPagesAreReported(t *testing.T) {
+func TestPageReturns503WhenPagesAreNotBuilt(t *testing.T) {
 	t.Parallel()
 	d := deps(t)
 	d.Pages = nil

@@ -25,7 +25,7 @@ func listing(t *testing.T, outputs, line string) []map[string]any {
 	return rows
 }
 
-// step is a command of a scenario with its expected output or refusal.
+// step is one scenario command with its expected output or error.
 type step struct{ line, prints, refused string }
 
 // play runs a scenario.

@@ -39,10 +39,10 @@ func TestURLWithInvalidSwitchIsNotFound(t *testing.T) {
 	t.Parallel()
 	p := newPortal(t)
 	for name, want := range map[string]string{
-		"no-such-thing": "no such switch", "outcome-entry,typo:1": "no such switch", "outcome-entry:1": "does not fit",
-		"slow": "does not fit", "slow:soon": "does not fit", "slow:0s": "does not fit", "limit-date:0": "does not fit",
-		"deny:observation": "does not fit", "refresh-fails:often": "does not fit", "label:a,label:b": "twice",
-		"jwks:e30": "does not fit", "jwks:x": "does not fit",
+		"no-such-thing": "unknown switch", "outcome-entry,typo:1": "unknown switch", "outcome-entry:1": "invalid value",
+		"slow": "invalid value", "slow:soon": "invalid value", "slow:0s": "invalid value", "limit-date:0": "invalid value",
+		"deny:observation": "invalid value", "refresh-fails:often": "invalid value", "label:a,label:b": "repeated",
+		"jwks:e30": "invalid value", "jwks:x": "invalid value",
 	} {
 		a := p.get(p.base + "/with/" + name + "/fhir/metadata")
 		body := a.json(t)

@@ -47,7 +47,7 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 					return
 				}
 				s.check.refreshed(t, id)
-				<-time.After(2 * time.Hour) // the export must refresh the tokens, which an old refresh token could not
+				<-time.After(2 * time.Hour) // the export must refresh the tokens; with an old refresh token it would fail
 				s.org.startExport(id)
 				s.clock.letPass(2)
 				s.org.checkDownload(crashPersona)

@@ -245,7 +245,7 @@ func runHiddenForms(s *stack) {
 
 const gossip = "Juniper Vale of 7 Example Lane has been seen here"
 
-// runGossipingPortal has sign-in, refresh and collection fail at a portal whose errors contain private data.
+// runGossipingPortal makes sign-in, refresh and collection fail at a portal whose errors contain private data.
 func runGossipingPortal(s *stack) {
 	s.t.Helper()
 	var said atomic.Int32

@@ -59,7 +59,7 @@ func TestComposeKeepsOperatorDecisionsAcrossImports(t *testing.T) {
 	}
 }
 
-func TestComposeMergesBrandsByHand(t *testing.T) {
+func TestComposeAppliesManualBrandMerges(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		overrides []compose.Override

@@ -50,7 +50,7 @@ func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	taken := map[string]*group{}
 	for id := range c.aside.apart {
 		if taken[id] = c.heirs[id]; taken[id] == nil {
-			taken[id] = &group{} // it stays as published
+			taken[id] = &group{} // the published institution keeps its ID
 		}
 	}
 	c.chosen(groups, taken)

@@ -118,7 +118,7 @@ func TestAfterKeepsStateOfBusyServer(t *testing.T) {
 }
 
 // A failing endpoint is probed again after 15 minutes; the wait then doubles each time, up to three days.
-func TestAfterIncreasesWaitWhileFailing(t *testing.T) {
+func TestAfterBacksOffWhileEndpointFails(t *testing.T) {
 	t.Parallel()
 	r, at, probes := health.Record{EndpointID: endpointID}, noon, 0
 	var waits []time.Duration

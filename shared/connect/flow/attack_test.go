@@ -148,7 +148,7 @@ func renamed(a, b browser) map[string]string {
 
 // A result goes to the organisation that owns the attempt, at the URL that it gave, whichever browser presents the
 // state.
-func TestCompleteSendsResultToOwnerOfState(t *testing.T) {
+func TestCompleteSendsResultToStateOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	other := request(t)

@@ -27,7 +27,7 @@ func codes() map[string]fault.Code {
 	}
 }
 
-func TestReturnPassesOnOnlySpecifiedPortalErrors(t *testing.T) {
+func TestReturnForwardsOnlyDefinedPortalErrors(t *testing.T) {
 	t.Parallel()
 	for sent, want := range codes() {
 		t.Run(sent, func(t *testing.T) {

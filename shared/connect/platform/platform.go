@@ -46,8 +46,9 @@ type Profile struct {
 type Client struct {
 	// Methods lists the accepted methods, best first: "private_key_jwt", "client_secret_basic", "client_secret_post",
 	// "public".
-	Methods    []string `yaml:"methods" json:"methods"`
-	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"` // of private_key_jwt: RS384, ES384
+	Methods []string `yaml:"methods" json:"methods"`
+	// signing algorithms for private_key_jwt: RS384, ES384
+	Algorithms []string `yaml:"algorithms" json:"algorithms,omitempty"`
 	// discovery's lists of methods and algorithms take precedence (Listed)
 	AsListed bool `yaml:"as_listed" json:"as_listed,omitempty"`
 	// delivery of our keys: "url", or "inline" at registration

@@ -107,7 +107,7 @@ func wantBusy(t *testing.T, err error, at time.Time) {
 	}
 }
 
-func TestLimiterAdmitsFourRefreshesThreeOfThemScheduled(t *testing.T) {
+func TestLimiterAllowsFourRefreshesAtMostThreeScheduled(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		scheduled, exports int

@@ -19,7 +19,7 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Collector holds the dependencies of all runs.
+// Collector holds the dependencies that all runs share.
 type Collector struct {
 	Source        source.Opener
 	Cache         Cache

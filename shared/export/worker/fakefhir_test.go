@@ -123,7 +123,7 @@ func (h *fakeFHIR) end() {
 	h.busy--
 }
 
-// takes returns the duration of the next scripted response to a request, 0 if there is none.
+// takes returns the duration of the next scripted response to the named request, or 0 if none is scripted.
 func (h *fakeFHIR) takes(name string) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

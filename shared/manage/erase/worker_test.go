@@ -182,7 +182,7 @@ func (f *fixture) wantDone(t *testing.T, e erase.Erasure, portal erase.Portal, w
 	}
 }
 
-func TestErasurePassesStagesAndWaitsForOthers(t *testing.T) {
+func TestErasureRunsStagesInOrderAndWaitsForOtherWorkers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.tell(t, 1)

@@ -30,7 +30,8 @@ type OrganisationRows interface {
 	CreateOrganisation(ctx context.Context, o org.Organisation) error
 }
 
-// NewOrganisations returns an Organisations. No organisation's URL may lead to own.
+// NewOrganisations returns an Organisations. It rejects organisation URLs that point to one of the service's own URLs
+// (own).
 func NewOrganisations(rows OrganisationRows, own weburl.Own, by Journal) Organisations {
 	return Organisations{orgEditor: orgEditor{saver: rows, by: by}, rows: rows, own: own}
 }

@@ -167,7 +167,7 @@ func twice(payload []byte, members string) []byte {
 	return append([]byte("{"+members), payload[1:]...)
 }
 
-func TestKeyVerifiesOnlyForItsUseAlgorithmAndID(t *testing.T) {
+func TestKeyVerifiesOnlyMatchingUseAlgorithmAndKeyID(t *testing.T) {
 	t.Parallel()
 	parsed, err := identity.Parse(secret.New(token(t, shapes()["CMS-aligned"])))
 	if err != nil {

@@ -113,7 +113,7 @@ func TestSignInWithSecondFactorStopsRecovery(t *testing.T) {
 	}
 }
 
-func TestPasskeyStopsRecovery(t *testing.T) {
+func TestPasskeySignInCancelsRecovery(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	key, with := h.passkey(h.enter(ada, signin.Browser{}))

@@ -26,7 +26,7 @@ const REASONS: Record<string, string> = {
 };
 
 const FAILURES: Record<string, string> = {
-  token_refresh_failure: "The portal doesn’t renew access. The patient must reconnect.",
+  token_refresh_failure: "The portal doesn’t support automatic renewal. The patient must reconnect.",
   scope_patient_missing: "The patient didn’t allow access to their record.",
   resource_patient_failure: "The portal didn’t return the Patient resource.",
   resource_invalid_content: "We couldn’t read the portal’s response.",

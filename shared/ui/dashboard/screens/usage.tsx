@@ -32,7 +32,7 @@ export function Usage(): JSX.Element {
       <div class="filters">
         <Field label="Period" value={back} set={setBack} choices={[["5", "Last 6 months"], ["11", "Last 12 months"], ["23", "Last 24 months"]]} />
       </div>
-      <Load answer={answer}>{({ months }) => (months.length === 0 ? <Empty title="No usage in these months." /> : <Figures months={months} />)}</Load>
+      <Load answer={answer}>{({ months }) => (months.length === 0 ? <Empty title="No usage in this period." /> : <Figures months={months} />)}</Load>
     </>
   );
 }

@@ -193,7 +193,7 @@ function Secret({ path, data, reload }: PartProps): JSX.Element {
       <Trouble failure={action.failure} />
       {isAsked && (
         <Dialog title="Rotate signing secret" close={close}>
-          <p>We’ll sign with a new secret from now on. Unless you revoke it, the current secret also signs for 24 hours.</p>
+          <p>We’ll sign with a new secret from now on. The current secret keeps signing for 24 hours unless you revoke it.</p>
           <Form action={rotation} does={rotate} send={revokes ? "Revoke and rotate" : "Rotate secret"} kind={revokes ? "bad" : "main"} cancel={close}>
             <Check label="Revoke old secrets immediately" help="Choose this if a secret has leaked. Your endpoint will reject events until it has the new secret." checked={revokes} set={setRevokes} />
           </Form>

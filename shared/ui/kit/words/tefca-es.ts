@@ -38,7 +38,7 @@ export const words: TefcaWords = {
   tefca_found_one: "{n} lugar tiene registros suyos",
   tefca_found_other: "{n} lugares tienen registros suyos",
   tefca_found_lead: "Elija cuáles envían una copia a {org}. Hasta entonces no se comparte ningún registro.",
-  tefca_places: "Lugares con registros suyos",
+  tefca_places: "Lugares que tienen sus registros",
   tefca_all: "Seleccionar todos",
   tefca_nothing: "No seleccionar ninguno",
   tefca_connect: "Conectar",
