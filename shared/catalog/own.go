@@ -10,10 +10,10 @@ import (
 // is a health system.
 const sandboxPath = "/sandbox"
 
-// Ours lists what of an endpoint and its discovery is at this service's own host, whose API is at baseURL: a portal
-// that sends browsers to us opens addresses of ours as if we had (docs/develop/threat-model.md, "Start values"). The
+// OwnURLs lists what of an endpoint and its discovery is at this service's own host, whose API is at baseURL: a portal
+// that sends browsers to us opens our URLs as if we had (docs/develop/threat-model.md, "Start values"). The
 // sandbox may lead to itself, for an endpoint of test mode.
-func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
+func OwnURLs(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure
 	for _, place := range append([]Departure{{Role: "FHIR base", To: e.FHIRBase}}, named.named()...) {
