@@ -18,7 +18,7 @@ RACE    := $(if $(shell command -v gcc clang cc 2>/dev/null),-race,)
 # once, including crowds, and exports from hostile servers (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
 CONCURRENT := \b(go (func|[A-Za-z.]+\()|sync\.|atomic\.|errgroup\.)|\.Go\(
 CROWDS     := EveryPermission.*/^scenarios$$|Crowd|Hang|Faults|Failing|Receiver
-HOSTILE    := Hostile|SlowServer|LateEveryAnswer|HowMuchItBears|Chaos|WhateverServerMakes
+HOSTILE    := Hostile|SlowServer|LateServer|ConcurrencyAfter429|Chaos|AnyBatchSupport
 # The linter analyses code with the common flags, but is itself built without them, so it isn't rebuilt.
 LINT     = $$(env -u CGO_ENABLED GOFLAGS=-buildvcs=false go tool -modfile=infra/tools/go.mod -n golangci-lint)
 SOAK    ?= 10m

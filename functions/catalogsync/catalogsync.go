@@ -71,7 +71,7 @@ func (r *run) all(ctx context.Context) error {
 	for _, mode := range []string{"live", "test"} {
 		r.publish(ctx, mode, rows)
 	}
-	r.tellWaiting(ctx, rows)
+	r.measureApprovalWait(ctx, rows)
 	logx.Add(ctx, slog.Int("sources", len(rows)), slog.Int("due", len(due)), slog.Any("published", r.published),
 		slog.Bool("cut_short", r.isShort))
 	for outcome, n := range r.outcomes {
@@ -114,12 +114,12 @@ func (r *run) refresh(ctx context.Context, row intake.Row) intake.Row {
 	}
 	r.outcomes[outcome]++
 	logx.Measure(ctx, metric.Count(metric.Lists, string(outcome)))
-	logx.Note(ctx, "catalogsync.source", append(attrs, told(next.State, outcome)...)...)
+	logx.Note(ctx, "catalogsync.source", append(attrs, sourceAttrs(next.State, outcome)...)...)
 	return next
 }
 
-// told returns the attributes of a source's log line besides its outcome: fixed words and numbers, no names.
-func told(state intake.State, outcome intake.Outcome) []slog.Attr {
+// sourceAttrs returns the attributes of a source's log line besides its outcome: fixed words and numbers, no names.
+func sourceAttrs(state intake.State, outcome intake.Outcome) []slog.Attr {
 	version := state.Accepted
 	switch outcome {
 	case intake.Failed:
@@ -163,9 +163,9 @@ func (r *run) publish(ctx context.Context, mode string, rows []intake.Row) {
 	}
 }
 
-// tellWaiting measures the age of the oldest list or publication that needs an operator's approval. An alarm reports
-// one that was forgotten (docs/operate/runbooks/catalogue-waits.md).
-func (r *run) tellWaiting(ctx context.Context, rows []intake.Row) {
+// measureApprovalWait measures the age of the oldest list or publication that needs an operator's approval. An alarm
+// reports one that was forgotten (docs/operate/runbooks/catalogue-waits.md).
+func (r *run) measureApprovalWait(ctx context.Context, rows []intake.Row) {
 	now := r.lists.Now()
 	first := now
 	note := func(since time.Time) {

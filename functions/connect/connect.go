@@ -53,7 +53,7 @@ func New(d Deps) http.Handler {
 	leave := httpapi.Page(d.Limiter, d.leave)
 	asked := d.API.Serve(Route, httpapi.Methods{http.MethodGet: httpapi.PublicPage(d.Auth, d.get), http.MethodPost: leave})
 	astray := d.API.Serve(Route, httpapi.Methods{
-		http.MethodGet:  httpapi.Page(d.Limiter, window.Astray),
+		http.MethodGet:  httpapi.Page(d.Limiter, window.RefuseDirectVisit),
 		http.MethodPost: leave,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

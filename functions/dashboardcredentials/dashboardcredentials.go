@@ -114,8 +114,8 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (creden
 	return d.shown(ctx, v, c, err)
 }
 
-func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in one) (httpapi.Done, error) {
-	return httpapi.Done{}, missing(d.as(v).Remove(ctx, in.PublicID))
+func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in one) (httpapi.NoData, error) {
+	return httpapi.NoData{}, missing(d.as(v).Remove(ctx, in.PublicID))
 }
 
 func (d Deps) addKey(ctx context.Context, v httpapi.Visitor, in one) (newKey, error) {
@@ -126,8 +126,8 @@ func (d Deps) addKey(ctx context.Context, v httpapi.Visitor, in one) (newKey, er
 	return newKey{KeyID: k.ID, PrivateKey: private.Reveal()}, nil
 }
 
-func (d Deps) revoke(ctx context.Context, v httpapi.Visitor, in oneKey) (httpapi.Done, error) {
-	return httpapi.Done{}, d.as(v).RevokeKey(ctx, in.PublicID, in.KeyID)
+func (d Deps) revoke(ctx context.Context, v httpapi.Visitor, in oneKey) (httpapi.NoData, error) {
+	return httpapi.NoData{}, d.as(v).RevokeKey(ctx, in.PublicID, in.KeyID)
 }
 
 // shown returns a credential with the last use of its keys, or err if it is not nil.

@@ -34,11 +34,11 @@ type detail struct {
 	Scope   *export.Scope        `json:"scope,omitempty"`
 	Outcome []export.TypeOutcome `json:"outcome"`    // by type
 	Files   []export.FileSummary `json:"files"`      // without their links
-	Told    []told               `json:"deliveries"` // of the same event
+	Told    []delivery           `json:"deliveries"` // of the same event
 	Action  string               `json:"suggested_action"`
 }
 
-type told struct {
+type delivery struct {
 	ID        string `json:"delivery_id"`
 	WebhookID string `json:"webhook_id"`
 	Status    string `json:"status"`
@@ -59,11 +59,11 @@ func taskOf(e operator.Export) task {
 func detailOf(e operator.Export) detail {
 	shown := detail{
 		task: taskOf(e), EventID: e.EventID, Outcome: append([]export.TypeOutcome{}, e.Outcome...),
-		Files: []export.FileSummary{}, Told: make([]told, 0, len(e.Deliveries)),
+		Files: []export.FileSummary{}, Told: make([]delivery, 0, len(e.Deliveries)),
 		Action: action(e),
 	}
 	for _, d := range e.Deliveries {
-		shown.Told = append(shown.Told, told{ID: d.ID, WebhookID: d.SubscriptionID, Status: string(d.Status)})
+		shown.Told = append(shown.Told, delivery{ID: d.ID, WebhookID: d.SubscriptionID, Status: string(d.Status)})
 	}
 	if e.Status == export.Success {
 		shown.Stats, shown.Scope, shown.Files = &e.Stats, &e.Scope, append(shown.Files, e.Summaries()...)

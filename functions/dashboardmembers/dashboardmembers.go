@@ -133,32 +133,32 @@ func (d Deps) list(ctx context.Context, v httpapi.Visitor, _ nothing) (memberLis
 	return view, nil
 }
 
-func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (httpapi.Done, error) {
+func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (httpapi.NoData, error) {
 	role, err := roleOf(in.Role)
 	if err != nil {
-		return httpapi.Done{}, err
+		return httpapi.NoData{}, err
 	}
 	id, ok := ids.ParseUUID(in.AccountID)
 	if !ok {
-		return httpapi.Done{}, fault.Missing("Member not found.")
+		return httpapi.NoData{}, fault.Missing("Member not found.")
 	}
-	return httpapi.Done{}, d.Service.Change(ctx, by(v), v.Org, id, role)
+	return httpapi.NoData{}, d.Service.Change(ctx, by(v), v.Org, id, role)
 }
 
-func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in oneMember) (httpapi.Done, error) {
+func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in oneMember) (httpapi.NoData, error) {
 	id, ok := ids.ParseUUID(in.AccountID)
 	if !ok {
-		return httpapi.Done{}, fault.Missing("Member not found.")
+		return httpapi.NoData{}, fault.Missing("Member not found.")
 	}
-	return httpapi.Done{}, d.Service.Remove(ctx, by(v), v.Org, id)
+	return httpapi.NoData{}, d.Service.Remove(ctx, by(v), v.Org, id)
 }
 
-func (d Deps) stopRecovery(ctx context.Context, v httpapi.Visitor, in oneMember) (httpapi.Done, error) {
+func (d Deps) stopRecovery(ctx context.Context, v httpapi.Visitor, in oneMember) (httpapi.NoData, error) {
 	id, ok := ids.ParseUUID(in.AccountID)
 	if !ok {
-		return httpapi.Done{}, fault.Missing("Member not found.")
+		return httpapi.NoData{}, fault.Missing("Member not found.")
 	}
-	return httpapi.Done{}, d.Service.StopRecovery(ctx, by(v), v.Org, id)
+	return httpapi.NoData{}, d.Service.StopRecovery(ctx, by(v), v.Org, id)
 }
 
 func (d Deps) invitations(ctx context.Context, v httpapi.Visitor, _ nothing) (invitationList, error) {
@@ -185,12 +185,12 @@ func (d Deps) invite(ctx context.Context, v httpapi.Visitor, in invited) (invita
 	return invitationOf(made), nil
 }
 
-func (d Deps) withdraw(ctx context.Context, v httpapi.Visitor, in oneInvitation) (httpapi.Done, error) {
+func (d Deps) withdraw(ctx context.Context, v httpapi.Visitor, in oneInvitation) (httpapi.NoData, error) {
 	id, ok := ids.ParseUUID(in.ID)
 	if !ok {
-		return httpapi.Done{}, fault.Missing("Invitation not found.")
+		return httpapi.NoData{}, fault.Missing("Invitation not found.")
 	}
-	return httpapi.Done{}, d.Service.Withdraw(ctx, by(v), v.Org, id)
+	return httpapi.NoData{}, d.Service.Withdraw(ctx, by(v), v.Org, id)
 }
 
 func (d Deps) accept(ctx context.Context, v httpapi.Visitor, in accepting) (joined, error) {

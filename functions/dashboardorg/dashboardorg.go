@@ -112,7 +112,7 @@ func (d Deps) found(ctx context.Context, v httpapi.Visitor, in founded) (organis
 }
 
 func (d Deps) show(ctx context.Context, v httpapi.Visitor, _ nothing) (organisation, error) {
-	found, err := d.Organisations.Show(ctx, either(v))
+	found, err := d.Organisations.Show(ctx, liveTenant(v))
 	if err != nil {
 		return organisation{}, err
 	}
@@ -132,12 +132,12 @@ func (d Deps) change(ctx context.Context, v httpapi.Visitor, in changed) (organi
 		}
 		to.OwnAddress = who.Email
 	}
-	changed, err := as.ChangeOwn(ctx, either(v), to)
+	changed, err := as.ChangeOwn(ctx, liveTenant(v), to)
 	if err != nil {
 		return organisation{}, err
 	}
 	return organisationOf(changed, v.Role), nil
 }
 
-// either returns the organisation in one of its modes, for data that is the same in both.
-func either(v httpapi.Visitor) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: v.Org} }
+// liveTenant returns the organisation in one of its modes, for data that is the same in both.
+func liveTenant(v httpapi.Visitor) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: v.Org} }

@@ -32,15 +32,15 @@ type deletionView struct {
 }
 
 func (d Deps) showDeletion(ctx context.Context, v httpapi.Visitor, _ nothing) (deletionView, error) {
-	return d.viewOf(d.Deletions.Show(ctx, either(v)))
+	return d.viewOf(d.Deletions.Show(ctx, liveTenant(v)))
 }
 
 func (d Deps) requestDeletion(ctx context.Context, v httpapi.Visitor, in deleted) (deletionView, error) {
-	return d.viewOf(d.Deletions.As(account.Actor(v.Account)).Request(ctx, either(v), in.Name))
+	return d.viewOf(d.Deletions.As(account.Actor(v.Account)).Request(ctx, liveTenant(v), in.Name))
 }
 
-func (d Deps) cancelDeletion(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.Done, error) {
-	return httpapi.Done{}, d.Deletions.As(account.Actor(v.Account)).Cancel(ctx, either(v))
+func (d Deps) cancelDeletion(ctx context.Context, v httpapi.Visitor, _ nothing) (httpapi.NoData, error) {
+	return httpapi.NoData{}, d.Deletions.As(account.Actor(v.Account)).Cancel(ctx, liveTenant(v))
 }
 
 func (d Deps) viewOf(found deletion.Deletion, err error) (deletionView, error) {

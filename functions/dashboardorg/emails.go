@@ -30,7 +30,7 @@ type codeSent struct {
 // sendCode sends a code to an unverified address for notices.
 func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (codeSent, error) {
 	asked := operator.NoticeCode{Email: in.Email, AccountID: v.Account, Network: in.Network}
-	sent, err := d.Notices.As(account.Actor(v.Account)).Send(ctx, either(v), asked)
+	sent, err := d.Notices.As(account.Actor(v.Account)).Send(ctx, liveTenant(v), asked)
 	if err != nil {
 		return codeSent{}, err
 	}
@@ -41,7 +41,7 @@ func (d Deps) sendCode(ctx context.Context, v httpapi.Visitor, in codeWanted) (c
 
 // verify marks an address as verified if the code matches the one sent to it.
 func (d Deps) verify(ctx context.Context, v httpapi.Visitor, in codeTyped) (organisation, error) {
-	changed, err := d.Notices.As(account.Actor(v.Account)).Verify(ctx, either(v), in.Email, in.ID, in.Code)
+	changed, err := d.Notices.As(account.Actor(v.Account)).Verify(ctx, liveTenant(v), in.Email, in.ID, in.Code)
 	if err != nil {
 		return organisation{}, err
 	}

@@ -36,7 +36,7 @@ type liveAccess struct {
 }
 
 func (d Deps) showLiveAccess(ctx context.Context, v httpapi.Visitor, _ nothing) (liveAccess, error) {
-	found, err := d.Organisations.Show(ctx, either(v))
+	found, err := d.Organisations.Show(ctx, liveTenant(v))
 	if err != nil {
 		return liveAccess{}, err
 	}
@@ -47,7 +47,7 @@ func (d Deps) requestLiveAccess(ctx context.Context, v httpapi.Visitor, in liveR
 	if !in.TermsAccepted {
 		return liveAccess{}, fault.BadRequest("terms_accepted must be true.").About("terms_accepted")
 	}
-	requested, err := d.LiveAccess.As(account.Actor(v.Account)).Request(ctx, either(v), v.Account, in.Purpose)
+	requested, err := d.LiveAccess.As(account.Actor(v.Account)).Request(ctx, liveTenant(v), v.Account, in.Purpose)
 	if err != nil {
 		return liveAccess{}, err
 	}

@@ -70,13 +70,13 @@ func (d Deps) removePasskey(ctx context.Context, v httpapi.Visitor, in onePasske
 }
 
 func (d Deps) askAddress(ctx context.Context, v httpapi.Visitor, in addressed) (sent, error) {
-	return sentOf(d.Service.AskAddress(ctx, in.browser(v), v.Session, in.Email))
+	return sentOf(d.Service.RequestAddressChange(ctx, in.browser(v), v.Session, in.Email))
 }
 
 func (d Deps) changeAddress(ctx context.Context, v httpapi.Visitor, in proof) (httpapi.WithCookies, error) {
 	return d.enter(ctx)(d.Service.ChangeAddress(ctx, browserOf(v), v.Session, in.Email, in.VerificationID, in.Code))
 }
 
-func (d Deps) restoreAddress(ctx context.Context, _ httpapi.Visitor, in restoring) (httpapi.Done, error) {
-	return httpapi.Done{}, d.Service.RestoreAddress(ctx, secret.New(in.Token))
+func (d Deps) restoreAddress(ctx context.Context, _ httpapi.Visitor, in restoring) (httpapi.NoData, error) {
+	return httpapi.NoData{}, d.Service.RestoreAddress(ctx, secret.New(in.Token))
 }

@@ -48,26 +48,26 @@ type Deps struct {
 // Service signs people in and manages their accounts (signin.Audited).
 type Service interface {
 	SendCode(ctx context.Context, email string, b signin.Browser) (verification.Sent, error)
-	ByCode(ctx context.Context, b signin.Browser, email, id, digits string) (signin.Entered, error)
+	ByCode(ctx context.Context, b signin.Browser, email, id, digits string) (signin.SignedIn, error)
 	AskPasskey(ctx context.Context) (account.Begun, error)
-	ByPasskey(ctx context.Context, b signin.Browser, answer []byte) (signin.Entered, error)
-	ByTOTP(ctx context.Context, b signin.Browser, s account.Session, digits string) (signin.Entered, error)
-	ByRecoveryCode(ctx context.Context, b signin.Browser, s account.Session, typed string) (signin.Entered, error)
+	ByPasskey(ctx context.Context, b signin.Browser, answer []byte) (signin.SignedIn, error)
+	ByTOTP(ctx context.Context, b signin.Browser, s account.Session, digits string) (signin.SignedIn, error)
+	ByRecoveryCode(ctx context.Context, b signin.Browser, s account.Session, typed string) (signin.SignedIn, error)
 	MakeRecoveryCodes(ctx context.Context, s account.Session) ([]secret.Text, error)
 	RecoveryCodesLeft(ctx context.Context, a account.Account) (int, error)
 	SignOut(ctx context.Context, s account.Session) error
 	SignOutEverywhere(ctx context.Context, s account.Session) error
 	Account(ctx context.Context, s account.Session) (account.Account, []account.Membership, error)
 	OfferTOTP(ctx context.Context, s account.Session) (signin.Offer, error)
-	ConfirmTOTP(ctx context.Context, b signin.Browser, s account.Session, digits string) (signin.Entered, error)
-	RemoveTOTP(ctx context.Context, b signin.Browser, s account.Session) (signin.Entered, error)
+	ConfirmTOTP(ctx context.Context, b signin.Browser, s account.Session, digits string) (signin.SignedIn, error)
+	RemoveTOTP(ctx context.Context, b signin.Browser, s account.Session) (signin.SignedIn, error)
 	RegisterPasskey(ctx context.Context, s account.Session) (account.Begun, error)
 	AddPasskey(ctx context.Context, b signin.Browser, s account.Session, name string,
-		answer []byte) (signin.Entered, error)
-	RemovePasskey(ctx context.Context, b signin.Browser, s account.Session, id string) (signin.Entered, error)
-	AskAddress(ctx context.Context, b signin.Browser, s account.Session, email string) (verification.Sent, error)
+		answer []byte) (signin.SignedIn, error)
+	RemovePasskey(ctx context.Context, b signin.Browser, s account.Session, id string) (signin.SignedIn, error)
+	RequestAddressChange(ctx context.Context, b signin.Browser, s account.Session, email string) (verification.Sent, error)
 	ChangeAddress(ctx context.Context, b signin.Browser, s account.Session, email, id,
-		digits string) (signin.Entered, error)
+		digits string) (signin.SignedIn, error)
 	RestoreAddress(ctx context.Context, token secret.Text) error
 }
 

@@ -26,16 +26,16 @@ func (counter) SendCode(context.Context, string, signin.Browser) (verification.S
 	return verification.Sent{ID: "id", ExpiresAt: keyedtest.Moment(), ResendAfter: keyedtest.Moment()}, nil
 }
 
-func (counter) ByCode(_ context.Context, b signin.Browser, _, _, code string) (signin.Entered, error) {
+func (counter) ByCode(_ context.Context, b signin.Browser, _, _, code string) (signin.SignedIn, error) {
 	if code != "123456" {
-		return signin.Entered{}, fault.BadRequest("The code is wrong.")
+		return signin.SignedIn{}, fault.BadRequest("The code is wrong.")
 	}
 	at := keyedtest.Moment()
 	s := account.Session{
 		AccountID: membertest.AccountOf(membertest.Owner), Pending: !b.Device.Empty(), ProvenAt: at,
 		StartedAt: at, SeenAt: at,
 	}
-	return signin.Entered{Token: secret.New("new"), Device: secret.New("device"), Session: s}, nil
+	return signin.SignedIn{Token: secret.New("new"), Device: secret.New("device"), Session: s}, nil
 }
 
 func (counter) Account(_ context.Context, s account.Session) (account.Account, []account.Membership, error) {
@@ -56,7 +56,7 @@ func (counter) RecoveryCodesLeft(context.Context, account.Account) (int, error) 
 
 func (counter) ByRecoveryCode(ctx context.Context, b signin.Browser, _ account.Session,
 	code string,
-) (signin.Entered, error) {
+) (signin.SignedIn, error) {
 	e, err := counter{}.ByCode(ctx, b, "", "", code)
 	e.RecoveryCodes = []secret.Text{secret.New("0123-4567-89AB-CDEF")}
 	return e, err

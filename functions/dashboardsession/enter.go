@@ -151,8 +151,8 @@ func left() httpapi.WithCookies {
 }
 
 // enter responds with the new session and sets the browser's cookies.
-func (d Deps) enter(ctx context.Context) func(signin.Entered, error) (httpapi.WithCookies, error) {
-	return func(e signin.Entered, err error) (httpapi.WithCookies, error) {
+func (d Deps) enter(ctx context.Context) func(signin.SignedIn, error) (httpapi.WithCookies, error) {
+	return func(e signin.SignedIn, err error) (httpapi.WithCookies, error) {
 		if err != nil {
 			return httpapi.WithCookies{}, err
 		}

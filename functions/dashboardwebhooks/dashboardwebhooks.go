@@ -165,8 +165,8 @@ func (d Deps) moved(ctx context.Context, v httpapi.Visitor, in changed) (*string
 	return in.URL, v.Prove(account.MoveWebhook)
 }
 
-func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in one) (httpapi.Done, error) {
-	return httpapi.Done{}, missing(d.as(v).Remove(ctx, v.Tenant, in.ID))
+func (d Deps) remove(ctx context.Context, v httpapi.Visitor, in one) (httpapi.NoData, error) {
+	return httpapi.NoData{}, missing(d.as(v).Remove(ctx, v.Tenant, in.ID))
 }
 
 func (d Deps) sign(ctx context.Context, v httpapi.Visitor, in one) (hook, error) {

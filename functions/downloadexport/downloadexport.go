@@ -62,36 +62,38 @@ func New(d Deps) http.Handler {
 	methods := httpapi.Methods{}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		methods[method] = httpapi.KeyOptional(d.Auth,
-			func(ctx context.Context, key httpapi.OptionalKey, in request) (httpapi.Found, error) {
+			func(ctx context.Context, key httpapi.OptionalKey, in request) (httpapi.RedirectResult, error) {
 				return d.find(ctx, method, key, in)
 			})
 	}
 	return d.API.Serve(Route, methods)
 }
 
-func (d Deps) find(ctx context.Context, method string, key httpapi.OptionalKey, in request) (httpapi.Found, error) {
+func (d Deps) find(
+	ctx context.Context, method string, key httpapi.OptionalKey, in request,
+) (httpapi.RedirectResult, error) {
 	id, ok := ids.ParseTask(in.TaskID)
 	if !ok {
-		return httpapi.Found{}, export.Missing()
+		return httpapi.RedirectResult{}, export.Missing()
 	}
 	logx.Add(ctx, slog.String("task_id", id))
 	tenant, err := d.tenant(key, id, in)
 	if err != nil {
-		return httpapi.Found{}, err
+		return httpapi.RedirectResult{}, err
 	}
 	task, err := d.Tasks.Task(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
-		return httpapi.Found{}, export.Missing()
+		return httpapi.RedirectResult{}, export.Missing()
 	}
 	if err != nil {
-		return httpapi.Found{}, err
+		return httpapi.RedirectResult{}, err
 	}
 	file, err := task.Downloadable(in.FileName, d.Now())
 	if err != nil {
-		return httpapi.Found{}, err
+		return httpapi.RedirectResult{}, err
 	}
 	address, err := d.Downloads.Address(ctx, method, file.Key, file.Name, file.ContentType, addressLife)
-	return httpapi.Found{Location: address}, err
+	return httpapi.RedirectResult{Location: address}, err
 }
 
 // tenant returns the file's organisation: the one of a valid token, otherwise the key's.

@@ -48,7 +48,7 @@ func New(d Deps) http.Handler {
 	methods := httpapi.Methods{}
 	for _, method := range []string{http.MethodGet, http.MethodHead} { // an S3 signature is valid for one method
 		methods[method] = httpapi.KeyOptional(d.FileAuth,
-			func(ctx context.Context, _ httpapi.OptionalKey, in request) (httpapi.Found, error) {
+			func(ctx context.Context, _ httpapi.OptionalKey, in request) (httpapi.RedirectResult, error) {
 				return d.find(ctx, method, in)
 			})
 	}
@@ -76,13 +76,13 @@ func (d Deps) list(ctx context.Context, caller org.Caller, in request) (map[stri
 	return d.Links.List(caller.Tenant.Mode, pointer.Live, d.Now())
 }
 
-func (d Deps) find(ctx context.Context, method string, in request) (httpapi.Found, error) {
+func (d Deps) find(ctx context.Context, method string, in request) (httpapi.RedirectResult, error) {
 	key, err := d.Links.Key(in.Token, in.File, d.Now())
 	if err != nil {
-		return httpapi.Found{}, err
+		return httpapi.RedirectResult{}, err
 	}
 	address, err := d.Downloads.Address(ctx, method, key, in.File, "application/json", addressLife)
-	return httpapi.Found{Location: address}, err
+	return httpapi.RedirectResult{Location: address}, err
 }
 
 func isFile(name string) bool { return slices.Contains(serve.FileNames(), name) }

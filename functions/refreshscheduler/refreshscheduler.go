@@ -20,7 +20,7 @@ const (
 // New returns the scheduled function, which sweeps connections.
 func New(connections due.Sweep, now func() time.Time) func(context.Context, time.Time) error {
 	return func(ctx context.Context, _ time.Time) error {
-		return connections.Run(ctx, now(), func(ctx context.Context, i due.Item, place due.Place) (bool, error) {
+		return connections.Run(ctx, now(), func(ctx context.Context, i due.Item, place due.Position) (bool, error) {
 			return connections.Send(ctx, i, now().Add(nextLook), place.Of(spreadOver))
 		})
 	}

@@ -15,7 +15,7 @@ import (
 
 // Connections refreshes and revokes connections' tokens (refresh.Worker).
 type Connections interface {
-	Look(ctx context.Context, tenant org.Tenant, id string) error
+	Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // New returns the message handler. Messages about the same connection, of which a batch can hold several, are processed
@@ -32,7 +32,7 @@ func New(connections Connections) func(context.Context, due.Item) error {
 			return err
 		}
 		defer leave()
-		return connections.Look(ctx, i.Tenant, i.ID)
+		return connections.Process(ctx, i.Tenant, i.ID)
 	}
 }
 

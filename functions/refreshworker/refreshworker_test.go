@@ -37,7 +37,7 @@ type connections struct {
 	looks []string
 }
 
-func (c *connections) Look(_ context.Context, tenant org.Tenant, id string) error {
+func (c *connections) Process(_ context.Context, tenant org.Tenant, id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.looks = append(c.looks, tenant.Key()+" "+id)
@@ -144,7 +144,7 @@ func TestWorkerRetriesOnlyFailedMessage(t *testing.T) {
 // slow takes a long time for each connection.
 type slow struct{}
 
-func (slow) Look(context.Context, org.Tenant, string) error {
+func (slow) Process(context.Context, org.Tenant, string) error {
 	<-time.After(time.Minute)
 	return nil
 }
@@ -169,7 +169,7 @@ type patient struct {
 	now, most map[string]int
 }
 
-func (s *patient) Look(_ context.Context, _ org.Tenant, id string) error {
+func (s *patient) Process(_ context.Context, _ org.Tenant, id string) error {
 	s.count(id, 1)
 	<-time.After(time.Second) // virtual time: the test runs in testing/synctest
 	s.count(id, -1)

@@ -42,12 +42,12 @@ func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
 }
 
-func (d Deps) post(ctx context.Context, caller org.Caller, in request) (httpapi.Done, error) {
+func (d Deps) post(ctx context.Context, caller org.Caller, in request) (httpapi.NoData, error) {
 	from := inquiry.From{
 		Tenant: caller.Tenant, Email: in.Email, Token: secret.New(in.EmailToken),
 		RequestKey: in.RequestKey,
 	}
-	return httpapi.Done{}, d.Inquiries.AskHealthSystem(ctx, from, inquiry.HealthSystem{
+	return httpapi.NoData{}, d.Inquiries.AskHealthSystem(ctx, from, inquiry.HealthSystem{
 		Name: in.Name, Website: in.Website, StreetAddress: in.StreetAddress,
 	})
 }

@@ -43,12 +43,12 @@ func New(d Deps) http.Handler {
 	return d.API.Serve(Route, httpapi.Methods{http.MethodPost: httpapi.Browser(d.Auth, d.post)})
 }
 
-func (d Deps) post(ctx context.Context, caller org.Caller, in request) (httpapi.Done, error) {
+func (d Deps) post(ctx context.Context, caller org.Caller, in request) (httpapi.NoData, error) {
 	from := inquiry.From{
 		Tenant: caller.Tenant, Email: in.Email, Token: secret.New(in.EmailToken),
 		RequestKey: in.RequestKey,
 	}
-	return httpapi.Done{}, d.Inquiries.AskSupport(ctx, from, inquiry.Support{
+	return httpapi.NoData{}, d.Inquiries.AskSupport(ctx, from, inquiry.Support{
 		Name: in.Name, Subject: in.Subject, Body: in.Body, HealthSystem: in.HealthSystem,
 	})
 }

@@ -92,7 +92,7 @@ func (d Deps) search(ctx context.Context, caller org.Caller, in request) (respon
 		if err != nil {
 			return response{}, err
 		}
-		source, err := place.Tell(d.Own, found.Source)
+		source, err := place.AddHealth(d.Own, found.Source)
 		if err != nil {
 			return response{}, err
 		}

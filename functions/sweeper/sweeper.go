@@ -46,7 +46,7 @@ type sweeper struct {
 }
 
 // act processes one due row.
-func (s sweeper) act(ctx context.Context, i due.Item, _ due.Place) (sent bool, err error) {
+func (s sweeper) act(ctx context.Context, i due.Item, _ due.Position) (sent bool, err error) {
 	if i.Kind == due.Task {
 		task, err := s.tasks.Task(ctx, i.Tenant, i.ID)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // Attempts processes attempts (attempt.Worker).
 type Attempts interface {
-	Look(ctx context.Context, tenant org.Tenant, id string) error
+	Process(ctx context.Context, tenant org.Tenant, id string) error
 }
 
 // New returns the message handler.
@@ -23,6 +23,6 @@ func New(attempts Attempts) func(context.Context, due.Item) error {
 		if i.Kind != due.Attempt {
 			return nil // sent to the wrong queue by hand; its own scheduler re-sends it
 		}
-		return attempts.Look(ctx, i.Tenant, i.ID)
+		return attempts.Process(ctx, i.Tenant, i.ID)
 	}
 }

@@ -21,7 +21,7 @@ type attempts struct {
 	err    error
 }
 
-func (a *attempts) Look(_ context.Context, tenant org.Tenant, id string) error {
+func (a *attempts) Process(_ context.Context, tenant org.Tenant, id string) error {
 	a.looked = append(a.looked, tenant.Key()+" "+id)
 	return a.err
 }

@@ -106,11 +106,11 @@ func New(d Deps) http.Handler {
 
 func (d Deps) embed(ctx context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {
 	return d.application(ctx, visit, pages.Embed, cmp.Or(in.PublicID, in.Alias),
-		pages.Boot{Shell: pages.Frame, Query: given("lang", in.Lang)})
+		pages.Boot{Shell: pages.Frame, Query: nonEmpty("lang", in.Lang)})
 }
 
 func (d Deps) connect(ctx context.Context, visit httpapi.Visit, in connecting) (httpapi.Answer, error) {
-	boot := pages.Boot{Shell: pages.Window, Query: given(
+	boot := pages.Boot{Shell: pages.Window, Query: nonEmpty(
 		"lang", in.Lang, "redirect_uri", in.RedirectURI, "external_id", in.ExternalID, "external_state", in.ExternalState,
 		"request_id", in.RequestID,
 		"reconnect_org_connection_id", in.ConnectionID, "brand_id", in.BrandID, "portal_id", in.PortalID,
@@ -127,8 +127,8 @@ func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, public
 	boot pages.Boot,
 ) (httpapi.Answer, error) {
 	boot.AllowedOrigins = visit.Caller.AllowedOrigins
-	boot.PublicID, boot.Mode = spelled(publicID, visit.Caller.Tenant.Mode)
-	if t := visit.Trouble; t != nil {
+	boot.PublicID, boot.Mode = parsePublicID(publicID, visit.Caller.Tenant.Mode)
+	if t := visit.Error; t != nil {
 		boot.Error = &pages.Failure{Error: t.Code, Description: t.Description, RequestID: t.RequestID}
 	} else {
 		found, err := d.Organisations.Organisation(ctx, publicID)
@@ -142,10 +142,10 @@ func (d Deps) application(ctx context.Context, visit httpapi.Visit, name, public
 
 // demo shows the playground, which creates its elements for any public id.
 func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.Answer, error) {
-	id, mode := spelled(in.PublicID, "")
+	id, mode := parsePublicID(in.PublicID, "")
 	return d.draw(visit, pages.Demo, pages.Boot{
 		Shell: pages.Page, PublicID: id, Mode: mode,
-		Query: given("lang", in.Lang),
+		Query: nonEmpty("lang", in.Lang),
 	})
 }
 
@@ -153,7 +153,7 @@ func (d Deps) demo(_ context.Context, visit httpapi.Visit, in framed) (httpapi.A
 func (d Deps) dashboard(_ context.Context, visit httpapi.Visit, _ struct{}) (httpapi.Answer, error) {
 	return d.draw(visit, pages.Dashboard, pages.Boot{
 		Shell: pages.Page, DashboardURL: d.DashboardURL,
-		Query: given("lang", httpapi.English),
+		Query: nonEmpty("lang", httpapi.English),
 	})
 }
 
@@ -195,9 +195,9 @@ func title(name, language string, of *pages.Branding) string {
 	return text + " \u00b7 " + of.Name
 }
 
-// spelled returns the requested public id if it is well-formed, and its mode: the credential's, or else the one in the
-// id.
-func spelled(publicID string, known org.Mode) (id string, mode org.Mode) {
+// parsePublicID returns the requested public id if it is well-formed, and its mode: the credential's, or else the one
+// in the id.
+func parsePublicID(publicID string, known org.Mode) (id string, mode org.Mode) {
 	_, said, ok := org.ParsePublicID(publicID)
 	switch {
 	// an error of the embedding page, which the widget explains in test mode (docs/reference/deviations.md, "Elements")
@@ -214,8 +214,8 @@ func spelled(publicID string, known org.Mode) (id string, mode org.Mode) {
 // maxGiven is longer than any parameter that connect accepts.
 const maxGiven = 2048
 
-// given returns the parameters that have a value of at most maxGiven bytes.
-func given(pairs ...string) map[string]string {
+// nonEmpty returns the parameters that have a value of at most maxGiven bytes.
+func nonEmpty(pairs ...string) map[string]string {
 	query := map[string]string{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if name, value := pairs[i], pairs[i+1]; value != "" && len(value) <= maxGiven {

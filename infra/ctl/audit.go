@@ -105,8 +105,8 @@ func verifyAudit(flags *flag.FlagSet) action {
 			return nil, misused("-file and -org can't be combined")
 		}
 		report, err := s.verified(ctx, chain, *file, told)
-		if err == nil && !report.Whole() {
-			err = &unfoundedError{report}
+		if err == nil && !report.IsIntact() {
+			err = &brokenChainError{report}
 		}
 		if err != nil {
 			return nil, err
@@ -138,14 +138,14 @@ func (s session) verified(ctx context.Context, chain func() (string, error), fil
 	return audit.VerifyExport(bytes.NewReader(text), told...)
 }
 
-// unfoundedError reports that a chain is broken and prints where.
-type unfoundedError struct{ report audit.Report }
+// brokenChainError reports that a chain is broken and prints where.
+type brokenChainError struct{ report audit.Report }
 
-func (u *unfoundedError) Error() string {
+func (u *brokenChainError) Error() string {
 	return "the chain is broken: see docs/operate/audit.md, Broken chain"
 }
 
-func (u *unfoundedError) shown() any { return u.report }
+func (u *brokenChainError) shown() any { return u.report }
 
 // heads is a flag that may be repeated.
 type heads []audit.Head

@@ -170,22 +170,22 @@ func showRecord(flags *flag.FlagSet) action {
 	return func(ctx context.Context, s session) (any, error) { return s.Catalog.Show(ctx, *mode, *id) }
 }
 
-// saidShown returns the printed form of an override.
-func saidShown(mode, id string, said map[string]string) map[string]any {
+// overrideShown returns the printed form of an override.
+func overrideShown(mode, id string, said map[string]string) map[string]any {
 	return map[string]any{"mode": mode, "brand_id": id, "said": said, "next": "catalog publish"}
 }
 
 func hideBrand(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
-		return saidShown(*mode, *id, map[string]string{"hidden": "true"}), s.CatalogOverrides.Hide(ctx, *mode, *id)
+		return overrideShown(*mode, *id, map[string]string{"hidden": "true"}), s.CatalogOverrides.Hide(ctx, *mode, *id)
 	}
 }
 
 func unhideBrand(flags *flag.FlagSet) action {
 	mode, id := modeFlag(flags), recordFlag(flags)
 	return func(ctx context.Context, s session) (any, error) {
-		return saidShown(*mode, *id, map[string]string{"hidden": "false"}), s.CatalogOverrides.Unhide(ctx, *mode, *id)
+		return overrideShown(*mode, *id, map[string]string{"hidden": "false"}), s.CatalogOverrides.Unhide(ctx, *mode, *id)
 	}
 }
 
@@ -198,9 +198,9 @@ func mergeBrand(flags *flag.FlagSet) action {
 			return nil, misused("set either -into or -undo")
 		}
 		if *undo {
-			return saidShown(*mode, *id, map[string]string{"merged_into": ""}), s.CatalogOverrides.Unmerge(ctx, *mode, *id)
+			return overrideShown(*mode, *id, map[string]string{"merged_into": ""}), s.CatalogOverrides.Unmerge(ctx, *mode, *id)
 		}
-		return saidShown(
+		return overrideShown(
 			*mode, *id, map[string]string{"merged_into": *into},
 		), s.CatalogOverrides.Merge(ctx, *mode, *id, *into)
 	}
@@ -212,11 +212,12 @@ func aliasBrand(flags *flag.FlagSet) action {
 	remove := flags.Bool("remove", false, "remove the name")
 	return func(ctx context.Context, s session) (any, error) {
 		if *remove {
-			return saidShown(
+			return overrideShown(
 				*mode, *id, map[string]string{"alias_removed": *alias},
 			), s.CatalogOverrides.RemoveAlias(ctx, *mode, *id, *alias)
 		}
-		return saidShown(*mode, *id, map[string]string{"alias": *alias}), s.CatalogOverrides.AddAlias(ctx, *mode, *id, *alias)
+		return overrideShown(*mode, *id, map[string]string{"alias": *alias}),
+			s.CatalogOverrides.AddAlias(ctx, *mode, *id, *alias)
 	}
 }
 
@@ -225,7 +226,7 @@ func renameBrand(flags *flag.FlagSet) action {
 	var name mayBeEmpty
 	flags.Var(&name, "name", "`name` that patients see; '' for the name from its lists")
 	return func(ctx context.Context, s session) (any, error) {
-		return saidShown(*mode, *id, map[string]string{"name": name.String()}), s.CatalogOverrides.Rename(
+		return overrideShown(*mode, *id, map[string]string{"name": name.String()}), s.CatalogOverrides.Rename(
 			ctx, *mode, *id, name.String(),
 		)
 	}

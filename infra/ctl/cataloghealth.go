@@ -37,17 +37,17 @@ func showEndpointHealth(flags *flag.FlagSet) action {
 			return nil, misused("-limit must be from 1 to %d", mostHealthShown)
 		}
 		report, err := s.EndpointHealth.Report(ctx, *mode,
-			operator.HealthQuestion{State: health.State(*state), Abroad: *abroad, Bundles: *bundles})
+			operator.HealthQuestion{State: health.State(*state), Departures: *abroad, Bundles: *bundles})
 		shown := map[string]any{
 			"mode": *mode, "states": report.States, "causes": report.Causes,
 			"summary": report.Summary.Version,
 		}
-		tellTime(shown, "summary_made_at", report.Summary.MadeAt)
+		addTime(shown, "summary_made_at", report.Summary.MadeAt)
 		if *state != "" {
-			shown["endpoints"] = faringShown(report.Faring, *limit)
+			shown["endpoints"] = endpointHealthShown(report.Endpoints, *limit)
 		}
 		if *abroad {
-			shown["abroad"] = strayedShown(report.Abroad, *limit)
+			shown["abroad"] = departuresShown(report.Departures, *limit)
 		}
 		if *bundles {
 			shown["bundles"] = bundlesShown(*mode, report.Bundles, *limit)
@@ -56,20 +56,20 @@ func showEndpointHealth(flags *flag.FlagSet) action {
 	}
 }
 
-func faringShown(all []operator.Faring, limit int) []map[string]any {
+func endpointHealthShown(all []operator.EndpointHealthRow, limit int) []map[string]any {
 	rows := make([]map[string]any, 0, min(len(all), limit))
 	for _, f := range all[:min(len(all), limit)] {
 		row := endpointNamed(f.Endpoint)
 		row["state"], row["class"], row["failures"] = f.Record.State, f.Record.Cause, f.Record.Failures
-		tellTime(row, "since", f.Record.Since)
-		tellTime(row, "checked_at", f.Record.CheckedAt)
-		tellTime(row, "next_at", f.Record.NextAt)
+		addTime(row, "since", f.Record.Since)
+		addTime(row, "checked_at", f.Record.CheckedAt)
+		addTime(row, "next_at", f.Record.NextAt)
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-func strayedShown(all []operator.Strayed, limit int) []map[string]any {
+func departuresShown(all []operator.EndpointDepartures, limit int) []map[string]any {
 	rows := make([]map[string]any, 0, min(len(all), limit))
 	for _, s := range all[:min(len(all), limit)] {
 		row, to := endpointNamed(s.Endpoint), map[string]string{}

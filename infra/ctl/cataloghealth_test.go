@@ -52,10 +52,10 @@ func fareIn(t *testing.T, in stored) {
 			EndpointID: downID, Mode: "live", State: health.Down, Since: at, CheckedAt: at, Cause: "timeout",
 			Failures: 7,
 		}))
-	expect.NoError(t, rows.SaveSighting(t.Context(), health.Sighting{
+	expect.NoError(t, rows.SaveDiscoveredURLs(t.Context(), health.DiscoveredURLs{
 		EndpointID: wellID, Mode: "live", SeenAt: at, Pins: catalog.Pins{Token: "https://login.example"},
-		Abroad: []catalog.Departure{{Role: "token", To: "https://login.example"}},
-		Bundle: "https://maple.example/brands.json",
+		Untrusted: []catalog.Departure{{Role: "token", To: "https://login.example"}},
+		Bundle:    "https://maple.example/brands.json",
 	}))
 }
 

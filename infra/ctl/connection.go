@@ -103,7 +103,7 @@ func purgeConnection(flags *flag.FlagSet) action {
 		if e.Portal != "" {
 			shown["portal"] = e.Portal
 		}
-		tellTime(shown, "finished_at", e.FinishedAt)
+		addTime(shown, "finished_at", e.FinishedAt)
 		return shown, nil
 	})
 }
@@ -115,40 +115,40 @@ func connectionShown(c operator.Connection) map[string]any {
 		"endpoint_id": c.EndpointID, "endpoint": c.Endpoint, "platform_type": c.PlatformType,
 		"generation": c.Generation, "do": c.Do,
 	}
-	tellTime(shown, "created_at", c.CreatedAt)
-	tellTime(shown, "consent_expires_at", c.ConsentExpiresAt)
-	tellDamage(shown, c.Damaged)
+	addTime(shown, "created_at", c.CreatedAt)
+	addTime(shown, "consent_expires_at", c.ConsentExpiresAt)
+	addDamage(shown, c.Damaged)
 	r := c.Refresh
 	if c.Status == connection.Revoked {
 		shown["ended"] = r.Ended
-		tellTime(shown, "ended_at", r.EndedAt)
-		tellTime(shown, "revoking_upstream_until", r.UpstreamUntil)
+		addTime(shown, "ended_at", r.EndedAt)
+		addTime(shown, "revoking_upstream_until", r.UpstreamUntil)
 	}
 	if c.Status == connection.Authorized {
 		state := map[string]any{"failures": r.Failures}
-		tellTime(state, "due_at", c.DueAt())
-		tellTime(state, "renewed_at", r.RenewedAt)
-		tellTime(state, "refused_at", r.RefusedAt)
+		addTime(state, "due_at", c.DueAt())
+		addTime(state, "renewed_at", r.RenewedAt)
+		addTime(state, "refused_at", r.RefusedAt)
 		if r.FailureClass != "" {
 			state["failure_class"] = r.FailureClass
 		}
 		if r.Unrenewable {
-			tellTime(state, "access_expires_at", r.RefreshAt)
+			addTime(state, "access_expires_at", r.RefreshAt)
 		}
 		shown["refresh"] = state
 	}
 	return shown
 }
 
-// tellTime adds a time to into unless it is zero.
-func tellTime(into map[string]any, name string, at time.Time) {
+// addTime adds a time to into unless it is zero.
+func addTime(into map[string]any, name string, at time.Time) {
 	if !at.IsZero() {
 		into[name] = at
 	}
 }
 
-// tellDamage adds the names of a row's unreadable attributes to into.
-func tellDamage(into map[string]any, damaged []fault.Spot) {
+// addDamage adds the names of a row's unreadable attributes to into.
+func addDamage(into map[string]any, damaged []fault.Spot) {
 	rows := make([]map[string]string, 0, len(damaged))
 	for _, at := range damaged {
 		rows = append(rows, map[string]string{"row": at.Row, "operation": at.Operation, "attribute": at.Attribute})

@@ -31,8 +31,8 @@ func amiss(do, what string, args ...any) finding {
 	return finding{State: "wrong", What: fmt.Sprintf(what, args...), Do: do}
 }
 
-// unseen returns a finding for something that could not be inspected, for whatever reason.
-func unseen(do, what string, args ...any) finding {
+// notInspected returns a finding for something that could not be inspected, for whatever reason.
+func notInspected(do, what string, args ...any) finding {
 	return finding{State: "not_seen", What: fmt.Sprintf(what, args...), Do: do}
 }
 
@@ -82,17 +82,17 @@ func examine(*flag.FlagSet) action {
 		sick := slices.ContainsFunc(all, func(f finding) bool { return f.State == "wrong" })
 		shown := map[string]any{"findings": all, "healthy": !sick}
 		if sick {
-			return nil, &sickError{shown}
+			return nil, &failedCheckError{shown}
 		}
 		return shown, nil
 	}
 }
 
-// sickError reports that a check has failed and prints the findings.
-type sickError struct{ found any }
+// failedCheckError reports that a check has failed and prints the findings.
+type failedCheckError struct{ found any }
 
-func (*sickError) Error() string {
+func (*failedCheckError) Error() string {
 	return "the deployment has problems: see the findings above"
 }
 
-func (s *sickError) shown() any { return s.found }
+func (s *failedCheckError) shown() any { return s.found }

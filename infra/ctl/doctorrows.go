@@ -58,7 +58,7 @@ func checkInstitutions(ctx context.Context, s session) []finding {
 		report, err := s.EndpointHealth.Report(ctx, mode, operator.HealthQuestion{})
 		switch {
 		case errors.Is(err, fault.NotFound), err == nil && len(report.States) == 0:
-			found = append(found, unseen("To let patients find institutions, run ctl catalog publish.",
+			found = append(found, notInspected("To let patients find institutions, run ctl catalog publish.",
 				"Nothing is published in %s mode.", mode))
 		case err != nil:
 			found = append(found, amiss("docs/operate/runbooks/tables.md.",
@@ -96,7 +96,7 @@ func checkAudit(ctx context.Context, s session) []finding {
 		case err != nil:
 			found = append(found, amiss("docs/operate/runbooks/tables.md.", "The audit rows of %s can't be read: "+
 				"%v.", name, err))
-		case !report.Whole():
+		case !report.IsIntact():
 			found = append(found, amiss("ctl audit verify"+flags+", then docs/operate/audit.md, Broken chain.",
 				"The chain of %s is broken at row %d: %s.", name, report.Breaks[0].Seq, report.Breaks[0].What))
 		case report.Head.Seq == 0:

@@ -45,7 +45,8 @@ func checkOutputs(_ context.Context, s session) []finding {
 
 // checkKeys reads the one secret that operators may read, and encrypts and decrypts with the one key that they may use.
 func checkKeys(ctx context.Context, s session) []finding {
-	found := []finding{unseen("Their functions don't start if they can't read them: search the logs for start.failed.",
+	found := []finding{notInspected(
+		"Their functions don't start if they can't read them: search the logs for start.failed.",
 		"Operators can't read CursorSecret, DownloadSecret, LimitSecret, TokensKey or FilesKey.")}
 	if _, err := awssecret.Keyring(ctx, s.stack.Config, time.Now, s.stack.Outputs["KeyHashingSecret"]); err != nil {
 		found = append(found, amiss("docs/operate/secrets.md, Rotate a versioned secret.", "KeyHashingSecret can't be "+
@@ -100,7 +101,7 @@ func checkService(ctx context.Context, s session) []finding {
 	}
 	there, err := http.ParseTime(response.Header.Get("Date"))
 	if err != nil {
-		return []finding{fine("The service responds."), unseen("", "The service's response has no Date header.")}
+		return []finding{fine("The service responds."), notInspected("", "The service's response has no Date header.")}
 	}
 	if skew := there.Sub(before.Add(time.Since(before) / 2)).Abs(); skew > tolerated {
 		return []finding{amiss("Set this machine's clock (NTP): AWS rejects signatures that are minutes off.",
@@ -122,7 +123,7 @@ func checkQueues(ctx context.Context, s session) []finding {
 				AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameApproximateNumberOfMessages},
 			})
 			if err != nil {
-				found = append(found, unseen("Allow sqs:GetQueueAttributes on the "+
+				found = append(found, notInspected("Allow sqs:GetQueueAttributes on the "+
 					"queue.", "The queue %s%s can't be read: "+
 					"%v.", name, suffix, err))
 				continue
@@ -144,7 +145,7 @@ func checkQueues(ctx context.Context, s session) []finding {
 func checkAlarms(ctx context.Context, s session) []finding {
 	const look = "Check the alarms in CloudWatch."
 	if s.at.stack == "" {
-		return []finding{unseen(look, "Alarms are found by stack name: -stack NAME.")}
+		return []finding{notInspected(look, "Alarms are found by stack name: -stack NAME.")}
 	}
 	var described struct {
 		Alarms []struct{ AlarmName string } `xml:"DescribeAlarmsResult>MetricAlarms>member"`
@@ -164,7 +165,7 @@ func checkAlarms(ctx context.Context, s session) []finding {
 		},
 	})
 	if err != nil {
-		return []finding{unseen(look+" Allow cloudwatch:DescribeAlarms.", "Alarms can't be read: %v.", err)}
+		return []finding{notInspected(look+" Allow cloudwatch:DescribeAlarms.", "Alarms can't be read: %v.", err)}
 	}
 	found := make([]finding, 0, len(described.Alarms))
 	for _, alarm := range described.Alarms {
@@ -184,10 +185,10 @@ func checkMail(ctx context.Context, s session) []finding {
 	client := ses.NewFromConfig(s.stack.Config)
 	quota, err := client.GetSendQuota(ctx, &ses.GetSendQuotaInput{})
 	if err != nil {
-		return []finding{unseen("Check SES's account dashboard, and whether MailFrom is a verified identity; or "+
+		return []finding{notInspected("Check SES's account dashboard, and whether MailFrom is a verified identity; or "+
 			"allow ses:GetSendQuota.", "SES can't be read: %v.", summary(err))}
 	}
-	found := []finding{unseen("Check whether MailFrom is a verified identity.",
+	found := []finding{notInspected("Check whether MailFrom is a verified identity.",
 		"The sender address (the stack's MailFrom parameter) is not among the outputs.")}
 	if quota.Max24HourSend <= sandboxQuota {
 		return append(found, amiss("Ask AWS for production access: in the sandbox, e-mails reach only verified "+

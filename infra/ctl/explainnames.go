@@ -20,7 +20,7 @@ type names struct {
 func (n *names) add(ctx context.Context, told explain.Explanation) {
 	tenant, err := tenantOf(told.Whose["org_id"], told.Whose["mode"])
 	endpoint, isEndpoint := ids.ParseUUID(told.Where["endpoint_id"])
-	if err != nil && !isEndpoint || !n.opens(ctx) {
+	if err != nil && !isEndpoint || !n.openStack(ctx) {
 		return
 	}
 	if err == nil {
@@ -37,8 +37,8 @@ func (n *names) add(ctx context.Context, told explain.Explanation) {
 	}
 }
 
-// opens opens the stack and reports whether it is available.
-func (n *names) opens(ctx context.Context) bool {
+// openStack opens the stack and reports whether it is available.
+func (n *names) openStack(ctx context.Context) bool {
 	if n.isTried {
 		return n.session.Operator != nil
 	}

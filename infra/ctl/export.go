@@ -62,11 +62,11 @@ func exportListed(e operator.Export) map[string]any {
 	if e.FailureReason != "" {
 		listed["reason"] = e.FailureReason
 	}
-	tellTime(listed, "created_at", e.CreatedAt)
-	tellTime(listed, "ended_at", e.FinishedAt)
-	tellTime(listed, "next_at", e.NextAt)
-	tellTime(listed, "waiting_since", e.WaitingSince)
-	tellDamage(listed, e.Damaged)
+	addTime(listed, "created_at", e.CreatedAt)
+	addTime(listed, "ended_at", e.FinishedAt)
+	addTime(listed, "next_at", e.NextAt)
+	addTime(listed, "waiting_since", e.WaitingSince)
+	addDamage(listed, e.Damaged)
 	return listed
 }
 

@@ -35,11 +35,11 @@ func parse(flags *flag.FlagSet, args []string, operands bool) error {
 		return fmt.Errorf("%s: unexpected arguments after the flags (%d); every value needs its flag", flags.Name(),
 			flags.NArg())
 	}
-	return stated(flags)
+	return refuseEmptyFlags(flags)
 }
 
-// stated refuses flags with an empty value, which an unset shell variable causes.
-func stated(flags *flag.FlagSet) error {
+// refuseEmptyFlags refuses flags with an empty value, which an unset shell variable causes.
+func refuseEmptyFlags(flags *flag.FlagSet) error {
 	var err error
 	flags.Visit(func(f *flag.Flag) {
 		if _, may := f.Value.(*mayBeEmpty); !may && strings.TrimSpace(f.Value.String()) == "" {

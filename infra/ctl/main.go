@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, s streams) error {
 		return misused("%w; ctl itself has only the flags -stack and -outputs, and other flags come after the "+
 			"command", err)
 	}
-	if err := stated(flags); err != nil {
+	if err := refuseEmptyFlags(flags); err != nil {
 		return err
 	}
 	if at.stack != "" && at.outputs != "" {

@@ -24,9 +24,9 @@ func redriveCommands() []command {
 	}}
 }
 
-// letters describes the dead-letter queues by their name on the command line, with the receiver that each letter is
-// sent to again.
-func letters(client *sqs.Client, outputs map[string]string) map[string]struct {
+// deadLetterQueues describes the dead-letter queues by their name on the command line, with the receiver that each
+// letter is sent to again.
+func deadLetterQueues(client *sqs.Client, outputs map[string]string) map[string]struct {
 	dead queue.Backlog
 	send func(context.Context, due.Item, time.Duration) error
 } {
@@ -66,7 +66,7 @@ func redrive(flags *flag.FlagSet) action {
 	name := flags.String("queue", "", "`exports`, deliveries, refreshes or tefca")
 	isMeant := flags.Bool("apply", false, "redrive them; without this flag, they are only shown")
 	return func(ctx context.Context, s session) (any, error) {
-		all := letters(sqs.NewFromConfig(s.stack.Config), s.stack.Outputs)
+		all := deadLetterQueues(sqs.NewFromConfig(s.stack.Config), s.stack.Outputs)
 		chosen, ok := all[*name]
 		if !ok {
 			return nil, misused("-queue must be one of %s", strings.Join(slices.Sorted(maps.Keys(all)), ", "))
@@ -81,7 +81,7 @@ func redrive(flags *flag.FlagSet) action {
 				break
 			}
 			for _, m := range messages {
-				one, err := again(ctx, m, *isMeant, chosen.dead, chosen.send)
+				one, err := resend(ctx, m, *isMeant, chosen.dead, chosen.send)
 				found = append(found, one)
 				if err != nil {
 					return nil, &unfinishedError{result: map[string]any{"letters": found}, cause: err}
@@ -92,9 +92,9 @@ func redrive(flags *flag.FlagSet) action {
 	}
 }
 
-// again resends the work that a letter refers to and then deletes the letter. Sending a letter twice is harmless, but a
-// lost one would wait for the sweeper.
-func again(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
+// resend resends the work that a letter refers to and then deletes the letter. Sending a letter twice is harmless, but
+// a lost one would wait for the sweeper.
+func resend(ctx context.Context, m events.SQSMessage, isMeant bool, dead queue.Backlog,
 	send func(context.Context, due.Item, time.Duration) error,
 ) (letter, error) {
 	i, unreadable := due.Decode(m.Body)

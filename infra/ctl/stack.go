@@ -47,12 +47,12 @@ func (w where) find(ctx context.Context) (target.Stack, error) {
 	case w.stack != "":
 		return target.Named(ctx, w.stack)
 	case w.outputs != "":
-		return target.Filed(ctx, w.outputs)
+		return target.FromFile(ctx, w.outputs)
 	}
 	_, err := os.Stat(localRun)
 	if errors.Is(err, fs.ErrNotExist) {
 		return target.Stack{}, misused("no stack: there is no local run here (%s, which make run writes). Start one "+
 			"with make run, or use -stack NAME or -outputs FILE", localRun)
 	}
-	return target.Filed(ctx, localRun)
+	return target.FromFile(ctx, localRun)
 }

@@ -64,10 +64,10 @@ func (s *stack) startContainers(ctx context.Context, address string, output *lin
 // Invoke implements functions. Log lines and AWS calls bypass this process, so none are recorded for the invocation.
 func (c containers) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
 	trace := ids.Random()
-	c.observer.Asked(trace, function, payload)
-	c.observer.Given(trace, "")
+	c.observer.Requested(trace, function, payload)
+	c.observer.Assigned(trace, "")
 	answer, err := c.Remote.Invoke(ctx, function, payload)
-	c.observer.Over(trace, answer, err, 0)
+	c.observer.Ended(trace, answer, err, 0)
 	return answer, err
 }
 

@@ -122,9 +122,9 @@ type permitted struct {
 	authority *iam.Authority
 }
 
-// Asked implements lambda.Observer. Invocations that it does not pass on are not shown.
-func (p permitted) Asked(trace, function string, payload []byte) {
+// Requested implements lambda.Observer. Invocations that it does not pass on are not shown.
+func (p permitted) Requested(trace, function string, payload []byte) {
 	if p.authority.MayTrace(function) {
-		p.Observer.Asked(trace, function, payload)
+		p.Observer.Requested(trace, function, payload)
 	}
 }

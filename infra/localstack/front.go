@@ -168,7 +168,7 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		proxy := httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(api)
 			p.Out.Host = p.In.Host
-		}, ModifyResponse: f.mend, ErrorHandler: f.failed}
+		}, ModifyResponse: f.matchAWS, ErrorHandler: f.failed}
 		proxy.ServeHTTP(w, r)
 	}
 }
@@ -190,8 +190,8 @@ func (f *front) serveAPI(id string) {
 // close stops listening.
 func (f *front) close() error { return errors.Join(f.server.Close(), f.receiver.Close()) }
 
-// mend changes LocalStack's response to match AWS's.
-func (f *front) mend(response *http.Response) error {
+// matchAWS changes LocalStack's response to match AWS's.
+func (f *front) matchAWS(response *http.Response) error {
 	if response.StatusCode == http.StatusForbidden &&
 		response.Header.Get("X-Amzn-Errortype") == "MissingAuthenticationTokenException" {
 		return errNowhere

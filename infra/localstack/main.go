@@ -64,7 +64,7 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 	if o.previous != "" {
 		return unlessStopped(ctx, upgrade(ctx, o, host, front, stdout))
 	}
-	_, started, err := raise(ctx, o, host, front, stdout)
+	_, started, err := deployAndSeed(ctx, o, host, front, stdout)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -80,8 +80,8 @@ func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) (err
 	return nil
 }
 
-// raise deploys and seeds the stack.
-func raise(ctx context.Context, o options, host *engine.Engine, f *front,
+// deployAndSeed deploys and seeds the stack.
+func deployAndSeed(ctx context.Context, o options, host *engine.Engine, f *front,
 	progress io.Writer,
 ) (deployed, runfile.Run, error) {
 	if err := build(ctx, o, host, progress); err != nil {
@@ -94,7 +94,7 @@ func raise(ctx context.Context, o options, host *engine.Engine, f *front,
 	if err != nil {
 		return deployed{}, runfile.Run{}, err
 	}
-	run, err := plant(ctx, o, f, d)
+	run, err := seedStack(ctx, o, f, d)
 	return d, run, err
 }
 

@@ -47,8 +47,8 @@ func open(ctx context.Context, o options, f *front) (deployed, error) {
 	return d, err
 }
 
-// plant seeds the stack with objects for trying it out, by an operator's rules.
-func plant(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
+// seedStack seeds the stack with objects for trying it out, by an operator's rules.
+func seedStack(ctx context.Context, o options, f *front, d deployed) (runfile.Run, error) {
 	run, err := seed.Apply(ctx, d.Operator, seed.Options{
 		BaseURL: o.publicURL() + "/" + stage, ReturnURL: o.receiverURL() + returnPath, InboxURL: o.receiverURL() + inboxPath,
 		Catalog: shipped.Sandbox,

@@ -92,7 +92,7 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	before.source, before.release, o.release = o.previous, "previous00", "thisrelease"
 	began := time.Now()
 	fmt.Fprintf(progress, "Deploying the previous release from %s\n", o.previous)
-	d, run, err := raise(ctx, before, host, f, progress)
+	d, run, err := deployAndSeed(ctx, before, host, f, progress)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func upgrade(ctx context.Context, o options, host *engine.Engine, f *front, prog
 	if err != nil {
 		return err
 	}
-	work := []told{{"the event of the running export", running}, {"the pending delivery", pending}}
+	work := []expectedEvent{{"the event of the running export", running}, {"the pending delivery", pending}}
 	for _, event := range work {
 		if came, _ := event.among(f.inbox.List()); came > 0 {
 			return fmt.Errorf("%s arrived before the upgrade was complete, after %s and %d export requests", event.name,
@@ -168,7 +168,7 @@ func beginRunning(ctx context.Context, d deployed, run runfile.Run, w *watch) (t
 }
 
 // await waits until each event has arrived and returns an error unless each arrived exactly once.
-func await(ctx context.Context, from *inbox.Inbox, work []told, progress io.Writer) error {
+func await(ctx context.Context, from *inbox.Inbox, work []expectedEvent, progress io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, workTime)
 	defer cancel()
 	for _, event := range work {
@@ -198,14 +198,14 @@ func connect(ctx context.Context, run runfile.Run) (j *job.Job, connection strin
 	return j, connection, err
 }
 
-// told is an expected success event.
-type told struct {
+// expectedEvent is an expected success event.
+type expectedEvent struct {
 	name string // name for display
 	task string
 }
 
 // among counts the event's deliveries, and those with a valid signature.
-func (t told) among(all []inbox.Delivery) (came, genuine int) {
+func (t expectedEvent) among(all []inbox.Delivery) (came, genuine int) {
 	for _, d := range all {
 		var event struct {
 			Type string

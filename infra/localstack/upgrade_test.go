@@ -121,7 +121,7 @@ func TestAwaitRequiresEachSignedEventOnce(t *testing.T) {
 				for _, body := range test.sent {
 					signed(t, received, secret, body)
 				}
-				err := await(t.Context(), received, []told{{"the event", "t-1"}}, io.Discard)
+				err := await(t.Context(), received, []expectedEvent{{"the event", "t-1"}}, io.Discard)
 				if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 					t.Errorf("got %v, want %s", err, test.want)
 				}
@@ -130,7 +130,7 @@ func TestAwaitRequiresEachSignedEventOnce(t *testing.T) {
 				for _, body := range test.sent {
 					signed(t, forged, secret, body)
 				}
-				if err = await(t.Context(), forged, []told{{"the event", "t-1"}}, io.Discard); err == nil ||
+				if err = await(t.Context(), forged, []expectedEvent{{"the event", "t-1"}}, io.Discard); err == nil ||
 					!strings.Contains(err.Error(), "waiting until the event comes") {
 					t.Errorf("with another's signature: got %v", err)
 				}

@@ -108,7 +108,7 @@ func TestGenerateKeepsHouseRules(t *testing.T) {
 	}
 	for _, f := range slices.Concat(
 		policy.Routes(loaded.Functions, files[apiFile]), policy.Roles(stack), policy.Wildcards(stack),
-		policy.Strangers(stack), policy.Gateway(stack), policy.Budget(stack),
+		policy.OutsideTemplate(stack), policy.Gateway(stack), policy.Budget(stack),
 		policy.Watched(stack), policy.Metrics(stack),
 	) {
 		t.Error(f)

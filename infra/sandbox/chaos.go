@@ -43,7 +43,7 @@ func (s site) chaos(r *http.Request) (mishap, error) {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	nth, err := s.notes.count(r.Context(), "chaos", r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"),
+	nth, err := s.portalState.count(r.Context(), "chaos", r.Method, r.URL.RequestURI(), r.Header.Get("Authorization"),
 		string(body))
 	if err != nil || nth > chaosTries {
 		return mishap{}, err

@@ -86,14 +86,14 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 	}
 	path, _, _ := strings.Cut(strings.TrimPrefix(address, q.base+"/fhir/"), "?")
 	if q.with.Has(switches.SessionNext) {
-		id, err := q.notes.openSession(ctx, next.RawQuery)
+		id, err := q.portalState.openSession(ctx, next.RawQuery)
 		if err != nil {
 			return "", err
 		}
 		next.RawQuery = url.Values{"sessionID": {id}}.Encode()
 	}
 	if q.with.Has(switches.GetPages) {
-		id, err := q.notes.openSession(ctx, path+"?"+next.RawQuery)
+		id, err := q.portalState.openSession(ctx, path+"?"+next.RawQuery)
 		if err != nil {
 			return "", err
 		}
@@ -117,7 +117,7 @@ func (q fhirRequest) rewriteNext(ctx context.Context, address string) (string, e
 func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest, error) {
 	q.continued = q.query.Has("page")
 	if id := q.query.Get("sessionID"); id != "" && q.with.Has(switches.SessionNext) {
-		stored, open, err := q.notes.takeSession(ctx, id)
+		stored, open, err := q.portalState.takeSession(ctx, id)
 		q.continued, q.lost, r.URL.RawQuery = true, !open, stored
 
 		return q, err
@@ -125,7 +125,7 @@ func (q fhirRequest) turnPage(ctx context.Context, r *http.Request) (fhirRequest
 	if q.op != opPage {
 		return q, nil
 	}
-	stored, open, err := q.notes.session(ctx, q.query.Get("_getpages"))
+	stored, open, err := q.portalState.session(ctx, q.query.Get("_getpages"))
 	if err != nil || !open {
 		return q, err
 	}

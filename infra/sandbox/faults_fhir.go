@@ -103,11 +103,11 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 			map[string]string{"Retry-After": retry},
 		}
 	}
-	if hit, err := q.notes.every(ctx, q.with.Number(switches.LimitSeconds), "seconds", q.bearer); hit || err != nil {
+	if hit, err := q.portalState.every(ctx, q.with.Number(switches.LimitSeconds), "seconds", q.bearer); hit || err != nil {
 		return limited(strconv.Itoa(int(retryAfter.Seconds()))), err
 	}
-	if hit, err := q.notes.every(ctx, q.with.Number(switches.LimitDate), "date", q.bearer); hit || err != nil {
-		return limited(q.notes.now().Add(retryAfter).UTC().Format(http.TimeFormat)), err
+	if hit, err := q.portalState.every(ctx, q.with.Number(switches.LimitDate), "date", q.bearer); hit || err != nil {
+		return limited(q.portalState.now().Add(retryAfter).UTC().Format(http.TimeFormat)), err
 	}
 	left, err := q.leftAlone(ctx)
 	if left > 0 || err != nil {
@@ -116,7 +116,7 @@ func (q fhirRequest) overloaded(ctx context.Context) (*refusal, error) {
 	if !q.asksPage() {
 		return nil, nil
 	}
-	hit, err := q.notes.every(ctx, q.with.Number(switches.Search503), "search")
+	hit, err := q.portalState.every(ctx, q.with.Number(switches.Search503), "search")
 	if !hit || err != nil {
 		return nil, err
 	}
@@ -134,12 +134,12 @@ func (q fhirRequest) leftAlone(ctx context.Context) (time.Duration, error) {
 	if demanded == 0 {
 		return 0, nil
 	}
-	end, isSet, err := q.notes.moment(ctx, "left alone until")
-	if err != nil || !isSet && !q.asksPage() || isSet && !q.notes.now().Before(end) {
+	end, isSet, err := q.portalState.moment(ctx, "left alone until")
+	if err != nil || !isSet && !q.asksPage() || isSet && !q.portalState.now().Before(end) {
 		return 0, err
 	}
 
-	return demanded, q.notes.setMoment(ctx, q.notes.now().Add(demanded), "left alone until")
+	return demanded, q.portalState.setMoment(ctx, q.portalState.now().Add(demanded), "left alone until")
 }
 
 func (s site) rateHeaders(answer *captured) {

@@ -10,7 +10,7 @@ import (
 // spoiledOAuth serves an operation of the authorization server, modified by the switches.
 func (s site) spoiledOAuth(answer *captured, r *http.Request, op operation) error {
 	if op == opToken && s.with.Has(switches.TokenMoves) && !s.tokenMoved {
-		if _, err := s.notes.count(r.Context(), tokenUses); err != nil {
+		if _, err := s.portalState.count(r.Context(), tokenUses); err != nil {
 			return err
 		}
 	}
@@ -45,7 +45,7 @@ func (s site) failuresOver(r *http.Request) (bool, error) {
 	if most == 0 {
 		return false, nil
 	}
-	tries, err := s.notes.count(r.Context(), "refresh", r.PostFormValue("refresh_token"))
+	tries, err := s.portalState.count(r.Context(), "refresh", r.PostFormValue("refresh_token"))
 
 	return tries > most, err
 }

@@ -22,23 +22,23 @@ var (
 	errNoRandom = errors.New("no session id could be made")
 )
 
-// notes holds the state of a misbehaving portal in the sandbox's store: counters, and open search sessions. It is in
-// the store because a client's requests reach many processes.
-type notes struct {
+// portalState holds the state of a misbehaving portal in the sandbox's store: counters, and open search sessions. It is
+// in the store because a client's requests reach many processes.
+type portalState struct {
 	store  oauth.Store
 	now    func() time.Time
 	random io.Reader
-	site   string // separates the notes of portals
+	site   string // separates the states of portals
 }
 
-func (n notes) key(kind string, parts []string) string {
+func (n portalState) key(kind string, parts []string) string {
 	sum := sha256.Sum256([]byte(n.site + "\n" + strings.Join(parts, "\n")))
 
 	return kind + hex.EncodeToString(sum[:])
 }
 
 // count increments a counter and returns its new value.
-func (n notes) count(ctx context.Context, parts ...string) (int64, error) {
+func (n portalState) count(ctx context.Context, parts ...string) (int64, error) {
 	key := n.key("COUNT#", parts)
 	for range 100 {
 		old, _, err := n.store.Get(ctx, key)
@@ -66,7 +66,7 @@ func (n notes) count(ctx context.Context, parts ...string) (int64, error) {
 }
 
 // counted returns the value of a counter.
-func (n notes) counted(ctx context.Context, parts ...string) (int64, error) {
+func (n portalState) counted(ctx context.Context, parts ...string) (int64, error) {
 	raw, found, err := n.store.Get(ctx, n.key("COUNT#", parts))
 	if err != nil || !found {
 		return 0, errCounter("get", err)
@@ -77,7 +77,7 @@ func (n notes) counted(ctx context.Context, parts ...string) (int64, error) {
 }
 
 // moment returns a stored time.
-func (n notes) moment(ctx context.Context, parts ...string) (at time.Time, isSet bool, err error) {
+func (n portalState) moment(ctx context.Context, parts ...string) (at time.Time, isSet bool, err error) {
 	raw, isSet, err := n.store.Get(ctx, n.key("MOMENT#", parts))
 	if err != nil || !isSet {
 		return time.Time{}, false, errCounter("get", err)
@@ -88,7 +88,7 @@ func (n notes) moment(ctx context.Context, parts ...string) (at time.Time, isSet
 }
 
 // setMoment stores a time.
-func (n notes) setMoment(ctx context.Context, at time.Time, parts ...string) error {
+func (n portalState) setMoment(ctx context.Context, at time.Time, parts ...string) error {
 	raw := []byte(at.UTC().Format(time.RFC3339Nano))
 
 	return errCounter("put", n.store.Put(ctx, n.key("MOMENT#", parts), raw, n.now().Add(notesLast)))
@@ -104,7 +104,7 @@ func errCounter(what string, err error) error {
 }
 
 // every reports whether this is the n-th, 2n-th… event of its kind; n = 0 means never, and counts nothing.
-func (n notes) every(ctx context.Context, period int64, parts ...string) (bool, error) {
+func (n portalState) every(ctx context.Context, period int64, parts ...string) (bool, error) {
 	if period <= 0 {
 		return false, nil
 	}
@@ -114,7 +114,7 @@ func (n notes) every(ctx context.Context, period int64, parts ...string) (bool, 
 }
 
 // openSession stores the query of a next page and returns the id with which it can be fetched once.
-func (n notes) openSession(ctx context.Context, query string) (string, error) {
+func (n portalState) openSession(ctx context.Context, query string) (string, error) {
 	raw := make([]byte, 16)
 	if _, err := io.ReadFull(n.random, raw); err != nil {
 		return "", errors.Join(errNoRandom, err)
@@ -128,7 +128,7 @@ func (n notes) openSession(ctx context.Context, query string) (string, error) {
 }
 
 // session returns the query of a session and leaves it open, or false if there is none.
-func (n notes) session(ctx context.Context, id string) (string, bool, error) {
+func (n portalState) session(ctx context.Context, id string) (string, bool, error) {
 	query, found, err := n.store.Get(ctx, n.key("SESSION#", []string{id}))
 	if err != nil {
 		return "", false, fmt.Errorf("get session: %w", err)
@@ -138,7 +138,7 @@ func (n notes) session(ctx context.Context, id string) (string, bool, error) {
 }
 
 // takeSession returns the query of a session and closes it, or false if there is none.
-func (n notes) takeSession(ctx context.Context, id string) (string, bool, error) {
+func (n portalState) takeSession(ctx context.Context, id string) (string, bool, error) {
 	key := n.key("SESSION#", []string{id})
 	query, found, err := n.store.Get(ctx, key)
 	if err != nil {

@@ -64,13 +64,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // site is one portal: an authorization server and a FHIR server below one base, with their misbehaviours.
 type site struct {
-	base    string
-	portal  *oauth.Server
-	records *fhirserver.Server
-	with    switches.Set
-	notes   notes
-	log     *slog.Logger
-	network *udap.Server
+	base        string
+	portal      *oauth.Server
+	records     *fhirserver.Server
+	with        switches.Set
+	portalState portalState
+	log         *slog.Logger
+	network     *udap.Server
 	// tokenMoved reports whether the token endpoint is at the second of its URLs.
 	tokenMoved bool
 	// inBatch reports whether a request is part of a batch, which the server has admitted as a whole.

@@ -94,7 +94,7 @@ func New(d Deps) (http.Handler, error) {
 			Base: d.BaseURL, Portal: portal, Issuers: identities, Personas: all, Store: d.Store, Now: d.Now, Random: d.Random,
 			Logger: d.Logger,
 		}),
-		notes: notes{store: d.Store, now: d.Now, random: d.Random}, log: d.Logger,
+		portalState: portalState{store: d.Store, now: d.Now, random: d.Random}, log: d.Logger,
 	}}, nil
 }
 

@@ -60,11 +60,11 @@ func (h *handler) serveWith(w http.ResponseWriter, r *http.Request, below string
 // URL moves.
 func (h *handler) at(ctx context.Context, spec string, set switches.Set) (site, error) {
 	there := h.site
-	there.notes.site = spec
+	there.portalState.site = spec
 	there.with = set
 	there.base = h.site.base + "/with/" + spec
 	if uses := there.with.Number(switches.TokenMoves); uses > 0 {
-		used, err := there.notes.counted(ctx, tokenUses)
+		used, err := there.portalState.counted(ctx, tokenUses)
 		if err != nil {
 			return site{}, err
 		}

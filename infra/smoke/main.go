@@ -113,7 +113,7 @@ func (w wanted) options(ctx context.Context) (check.Options, string, error) {
 	case w.stack != "":
 		stack, err = target.Named(ctx, w.stack)
 	case w.outputs != "":
-		stack, err = target.Filed(ctx, w.outputs)
+		stack, err = target.FromFile(ctx, w.outputs)
 	case o.BaseURL != "" && o.Credential.PublicID != "":
 		return o, "by its URL only", checkAddress(o.BaseURL)
 	default:
@@ -146,7 +146,7 @@ func (w wanted) running(ctx context.Context) (target.Stack, error) {
 	if _, err := os.Stat(localRun); err != nil {
 		return target.Stack{}, fmt.Errorf("there is no local run here (%s, which make run writes): %s", localRun, advice)
 	}
-	stack, err := target.Filed(ctx, localRun)
+	stack, err := target.FromFile(ctx, localRun)
 	if err == nil && w.baseURL != "" && w.baseURL != stack.Run.BaseURL {
 		err = fmt.Errorf("the local run is at %s, not at %s: %s", stack.Run.BaseURL, w.baseURL, advice)
 	}

@@ -27,7 +27,7 @@ type Endpoint struct {
 	Status       EndpointStatus
 	Overrides    string // differences from the platform's profile, in the profile's YAML; may be empty
 	// Pins restrict its authorization server to the URLs that an operator has approved. The zero value, of rows older than
-	// pins, trusts only the origin of FHIRBase and those that the platform's profile knows (Addresses.Abroad).
+	// pins, trusts only the origin of FHIRBase and those that the platform's profile knows (Addresses.Untrusted).
 	Pins Pins
 	// Published reports whether publishing the catalogue created and maintains the endpoint (shared/catalog/publish). It
 	// is false for an operator's own endpoint.

@@ -10,10 +10,10 @@ import (
 // is a health system.
 const sandboxPath = "/sandbox"
 
-// Ours returns the URLs of an endpoint and its discovery that are at this service's own host; baseURL is the API's base
-// URL. A portal that sends browsers to the service could open the service's URLs as if the service had done so
+// OwnURLs returns the URLs of an endpoint and its discovery that are at this service's own host; baseURL is the API's
+// base URL. A portal that sends browsers to the service could open the service's URLs as if the service had done so
 // (docs/develop/threat-model.md, "Start values"). The sandbox may point to itself, for an endpoint in test mode.
-func Ours(baseURL string, e Endpoint, named Addresses) []Departure {
+func OwnURLs(baseURL string, e Endpoint, named Addresses) []Departure {
 	sandbox := IsSandbox(baseURL, e.Mode, e.FHIRBase)
 	var found []Departure
 	for _, place := range append([]Departure{{Role: "FHIR base", To: e.FHIRBase}}, named.named()...) {

@@ -60,9 +60,9 @@ func (p Pins) Departures(a Addresses) []Departure {
 	return left
 }
 
-// Abroad lists the parts of a discovery that are neither at the origin of the FHIR base nor at a known one. Only an
+// Untrusted lists the parts of a discovery that are neither at the origin of the FHIR base nor at a known one. Only an
 // operator can confirm that they belong to the institution.
-func (a Addresses) Abroad(base string, known []string) []Departure {
+func (a Addresses) Untrusted(base string, known []string) []Departure {
 	home := map[string]bool{Origin(base): true}
 	for _, origin := range known {
 		home[origin] = true

@@ -71,13 +71,13 @@ func TestAbroadListsUnknownOrigins(t *testing.T) {
 	t.Parallel()
 	const base = "https://fhir.hospital.example/r4"
 	known := []string{"https://auth.hospital.example"}
-	got := hospital().Abroad(base, known)
+	got := hospital().Untrusted(base, known)
 	want := []catalog.Departure{{Role: "keys", To: "https://keys.hospital.example"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	at := catalog.Addresses{Issuer: base, Authorization: base + "/authorize", Token: base + "/token"}
-	if abroad := at.Abroad(base, nil); len(abroad) != 0 {
+	if abroad := at.Untrusted(base, nil); len(abroad) != 0 {
 		t.Errorf("a server at its own base: %v", abroad)
 	}
 }

@@ -50,7 +50,7 @@ func TestRegisterResendsOnceForFiftyConcurrentRequests(t *testing.T) {
 			})
 		}
 		requests.Wait()
-		if got := len(l.Told()); got != 2 {
+		if got := len(l.Events()); got != 2 {
 			t.Errorf("%d events, want 2", got)
 		}
 	})

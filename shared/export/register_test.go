@@ -218,7 +218,7 @@ func TestRegisterResendsSuccessAtMostEveryFiveMinutes(t *testing.T) {
 		} {
 			<-time.After(step.wait)
 			register(t, r, false)
-			if got := len(l.Told()); got != step.want {
+			if got := len(l.Events()); got != step.want {
 				t.Fatalf("after another %v there are %d events, want %d", step.wait, got, step.want)
 			}
 		}

@@ -62,7 +62,7 @@ type Task struct {
 	Failures      int       // transient failures in a row
 	// earliest time of the next claim: the end of its worker's lease or of its deferral
 	LeaseUntil   time.Time
-	PutOff       bool          // true until LeaseUntil if it is deferred rather than leased
+	Deferred     bool          // true until LeaseUntil if it is deferred rather than leased
 	WaitingSince time.Time     // when it joined its tenant's line (package share); zero if it is not waiting
 	Waited       time.Duration // time spent waiting there before
 	Progress     webhook.Progress

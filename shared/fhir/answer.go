@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Answer is a successful response of a FHIR server: one JSON document, and the server's stated rate limits.
-type Answer struct {
+// Response is a successful response of a FHIR server: one JSON document, and the server's stated rate limits.
+type Response struct {
 	Body []byte
 	Rate Rate
 }

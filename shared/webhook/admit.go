@@ -56,14 +56,14 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	s := d.subscription
 	isSlow := s.Health.isSlow(now)
 	// too many slots were reserved before the endpoint became slow
-	isHis := d.delivery.Paced && (d.delivery.Slowly || !isSlow)
-	if isHis && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
+	hasReservation := d.delivery.Paced && (d.delivery.Slowly || !isSlow)
+	if hasReservation && now.Sub(d.delivery.NextAt) <= lateBy || !isSlow && w.Pacer.spares(s, now) {
 		return d, nil
 	}
 	if isSlow && s.Health.NextSlot.Sub(now) > slowAhead {
 		return w.waitFor(d, now, now), nil
 	}
-	interval, taken := s.interval(now), s.takenAtOnce(now)
+	interval, taken := s.interval(now), s.reservedAtOnce(now)
 	place, err := w.Health.ReserveSlot(ctx, s.Tenant, s.ID, s.Health.NextSlot, now, taken)
 	if err != nil {
 		return d, fmt.Errorf("take a place in the rate: %w", err)
@@ -78,10 +78,10 @@ func (w Worker) pace(ctx context.Context, d dispatch, now time.Time) (dispatch, 
 	return d, nil
 }
 
-// takenAtOnce returns the time in an endpoint's rate that a process takes with one call: one slot or, if all are free,
-// more for the attempts that may follow. Unused slots are lost, but nothing waits for them, because the next call takes
-// only one.
-func (s Subscription) takenAtOnce(now time.Time) time.Duration {
+// reservedAtOnce returns the time in an endpoint's rate that a process takes with one call: one slot or, if all are
+// free, more for the attempts that may follow. Unused slots are lost, but nothing waits for them, because the next call
+// takes only one.
+func (s Subscription) reservedAtOnce(now time.Time) time.Duration {
 	interval := s.interval(now)
 	if s.Health.isSlow(now) || s.Health.NextSlot.After(now) {
 		return interval

@@ -53,8 +53,8 @@ func (a Answer) ending() Reason {
 	return ""
 }
 
-// needsRest reports whether the receiver is overloaded or slow.
-func (a Answer) needsRest() bool {
+// isOverloaded reports whether the receiver is overloaded or slow.
+func (a Answer) isOverloaded() bool {
 	switch a.Status {
 	case statusTooManyRequests, statusBadGateway, statusGatewayTimeout:
 		return true

@@ -124,7 +124,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 		return true, nil
 	}
 	if e.warn {
-		if err = w.Owners.TellFailing(ctx, s, e.next); err != nil {
+		if err = w.Owners.NotifyFailing(ctx, s, e.next); err != nil {
 			return false, fmt.Errorf("warn of failures: %w", err)
 		}
 	}
@@ -142,7 +142,7 @@ func (w Worker) countFailure(ctx context.Context, d dispatch, now time.Time) (is
 // disable stops all deliveries to a subscription. The e-mail comes first (docs/reference/deviations.md, Webhooks), so
 // that none is forgotten.
 func (w Worker) disable(ctx context.Context, s Subscription, reason Reason, h Health, now time.Time) error {
-	if err := w.Owners.TellDisabled(ctx, s, reason, h, now); err != nil {
+	if err := w.Owners.NotifyDisabled(ctx, s, reason, h, now); err != nil {
 		return fmt.Errorf("tell that a webhook is disabled: %w", err)
 	}
 	err := w.Health.DisableSubscription(ctx, s.Tenant, s.ID, reason, now)

@@ -104,8 +104,9 @@ type HealthStore interface {
 // Owners notifies the owners of subscriptions by e-mail of problems that deliveries reveal. It is idempotent for the
 // same occasion.
 type Owners interface {
-	// TellFailing warns of a run of failures; h already counts the warning.
-	TellFailing(ctx context.Context, s Subscription, h Health) error
-	// TellDisabled reports that s, as it was read, is about to be disabled. It returns once the notice is stored durably.
-	TellDisabled(ctx context.Context, s Subscription, reason Reason, h Health, at time.Time) error
+	// NotifyFailing warns of a run of failures; h already counts the warning.
+	NotifyFailing(ctx context.Context, s Subscription, h Health) error
+	// NotifyDisabled reports that s, as it was read, is about to be disabled. It returns once the notice is stored
+	// durably.
+	NotifyDisabled(ctx context.Context, s Subscription, reason Reason, h Health, at time.Time) error
 }

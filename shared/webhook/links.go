@@ -93,9 +93,9 @@ func linksOf(body []byte) ([]json.RawMessage, error) {
 const (
 	// hidden replaces parts of a download token.
 	hidden = "[hidden]"
-	// tellingPart is the number of a token's characters from which a part is hidden wherever it occurs. With a shorter
+	// minHiddenLength is the number of a token's characters from which a part is hidden wherever it occurs. With a shorter
 	// part, such as the end of a truncated token, too many characters are missing to be guessed.
-	tellingPart = 12
+	minHiddenLength = 12
 )
 
 // HideLinks returns a response to the event with download tokens removed, so that it may be stored and shown: a
@@ -130,8 +130,8 @@ func (e Event) HideLinks(a Answer, sent []byte) (Answer, error) {
 func hide(tokens []string, text []byte) []byte {
 	isTelling := make([]bool, len(text))
 	for _, token := range tokens {
-		for from := 0; from+tellingPart <= len(token); from++ {
-			mark(isTelling, text, []byte(token[from:from+tellingPart]))
+		for from := 0; from+minHiddenLength <= len(token); from++ {
+			mark(isTelling, text, []byte(token[from:from+minHiddenLength]))
 		}
 	}
 	shown := make([]byte, 0, len(text))

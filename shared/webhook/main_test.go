@@ -99,16 +99,16 @@ func (w *world) EnqueueDelivery(_ context.Context, _ org.Tenant, id string, dela
 	return nil
 }
 
-// TellFailing implements webhook.Owners.
-func (w *world) TellFailing(_ context.Context, _ webhook.Subscription, h webhook.Health) error {
+// NotifyFailing implements webhook.Owners.
+func (w *world) NotifyFailing(_ context.Context, _ webhook.Subscription, h webhook.Health) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.told = append(w.told, notice{health: h, at: h.LastFailure})
 	return nil
 }
 
-// TellDisabled implements webhook.Owners.
-func (w *world) TellDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
+// NotifyDisabled implements webhook.Owners.
+func (w *world) NotifyDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {
 	all, err := w.store.Subscriptions(ctx, s.Tenant)

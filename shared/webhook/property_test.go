@@ -119,13 +119,13 @@ func (r *trial) EnqueueDelivery(context.Context, org.Tenant, string, time.Durati
 	return nil
 }
 
-// TellFailing implements webhook.Owners.
-func (r *trial) TellFailing(context.Context, webhook.Subscription, webhook.Health) error {
+// NotifyFailing implements webhook.Owners.
+func (r *trial) NotifyFailing(context.Context, webhook.Subscription, webhook.Health) error {
 	return r.tell()
 }
 
-// TellDisabled implements webhook.Owners.
-func (r *trial) TellDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
+// NotifyDisabled implements webhook.Owners.
+func (r *trial) NotifyDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
 	return r.tell()
 }
 

@@ -33,7 +33,7 @@ func nextDelay(next int, answer Answer, now time.Time, jitter float64) (wait tim
 	if asked, isAsked := answer.retryAfter(now); isAsked {
 		wait = min(max(asked, step), mostAsked*step)
 	}
-	if answer.needsRest() {
+	if answer.isOverloaded() {
 		wait = max(wait, scaled(restFor, 1+spread*jitter))
 	}
 	return wait, true

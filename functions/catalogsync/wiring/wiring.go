@@ -55,8 +55,8 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 			Organisations: store.Organisations(control),
 			Connections:   store.Connections{DB: db, Table: env.ConnectionTable},
 		},
-		Sightings: store.CatalogHealth{DB: db, Table: env.CatalogTable},
-		Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: baseURL, Own: own, Now: p.Now,
+		DiscoveredURLs: store.CatalogHealth{DB: db, Table: env.CatalogTable},
+		Compose:        compose.Compose, Platform: platforms.AtHost, BaseURL: baseURL, Own: own, Now: p.Now,
 	}
 	return lambdarun.Schedule(p.Process, "catalogsync",
 		catalogsync.New(lists, catalogsync.Publishing{Publisher: publisher})), nil

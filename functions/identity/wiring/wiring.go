@@ -59,7 +59,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 		API: e.API, Auth: e.Auth, Limiter: e.Limiter, BaseURL: baseURL,
 		Flows: attempt.Creator{Admission: admission, Store: attempts, Now: p.Now, NewID: ids.Random, Random: rand.Reader},
 		Windows: attempt.Starter{
-			Admission: admission, Store: attempts, Party: oidc.NewParty(p.HTTP,
+			Admission: admission, Store: attempts, Party: oidc.NewRelyingParty(p.HTTP,
 				portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
 			Sealer: kms.New(keys, env.SecretsKey, attempt.VerifierPurpose, p.Now), BaseURL: baseURL, Now: p.Now,
 			Random: rand.Reader,

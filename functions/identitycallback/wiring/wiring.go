@@ -45,7 +45,7 @@ func Build(ctx context.Context, env Environment, p outbound.Process) (lambdarun.
 				Flow: store.Flow{DB: e.DB, Table: env.FlowTable},
 				Work: store.Work{DB: e.DB, Table: env.WorkTable},
 			},
-			Party:      oidc.NewParty(p.HTTP, portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
+			Party:      oidc.NewRelyingParty(p.HTTP, portal.Clients(env.ClientEnv, p, e.DB, keys), p.Now),
 			Verifiers:  kms.New(keys, env.SecretsKey, attempt.VerifierPurpose, p.Now),
 			Assertions: kms.New(keys, env.TokensKey, attempt.AssertionPurpose, p.Now),
 			Enqueuer:   queue.NewAttempts(sqs.NewFromConfig(p.AWS), env.TEFCAQueueURL), Now: p.Now,

@@ -57,7 +57,7 @@ func networks(ctx context.Context, env Environment, p outbound.Process) (map[org
 		if len(of) == 0 {
 			continue
 		}
-		made[mode] = joint.Network{Members: of, Trouble: func(ctx context.Context, member string, err error) {
+		made[mode] = joint.Network{Members: of, OnFailure: func(ctx context.Context, member string, err error) {
 			logx.Note(ctx, "tefca.network", logx.Failed(), slog.String("network", member),
 				slog.String("class", tefca.ClassOf(err)))
 		}}

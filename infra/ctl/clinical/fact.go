@@ -23,8 +23,8 @@ type Fact struct {
 	parts map[string][]string // all other elements by path
 }
 
-// asides lists types that are not facts themselves. Facts refer to them for persons, locations and provenance.
-var asides = []string{
+// contextTypes lists types that are not facts themselves. Facts refer to them for persons, locations and provenance.
+var contextTypes = []string{
 	"Binary", "Composition", "Location", "Medication", "Organization", "Practitioner",
 	"PractitionerRole", "Provenance",
 }
@@ -50,7 +50,7 @@ func Read(resources []byte) ([]Fact, error) {
 	var facts []Fact
 	for _, resource := range all {
 		kind := text(resource, "resourceType")
-		if slices.Contains(asides, kind) {
+		if slices.Contains(contextTypes, kind) {
 			continue
 		}
 		parts := map[string][]string{}

@@ -70,9 +70,9 @@ func Protect(ctx context.Context, name string) error {
 	return nil
 }
 
-// Filed finds the stack of a file. A file of make run holds outputs and credentials, which take precedence over the
+// FromFile finds the stack of a file. A file of make run holds outputs and credentials, which take precedence over the
 // environment's.
-func Filed(ctx context.Context, file string) (Stack, error) {
+func FromFile(ctx context.Context, file string) (Stack, error) {
 	body, err := os.ReadFile(file) //nolint:gosec // the operator names the file
 	if err != nil {
 		return Stack{}, fmt.Errorf("-outputs: %w", err)
@@ -88,7 +88,7 @@ func Filed(ctx context.Context, file string) (Stack, error) {
 				RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 				ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported,
 			},
-		}, answers(ctx, file, here.EndpointURL)
+		}, checkRunning(ctx, file, here.EndpointURL)
 	}
 	outputs, err := readOutputs(body)
 	if err != nil {
@@ -101,8 +101,8 @@ func Filed(ctx context.Context, file string) (Stack, error) {
 // answerTimeout limits how long a local run may take to respond.
 const answerTimeout = 2 * time.Second
 
-// answers checks that the local run of a file still responds.
-func answers(ctx context.Context, file, address string) error {
+// checkRunning checks that the local run of a file still responds.
+func checkRunning(ctx context.Context, file, address string) error {
 	at, err := url.Parse(address)
 	if err != nil {
 		return fmt.Errorf("-outputs: the endpoint_url of %s is not valid: %w", file, err)

@@ -50,8 +50,8 @@ func catalogParts(cfg aws.Config, outputs map[string]string, o Options, own webu
 				Organisations: store.Organisations(control),
 				Connections:   store.Connections{DB: db, Table: outputs["ConnectionTable"]},
 			},
-			Sightings: health,
-			Compose:   compose.Compose, Platform: platforms.AtHost, BaseURL: outputs["BaseUrl"], Own: own, Now: o.Now,
+			DiscoveredURLs: health,
+			Compose:        compose.Compose, Platform: platforms.AtHost, BaseURL: outputs["BaseUrl"], Own: own, Now: o.Now,
 		},
 	}, nil
 }

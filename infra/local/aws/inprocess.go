@@ -18,7 +18,7 @@ func (c *Cloud) Do(r *http.Request) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var out answer
+	var out bufferedResponse
 	broken := c.serve(&out, incoming)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -65,8 +65,8 @@ func serverSide(r *http.Request) *http.Request {
 // maxReserved limits the memory that is reserved for a response based on its header.
 const maxReserved = 64 << 20
 
-// answer is a ResponseWriter that buffers the response in memory.
-type answer struct {
+// bufferedResponse is a ResponseWriter that buffers the response in memory.
+type bufferedResponse struct {
 	header http.Header
 	sent   http.Header // the headers at the time the status was sent
 	status int
@@ -74,7 +74,7 @@ type answer struct {
 }
 
 // Header implements http.ResponseWriter.
-func (a *answer) Header() http.Header {
+func (a *bufferedResponse) Header() http.Header {
 	if a.header == nil {
 		a.header = http.Header{}
 	}
@@ -82,7 +82,7 @@ func (a *answer) Header() http.Header {
 }
 
 // WriteHeader implements http.ResponseWriter. Informational responses such as 100 Continue are discarded.
-func (a *answer) WriteHeader(status int) {
+func (a *bufferedResponse) WriteHeader(status int) {
 	if a.status != 0 || status < http.StatusOK {
 		return
 	}
@@ -90,7 +90,7 @@ func (a *answer) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (a *answer) Write(part []byte) (int, error) {
+func (a *bufferedResponse) Write(part []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
 	if length, err := strconv.Atoi(a.sent.Get("Content-Length")); err == nil && a.body.Cap() == 0 {
 		a.body.Grow(min(max(length, 0), maxReserved))
@@ -98,7 +98,7 @@ func (a *answer) Write(part []byte) (int, error) {
 	return a.body.Write(part)
 }
 
-func (a *answer) response(r *http.Request) *http.Response {
+func (a *bufferedResponse) response(r *http.Request) *http.Response {
 	a.WriteHeader(http.StatusOK)
 	body := a.body.Bytes()
 	if r.Method == http.MethodHead || a.status == http.StatusNoContent || a.status == http.StatusNotModified {

@@ -21,7 +21,7 @@ func TestBrowserShowsHostileDataAsText(t *testing.T) {
 	put(t, f, row{"pk": text(evil), "sk": text(evil), evil: text(evil)})
 	withQueues(t, f)
 	withObjects(t, f, map[string]string{"a/" + evil: evil})
-	f.timeline.Asked("1-a", evil, nil)
+	f.timeline.Requested("1-a", evil, nil)
 	f.timeline.Wrote("1-a", evil)
 	server := httptest.NewServer(f)
 	t.Cleanup(server.Close)

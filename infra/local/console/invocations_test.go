@@ -16,12 +16,12 @@ type invocation struct {
 func TestInvocationsAreShownWithoutKeys(t *testing.T) {
 	t.Parallel()
 	f := build(t)
-	f.timeline.Asked("1-a", "Worker", []byte(`{"Records":[{"messageId":"m-1","eventSourceARN":"q"}]}`))
-	f.timeline.Given("1-a", "r-1")
+	f.timeline.Requested("1-a", "Worker", []byte(`{"Records":[{"messageId":"m-1","eventSourceARN":"q"}]}`))
+	f.timeline.Assigned("1-a", "r-1")
 	f.timeline.Wrote("1-a", `{"msg":"worker.message","request_id":"m-1","cause":"sent whsec_SENTINEL"}`)
 	f.timeline.Wrote("1-a", "panic: private_test_SENTINEL")
-	f.timeline.Over("1-a", nil, errors.New("with whsk_SENTINEL"), 0)
-	f.timeline.Asked("1-b", "Sandbox", nil)
+	f.timeline.Ended("1-a", nil, errors.New("with whsk_SENTINEL"), 0)
+	f.timeline.Requested("1-b", "Sandbox", nil)
 
 	want := invocation{
 		ID: "1-a", Function: "Worker", State: "failed", Outcome: "not invoked", Error: "with whsk_[hidden]",

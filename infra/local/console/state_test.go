@@ -15,8 +15,8 @@ func TestStateCountsEverything(t *testing.T) {
 	f := build(t)
 	withTable(t, f)
 	withQueues(t, f)
-	f.timeline.Asked("1-a", "SweeperFunction", nil)
-	f.timeline.Over("1-a", nil, errors.New("broken"), 0)
+	f.timeline.Requested("1-a", "SweeperFunction", nil)
+	f.timeline.Ended("1-a", nil, errors.New("broken"), 0)
 	var got map[string]any
 	f.get(t, 200, &got, "state")
 	want := map[string]any{

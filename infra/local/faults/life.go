@@ -25,8 +25,8 @@ type Life struct {
 // NewLife returns the life of an instance that crashes after its n-th call; 0 means that it does not crash.
 func NewLife(n int) *Life { return &Life{crashAfter: n} }
 
-// Reborn returns the life of the next instance. It continues counting and does not crash by itself.
-func (l *Life) Reborn() *Life {
+// Next returns the life of the next instance. It continues counting and does not crash by itself.
+func (l *Life) Next() *Life {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return &Life{calls: l.calls}
@@ -65,8 +65,8 @@ type Doer interface {
 	Do(r *http.Request) (*http.Response, error)
 }
 
-// Turn records the start or end of an invocation.
-func (l *Life) Turn() {
+// MarkBoundary records the start or end of an invocation.
+func (l *Life) MarkBoundary() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turn++

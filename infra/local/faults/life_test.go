@@ -66,7 +66,7 @@ func TestLifeEndsAfterNthCall(t *testing.T) {
 	if ask(t, second) || other.calls != 1 {
 		t.Error("a call after the end had an effect")
 	}
-	next := life.Reborn()
+	next := life.Next()
 	if next.Calls() != 3 || next.Dead() || !ask(t, next.Through(one, undescribed)) || next.Calls() != 4 {
 		t.Errorf("the next life begins with %d calls, dead: %v", next.Calls(), next.Dead())
 	}

@@ -72,16 +72,16 @@ type Options struct {
 // which its process gets as _X_AMZN_TRACE_ID and the AWS SDK sends with every call. The methods are called
 // concurrently, and in part while locks are held: they must neither block nor call back.
 type Observer interface {
-	// Asked is called first, with the logical id of the function.
-	Asked(trace, function string, payload []byte)
+	// Requested is called first, with the logical id of the function.
+	Requested(trace, function string, payload []byte)
 	// Starting reports that the invocation waits for a process to start.
 	Starting(trace string)
-	// Given reports that a process has received it, under a request id.
-	Given(trace, request string)
+	// Assigned reports that a process has received it, under a request id.
+	Assigned(trace, request string)
 	// Wrote passes a line of a process whose most recent invocation this is; it may be called late.
 	Wrote(trace, line string)
-	// Over reports the result, as Invoke returns it, and the process's peak memory, or 0 if unknown.
-	Over(trace string, answer []byte, err error, peakMemory int64)
+	// Ended reports the result, as Invoke returns it, and the process's peak memory, or 0 if unknown.
+	Ended(trace string, answer []byte, err error, peakMemory int64)
 }
 
 // Subprocesses runs functions as processes of this machine. It is also the http.Handler of the Lambda Runtime API that
@@ -203,9 +203,9 @@ func (s *Subprocesses) begin(function string) (*pool, error) {
 // run executes one invocation.
 func (s *Subprocesses) run(ctx context.Context, p *pool, payload []byte) outcome {
 	trace := newTrace()
-	s.observer.Asked(trace, p.function.ID, payload)
+	s.observer.Requested(trace, p.function.ID, payload)
 	out, memory := s.carry(ctx, p, trace, payload)
-	s.observer.Over(trace, out.body, out.err, memory)
+	s.observer.Ended(trace, out.body, out.err, memory)
 	return s.count(p, out)
 }
 

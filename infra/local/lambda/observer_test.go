@@ -27,13 +27,13 @@ type notes struct {
 	memory int64
 }
 
-func (n *notes) Asked(trace, function string, payload []byte) {
+func (n *notes) Requested(trace, function string, payload []byte) {
 	n.notef(trace, "asked %s %s", function, payload)
 }
 func (n *notes) Starting(trace string)    { n.notef(trace, "starting") }
-func (n *notes) Given(trace, _ string)    { n.notef(trace, "given") }
+func (n *notes) Assigned(trace, _ string) { n.notef(trace, "given") }
 func (n *notes) Wrote(trace, line string) { n.notef(trace, "wrote %s", line) }
-func (n *notes) Over(trace string, answer []byte, err error, memory int64) {
+func (n *notes) Ended(trace string, answer []byte, err error, memory int64) {
 	n.notef(trace, "over %d %v", len(answer), err)
 	n.mu.Lock()
 	defer n.mu.Unlock()

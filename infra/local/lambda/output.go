@@ -91,17 +91,17 @@ func newTrace() string {
 // unobserved is the Observer if none is set.
 type unobserved struct{}
 
-// Asked implements Observer.
-func (unobserved) Asked(string, string, []byte) {}
+// Requested implements Observer.
+func (unobserved) Requested(string, string, []byte) {}
 
 // Starting implements Observer.
 func (unobserved) Starting(string) {}
 
-// Given implements Observer.
-func (unobserved) Given(string, string) {}
+// Assigned implements Observer.
+func (unobserved) Assigned(string, string) {}
 
 // Wrote implements Observer.
 func (unobserved) Wrote(string, string) {}
 
-// Over implements Observer.
-func (unobserved) Over(string, []byte, error, int64) {}
+// Ended implements Observer.
+func (unobserved) Ended(string, []byte, error, int64) {}

@@ -49,7 +49,7 @@ func (s *Subprocesses) serveNext(w http.ResponseWriter, r *http.Request, in *ins
 			return
 		}
 		inv.delivered.Store(true)
-		s.observer.Given(inv.trace, inv.id)
+		s.observer.Assigned(inv.trace, inv.id)
 		header := w.Header()
 		header.Set("Lambda-Runtime-Aws-Request-Id", inv.id)
 		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(inv.deadline.UnixMilli(), 10))

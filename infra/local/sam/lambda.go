@@ -55,7 +55,7 @@ type Lambda struct {
 	command  *exec.Cmd
 	mounting []string // docker's filters for the functions' containers, including those of other runs in this folder
 	reaching string   // the variable that only this run's containers have
-	said     *said
+	output   *lineWriter
 	gone     chan struct{} // closed when it has ended
 }
 
@@ -80,14 +80,14 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	command := exec.CommandContext(context.WithoutCancel(ctx), "sam", "local", "start-lambda", "--template", o.Template,
 		"--host", host, "--port", port, "--skip-pull-image", "--warm-containers", "LAZY", "--add-host",
 		"localhost:"+o.Host.String())
-	command.Env = surroundings(o.Functions)
+	command.Env = cliEnvironment(o.Functions)
 	command.SysProcAttr = lambda.Detached(syscall.SIGTERM)
 	command.WaitDelay = time.Second
 	l := &Lambda{
-		URL: "http://" + address, command: command, said: &said{to: o.Line}, gone: make(chan struct{}),
+		URL: "http://" + address, command: command, output: &lineWriter{to: o.Line}, gone: make(chan struct{}),
 		reaching: "AWS_ENDPOINT_URL=" + o.Place.URL,
 	}
-	command.Stdout, command.Stderr = l.said, l.said
+	command.Stdout, command.Stderr = l.output, l.output
 	if err = command.Start(); err != nil {
 		return nil, fmt.Errorf("start sam: %w", err)
 	}
@@ -104,10 +104,10 @@ func Start(ctx context.Context, o Options) (*Lambda, error) {
 	return l, nil
 }
 
-// surroundings returns the environment of the CLI: the runner's, which Docker needs, without two groups of variables.
+// cliEnvironment returns the environment of the CLI: the runner's, which Docker needs, without two groups of variables.
 // Those of real AWS accounts are removed, since the CLI would pass their credentials to the functions. The functions'
 // own variables are removed, since the CLI would prefer the shell's values for them.
-func surroundings(functions []template.Function) []string {
+func cliEnvironment(functions []template.Function) []string {
 	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return strings.HasPrefix(name, "AWS_") || slices.ContainsFunc(functions, func(f template.Function) bool {
@@ -149,9 +149,9 @@ func (l *Lambda) wait(ctx context.Context, address string) error {
 		select {
 		case <-ticker.C:
 		case <-l.gone:
-			return fmt.Errorf("%w: %s", errEnded, l.said)
+			return fmt.Errorf("%w: %s", errEnded, l.output)
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %s", errNotReady, l.said)
+			return fmt.Errorf("%w: %s", errNotReady, l.output)
 		}
 	}
 }
@@ -191,15 +191,15 @@ func freeAddress(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// said passes on a program's output line by line and stores the last line, which explains why the program ended.
-type said struct {
+// lineWriter passes on a program's output line by line and stores the last line, which explains why the program ended.
+type lineWriter struct {
 	to    func(line string)
 	begun []byte
 	last  atomic.Pointer[string]
 }
 
 // Write implements io.Writer.
-func (s *said) Write(text []byte) (int, error) {
+func (s *lineWriter) Write(text []byte) (int, error) {
 	s.begun = append(s.begun, text...)
 	for {
 		line, rest, found := bytes.Cut(s.begun, []byte("\n"))
@@ -215,7 +215,7 @@ func (s *said) Write(text []byte) (int, error) {
 }
 
 // String returns the last complete line.
-func (s *said) String() string {
+func (s *lineWriter) String() string {
 	if last := s.last.Load(); last != nil {
 		return *last
 	}

@@ -81,5 +81,5 @@ func (b *builder) link() error {
 			return in(f.LogicalID, err)
 		}
 	}
-	return b.permit()
+	return b.assignStatements()
 }

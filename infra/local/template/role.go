@@ -78,9 +78,9 @@ func (b *builder) isLogGroup(name string) bool {
 	return false
 }
 
-// permit gives every function the statements of its role. It requires the template to declare the role and the log
-// group, since AWS would otherwise create undocumented ones.
-func (b *builder) permit() error {
+// assignStatements gives every function the statements of its role. It requires the template to declare the role and
+// the log group, since AWS would otherwise create undocumented ones.
+func (b *builder) assignStatements() error {
 	for _, n := range b.needs {
 		f := &b.template.Functions[n.function]
 		allowed, ok := b.roles[n.role]

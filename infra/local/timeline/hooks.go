@@ -19,8 +19,8 @@ type record struct {
 	lineBytes int
 }
 
-// Asked records that function was invoked with payload; trace is the root of the invocation's own trace id.
-func (r *Recorder) Asked(trace, function string, payload []byte) {
+// Requested records that function was invoked with payload; trace is the root of the invocation's own trace id.
+func (r *Recorder) Requested(trace, function string, payload []byte) {
 	trigger, what, requests := read(payload)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,8 +46,8 @@ func (r *Recorder) Starting(trace string) {
 	})
 }
 
-// Given records that a process has received the invocation, under Lambda's request id.
-func (r *Recorder) Given(trace, request string) {
+// Assigned records that a process has received the invocation, under Lambda's request id.
+func (r *Recorder) Assigned(trace, request string) {
 	r.with(trace, func(known *record) {
 		r.started(known)
 		r.claim(known, request)
@@ -86,9 +86,9 @@ func (r *Recorder) Wrote(trace, line string) {
 	}
 }
 
-// Over records the end of the invocation: the function's response, or err, which is a *lambda.FunctionError if the
+// Ended records the end of the invocation: the function's response, or err, which is a *lambda.FunctionError if the
 // function itself failed. peakMemory, in bytes, is 0 if unknown.
-func (r *Recorder) Over(trace string, answer []byte, err error, peakMemory int64) {
+func (r *Recorder) Ended(trace string, answer []byte, err error, peakMemory int64) {
 	outcome, failed := outcomeOf(answer)
 	message := ""
 	if err != nil {

@@ -41,8 +41,8 @@ func call(t *testing.T, r *timeline.Recorder, service, operation, body, trace st
 func TestCallBelongsToInvocationOfItsTrace(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "F", nil) // 1 ms
-	r.Given("1-a", "")       // 2 ms
+	r.Requested("1-a", "F", nil) // 1 ms
+	r.Assigned("1-a", "")        // 2 ms
 	// From 3 to 4 ms and from 5 to 6 ms.
 	passed := call(t, r, "dynamodb", "PutItem", `{"Item":{"pk":{"S":"SENTINEL"}},"TableName":"local-WorkTable"}`, "1-a",
 		answer(200, "{}"))
@@ -74,16 +74,16 @@ func TestCallBelongsToInvocationOfItsTrace(t *testing.T) {
 func TestCallWithoutTraceBelongsToOnlyStartingProcess(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "F", nil)
+	r.Requested("1-a", "F", nil)
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // nothing is starting yet
 	r.Starting("1-a")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}"))
-	r.Asked("1-b", "F", nil)
+	r.Requested("1-b", "F", nil)
 	r.Starting("1-b")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // ambiguous: two are starting
-	r.Given("1-a", "")
+	r.Assigned("1-a", "")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/q"}`, "", answer(200, "{}"))
-	r.Given("1-b", "")
+	r.Assigned("1-b", "")
 	call(t, r, "ssm", "GetParameter", `{"Name":"/p"}`, "", answer(200, "{}")) // nothing is starting any more
 	for id, want := range map[string]string{"1-a": "/p", "1-b": "/q"} {
 		if got := get(t, r, id).Calls; len(got) != 1 || got[0].Target != want || !got[0].Init {
@@ -95,7 +95,7 @@ func TestCallWithoutTraceBelongsToOnlyStartingProcess(t *testing.T) {
 func TestRunnersOwnCallBelongsToNoInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "F", nil)
+	r.Requested("1-a", "F", nil)
 	r.Starting("1-a")
 	request := httptest.NewRequest(http.MethodPost, "/", http.NoBody)
 	request.RemoteAddr = ""
@@ -131,7 +131,7 @@ func TestCallTargetExcludesContent(t *testing.T) {
 		t.Run(test.service+" "+test.operation, func(t *testing.T) {
 			t.Parallel()
 			r := recorder()
-			r.Asked("1-a", "F", nil)
+			r.Requested("1-a", "F", nil)
 			call(t, r, test.service, test.operation, test.body, "1-a", answer(200, "{}"))
 			if got := get(t, r, "1-a").Calls[0].Target; got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
@@ -143,7 +143,7 @@ func TestCallTargetExcludesContent(t *testing.T) {
 func TestS3CallTargetIsPath(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "F", nil)
+	r.Requested("1-a", "F", nil)
 	request := httptest.NewRequest(http.MethodGet, "/bucket/a%20b?X-Amz-Signature=SENTINEL", http.NoBody)
 	request.Header.Set("X-Amzn-Trace-Id", "Root=1-a")
 	missing := answer(404, `<?xml version="1.0"?><Error><Message>no</Message><Code>NoSuchKey</Code></Error>`)
@@ -156,7 +156,7 @@ func TestS3CallTargetIsPath(t *testing.T) {
 func TestBrokenConnectionIsCallWithoutStatus(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "F", nil)
+	r.Requested("1-a", "F", nil)
 	func() {
 		defer func() {
 			if got := recover(); got != http.ErrAbortHandler { //nolint:errorlint // what was thrown, not what it wraps
@@ -174,7 +174,7 @@ func TestBrokenConnectionIsCallWithoutStatus(t *testing.T) {
 func TestFirstTwoHundredCallsAreStored(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "F", nil)
+	r.Requested("1-a", "F", nil)
 	for range 250 {
 		call(t, r, "ssm", "GetParameter", `{}`, "1-a", answer(200, "{}"))
 	}

@@ -53,14 +53,14 @@ func get(t *testing.T, r *timeline.Recorder, id string) timeline.Invocation {
 func TestRecorderStoresCompleteInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "GetFunction", []byte(request)) // at 1 ms
+	r.Requested("1-a", "GetFunction", []byte(request)) // at 1 ms
 	r.Starting("1-a")
-	r.Given("1-a", "lambda-1") // at 2 ms
+	r.Assigned("1-a", "lambda-1") // at 2 ms
 	wide := `{"level":"INFO","msg":"http.request","request_id":"r-1","status":201}`
 	r.Wrote("1-a", wide)
 	r.Wrote("1-a", `{"level":"INFO","msg":"no unit of work"}`)
 	r.Wrote("1-a", "no JSON")
-	r.Over("1-a", []byte(`{"statusCode":201,"body":"x"}`), nil, 5<<20) // at 3 ms
+	r.Ended("1-a", []byte(`{"statusCode":201,"body":"x"}`), nil, 5<<20) // at 3 ms
 	want := timeline.Invocation{
 		ID: "1-a", Function: "GetFunction", At: start().Add(time.Millisecond), Trigger: "http", What: "GET /x/{id}",
 		State: timeline.Done, Cold: true, Outcome: "201", Wait: 1, Duration: 1, PeakMemory: 5 << 20, Wide: []string{wide},
@@ -130,9 +130,9 @@ func TestRecorderReportsTriggerAndOutcome(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			r := recorder()
-			r.Asked("1-a", "F", []byte(test.event))
-			r.Given("1-a", "")
-			r.Over("1-a", []byte(test.answer), test.err, 0)
+			r.Requested("1-a", "F", []byte(test.event))
+			r.Assigned("1-a", "")
+			r.Ended("1-a", []byte(test.answer), test.err, 0)
 			got := get(t, r, "1-a")
 			if got.Trigger != test.trigger || got.What != test.what || got.Outcome != test.outcome || got.Error != test.text ||
 				got.State != test.state {
@@ -145,11 +145,11 @@ func TestRecorderReportsTriggerAndOutcome(t *testing.T) {
 func TestLateWideLineFindsItsInvocation(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "F", []byte(request))
-	r.Given("1-a", "lambda-1")
-	r.Over("1-a", []byte(`{"statusCode":200}`), nil, 0)
-	r.Asked("1-b", "F", []byte(scheduled))
-	r.Given("1-b", "lambda-2")
+	r.Requested("1-a", "F", []byte(request))
+	r.Assigned("1-a", "lambda-1")
+	r.Ended("1-a", []byte(`{"statusCode":200}`), nil, 0)
+	r.Requested("1-b", "F", []byte(scheduled))
+	r.Assigned("1-b", "lambda-2")
 	late, own := `{"msg":"http.request","request_id":"r-1"}`, `{"msg":"sweeper.run","request_id":"lambda-2"}`
 	r.Wrote("1-b", late)
 	r.Wrote("1-b", own)
@@ -167,9 +167,9 @@ func TestLateWideLineFindsItsInvocation(t *testing.T) {
 func TestLoggedErrorMarksInvocationFailed(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "F", []byte(batch))
-	r.Given("1-a", "")
-	r.Over("1-a", []byte(`{"batchItemFailures":[]}`), nil, 0)
+	r.Requested("1-a", "F", []byte(batch))
+	r.Assigned("1-a", "")
+	r.Ended("1-a", []byte(`{"batchItemFailures":[]}`), nil, 0)
 	if got := r.List(timeline.Filter{Failed: true}); len(got) != 0 {
 		t.Fatalf("got %+v, want none", got)
 	}
@@ -185,15 +185,15 @@ func TestListFiltersInvocations(t *testing.T) {
 	r := recorder()
 	for i, function := range []string{"A", "B", "A", "C"} {
 		id := strconv.Itoa(i)
-		r.Asked(id, function, nil)
-		r.Given(id, "")
+		r.Requested(id, function, nil)
+		r.Assigned(id, "")
 		var err error
 		if i == 2 {
 			err = errors.New("broken")
 		}
-		r.Over(id, nil, err, 0)
+		r.Ended(id, nil, err, 0)
 	}
-	r.Asked("4", "B", nil)
+	r.Requested("4", "B", nil)
 	for name, test := range map[string]struct {
 		filter timeline.Filter
 		want   string
@@ -218,11 +218,11 @@ func TestListFiltersInvocations(t *testing.T) {
 func TestUnfinishedInvocationShowsElapsedTime(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-a", "F", nil)
+	r.Requested("1-a", "F", nil)
 	if got := get(t, r, "1-a"); got.State != timeline.Waiting || got.Wait != 1 {
 		t.Errorf("got %+v, want one that waits", got)
 	}
-	r.Given("1-a", "")
+	r.Assigned("1-a", "")
 	if got := get(t, r, "1-a"); got.State != timeline.Running || got.Wait != 2 || got.Duration != 1 {
 		t.Errorf("got %+v, want one that runs", got)
 	}
@@ -231,9 +231,9 @@ func TestUnfinishedInvocationShowsElapsedTime(t *testing.T) {
 func TestRecorderIsBoundedAndFairToQuietFunctions(t *testing.T) {
 	t.Parallel()
 	r := recorder()
-	r.Asked("1-first", "Rare", []byte(request))
+	r.Requested("1-first", "Rare", []byte(request))
 	for i := range 700 {
-		r.Asked(fmt.Sprint("1-", i), "Busy", []byte(strings.Replace(request, "r-1", fmt.Sprint("r-", i), 1)))
+		r.Requested(fmt.Sprint("1-", i), "Busy", []byte(strings.Replace(request, "r-1", fmt.Sprint("r-", i), 1)))
 	}
 	all := r.List(timeline.Filter{})
 	if len(all) != 500 || all[0].ID != "1-699" || all[499].ID != "1-first" || all[498].ID != "1-201" {
@@ -268,13 +268,13 @@ func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 		all.Go(func() {
 			for j := range 100 {
 				id := fmt.Sprint("1-", i, "-", j)
-				r.Asked(id, fmt.Sprint("F", i), []byte(request))
+				r.Requested(id, fmt.Sprint("F", i), []byte(request))
 				r.Starting(id)
-				r.Given(id, id)
+				r.Assigned(id, id)
 				r.Wrote(id, "line")
 				call(t, r, "dynamodb", "PutItem", `{"TableName":"T"}`, id, answer(200, "{}"))
 				r.List(timeline.Filter{Limit: 3})
-				r.Over(id, nil, nil, 0)
+				r.Ended(id, nil, nil, 0)
 				r.Get(id)
 			}
 		})

@@ -43,7 +43,7 @@ const (
 // world is a sandbox in the same process, with a clock that tests set, and our relying party.
 type world struct {
 	http.Handler
-	oidc.Party
+	oidc.RelyingParty
 
 	clock *atomic.Int64
 }
@@ -64,7 +64,7 @@ func newWorld(t *testing.T) world {
 		t.Fatal(err)
 	}
 	w.Handler = handler
-	w.Party = oidc.NewParty(w, nil, w.now)
+	w.RelyingParty = oidc.NewRelyingParty(w, nil, w.now)
 
 	return w
 }

@@ -16,8 +16,8 @@ const longest = 5 * time.Minute
 
 var errMember = errors.New("not signed by a member of the trust community")
 
-// spoken is a member's JWT with the names in its certificate.
-type spoken struct {
+// memberJWT is a member's JWT with the names in its certificate.
+type memberJWT struct {
 	payload []byte
 	uris    []string
 	claims  common
@@ -34,14 +34,14 @@ type common struct {
 }
 
 // member verifies that a JWT is signed with the key of a certificate below the anchor. It does not check the claims.
-func (s *Server) member(ctx context.Context, token string) (spoken, error) {
+func (s *Server) member(ctx context.Context, token string) (memberJWT, error) {
 	keys, err := s.community.keys(ctx)
 	if err != nil {
-		return spoken{}, err
+		return memberJWT{}, err
 	}
 	signed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
 	if err != nil {
-		return spoken{}, errMember
+		return memberJWT{}, errMember
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(keys.anchor)
@@ -49,19 +49,19 @@ func (s *Server) member(ctx context.Context, token string) (spoken, error) {
 		Roots: roots, CurrentTime: s.config.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
 	})
 	if err != nil {
-		return spoken{}, errMember
+		return memberJWT{}, errMember
 	}
 	leaf := chains[0][0]
 	payload, err := signed.Verify(leaf.PublicKey)
 	if err != nil {
-		return spoken{}, errMember
+		return memberJWT{}, errMember
 	}
-	said := spoken{payload: payload}
+	said := memberJWT{payload: payload}
 	for _, uri := range leaf.URIs {
 		said.uris = append(said.uris, uri.String())
 	}
 	if json.Unmarshal(payload, &said.claims) != nil {
-		return spoken{}, errMember
+		return memberJWT{}, errMember
 	}
 
 	return said, nil
@@ -69,7 +69,7 @@ func (s *Server) member(ctx context.Context, token string) (spoken, error) {
 
 // flaw returns the error in the claims of a member's JWT for this audience, or "" if there is none. It marks the jti as
 // used.
-func (s *Server) flaw(ctx context.Context, said spoken, audience string) (string, error) {
+func (s *Server) flaw(ctx context.Context, said memberJWT, audience string) (string, error) {
 	now, c := s.config.Now(), said.claims
 	issued, expires := time.Unix(c.IssuedAt, 0), time.Unix(c.Expires, 0)
 	switch {
@@ -94,4 +94,4 @@ func (s *Server) flaw(ctx context.Context, said spoken, audience string) (string
 }
 
 // calls reports whether a member's certificate contains this name.
-func (s spoken) calls(name string) bool { return slices.Contains(s.uris, name) }
+func (s memberJWT) calls(name string) bool { return slices.Contains(s.uris, name) }

@@ -96,12 +96,12 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 
 		return
 	}
-	s.config.Portal.IssueTo(w, r, client, s.bound(found).ID, r.PostForm.Get("scope"))
+	s.config.Portal.IssueTo(w, r, client, s.tokenPerson(found).ID, r.PostForm.Get("scope"))
 }
 
-// bound returns the person whose record the token gives access to. A portal with the switch for mistaken identity
+// tokenPerson returns the person whose record the token gives access to. A portal with the switch for mistaken identity
 // returns a different one.
-func (s *Server) bound(found persona.Persona) persona.Persona {
+func (s *Server) tokenPerson(found persona.Persona) persona.Persona {
 	if !s.misbehaves("other-patient") {
 		return found
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"recordbridge/infra/guest"
+	"recordbridge/infra/cleanup"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/shared/manage/operator"
 	"recordbridge/shared/webhook"
@@ -22,7 +22,7 @@ const returnURL = "https://smoke.example/return"
 func (c *check) arrive(ctx context.Context) (string, error) {
 	if c.Rules != nil && c.EndpointID == "" {
 		var err error
-		if c.EndpointID, err = guest.Sandbox(ctx, c.Rules, c.BaseURL); err != nil {
+		if c.EndpointID, err = cleanup.Sandbox(ctx, c.Rules, c.BaseURL); err != nil {
 			return "", err
 		}
 	}
@@ -72,12 +72,12 @@ func (c *check) leave(ctx context.Context) (string, error) {
 	var failed []error
 	var removed []string
 	if c.connectionID != "" {
-		failed = append(failed, guest.Disconnect(ctx, c.HTTP, c.BaseURL, c.Credential, c.connectionID))
+		failed = append(failed, cleanup.Disconnect(ctx, c.HTTP, c.BaseURL, c.Credential, c.connectionID))
 		removed = append(removed, "the connection's tokens and files")
 		c.left = append(c.left, "connection "+c.connectionID+", revoked; its record is kept")
 	}
 	if c.isMade {
-		kept, err := guest.Clear(ctx, c.Rules, c.HTTP, c.BaseURL, []runfile.Organisation{c.Credential})
+		kept, err := cleanup.Clear(ctx, c.Rules, c.HTTP, c.BaseURL, []runfile.Organisation{c.Credential})
 		failed, removed = append(failed, err), append(removed, "the credential", "the webhook")
 		switch {
 		case err != nil:

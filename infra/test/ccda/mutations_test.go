@@ -123,8 +123,8 @@ func TestConvertPreservesFactsAcrossMutations(t *testing.T) {
 				if m.same && !bytes.Equal(out, convert(t, documents[name])) {
 					t.Errorf("%s: the resources of %s are others", m.name, name)
 				}
-				all = append(all, judged{name, recall(m.facts(t, documents[name]), tellings(t, out))})
-				holds(t, name, all[len(all)-1].counts)
+				all = append(all, judged{name, recall(m.facts(t, documents[name]), contentOf(t, out))})
+				checkRecall(t, name, all[len(all)-1].counts)
 			}
 			if !changed {
 				t.Errorf("%s: the documents are as they were", m.name)
@@ -132,10 +132,10 @@ func TestConvertPreservesFactsAcrossMutations(t *testing.T) {
 			theirs := make([]judged, 0, len(public))
 			for _, name := range public {
 				theirs = append(theirs,
-					judged{name, recall(m.facts(t, more[name]), tellings(t, convert(t, m.of(string(more[name])))))})
+					judged{name, recall(m.facts(t, more[name]), contentOf(t, convert(t, m.of(string(more[name])))))})
 			}
 			t.Log(table(slices.Concat(all, theirs)))
-			holds(t, "the public documents", total(theirs))
+			checkRecall(t, "the public documents", total(theirs))
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 func TestRecallDropsWhenPartsAreRemoved(t *testing.T) {
 	t.Parallel()
 	facts, whole := factsOf(readXML(t, read(t, "alder.xml"))), convert(t, read(t, "alder.xml"))
-	lost := func(m measure, ndjson []byte) int { return len(recall(facts, tellings(t, ndjson))[m].lost) }
+	lost := func(m measure, ndjson []byte) int { return len(recall(facts, contentOf(t, ndjson))[m].lost) }
 	for _, c := range []struct {
 		measure measure
 		without func(name string, value any) bool // reports whether a member is removed

@@ -12,8 +12,8 @@ import (
 	"recordbridge/shared/fhir/ccda"
 )
 
-// enough is the minimum recall of each kind of fact.
-const enough = 0.98
+// minRecall is the minimum recall of each kind of fact.
+const minRecall = 0.98
 
 const (
 	publicFolder = "../../../../shared/data/ccda"
@@ -54,7 +54,7 @@ func (c count) share() float64 {
 }
 
 // recall determines for each fact whether a resource contains it.
-func recall(facts []fact, told []*telling) map[measure]count {
+func recall(facts []fact, told []*content) map[measure]count {
 	counts := map[measure]count{}
 	for _, f := range facts {
 		c := counts[f.measure]
@@ -63,7 +63,7 @@ func recall(facts []fact, told []*telling) map[measure]count {
 		for _, about := range f.about {
 			names = append(names, namesOf(about)...)
 		}
-		if !slices.ContainsFunc(told, func(r *telling) bool { return r.isAbout(names, f.held) && r.tells(f) }) {
+		if !slices.ContainsFunc(told, func(r *content) bool { return r.isAbout(names, f.held) && r.has(f) }) {
 			c.lost = append(c.lost, f)
 		}
 		counts[f.measure] = c
@@ -73,12 +73,12 @@ func recall(facts []fact, told []*telling) map[measure]count {
 
 // isAbout reports whether a resource has one of the codes. If held is true, a resource that it refers to or that refers
 // to it may have the code instead. Without codes, every resource matches.
-func (told *telling) isAbout(codes []string, held bool) bool {
+func (told *content) isAbout(codes []string, held bool) bool {
 	return len(codes) == 0 || slices.ContainsFunc(codes,
 		func(code string) bool { return told.codes[code] || held && told.nearby[code] })
 }
 
-func (told *telling) tells(f fact) bool {
+func (told *content) has(f fact) bool {
 	return f.measure == ofCode || slices.ContainsFunc(f.want, func(want string) bool {
 		switch f.measure {
 		case ofTime, ofWriting:
@@ -138,11 +138,11 @@ func total(documents []judged) map[measure]count {
 	return sum
 }
 
-// holds fails the test if the recall of any kind is below enough, and lists the missing facts.
-func holds(t *testing.T, name string, counts map[measure]count) {
+// checkRecall fails the test if the recall of any kind is below minRecall, and lists the missing facts.
+func checkRecall(t *testing.T, name string, counts map[measure]count) {
 	t.Helper()
 	for _, m := range measures() {
-		if c := counts[m]; c.share() < enough {
+		if c := counts[m]; c.share() < minRecall {
 			t.Errorf("%s: %.1f %% of %s are told", name, 100*c.share(), m)
 		}
 		for _, f := range counts[m].lost {
@@ -171,14 +171,14 @@ func documentsIn(t *testing.T, folder string) ([]string, map[string][]byte) {
 	return names, documents
 }
 
-// eachHolds checks the recall of each document separately.
-func eachHolds(t *testing.T, names []string, documents map[string][]byte) {
+// checkEach checks the recall of each document separately.
+func checkEach(t *testing.T, names []string, documents map[string][]byte) {
 	t.Helper()
 	all := make([]judged, 0, len(names))
 	for _, name := range names {
 		all = append(all,
-			judged{name, recall(factsOf(readXML(t, documents[name])), tellings(t, convert(t, documents[name])))})
-		holds(t, name, all[len(all)-1].counts)
+			judged{name, recall(factsOf(readXML(t, documents[name])), contentOf(t, convert(t, documents[name])))})
+		checkRecall(t, name, all[len(all)-1].counts)
 	}
 	t.Log(table(all))
 }
@@ -189,7 +189,7 @@ func TestConvertKeepsCodedFactsOfPublicDocuments(t *testing.T) {
 	if len(names) == 0 {
 		t.Skip("no " + publicFolder)
 	}
-	eachHolds(t, names, documents)
+	checkEach(t, names, documents)
 }
 
 // TestConvertKeepsCodedFactsOfFurtherDocuments checks the documents in the folder that RECORDBRIDGE_DOCUMENTS names,
@@ -201,11 +201,11 @@ func TestConvertKeepsCodedFactsOfFurtherDocuments(t *testing.T) {
 		t.Skip("RECORDBRIDGE_DOCUMENTS names no folder")
 	}
 	names, documents := documentsIn(t, folder)
-	eachHolds(t, names, documents)
+	checkEach(t, names, documents)
 }
 
 func TestConvertKeepsCodedFactsOfTestDocuments(t *testing.T) {
 	t.Parallel()
 	names, documents := documentsIn(t, ownFolder)
-	eachHolds(t, names, documents)
+	checkEach(t, names, documents)
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// telling holds the content of one resource, in the form that facts are compared with.
-type telling struct {
+// content holds the content of one resource, in the form that facts are compared with.
+type content struct {
 	kind    string
 	codes   map[string]bool // system|code
 	nearby  map[string]bool // codes of resources linked to it in either direction
@@ -25,21 +25,21 @@ type telling struct {
 	names   map[string]bool // its own identifiers and names
 }
 
-func newTelling() *telling {
-	return &telling{
+func newTelling() *content {
+	return &content{
 		codes: map[string]bool{}, nearby: map[string]bool{}, amounts: map[string]bool{},
 		ranges: map[string]bool{}, names: map[string]bool{},
 	}
 }
 
-// tellings parses NDJSON and merges into each resource the content of those that complete it: its medication, device,
+// contentOf parses NDJSON and merges into each resource the content of those that complete it: its medication, device,
 // specimen and location, and the Provenance about it.
-func tellings(t *testing.T, ndjson []byte) []*telling {
+func contentOf(t *testing.T, ndjson []byte) []*content {
 	t.Helper()
-	byRef := map[string]*telling{}
-	var all []*telling
-	of := func(refs []string) []*telling {
-		var found []*telling
+	byRef := map[string]*content{}
+	var all []*content
+	of := func(refs []string) []*content {
+		var found []*content
 		for _, ref := range refs {
 			if other := byRef[ref]; other != nil {
 				found = append(found, other)
@@ -102,7 +102,7 @@ func add(to, from map[string]bool) {
 var fhirTime = regexp.MustCompile(`^\d{4}(-\d\d(-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?)?)?$`)
 
 // read records the value of the member called name.
-func (told *telling) read(name string, value any, within bool) {
+func (told *content) read(name string, value any, within bool) {
 	switch value := value.(type) {
 	case map[string]any:
 		told.readObject(value, within || name == "referenceRange")
@@ -136,7 +136,7 @@ func (told *telling) read(name string, value any, within bool) {
 var schedule = regexp.MustCompile(
 	`^Given (?:(?:(\d+) times )?every ([\d.]+)(?: to ([\d.]+))? (s|min|h|d|wk|mo|a))?(?: ?at ([A-Z, ]+))?`)
 
-func (told *telling) readSchedule(text string, within bool) {
+func (told *content) readSchedule(text string, within bool) {
 	found := schedule.FindStringSubmatch(text)
 	if found == nil {
 		return
@@ -152,7 +152,7 @@ func (told *telling) readSchedule(text string, within bool) {
 	}
 }
 
-func (told *telling) readObject(object map[string]any, within bool) {
+func (told *content) readObject(object map[string]any, within bool) {
 	system, _ := object["system"].(string)
 	if code, ok := object["code"].(string); ok {
 		told.codes["*|"+code] = true
@@ -187,7 +187,7 @@ func (told *telling) readObject(object map[string]any, within bool) {
 	}
 }
 
-func (told *telling) amount(text string, inRange bool) {
+func (told *content) amount(text string, inRange bool) {
 	told.amounts[text] = true
 	if inRange {
 		told.ranges[text] = true

@@ -119,7 +119,7 @@ func TestConvertMergesFactsOfTwoFacilities(t *testing.T) {
 		t.Errorf("the hypertension is of %v, want both documents", sources)
 	}
 	facts := slices.Concat(factsOf(readXML(t, read(t, "alder.xml"))), factsOf(readXML(t, read(t, "birch.xml"))))
-	holds(t, "both", recall(facts, tellings(t, out)))
+	checkRecall(t, "both", recall(facts, contentOf(t, out)))
 }
 
 // TestConvertKeepsFactsOfAllDocumentsTogether converts all documents at once. HL7's samples share ids that should
@@ -136,7 +136,7 @@ func TestConvertKeepsFactsOfAllDocumentsTogether(t *testing.T) {
 		}
 	}
 	out := convert(t, all...)
-	holds(t, "all", recall(facts, tellings(t, out)))
+	checkRecall(t, "all", recall(facts, contentOf(t, out)))
 	if got := len(ofType(resourcesOf(t, out), "Composition")); got != len(all) {
 		t.Errorf("%d Compositions of %d documents", got, len(all))
 	}

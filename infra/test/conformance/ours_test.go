@@ -20,8 +20,8 @@ import (
 	"recordbridge/infra/test/conformance/replay"
 )
 
-// fewest is the minimum number of scripts, so that a corpus that failed to load does not pass.
-const fewest = 400
+// minScripts is the minimum number of scripts, so that a corpus that failed to load does not pass.
+const minScripts = 400
 
 // TestEmbeddedAWSPassesEveryScript runs the corpus against the embedded AWS in virtual time. It also checks that the
 // corpus covers every operation that our code calls and every error that our code handles.
@@ -46,8 +46,8 @@ func checkCoverage(t *testing.T, scripts int, seen *seen) {
 	if seen.scripts != scripts {
 		return // only part of the corpus was selected
 	}
-	if scripts < fewest {
-		t.Errorf("%d scripts, want at least %d", scripts, fewest)
+	if scripts < minScripts {
+		t.Errorf("%d scripts, want at least %d", scripts, minScripts)
 	}
 	for _, name := range called(t) {
 		if !seen.outcomes[name] {
@@ -69,7 +69,7 @@ func play(t *testing.T, script corpus.Script, seen *seen) {
 		t.Fatal(err)
 	}
 	runs := 0
-	err = replay.Play(t.Context(), replay.Party{
+	err = replay.Play(t.Context(), replay.Target{
 		Name: "ours", URL: "http://127.0.0.1:4566", AccessKey: "conformance", SecretKey: "local", Client: cloud,
 		NewID: func() string { runs++; return "c" + strconv.Itoa(runs) + "test" },
 	}, script)
@@ -140,8 +140,8 @@ var (
 	handler = regexp.MustCompile(`"([A-Z]\w+)":\s+(?:(?:operation|wire\.Typed)\(\w+|s|buckets|objects|uploads)\.[a-z]\w+`)
 )
 
-// ours lists the programs that call AWS: the product, and the tools that fill and display its data.
-func ours() []string {
+// productFolders lists the programs that call AWS: the product, and the tools that fill and display its data.
+func productFolders() []string {
 	return []string{
 		"shared", "functions", "infra/ctl", "infra/demo", "infra/local/console", "infra/local/provision",
 		"infra/local/seed", "infra/local/triggers",
@@ -151,7 +151,7 @@ func ours() []string {
 // called lists the operations that our production code calls, found by the SDK's request types.
 func called(t *testing.T) []string {
 	t.Helper()
-	return found(t, input, isProgram, operationOf, ours()...)
+	return found(t, input, isProgram, operationOf, productFolders()...)
 }
 
 func operationOf(m []string) string { return m[1] + "." + m[2] }
@@ -160,7 +160,8 @@ func operationOf(m []string) string { return m[1] + "." + m[2] }
 func handled(t *testing.T) []string {
 	t.Helper()
 	name := func(m []string) string { return m[1] }
-	return append(found(t, exception, isProgram, name, ours()...), found(t, reasonCode, isProgram, name, ours()...)...)
+	return append(found(t, exception, isProgram, name, productFolders()...),
+		found(t, reasonCode, isProgram, name, productFolders()...)...)
 }
 
 // TestEmulatorHasNoUnusedOperations enforces ADR 10: the emulator supports only what our code and the product's
@@ -168,7 +169,7 @@ func handled(t *testing.T) []string {
 func TestEmulatorHasNoUnusedOperations(t *testing.T) {
 	t.Parallel()
 	isGo := func(path string) bool { return strings.HasSuffix(path, ".go") }
-	calls := found(t, input, isGo, operationOf, append(ours(), "infra/test/e2e")...)
+	calls := found(t, input, isGo, operationOf, append(productFolders(), "infra/test/e2e")...)
 	services := map[string]string{
 		"dynamodb": "ddb", "sqs": "sqs", "s3": "s3", "kms": "kms", "ses": "ses", "secretsmanager": "secrets", "ssm": "ssm",
 	}

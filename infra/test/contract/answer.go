@@ -122,10 +122,10 @@ func (r *response) wrongHeaders(got http.Header) []string {
 			continue
 		}
 		var value any = text
-		if n, err := strconv.Atoi(text); err == nil && len(h.schema.wrong("", float64(n))) == 0 {
+		if n, err := strconv.Atoi(text); err == nil && len(h.schema.violations("", float64(n))) == 0 {
 			continue // headers are strings even if the schema wants a number
 		}
-		wrong = append(wrong, h.schema.wrong("header "+name, value)...)
+		wrong = append(wrong, h.schema.violations("header "+name, value)...)
 	}
 	return wrong
 }
@@ -140,13 +140,13 @@ func (r *response) wrongBody(got Answer, note func(string)) []string {
 	case media != r.media:
 		return []string{fmt.Sprintf("the media type is %q, want %q", media, r.media)}
 	case media == "text/html":
-		return r.body.wrong("", string(got.Body))
+		return r.body.violations("", string(got.Body))
 	}
 	var value any
 	if err := json.Unmarshal(got.Body, &value); err != nil {
 		return []string{err.Error()}
 	}
-	return append(r.body.wrong("", value), undeclared("", value, []*schema{r.body}, note)...)
+	return append(r.body.violations("", value), undeclared("", value, []*schema{r.body}, note)...)
 }
 
 // wrongLocation checks the query of a URL against the schema that fits best.
@@ -165,7 +165,7 @@ func (r *response) wrongLocation(address string, note func(string)) []string {
 	var best []string
 	for i, s := range r.locations {
 		var seen []string
-		wrong := append(s.wrong("Location", query),
+		wrong := append(s.violations("Location", query),
 			undeclared("", query, []*schema{s}, func(at string) { seen = append(seen, at) })...)
 		if len(wrong) == 0 {
 			for _, at := range seen {

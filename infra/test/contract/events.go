@@ -63,7 +63,7 @@ func (e *Events) Check(header http.Header, body []byte) error {
 		}
 	}
 	seen := []string{name}
-	wrong := append(m.headers.wrong("headers", signed), m.payload.wrong("", value)...)
+	wrong := append(m.headers.violations("headers", signed), m.payload.violations("", value)...)
 	wrong = append(wrong, undeclared("headers", signed, []*schema{m.headers}, func(string) {})...)
 	wrong = append(wrong, undeclared("", value, []*schema{m.payload},
 		func(at string) { seen = append(seen, name+" "+at) })...)

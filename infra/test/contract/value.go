@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// wrong returns the violations of a schema in a value, each with its path in the value.
-func (s *schema) wrong(at string, value any) []string {
+// violations returns the violations of a schema in a value, each with its path in the value.
+func (s *schema) violations(at string, value any) []string {
 	var found []string
 	for _, test := range s.tests {
 		if what := test(value); what != "" {
@@ -22,20 +22,21 @@ func (s *schema) wrong(at string, value any) []string {
 		}
 	}
 	for _, part := range s.all {
-		found = append(found, part.wrong(at, value)...)
+		found = append(found, part.violations(at, value)...)
 	}
-	if len(s.any) > 0 && !slices.ContainsFunc(s.any, func(part *schema) bool { return len(part.wrong(at, value)) == 0 }) {
+	matches := func(part *schema) bool { return len(part.violations(at, value)) == 0 }
+	if len(s.any) > 0 && !slices.ContainsFunc(s.any, matches) {
 		found = append(found, fmt.Sprintf("%s: is %v, which meets none of anyOf", at, value))
 	}
 	if branch := s.branch(value); branch != nil {
-		found = append(found, branch.wrong(at, value)...)
+		found = append(found, branch.violations(at, value)...)
 	}
 	if object, isObject := value.(map[string]any); isObject {
 		found = append(found, s.wrongMembers(at, object)...)
 	}
 	if list, isList := value.([]any); isList && s.items != nil {
 		for i, item := range list {
-			found = append(found, s.items.wrong(fmt.Sprintf("%s[%d]", at, i), item)...)
+			found = append(found, s.items.violations(fmt.Sprintf("%s[%d]", at, i), item)...)
 		}
 	}
 	return found
@@ -46,7 +47,7 @@ func (s *schema) branch(value any) *schema {
 	switch {
 	case s.when == nil:
 		return nil
-	case len(s.when.wrong("", value)) == 0:
+	case len(s.when.violations("", value)) == 0:
 		return s.then
 	default:
 		return s.other
@@ -63,9 +64,9 @@ func (s *schema) wrongMembers(at string, object map[string]any) []string {
 	for name, value := range object {
 		switch inner := s.members[name]; {
 		case inner != nil:
-			found = append(found, inner.wrong(join(at, name), value)...)
+			found = append(found, inner.violations(join(at, name), value)...)
 		case s.others != nil:
-			found = append(found, s.others.wrong(join(at, name), value)...)
+			found = append(found, s.others.violations(join(at, name), value)...)
 		}
 	}
 	return found

@@ -247,7 +247,7 @@ func checkBearer(t *testing.T, o *outside, hidden ...string) {
 	own, live := o.seeded.Organisations[0].PublicID, o.seeded.Organisations[1].PublicID
 	ask := map[string]string{"endpoint_id": o.seeded.Sandbox.EndpointID}
 	first, second := o.patient.makeAttempt(ask), o.patient.makeAttempt(ask)
-	unknown := o.patient.askForAttempt(attempt{ID: ids.Random(), Token: first.Token}, own)
+	unknown := o.patient.requestAttempt(attempt{ID: ids.Random(), Token: first.Token}, own)
 	if unknown.status != http.StatusNotFound || unknown.Error != "svc_not_found" {
 		t.Fatalf("an unknown attempt answered %d %s", unknown.status, unknown.raw)
 	}
@@ -272,7 +272,7 @@ func checkBearer(t *testing.T, o *outside, hidden ...string) {
 		readers["an empty token for a hidden attempt"] = reader{attempt{ID: id}, own}
 	}
 	for name, c := range readers {
-		got := o.patient.askForAttempt(c.attempt, c.publicID)
+		got := o.patient.requestAttempt(c.attempt, c.publicID)
 		if got.status != unknown.status || got.Error != unknown.Error || got.Description != unknown.Description ||
 			len(got.Data) != 0 || got.header.Get("X-Amzn-Remapped-Www-Authenticate") != "" {
 			t.Errorf("%s: answered %d %s, want as %s", name, got.status, got.raw, unknown.raw)

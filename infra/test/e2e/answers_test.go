@@ -275,7 +275,7 @@ func all(kind faults.Kind) []faults.Rule {
 // request is wrong or the service fails. Every response's schema is checked where the response is received.
 func TestOperationsReturnDocumentedErrors(t *testing.T) {
 	t.Parallel()
-	isMany(t)
+	skipIfShort(t)
 	for name, w := range wrongs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -324,7 +324,7 @@ func TestCreateAttemptReportsUnreachablePortal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.inPlace = func(r *http.Request) *http.Response {
+		s.intercept = func(r *http.Request) *http.Response {
 			if !strings.Contains(r.URL.Path, "/sandbox/") {
 				return nil
 			}

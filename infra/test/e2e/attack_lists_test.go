@@ -60,7 +60,7 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 					t.Errorf("the hospital was %+v and is %+v", hazel, again)
 				}
 				m.patient.browser().open(m.connectURLTo(hostile), crashPersona, "approve")
-				m.clock.letPass(1)
+				m.clock.advance(1)
 				m.checkHarmless(t)
 
 				for range 2 { // first claims to be the hospital, then its platform
@@ -74,7 +74,7 @@ func TestConnectSendsNoCodeToHostOfHostileList(t *testing.T) {
 					expect.NoError(t, err)
 				}
 				m.patient.browser().open(m.connectURLTo(hostile), crashPersona, "approve")
-				m.clock.letPass(1)
+				m.clock.advance(1)
 				m.mu.Lock()
 				defer m.mu.Unlock()
 				if !slices.Contains(m.got, "code") || !slices.Contains(m.got, "code_verifier") {

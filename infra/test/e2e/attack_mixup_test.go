@@ -65,7 +65,7 @@ func TestHostilePortalGetsNoCodeOfHonestPortal(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := hostileAs(t, h)
 				m.patient.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
-				m.clock.letPass(1)
+				m.clock.advance(1)
 				m.checkHarmless(t)
 			})
 		})
@@ -90,7 +90,7 @@ func TestHostilePortalGetsNoCodeWhenHonestPortalSendsNoIss(t *testing.T) {
 			!logged(m.stack, "http.request", `"event":"wrong_callback"`) {
 			t.Errorf("the application got %v", last.Query())
 		}
-		m.clock.letPass(1)
+		m.clock.advance(1)
 		m.checkHarmless(t)
 		if _, last = m.patient.browser().open(m.connectURLTo(m.honest), crashPersona,
 			"approve"); last.Query().Get("connection_status") != "authorized" {
@@ -121,7 +121,7 @@ func TestHostilePortalGetsNoCodeForAttackersAttempt(t *testing.T) {
 					url.Values{"state": {own.Get("state")}, "code": {stolen}, "iss": {honestIssuer}}.Encode())
 				expect.NoError(t, err)
 				attacker.get(end)
-				m.clock.letPass(1)
+				m.clock.advance(1)
 				m.checkHarmless(t)
 			})
 		})
@@ -142,7 +142,7 @@ func TestHostileFHIRBaseGetsNoBearerTokenOfHonestPortal(t *testing.T) {
 			_, last := m.patient.browser().open(m.connectURLTo(m.hostile), crashPersona, "approve")
 			if id := last.Query().Get("org_connection_id"); id != "" {
 				m.org.startExport(id)
-				m.clock.letPass(5)
+				m.clock.advance(5)
 			}
 			m.checkHarmless(t)
 		})
@@ -178,7 +178,7 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 						expect.NoError(t, err)
 						b.get(back)
 					}
-					m.clock.letPass(1)
+					m.clock.advance(1)
 					if name == "its own" && !logged(m.stack, "http.request", "it may be sent to; to list them, run ctl client origins") {
 						t.Error("the operator is not told")
 					}
@@ -210,14 +210,14 @@ func TestMovedTokenEndpointNeedsApproval(t *testing.T) {
 		_, last := m.patient.browser().open(m.connectURLTo(m.honest), crashPersona, "approve")
 		id := last.Query().Get("org_connection_id")
 		m.org.startExport(id)
-		m.clock.letPass(2)
+		m.clock.advance(2)
 		m.org.checkDownload(crashPersona)
 
 		m.moved = true
 		<-time.After(11 * 24 * time.Hour)
-		m.clock.letPass(3)
+		m.clock.advance(3)
 		m.org.startExport(id)
-		m.clock.letPass(3)
+		m.clock.advance(3)
 		m.org.checkStatus(id, "authorized")
 		if got := m.state.tokens(id).number("version"); got != 1 || len(m.got) != 0 {
 			t.Errorf("the tokens have version %d, and the new server was shown %q", got, m.got)
@@ -238,7 +238,7 @@ func TestMovedTokenEndpointNeedsApproval(t *testing.T) {
 			return []byte(`{"access_token":"fresh","token_type":"Bearer","expires_in":3600,"refresh_token":"fresh-too"}`)
 		}
 		<-time.After(13 * time.Hour)
-		m.clock.letPass(3)
+		m.clock.advance(3)
 		if got := m.state.tokens(id).number("version"); got < 2 || !slices.Contains(m.got, "refresh_token") {
 			t.Errorf("approved, the tokens have version %d, and the new server was shown %q", got, m.got)
 		}

@@ -122,7 +122,7 @@ func TestCallbackIsSingleUse(t *testing.T) {
 		if got := own.get(address).location(); got == nil || got.Query().Get("connection_status") != "authorized" {
 			t.Fatalf("the patient got %v", got)
 		}
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		stored := s.state.snapshot()
 		again := s.patient.browser()
 		again.cookies = before
@@ -135,7 +135,7 @@ func TestCallbackIsSingleUse(t *testing.T) {
 		}
 		checkNoReturn(t, again.get(with(address, map[string]string{"code": "", "error": "access_denied"})))
 		s.check.unchanged(t, stored, "a refusal afterwards")
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		if told := s.webhooks.events("patient.connection_success"); l.grants != 1 || len(told) != 1 {
 			t.Errorf("%d codes were exchanged and %d successes told, want one", l.grants, len(told))
 		}
@@ -186,7 +186,7 @@ func TestCallbackRefusesCodeOfAnotherSignIn(t *testing.T) {
 		}
 
 		existing := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		stored, back := s.state.snapshot(), s.patient.browser()
 		address = back.returning(s.patient.reconnectURL(existing), crashPersona)
 		checkError(t, back.get(with(address, map[string]string{"code": stolen})), "invalid_grant")
@@ -280,7 +280,7 @@ func TestCallbackBelongsToItsStateFromOutside(t *testing.T) {
 		if len(failed) != 1 || len(made) != 1 {
 			t.Errorf("the owner was told %d failures and %d successes, want one each", len(failed), len(made))
 		}
-		stranger.checkHeardOnly(t, own.Query().Get("org_connection_id"))
+		stranger.checkReceivedOnly(t, own.Query().Get("org_connection_id"))
 		for id, reader := range map[string][2]string{
 			done.Query().Get("org_connection_id"): {stranger.publicID, stranger.key},
 			own.Query().Get("org_connection_id"):  {s.seeded.Organisations[0].PublicID, s.seeded.Organisations[0].PrivateKey},

@@ -21,7 +21,7 @@ func TestReconnectRefusesForeignConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		stranger, live, before := s.newStranger(), s.seeded.Organisations[1], s.state.snapshot()
 		liveURL := func(id string) string {
 			return baseURL + "/bridge/reconnect?" + url.Values{
@@ -54,8 +54,8 @@ func TestReconnectRefusesForeignConnection(t *testing.T) {
 			}
 		}
 		s.check.unchanged(t, before, "reconnecting another's connection")
-		s.clock.letPass(1)
-		stranger.checkHeardOnly(t, "")
+		s.clock.advance(1)
+		stranger.checkReceivedOnly(t, "")
 	})
 }
 
@@ -68,7 +68,7 @@ func TestDisconnectRefusesForeignConnection(t *testing.T) {
 		l := s.ehr.keepLedger()
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 		s.org.startExport(id)
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		stranger, live, own := s.newStranger(), s.seeded.Organisations[1], s.seeded.Organisations[0]
 		before := s.state.snapshot()
 		unknown := s.org.request(http.MethodDelete, "/bridge/org_connection/"+ids.Random(), nil)
@@ -84,7 +84,7 @@ func TestDisconnectRefusesForeignConnection(t *testing.T) {
 				t.Errorf("DELETE without the key answered %d", got.status)
 			}
 		}
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		s.check.unchanged(t, before, "disconnecting another's connection")
 		s.org.checkDownload(crashPersona)
 		if len(l.revoked) != 0 {

@@ -178,8 +178,8 @@ func (o *outside) call(method, path, publicID, privateKey string, body any) answ
 	return o.send(method, path, header, body)
 }
 
-// askForAttempt requests the status of an attempt as a widget does.
-func (o browsing) askForAttempt(of attempt, publicID string) answer {
+// requestAttempt requests the status of an attempt as a widget does.
+func (o browsing) requestAttempt(of attempt, publicID string) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + of.Token}}
 	return o.send(http.MethodGet, "/bridge/attempts/"+url.PathEscape(of.ID)+"?public_id="+

@@ -56,7 +56,7 @@ func TestCrowdOfRevocationsDelaysNoOtherCustomer(t *testing.T) {
 		s := newStack(t, options{})
 		n := bulkSize()
 		r := &receivers{arrived: map[string]map[string][]time.Time{}}
-		s.inPlace = r.serve
+		s.intercept = r.serve
 		alder, birch := s.state.tenantOf(0), s.state.tenantOf(1)
 		began := time.Now()
 		for i := range n {

@@ -63,7 +63,7 @@ func TestSupportTicketOfTeamReachesOperatorAndOrganisation(t *testing.T) {
 			strings.TrimSpace(string(got.raw)) != `{"success":true}` {
 			t.Fatalf("the request answered %d %s", got.status, got.raw)
 		}
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		if told := s.webhooks.events("patient.request_support"); len(told) != 1 {
 			t.Errorf("%d events, want one for the organisation", len(told))
 		}

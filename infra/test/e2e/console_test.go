@@ -165,7 +165,7 @@ func (c *console) useWebhooks() {
 	c.do(http.MethodPost, path+"/secret/reveal", nil)
 	c.do(http.MethodPost, path+"/signing-key", nil)
 	c.do(http.MethodDelete, path+"/signing-key", nil)
-	c.inPlace = func(r *http.Request) *http.Response { // a response with a body, which is stored
+	c.intercept = func(r *http.Request) *http.Response { // a response with a body, which is stored
 		if !strings.HasSuffix(r.URL.Path, "/_local/inbox/moved") {
 			return nil
 		}
@@ -175,7 +175,7 @@ func (c *console) useWebhooks() {
 		}
 	}
 	told := c.do(http.MethodPost, path+"/simulate", map[string]any{"type": "webhook.test"})
-	c.clock.letPass(1)
+	c.clock.advance(1)
 	delivery := "/deliveries/" + text(told, "delivery_id")
 	if got := c.do(http.MethodGet, delivery, nil); text(got, "status") != "delivered" ||
 		!strings.Contains(fmt.Sprint(got), "noted") {
@@ -183,15 +183,15 @@ func (c *console) useWebhooks() {
 	}
 	c.do(http.MethodGet, "/deliveries?type=webhook.test", nil)
 	c.do(http.MethodPost, delivery+"/replay", nil)
-	c.clock.letPass(1)
+	c.clock.advance(1)
 	c.do(http.MethodPost, path+"/disable", nil)
 	_, err := c.operator.Deliveries.SendTest(c.t.Context(), org.Tenant{Mode: org.Test, OrgID: c.own}) // stored, not sent
 	expect.NoError(c.t, err)
-	c.clock.letPass(1)
+	c.clock.advance(1)
 	if on := c.do(http.MethodPost, path+"/enable", map[string]any{"replay_missed": true}); on["replayed"] != 1.0 {
 		c.t.Errorf("enabled: %v, want one replayed", on)
 	}
-	c.clock.letPass(1)
+	c.clock.advance(1)
 	c.do(http.MethodPost, path+"/replay", map[string]any{"since": time.Now().Add(-time.Hour)})
 	c.do(http.MethodPost, path+"/disable", nil)
 	c.do(http.MethodDelete, path, nil)
@@ -201,7 +201,7 @@ func (c *console) useConnections() {
 	c.t.Helper()
 	id := c.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	done := c.org.startExport(id)
-	c.clock.letPass(1)
+	c.clock.advance(1)
 	c.do(http.MethodGet, "/connections", nil)
 	c.do(http.MethodGet, "/connections?external_id=patient-7", nil)
 	c.do(http.MethodGet, "/connections/"+id, nil)
@@ -220,7 +220,7 @@ func (c *console) useConnections() {
 		text(got, "cause") != "disconnected" {
 		c.t.Errorf("the connection is %v", got)
 	}
-	c.clock.letPass(1)
+	c.clock.advance(1)
 	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
 	if got := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil); text(got, "stage") == "" {
 		c.t.Errorf("the erasure is %v", got)

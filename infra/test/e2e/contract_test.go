@@ -59,7 +59,7 @@ func TestMain(m *testing.M) {
 		_ = os.RemoveAll(beside)
 	}
 	switch unseen := unseen(); {
-	case isElsewhere():
+	case usesRunningStack():
 		tell(os.Stdout)
 	case code == 0 && len(unseen) > 0 && isWhole():
 		fmt.Fprintf(os.Stderr, "FAIL: described, but seen by no test:\n\t%s\n", strings.Join(unseen, "\n\t"))

@@ -31,7 +31,7 @@ const (
 // RECORDBRIDGE_CALLS=write updates the table instead.
 func TestCallTableMatchesJourneys(t *testing.T) {
 	t.Parallel()
-	isMany(t)
+	skipIfShort(t)
 	var counted []journey.Cost
 	for _, of := range []func(*meter) []performed{daysWork, weeksWork} {
 		synctest.Test(t, func(t *testing.T) {
@@ -106,7 +106,7 @@ func isNear[N int | float64](a, b N) bool { return 8*(max(a, b)-min(a, b)) <= ma
 func newMeter(t *testing.T) *meter {
 	t.Helper()
 	m := &meter{rows: map[journey.Cost]journey.Cost{}}
-	m.stack = newStack(t, options{amiss: func(next wire.Handler) wire.Handler {
+	m.stack = newStack(t, options{middleware: func(next wire.Handler) wire.Handler {
 		counting := m.middleware(next)
 		return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
 			if m.stack == nil { // still starting
@@ -116,7 +116,7 @@ func newMeter(t *testing.T) *meter {
 			counting(w, r, c)
 		}
 	}})
-	m.stack.meter, m.stack.inPlace = m, m.inPlace
+	m.stack.meter, m.stack.intercept = m, m.intercept
 	return m
 }
 
@@ -188,7 +188,7 @@ func daysWork(m *meter) []performed {
 	return []performed{
 		{"", nil, func() {
 			s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
-			s.clock.letPass(2)
+			s.clock.advance(2)
 		}},
 		{
 			"connect",
@@ -244,7 +244,7 @@ func weeksWork(m *meter) []performed {
 		{"", nil, func() {
 			id = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 			s.org.startExport(id)
-			s.clock.letPass(2)
+			s.clock.advance(2)
 		}},
 		{"", nil, m.tick},
 		{idleMinute, []string{"sweeper", "refreshscheduler", "catalogprobe"}, m.tick},

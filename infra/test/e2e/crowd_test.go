@@ -111,7 +111,7 @@ func watchCrowds(s *stack, l *ledger, crowds ...*crowd) {
 			}
 		}
 	}
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if !isTokenRequest(r) {
 			return l.serve(r)
 		}

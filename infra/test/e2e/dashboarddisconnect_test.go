@@ -46,10 +46,10 @@ func TestDashboardDisconnectSurvivesCrashAnywhere(t *testing.T) {
 				c := newConsole(s)
 				l := c.ehr.keepLedger()
 				id, link := c.connectAndExport(t)
-				c.giveUp(t, id)
+				c.disconnectWithRetry(t, id)
 				c.checkEnded(t, id, link)
-				c.clock.letPass(20) // a lost message is sent again after 15 minutes
-				c.clock.letPassSlowly(2)
+				c.clock.advance(20) // a lost message is sent again after 15 minutes
+				c.clock.advanceQuarters(2)
 				c.check.forgotten(t, id)
 				if len(l.revoked) != 1 {
 					t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
@@ -74,7 +74,7 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	t.Helper()
 	id = c.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	c.org.startExport(id)
-	c.clock.letPass(2)
+	c.clock.advance(2)
 	link = c.webhooks.exportEvent().DownloadLinks[0].URL
 	if got := c.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 		map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
@@ -83,8 +83,8 @@ func (c *console) connectAndExport(t *testing.T) (id, link string) {
 	return id, link
 }
 
-// giveUp disconnects as a person would, retrying a failed request.
-func (c *console) giveUp(t *testing.T, id string) {
+// disconnectWithRetry disconnects as a person would, retrying a failed request.
+func (c *console) disconnectWithRetry(t *testing.T, id string) {
 	t.Helper()
 	for range 60 {
 		got := c.request(c.owner, proofCase{

@@ -25,7 +25,7 @@ func TestConnectionIsFoundByExternalID(t *testing.T) {
 			t.Errorf("found %v", found)
 		}
 		c.patient.reconnect(well, crashPersona)
-		if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7&status=authorized", nil), "connections",
+		if got := entryWith(c.do(http.MethodGet, "/connections?external_id=patient-7&status=authorized", nil), "connections",
 			"org_connection_id", well); got == nil {
 			t.Error("it is not found after a reconnect")
 		}
@@ -45,9 +45,10 @@ func TestConnectionIsFoundByExternalID(t *testing.T) {
 func (c *console) eraseAndLoseSight(id string) {
 	c.t.Helper()
 	c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
-	c.clock.letPass(40)
+	c.clock.advance(40)
 	c.signInAgain()
-	if got := of(c.do(http.MethodGet, "/connections?external_id=patient-7", nil), "connections", "org_connection_id",
+	if got := entryWith(c.do(http.MethodGet, "/connections?external_id=patient-7", nil), "connections",
+		"org_connection_id",
 		id); got != nil {
 		c.t.Errorf("found %v after it was erased", got)
 	}

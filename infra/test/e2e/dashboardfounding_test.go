@@ -64,7 +64,7 @@ func TestUsageFileMatchesShownMonths(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		c.org.startExport(c.patient.connect(crashPersona, "approve").Get("org_connection_id"))
-		c.clock.letPass(5)
+		c.clock.advance(5)
 		<-time.After(6 * time.Minute)
 		shown := c.do(http.MethodGet, "/usage?from=1999-12&to=2000-01&format=csv", nil)
 		months, _ := shown["months"].([]any)

@@ -28,8 +28,9 @@ func (c *console) useInbox() (path string) {
 	c.verifyAddress("help@alder.example")
 	c.patient.askSupport("")
 	c.patient.askHealthSystem("")
-	system := of(c.do(http.MethodGet, "/inquiries", nil), "inquiries", "kind", "health_system")
-	one := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries?kind=support&status=open", nil), "inquiries", "name",
+	system := entryWith(c.do(http.MethodGet, "/inquiries", nil), "inquiries", "kind", "health_system")
+	one := "/inquiries/" + text(entryWith(
+		c.do(http.MethodGet, "/inquiries?kind=support&status=open", nil), "inquiries", "name",
 		"Juniper Vale"), "inquiry_id")
 	if got := c.do(http.MethodGet, one, nil); text(got, "email") != patientsAddress ||
 		!strings.Contains(text(got, "body"), "my cardiologist") || text(got, "health_system") != "Cedar Clinic" ||
@@ -41,7 +42,7 @@ func (c *console) useInbox() (path string) {
 		c.t.Errorf("the health system is %v", got)
 	}
 	got := c.do(http.MethodPost, one+"/answers", inboxAnswer())
-	answer := of(got, "answers", "delivery", "sent")
+	answer := entryWith(got, "answers", "delivery", "sent")
 	if text(got, "status") != "answered" || text(answer, "by") != account.Actor(c.owner.account) ||
 		text(answer, "text") != inboxAnswer()["text"] || text(answer, "at") == "" {
 		c.t.Errorf("answered it is %v", got)
@@ -69,7 +70,7 @@ func TestInboxAnswersPatient(t *testing.T) {
 		if all, _ := again["answers"].([]any); len(all) != 1 || len(mailsTo(c.stack, patientsAddress)) != 1 {
 			t.Errorf("repeated: %v, %d mails", again, len(mailsTo(c.stack, patientsAddress)))
 		}
-		if got := c.do(http.MethodGet, answered, nil); len(of(got, "answers", "delivery", "sent")) != 4 {
+		if got := c.do(http.MethodGet, answered, nil); len(entryWith(got, "answers", "delivery", "sent")) != 4 {
 			t.Errorf("shown: %v", got)
 		}
 		audited := text(c.at(http.MethodGet, "/dashboard/organisations/"+c.own+"/audit/export", nil), "ndjson")
@@ -85,7 +86,7 @@ func TestInboxAnswersPatient(t *testing.T) {
 				}
 			}
 		}
-		open := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries?status=open", nil), "inquiries", "kind",
+		open := "/inquiries/" + text(entryWith(c.do(http.MethodGet, "/inquiries?status=open", nil), "inquiries", "kind",
 			"health_system"), "inquiry_id")
 		reply := map[string]any{"text": "We have asked for it."}
 		if got := c.do(http.MethodPatch, open, map[string]any{"status": "answered"}); text(got, "website") == "" ||
@@ -114,13 +115,14 @@ func TestInboxReportsUndeliveredAnswer(t *testing.T) {
 		c := newConsole(newStack(t, options{plan: plan}))
 		c.verifyAddress("help@alder.example")
 		c.patient.askSupport("")
-		one := "/inquiries/" + text(of(c.do(http.MethodGet, "/inquiries", nil), "inquiries", "kind", "support"), "inquiry_id")
+		all := c.do(http.MethodGet, "/inquiries", nil)
+		one := "/inquiries/" + text(entryWith(all, "inquiries", "kind", "support"), "inquiry_id")
 		plan.Pause(false)
 		c.want(http.MethodPost, one+"/answers", inboxAnswer(), http.StatusServiceUnavailable, "svc_unavailable")
 		plan.Pause(true)
 		c.want(http.MethodPost, one+"/answers", inboxAnswer(), http.StatusServiceUnavailable, "svc_unavailable")
 		if got := c.do(http.MethodGet, one, nil); text(got, "status") != "open" ||
-			of(got, "answers", "delivery", "sending") == nil {
+			entryWith(got, "answers", "delivery", "sending") == nil {
 			t.Errorf("meanwhile it is %v", got)
 		}
 		<-time.After(time.Minute)

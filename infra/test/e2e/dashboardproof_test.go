@@ -107,7 +107,7 @@ func TestWebhookHeadersStayAtSameOrigin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		got := map[string]string{} // by the path's last element
-		c.inPlace = func(in *http.Request) *http.Response {
+		c.intercept = func(in *http.Request) *http.Response {
 			if !strings.HasPrefix(in.URL.Path, "/_local/inbox/hazel") {
 				return nil
 			}

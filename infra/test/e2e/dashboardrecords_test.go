@@ -13,8 +13,8 @@ import (
 	"recordbridge/shared/words/org"
 )
 
-// of returns the entry of a list with the given id.
-func of(list map[string]any, name, key, id string) map[string]any {
+// entryWith returns the entry of a list with the given id.
+func entryWith(list map[string]any, name, key, id string) map[string]any {
 	all, _ := list[name].([]any)
 	for _, one := range all {
 		if entry, _ := one.(map[string]any); text(entry, key) == id {
@@ -33,17 +33,17 @@ func TestDashboardShowsConnectionHistory(t *testing.T) {
 		well := c.ehr.connectTo(quirk{with: "tell-expiry:authorization_expires_in,refresh:2400h"}).Get("org_connection_id")
 		ended := c.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
 		c.patient.connect(crashPersona, "deny")
-		if got := of(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", well); text(got,
+		if got := entryWith(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", well); text(got,
 			"consent_expires_at") == "" || text(got, "cause") != "" {
 			t.Errorf("in the list it is %v", got)
 		}
 		if got := c.do(http.MethodGet, "/connections?status=rejected",
-			nil); text(of(got, "connections", "status", "rejected"), "cause") != "declined" {
+			nil); text(entryWith(got, "connections", "status", "rejected"), "cause") != "declined" {
 			t.Errorf("who declined is %v", got)
 		}
 		<-time.After(12 * 24 * time.Hour)
 		failed := c.org.startExport(ended)
-		c.clock.letPass(10)
+		c.clock.advance(10)
 		c.signInAgain()
 		shown := c.do(http.MethodGet, "/connections/"+well, nil)
 		if text(shown, "renewal", "renewed_at") == "" || text(shown, "renewal", "next_at") == "" ||
@@ -60,7 +60,7 @@ func TestDashboardShowsConnectionHistory(t *testing.T) {
 			text(shown, "suggested_action") != "Ask the patient to reconnect." {
 			t.Errorf("what has ended is %v", shown)
 		}
-		if got := of(shown, "exports", "task_id", failed); text(got, "failure_reason") != "token_refresh_failure" {
+		if got := entryWith(shown, "exports", "task_id", failed); text(got, "failure_reason") != "token_refresh_failure" {
 			t.Errorf("its exports are %v", shown["exports"])
 		}
 		if got := c.do(http.MethodGet, "/exports/"+failed, nil); text(got, "failure_reason") != "token_refresh_failure" ||
@@ -75,7 +75,7 @@ func TestDashboardShowsConnectionHistory(t *testing.T) {
 func (c *console) eraseAndProve(t *testing.T, id string) {
 	t.Helper()
 	begun := c.do(http.MethodPost, "/connections/"+id+"/erase", nil)
-	c.clock.letPass(40)
+	c.clock.advance(40)
 	c.signInAgain() // a second request needs an equally fresh proof
 	proof := c.do(http.MethodGet, "/connections/"+id+"/erasure", nil)
 	counts, _ := proof["counts"].(map[string]any)
@@ -98,20 +98,21 @@ func TestDashboardShowsMissingData(t *testing.T) {
 		id := c.ehr.connectTo(
 			quirk{with: "deny:Condition,deny-500:Encounter,require-category,foreign-ref,other-patient"}).Get("org_connection_id")
 		task := c.org.startExport(id)
-		c.clock.letPass(5)
-		listed := of(c.do(http.MethodGet, "/exports?status=success", nil), "exports", "task_id", task)
+		c.clock.advance(5)
+		listed := entryWith(c.do(http.MethodGet, "/exports?status=success", nil), "exports", "task_id", task)
 		shown := c.do(http.MethodGet, "/exports/"+task, nil)
 		if listed["complete"] != false || !cmp.Equal(listed["missing"], shown["missing"]) ||
 			text(shown, "missing", "Condition") != "refused" {
 			t.Errorf("missing in the list: %v, of the export: %v", listed["missing"], shown["missing"])
 		}
-		if got := of(shown, "outcome", "type", "Condition"); got["http_status"] != 403.0 || text(got, "result") != "denied" {
+		got := entryWith(shown, "outcome", "type", "Condition")
+		if got["http_status"] != 403.0 || text(got, "result") != "denied" {
 			t.Errorf("what was refused is %v", got)
 		}
-		if got := of(shown, "outcome", "type", "Observation"); text(got, "only_by") != "category" {
+		if got := entryWith(shown, "outcome", "type", "Observation"); text(got, "only_by") != "category" {
 			t.Errorf("what was asked for by category is %v", got)
 		}
-		if got := of(shown, "outcome", "type", "Practitioner"); got["missing"] == nil ||
+		if got := entryWith(shown, "outcome", "type", "Practitioner"); got["missing"] == nil ||
 			text(got, "reason") != "other_server" {
 			t.Errorf("what is elsewhere is %v", got)
 		}
@@ -143,7 +144,7 @@ func (c *console) pages(path, name, key string) []string {
 // TestDashboardListsPaginateWithoutGaps proves that each item of a long list appears exactly once across its pages.
 func TestDashboardListsPaginateWithoutGaps(t *testing.T) {
 	t.Parallel()
-	isMany(t)
+	skipIfShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := newConsole(newStack(t, options{}))
 		const crowd = 52 // a page holds 50

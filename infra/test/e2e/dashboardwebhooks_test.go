@@ -21,7 +21,7 @@ type receiver struct {
 
 // at makes the receiver respond to requests for path.
 func (r *receiver) at(s *stack, path string) {
-	s.inPlace = func(in *http.Request) *http.Response {
+	s.intercept = func(in *http.Request) *http.Response {
 		if !strings.HasSuffix(in.URL.Path, path) {
 			return nil
 		}
@@ -107,14 +107,14 @@ func TestDashboardDiagnosesAndRepairsBrokenReceiver(t *testing.T) {
 			t.Errorf("enabled: %v", on)
 		}
 		c.want(http.MethodPost, hook+"/enable", map[string]any{}, http.StatusConflict, "svc_conflict")
-		c.clock.letPass(2)
+		c.clock.advance(2)
 		if got := c.do(http.MethodGet, delivery, nil); text(got, "status") != "delivered" {
 			t.Errorf("after that the delivery is %v", got)
 		}
 		before := r.requests()
 		again := c.do(http.MethodPost, hook+"/replay",
 			map[string]any{"from": time.Now().Add(-time.Hour), "to": time.Now().Add(time.Second)})
-		c.clock.letPass(2)
+		c.clock.advance(2)
 		if got := r.requests() - before; again["replayed"] != 11.0 || got != 11 {
 			t.Errorf("replayed %v, %d requests arrived, want 11", again, got)
 		}

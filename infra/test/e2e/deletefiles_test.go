@@ -18,7 +18,7 @@ func (o organisation) deleteFiles(taskID string) answer {
 func runDeleteFiles(s *stack) {
 	s.t.Helper()
 	taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	s.org.checkDownload(crashPersona)
 	for range 2 { // a repetition changes nothing
 		if got := s.org.deleteFiles(taskID); got.status != http.StatusOK ||
@@ -40,7 +40,7 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 		if got := s.org.deleteFiles(taskID); got.status != http.StatusBadRequest || got.Error != "svc_invalid_request" {
 			t.Errorf("while the export was running: %d %s", got.status, got.raw)
 		}
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		s.org.checkDownload(crashPersona)
 		link := s.webhooks.exportEvent().DownloadLinks[0].URL
 		byKey := "/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl"
@@ -63,14 +63,14 @@ func TestDeletedFilesAreInaccessible(t *testing.T) {
 		if next == taskID {
 			t.Fatal("a request for an export got the one whose files are gone")
 		}
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
 			t.Errorf("%d exports have succeeded, want 2", got)
 		}
 		if left := s.state.objects(); len(left) != 1 || !strings.Contains(left[0], next) {
 			t.Errorf("the bucket holds %v, want the new file", left)
 		}
-		s.clock.letPass(25)
+		s.clock.advance(25)
 		checkForgottenFiles(t, s, taskID)
 	})
 }
@@ -82,7 +82,7 @@ func TestPresignedURLEndsWithItsFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		address := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+taskID+"/download/"+taskID+".jsonl",
 			nil).header.Get("Location")
 		if got, _ := s.patient.browser().open(address, "", ""); got == nil || got.status != http.StatusOK {
@@ -125,7 +125,7 @@ func TestFileDeletionSurvivesCrashAnywhere(t *testing.T) {
 	sweepCrashes(t, function, func(t *testing.T, s *stack) {
 		t.Helper()
 		taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		link := s.webhooks.exportEvent().DownloadLinks[0].URL
 		path := "/bridge/fhir/ehi-export/" + taskID + "/download/" + taskID + ".jsonl"
 		got := s.org.deleteFiles(taskID)
@@ -140,7 +140,7 @@ func TestFileDeletionSurvivesCrashAnywhere(t *testing.T) {
 			}
 		}
 		checkGone(t, s.outside, link, path)
-		s.clock.letPass(25)
+		s.clock.advance(25)
 		if left := s.state.objects(); len(left) != 0 {
 			t.Errorf("the bucket still holds %v", left)
 		}

@@ -78,7 +78,7 @@ func leave(s *stack) []string {
 	expect.NoError(s.t, err)
 	_, err = s.operator.Deliveries.Simulate(ctx, s.owner(), hooks[0].ID, webhook.TestEvent)
 	expect.NoError(s.t, err)
-	s.clock.letPass(10)
+	s.clock.advance(10)
 	<-time.After(26 * time.Hour)
 	s.countUsage()
 	owner := s.staff.newOwner()
@@ -93,7 +93,7 @@ func leave(s *stack) []string {
 	second := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
 	s.crash("ExportWorkerFunction", 12) // so that this export is still running
 	s.org.startExport(second)
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	if got := s.org.request(http.MethodGet, "/bridge/org_connection/"+second, nil); got.status != http.StatusOK {
 		s.t.Errorf("within the waiting time the API answers %d", got.status)
 	}
@@ -104,9 +104,9 @@ func leave(s *stack) []string {
 func runDeletion(s *stack) {
 	s.t.Helper()
 	gone := leave(s)
-	s.clock.letPass(15)
+	s.clock.advance(15)
 	<-time.After(2 * time.Hour)
-	s.clock.letPass(20)
+	s.clock.advance(20)
 	checkDeleted(s, s.owner().OrgID, gone)
 }
 
@@ -192,13 +192,13 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 		swap(s)
 		kept := s.patient.connect("willow-ash", "approve").Get("org_connection_id")
 		s.org.startExport(kept)
-		s.clock.letPass(5)
+		s.clock.advance(5)
 		other := s.owner().OrgID
 		swap(s)
 		own := s.owner()
 		gone := leave(s)
 		before, files := keysOf(s, other), len(s.state.objects())
-		s.clock.letPass(15)
+		s.clock.advance(15)
 		got := s.org.request(http.MethodGet, "/bridge/org_connection/"+gone[0], nil)
 		if got.status != http.StatusUnauthorized {
 			t.Errorf("once it has begun the API answers %d", got.status)
@@ -211,7 +211,7 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 			t.Errorf("resuming it: %v", err)
 		}
 		<-time.After(2 * time.Hour)
-		s.clock.letPass(20)
+		s.clock.advance(20)
 		// The running export has failed and the grants are revoked, but no notification is sent.
 		failed, revoked := s.webhooks.events("patient.ehi_export_failed"), s.webhooks.events("patient.authorization_revoked")
 		if told := len(failed) + len(revoked); told != 0 {
@@ -242,14 +242,14 @@ func TestDeletedOrganisationLeavesDocumentedRowsOnly(t *testing.T) {
 // call the eraser crashes after.
 func TestOrganisationDeletionSurvivesCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	isMany(t)
+	skipIfShort(t)
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
 		t.Helper()
 		own := s.owner()
 		gone := leave(s)
-		s.clock.letPass(25)
+		s.clock.advance(25)
 		<-time.After(2 * time.Hour)
-		s.clock.letPass(30)
+		s.clock.advance(30)
 		checkDeleted(s, own.OrgID, gone)
 		checkWhatStays(t, s, append(gone, own.OrgID)...)
 	})
@@ -282,13 +282,13 @@ func TestOperatorDeletesOrganisationLikeOwner(t *testing.T) {
 			t.Errorf("told %+v", told)
 		}
 		<-time.After(7*24*time.Hour - time.Minute)
-		s.clock.letPass(0)
+		s.clock.advance(0)
 		if got, err := s.operator.Organisations.Show(t.Context(), of); err != nil || got.Status != org.Active {
 			t.Errorf("before its time it is %s: %v", got.Status, err)
 		}
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		<-time.After(2 * time.Hour)
-		s.clock.letPass(5)
+		s.clock.advance(5)
 		checkDeleted(s, made.ID, nil)
 		checkWhatStays(t, s, made.ID)
 	})

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"recordbridge/infra/cleanup"
 	"recordbridge/infra/ctl/target"
 	"recordbridge/infra/ctl/wiring"
-	"recordbridge/infra/guest"
 	"recordbridge/infra/local/inbox"
 	"recordbridge/infra/local/runfile"
 	"recordbridge/infra/local/seed"
@@ -38,8 +38,8 @@ const (
 	moments = 600
 )
 
-// place is the running stack that the journeys run on, opened once for all tests.
-type place struct {
+// runningStack is the running stack that the journeys run on, opened once for all tests.
+type runningStack struct {
 	stack    target.Stack
 	operator *wiring.Operator
 	baseURL  string
@@ -52,14 +52,14 @@ type place struct {
 	made int      // number of organisations
 }
 
-var elsewhere = sync.OnceValues(func() (*place, error) {
+var elsewhere = sync.OnceValues(func() (*runningStack, error) {
 	ctx := context.Background()
-	var p place
+	var p runningStack
 	var err error
 	if name := os.Getenv("RECORDBRIDGE_STACK"); name != "" {
 		p.stack, err = target.Named(ctx, name)
 	} else {
-		p.stack, err = target.Filed(ctx, os.Getenv("RECORDBRIDGE_RUN_FILE"))
+		p.stack, err = target.FromFile(ctx, os.Getenv("RECORDBRIDGE_RUN_FILE"))
 	}
 	if err != nil {
 		return nil, err
@@ -76,20 +76,20 @@ var elsewhere = sync.OnceValues(func() (*place, error) {
 	if p.operator, err = p.stack.Open(ctx, "e2e"); err != nil {
 		return nil, err
 	}
-	if p.endpoint, err = guest.Sandbox(ctx, p.operator, p.baseURL); err == nil && p.endpoint == "" {
+	if p.endpoint, err = cleanup.Sandbox(ctx, p.operator, p.baseURL); err == nil && p.endpoint == "" {
 		err = fmt.Errorf("%s has no endpoint for the sandbox at %s/sandbox/fhir: deploy it with EnableSandbox and make one "+
 			"with ctl endpoint create", p.stack.Name, p.baseURL)
 	}
 	return &p, err
 })
 
-// isElsewhere reports whether the journeys run on a running stack.
-func isElsewhere() bool {
+// usesRunningStack reports whether the journeys run on a running stack.
+func usesRunningStack() bool {
 	return os.Getenv("RECORDBRIDGE_STACK") != "" || os.Getenv("RECORDBRIDGE_RUN_FILE") != ""
 }
 
-// newGuest creates organisations for one journey and removes them when the test ends.
-func newGuest(t *testing.T) *outside {
+// newTenantOnRunningStack creates organisations for one journey and removes them when the test ends.
+func newTenantOnRunningStack(t *testing.T) *outside {
 	t.Helper()
 	p, err := elsewhere()
 	expect.NoError(t, err)
@@ -115,7 +115,7 @@ func newGuest(t *testing.T) *outside {
 }
 
 // clear removes the organisations that a journey created.
-func (p *place) clear(t *testing.T, made []runfile.Organisation) {
+func (p *runningStack) clear(t *testing.T, made []runfile.Organisation) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	for len(made) > 0 {
@@ -123,7 +123,7 @@ func (p *place) clear(t *testing.T, made []runfile.Organisation) {
 		if end < 0 {
 			end = len(made)
 		}
-		left, err := guest.Clear(ctx, p.operator, p.client, p.baseURL, made[:end])
+		left, err := cleanup.Clear(ctx, p.operator, p.client, p.baseURL, made[:end])
 		if err != nil {
 			t.Errorf("organisation %s is not taken away whole: %v", made[0].ID, err)
 		}
@@ -137,7 +137,7 @@ func (p *place) clear(t *testing.T, made []runfile.Organisation) {
 }
 
 // ask sends a request, and checks responses of our API against its description.
-func (p *place) ask(t *testing.T, r *http.Request) (*http.Response, error) {
+func (p *runningStack) ask(t *testing.T, r *http.Request) (*http.Response, error) {
 	t.Helper()
 	response, err := p.client.Do(r)
 	if err != nil {
@@ -155,7 +155,7 @@ func (p *place) ask(t *testing.T, r *http.Request) (*http.Response, error) {
 }
 
 // received reads an inbox's deliveries in the format that `make run` serves.
-func (p *place) received(t *testing.T, address string) []inbox.Delivery {
+func (p *runningStack) received(t *testing.T, address string) []inbox.Delivery {
 	t.Helper()
 	if address == "" {
 		t.Skip("nothing receives webhooks: INBOX_URL")

@@ -33,7 +33,7 @@ func TestEndpointTestPredictsSignIn(t *testing.T) {
 		p, err := wiring.NewProbe(s.cloud.Config("operator"), s.template.Outputs,
 			wiring.Options{Now: time.Now, NewID: ids.Random, Random: rand.Reader, Actor: "test", HTTP: s}, s.operator)
 		expect.NoError(t, err)
-		for _, q := range few(quirks()) {
+		for _, q := range sampleIfShort(quirks()) {
 			connect := s.ehr.connectURLOf(q)
 			failed := failedChecks(s, p, connect)
 			_, last := s.patient.browser().open(connect, crashPersona, "approve")

@@ -27,7 +27,7 @@ func erased(s *stack) (id string, exports []string) {
 	if got := s.patient.form("/support/request", asked); got.status != http.StatusOK {
 		s.t.Fatalf("asking for help answered %d %s", got.status, got.raw)
 	}
-	s.clock.letPass(10)
+	s.clock.advance(10)
 	<-time.After(25 * time.Hour)
 	s.crash("ExportWorkerFunction", 12) // so that the next export is running and holds a slot of the share
 	exports = append(exports, s.org.startExport(id))
@@ -48,7 +48,7 @@ func (s staff) requestErasure(id string) {
 func runErase(s *stack) {
 	s.t.Helper()
 	id, _ := erased(s)
-	s.clock.letPass(40)
+	s.clock.advance(40)
 	s.check.erased(id)
 }
 
@@ -121,9 +121,9 @@ func TestErasureLeavesNoData(t *testing.T) {
 		s := newStack(t, options{})
 		other := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
 		kept := s.org.startExport(other)
-		s.clock.letPass(5)
+		s.clock.advance(5)
 		id, exports := erased(s)
-		s.clock.letPass(40)
+		s.clock.advance(40)
 		e := s.check.erased(id)
 		want := erase.Counts{
 			Connections: 1, Tokens: 1, Exports: 2, Files: e.Counts.Files, Events: 4, Deliveries: 4,
@@ -159,7 +159,7 @@ func TestErasureSurvivesCrashAnywhere(t *testing.T) {
 	sweepCrashes(t, "EraserFunction", func(t *testing.T, s *stack) {
 		t.Helper()
 		id, exports := erased(s)
-		s.clock.letPass(60)
+		s.clock.advance(60)
 		s.check.erased(id)
 		<-time.After(3 * time.Hour)
 		s.check.nothingIsLeft(t, append(exports, id)...)

@@ -137,7 +137,7 @@ func runFacility(s *stack) {
 	s.t.Helper()
 	id, _ := s.ehr.connectFacility(facilityRecord(), nil)
 	s.org.startExport(id)
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	checkFacilityRecord(s)
 	if got := s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
 		s.t.Errorf("giving it up answered %d %s", got.status, got.raw)
@@ -148,7 +148,7 @@ func runFacility(s *stack) {
 	id, _ = s.ehr.connectFacility(facilityRecord()[:1], nil)
 	c := newConsole(s)
 	for at, shown := range map[string]map[string]any{
-		"in the list": of(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", id),
+		"in the list": entryWith(c.do(http.MethodGet, "/connections", nil), "connections", "org_connection_id", id),
 		"alone":       c.do(http.MethodGet, "/connections/"+id, nil),
 	} {
 		if text(shown, "tefca_directory_id") != "urn:oid:2.999.1.7" || text(shown, "platform_type") != "tefca" ||
@@ -162,14 +162,14 @@ func runFacility(s *stack) {
 	}
 	id, _ = s.ehr.connectFacility(facilityRecord()[:1], nil)
 	s.staff.requestErasure(id)
-	s.clock.letPass(40)
+	s.clock.advance(40)
 	s.check.erased(id)
 	if left := s.ehr.cached(); len(left) != 0 {
 		s.t.Errorf("cached are still %v", left)
 	}
 	_, ends := s.ehr.connectFacility(facilityRecord()[:1], nil)
 	<-time.After(time.Until(ends))
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	if left := s.ehr.cached(); len(left) != 0 {
 		s.t.Errorf("cached are still %v", left)
 	}
@@ -183,7 +183,7 @@ func TestFacilityRecordIsExportedUntilExpiry(t *testing.T) {
 		s := newStack(t, options{})
 		s.org.subscribe(webhook.AuthorizationEnding)
 		id, ends := s.ehr.connectFacility(facilityRecord(), map[string]int{"unavailable": 1})
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		s.check.warned(id, ends)
 		shown := s.org.request(http.MethodGet, "/bridge/org_connection/"+id, nil)
 		if got := string(shown.Data); strings.Contains(got, "catalog_") ||
@@ -192,14 +192,14 @@ func TestFacilityRecordIsExportedUntilExpiry(t *testing.T) {
 		}
 		<-time.After(time.Until(ends) - 5*time.Minute)
 		s.org.startExport(id)
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		checkFacilityRecord(s)
 		if told := s.webhooks.events("patient.ehi_export_success")[0].Body; !strings.Contains(told,
 			`"complete":false,"missing":{"DocumentReference":"unavailable"}`) {
 			t.Errorf("told %s", told)
 		}
 		<-time.After(time.Until(ends))
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		s.check.revoked(id, "access_expired")
 		if left := s.ehr.cached(); len(left) != 0 {
 			t.Errorf("cached are still %v", left)
@@ -227,7 +227,7 @@ func TestExportRevokesExpiredFacilityConnection(t *testing.T) {
 		s.forgetEnd(id)
 		<-time.After(time.Until(ends))
 		taskID := s.org.startExport(id)
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		if got := s.state.task(taskID).text("failure_reason"); got != "token_refresh_failure" {
 			t.Errorf("the export failed because of %q", got)
 		}
@@ -243,7 +243,7 @@ func TestFacilityExportUsesFixtureOrFails(t *testing.T) {
 		s := newStack(t, options{})
 		id, _ := s.ehr.connectFacility(nil, nil)
 		first := s.org.startExport(id)
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		if got := s.org.request(http.MethodGet, "/bridge/fhir/ehi-export/"+first+"?include=result",
 			nil); !strings.Contains(string(got.Data), `"failure_reason":"tefca_no_documents_found"`) {
 			t.Errorf("without documents: %s", got.raw)
@@ -262,7 +262,7 @@ func TestFacilityExportUsesFixtureOrFails(t *testing.T) {
 			if err := json.Unmarshal(got.Data, &task); err != nil || got.status != http.StatusOK {
 				t.Fatalf("%s: %d %s", fixture, got.status, got.raw)
 			}
-			s.clock.letPass(1)
+			s.clock.advance(1)
 			return task.ID
 		}
 		alder, birch, again := ask("alder.xml"), ask("birch.xml"), ask("birch.xml")
@@ -334,7 +334,7 @@ func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 			t.Helper()
 			id, ends := s.ehr.connectFacility(facilityRecord()[:1], nil)
 			<-time.After(time.Until(ends))
-			s.clock.letPass(30)
+			s.clock.advance(30)
 			if s.check.revoked(id, "access_expired"); len(s.ehr.cached()) != 0 {
 				t.Errorf("cached are still %v", s.ehr.cached())
 			}
@@ -346,7 +346,7 @@ func TestFacilityDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 			t.Helper()
 			id, _ := s.ehr.connectFacility(facilityRecord(), nil)
 			s.staff.requestErasure(id)
-			s.clock.letPass(60)
+			s.clock.advance(60)
 			if e := s.check.erased(id); e.Stage != erase.Done || len(s.ehr.cached()) != 0 {
 				t.Errorf("%+v, cached are still %v", e, s.ehr.cached())
 			}

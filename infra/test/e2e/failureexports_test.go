@@ -10,13 +10,13 @@ import (
 func exported(with string, isLate bool) stage { return exportedWithin(3, with, isLate) }
 
 func exportedWithin(minutes int, with string, isLate bool) stage {
-	return func(s *stack, _ *amiss) {
+	return func(s *stack, _ *awsFailure) {
 		id := s.ehr.connectTo(quirk{with: with}).Get("org_connection_id")
 		if isLate {
 			<-time.After(2 * time.Hour)
 		}
 		s.org.startExport(id)
-		s.clock.letPass(minutes)
+		s.clock.advance(minutes)
 	}
 }
 
@@ -27,32 +27,32 @@ func failedExports() map[string]stage {
 		"export: Patient refused":           exported("deny:Patient", false),
 		"export: Patient without a sign-in": exported("deny-401-html:Patient", false),
 		"export: Patient cannot be read":    exported("patient-broken", false),
-		"export: facility without documents": func(s *stack, _ *amiss) {
+		"export: facility without documents": func(s *stack, _ *awsFailure) {
 			id, _ := s.ehr.connectFacility(nil, nil)
 			s.org.startExport(id)
-			s.clock.letPass(1)
+			s.clock.advance(1)
 		},
-		"export: all documents lost": func(s *stack, _ *amiss) {
+		"export: all documents lost": func(s *stack, _ *awsFailure) {
 			id, _ := s.ehr.connectFacility(nil, map[string]int{"unavailable": 1})
 			s.org.startExport(id)
-			s.clock.letPass(1)
+			s.clock.advance(1)
 		},
 		"export: types missing":       exported("deny:Observation", false),
 		"export: put off":             exported("refresh-fails:500", true),
 		"export: token endpoint down": exportedWithin(6, "refresh-fails:500", true),
 		"export: client has ended":    exported("refresh-fails:unauthorized_client", true),
-		"export: wrong client secret": func(s *stack, _ *amiss) {
+		"export: wrong client secret": func(s *stack, _ *awsFailure) {
 			id := s.ehr.connectionOfWrongClient()
 			<-time.After(2 * time.Hour)
 			s.org.startExport(id)
-			s.clock.letPass(3)
+			s.clock.advance(3)
 		},
-		"export: token endpoint has moved": func(s *stack, _ *amiss) {
+		"export: token endpoint has moved": func(s *stack, _ *awsFailure) {
 			id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 			tokenEndpointElsewhere(s)
 			<-time.After(2 * time.Hour)
 			s.org.startExport(id)
-			s.clock.letPass(3)
+			s.clock.advance(3)
 		},
 		"export: searches put off":          unsearchable(2),
 		"export: left alone":                exported("leave-alone:1h", false),
@@ -64,9 +64,9 @@ func failedExports() map[string]stage {
 // unsearchable returns a stage that exports from a server that returns only the Patient. The stage lasts the given
 // number of minutes.
 func unsearchable(minutes int) stage {
-	return func(s *stack, _ *amiss) {
+	return func(s *stack, _ *awsFailure) {
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
-		s.inPlace = func(r *http.Request) *http.Response {
+		s.intercept = func(r *http.Request) *http.Response {
 			if !isFHIR(r) || strings.Contains(r.URL.Path, "/Patient/") || strings.HasSuffix(r.URL.Path, "/metadata") {
 				return nil
 			}
@@ -76,6 +76,6 @@ func unsearchable(minutes int) stage {
 			}
 		}
 		s.org.startExport(id)
-		s.clock.letPass(minutes)
+		s.clock.advance(minutes)
 	}
 }

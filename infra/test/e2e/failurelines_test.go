@@ -55,13 +55,13 @@ func (s *stack) lines() []string {
 	return slices.Collect(strings.Lines(s.logs.String()))
 }
 
-// amiss refuses calls to one operation of AWS if code is set.
-type amiss struct {
+// awsFailure refuses calls to one operation of AWS if code is set.
+type awsFailure struct {
 	service, operation string
 	code               string // empty: no call is refused
 }
 
-func (a *amiss) middleware(next wire.Handler) wire.Handler {
+func (a *awsFailure) middleware(next wire.Handler) wire.Handler {
 	return func(w http.ResponseWriter, r *http.Request, c wire.Call) {
 		if a.code == "" || c.Service != a.service || c.Operation != a.operation {
 			next(w, r, c)
@@ -111,13 +111,13 @@ func TestFailuresLogDocumentedLines(t *testing.T) {
 	if !testing.Short() {
 		t.Cleanup(func() { seen.checkQueries(t) })
 	}
-	for _, name := range few(names) {
+	for _, name := range sampleIfShort(names) {
 		perform := staged[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				refusing, w := &amiss{}, newWiretap()
-				s := newStack(t, options{log: w.logger, amiss: refusing.middleware, tap: w})
+				refusing, w := &awsFailure{}, newWiretap()
+				s := newStack(t, options{log: w.logger, middleware: refusing.middleware, tap: w})
 				perform(s, refusing)
 				lines := s.lines()
 				seen.note(t, lines)

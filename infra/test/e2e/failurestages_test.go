@@ -22,7 +22,7 @@ import (
 )
 
 // stage causes a failure.
-type stage func(s *stack, aws *amiss)
+type stage func(s *stack, aws *awsFailure)
 
 // stagedFailures returns the stages of all failures in docs/operate/failures.md, by their names there.
 func stagedFailures() map[string]stage {
@@ -38,7 +38,7 @@ func stagedFailures() map[string]stage {
 
 // answering makes part of the portal return the given response.
 func (s ehr) answering(status int, media, body string, parts ...string) {
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		for _, part := range parts {
 			if strings.Contains(r.URL.Path, part) {
 				return &http.Response{
@@ -69,20 +69,20 @@ const (
 
 func failedDiscoveries() map[string]stage {
 	answering := func(status int, media, body string) stage {
-		return func(s *stack, _ *amiss) {
+		return func(s *stack, _ *awsFailure) {
 			s.ehr.answering(status, media, body, wellKnown, statements)
 			s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 		}
 	}
 	unreached := func(class safehttp.Class) stage {
-		return func(s *stack, _ *amiss) {
+		return func(s *stack, _ *awsFailure) {
 			unreachable(s, class, wellKnown)
 			s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 		}
 	}
 	return map[string]stage{
-		"discovery: not there": func(s *stack, _ *amiss) {
-			s.inPlace = func(r *http.Request) *http.Response {
+		"discovery: not there": func(s *stack, _ *awsFailure) {
+			s.intercept = func(r *http.Request) *http.Response {
 				answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 				switch {
 				case strings.Contains(r.URL.Path, statements): // advertises no sign-in, as a server without one
@@ -106,7 +106,7 @@ func failedDiscoveries() map[string]stage {
 
 // signIn returns a stage that sends a patient to a portal.
 func signIn(with, decision string) stage {
-	return func(s *stack, _ *amiss) {
+	return func(s *stack, _ *awsFailure) {
 		s.patient.browser().open(s.ehr.connectURLOf(quirk{with: with}), crashPersona, decision)
 	}
 }
@@ -118,7 +118,7 @@ func failedSignIns() map[string]stage {
 		"sign-in: declined":         signIn("label:declined", "deny"),
 		"sign-in: forged identity":  signIn("id-token:bad-signature", "approve"),
 		"sign-in: no patient named": signIn("patient-unnamed", "approve"),
-		"sign-in: wrong client secret": func(s *stack, _ *amiss) {
+		"sign-in: wrong client secret": func(s *stack, _ *awsFailure) {
 			authID := secretClient(s, "wrong")
 			s.patient.browser().open(
 				s.ehr.connectURLOf(quirk{with: "client-auth:client_secret_basic,client-secret:right", authID: authID}),
@@ -140,18 +140,18 @@ func secretClient(s *stack, password string) (authID string) {
 
 func failedReturns() map[string]stage {
 	return map[string]stage{
-		"return: state not known": func(s *stack, _ *amiss) {
+		"return: state not known": func(s *stack, _ *awsFailure) {
 			unknown, err := url.Parse(baseURL + "/bridge/callback/" + ids.Random() + "?state=unknown&code=unknown")
 			expect.NoError(s.t, err)
 			s.patient.browser().get(unknown)
 		},
-		"return: too late": func(s *stack, _ *amiss) {
+		"return: too late": func(s *stack, _ *awsFailure) {
 			b := s.patient.browser()
 			back := returning(s, b)
 			<-time.After(31 * time.Minute)
 			b.get(back)
 		},
-		"return: other browser": func(s *stack, _ *amiss) { s.patient.browser().get(returning(s, s.patient.browser())) },
+		"return: other browser": func(s *stack, _ *awsFailure) { s.patient.browser().get(returning(s, s.patient.browser())) },
 	}
 }
 
@@ -170,13 +170,13 @@ func returning(s *stack, b *browser) *url.URL {
 
 // refreshed returns a stage that connects and waits for the weekly refresh. before prepares the failure.
 func refreshed(with string, before func(s *stack)) stage {
-	return func(s *stack, _ *amiss) {
+	return func(s *stack, _ *awsFailure) {
 		s.ehr.connectTo(quirk{with: with})
 		if before != nil {
 			before(s)
 		}
 		<-time.After(12 * 24 * time.Hour)
-		s.clock.letPass(3)
+		s.clock.advance(3)
 	}
 }
 
@@ -195,7 +195,7 @@ func (s ehr) connectionOfWrongClient() (id string) {
 
 // tokenEndpointElsewhere makes the portal advertise a token endpoint with a different origin.
 func tokenEndpointElsewhere(s *stack) {
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		answer := &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Body: http.NoBody, Request: r}
 		switch {
 		case strings.Contains(r.URL.Path, ".well-known"):
@@ -218,38 +218,38 @@ func failedRefreshes() map[string]stage {
 		}),
 		"refresh: no answer in time": refreshed("label:slow",
 			func(s *stack) { unreachable(s, safehttp.Timeout, "/oauth/token") }),
-		"refresh: wrong client secret": func(s *stack, _ *amiss) {
+		"refresh: wrong client secret": func(s *stack, _ *awsFailure) {
 			s.ehr.connectionOfWrongClient()
 			<-time.After(12 * 24 * time.Hour)
-			s.clock.letPass(3)
+			s.clock.advance(3)
 		},
 		"refresh: client has ended":         refreshed("refresh-fails:unauthorized_client", nil),
 		"refresh: token endpoint has moved": refreshed("label:moved", tokenEndpointElsewhere),
-		"revocation: server down": func(s *stack, _ *amiss) {
+		"revocation: server down": func(s *stack, _ *awsFailure) {
 			id := s.ehr.connectTo(quirk{with: "revoke-fails:500"}).Get("org_connection_id")
 			s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil)
-			s.clock.letPass(3)
+			s.clock.advance(3)
 		},
 	}
 }
 
 // posted returns a stage in which a webhook's receiver responds to that many events with the given status.
 func posted(status, events int) stage {
-	return func(s *stack, _ *amiss) {
+	return func(s *stack, _ *awsFailure) {
 		s.ehr.answering(status, "text/plain", "", "/_local/inbox")
 		for range events {
 			s.patient.connect(crashPersona, "approve")
-			s.clock.letPass(1)
+			s.clock.advance(1)
 		}
 	}
 }
 
 // unposted returns a stage in which a webhook's receiver does not respond.
 func unposted(class safehttp.Class) stage {
-	return func(s *stack, _ *amiss) {
+	return func(s *stack, _ *awsFailure) {
 		unreachable(s, class, "/_local/inbox")
 		s.patient.connect(crashPersona, "approve")
-		s.clock.letPass(1)
+		s.clock.advance(1)
 	}
 }
 
@@ -281,44 +281,44 @@ func damaged(s *stack, table, pk, sk, attribute string, value types.AttributeVal
 
 // throttled returns a stage in which DynamoDB refuses updates once an export is due.
 func throttled(when func(s *stack)) stage {
-	return func(s *stack, aws *amiss) {
+	return func(s *stack, aws *awsFailure) {
 		s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 		if when != nil {
 			when(s)
 		}
-		*aws = amiss{"dynamodb", "UpdateItem", "com.amazonaws.dynamodb.v20120810#ThrottlingException"}
-		s.clock.letPass(2)
+		*aws = awsFailure{"dynamodb", "UpdateItem", "com.amazonaws.dynamodb.v20120810#ThrottlingException"}
+		s.clock.advance(2)
 	}
 }
 
 func ownFailures() map[string]stage {
 	return map[string]stage{
-		"row: damaged task": func(s *stack, _ *amiss) {
+		"row: damaged task": func(s *stack, _ *awsFailure) {
 			taskID := s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 			damaged(s, "test-WorkTable", s.tenant()+"#TASK#"+taskID, "META", "options",
 				&types.AttributeValueMemberS{Value: `{"since":`})
-			s.clock.letPass(1)
+			s.clock.advance(1)
 		},
-		"row: damaged cached record": func(s *stack, _ *amiss) {
+		"row: damaged cached record": func(s *stack, _ *awsFailure) {
 			id, _ := s.ehr.connectFacility(facilityRecord()[:1], nil)
 			for _, key := range s.ehr.cached() {
 				expect.NoError(s.t, s.ehr.documents().Put(s.t.Context(), key, "", []byte("nothing that opens")))
 			}
 			s.org.startExport(id)
-			s.clock.letPass(0)
+			s.clock.advance(0)
 		},
-		"row: damaged tokens": func(s *stack, _ *amiss) {
+		"row: damaged tokens": func(s *stack, _ *awsFailure) {
 			id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 			damaged(s, "test-TokensTable", s.tenant()+"#CONN#"+id, "TOKENS", "sealed",
 				&types.AttributeValueMemberB{Value: []byte("nothing that opens")})
 			s.org.startExport(id)
-			s.clock.letPass(1)
+			s.clock.advance(1)
 		},
 		"table: throttled":               throttled(nil),
 		"table: throttled, of a due row": throttled(func(s *stack) { s.queues.loseMessages() }),
-		"queue: full": func(s *stack, aws *amiss) {
+		"queue: full": func(s *stack, aws *awsFailure) {
 			id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
-			*aws = amiss{"sqs", "SendMessage", "OverLimit"}
+			*aws = awsFailure{"sqs", "SendMessage", "OverLimit"}
 			s.org.startExport(id)
 		},
 	}
@@ -326,7 +326,7 @@ func ownFailures() map[string]stage {
 
 func refusedRequests() map[string]stage {
 	return map[string]stage{
-		"request: too many": func(s *stack, _ *amiss) {
+		"request: too many": func(s *stack, _ *awsFailure) {
 			limited := s.functions["GetOrgFunction"]
 			limited.declared.Environment = maps.Clone(limited.declared.Environment)
 			limited.declared.Environment["REQUESTS_PER_MINUTE"] = "1"
@@ -335,7 +335,7 @@ func refusedRequests() map[string]stage {
 				s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)
 			}
 		},
-		"mail: too many": func(s *stack, _ *amiss) {
+		"mail: too many": func(s *stack, _ *awsFailure) {
 			c, who := newConsole(s), map[string]any{"email": "new@birch.example", "role": "viewer"}
 			path := "/dashboard/organisations/" + c.own + "/invitations"
 			for range 3 {
@@ -343,11 +343,11 @@ func refusedRequests() map[string]stage {
 			}
 			c.send(http.MethodPost, path, c.header(), who)
 		},
-		"request: refused": func(s *stack, _ *amiss) {
+		"request: refused": func(s *stack, _ *awsFailure) {
 			s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 				map[string]any{"org_connection_id": ids.Random(), "formats": []string{"pdf"}})
 		},
-		"request: record not known": func(s *stack, _ *amiss) {
+		"request: record not known": func(s *stack, _ *awsFailure) {
 			s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": ids.Random()})
 		},
 	}

@@ -45,7 +45,7 @@ func survive(t *testing.T, o simulation) {
 		o.queues.loseMessages()
 	}
 	for range o.random.IntN(6) {
-		o.clock.letPass(o.random.IntN(12))
+		o.clock.advance(o.random.IntN(12))
 		o.readAll(t)
 	}
 	o.end()

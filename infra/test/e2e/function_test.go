@@ -111,10 +111,10 @@ func (f *function) invoke(caller context.Context, payload []byte) ([]byte, error
 	}
 	var out []byte
 	done := make(chan struct{})
-	life.Turn()
+	life.MarkBoundary()
 	go func() {
 		defer close(done)
-		defer life.Turn()
+		defer life.MarkBoundary()
 		out, err = serve(ctx, payload)
 	}()
 	select {
@@ -178,7 +178,7 @@ func (f *function) replace(dead *faults.Life) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.life == dead {
-		f.life, f.serve, f.armed = dead.Reborn(), nil, false
+		f.life, f.serve, f.armed = dead.Next(), nil, false
 		f.ended++
 	}
 }

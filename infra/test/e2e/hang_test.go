@@ -119,7 +119,7 @@ func newHangs(t *testing.T) *hangs {
 		stack: newStack(t, options{}), sent: map[string]time.Time{}, arrived: map[string]map[string]time.Time{},
 		posts: map[string]int{},
 	}
-	h.stack.inPlace = h.answer
+	h.stack.intercept = h.answer
 	return h
 }
 

@@ -75,12 +75,12 @@ func runHealth(s *stack) {
 	sandbox := publish(s)
 	expect.NoError(s.t, s.state.healthRows().SaveRecord(s.t.Context(),
 		health.Record{EndpointID: ids.Derive("gone"), Mode: "test", CheckedAt: time.Now().Add(-31 * 24 * time.Hour)}))
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	checkHealth(s, sandbox, health.OK)
-	seen, err := s.state.healthRows().Sightings(s.t.Context(), "test")
+	seen, err := s.state.healthRows().DiscoveredURLs(s.t.Context(), "test")
 	expect.NoError(s.t, err)
 	if len(seen) != 1 || seen[0].EndpointID != sandbox || seen[0].Pins.Token != host ||
-		seen[0].Pins.Authorization != host || len(seen[0].Abroad) != 0 {
+		seen[0].Pins.Authorization != host || len(seen[0].Untrusted) != 0 {
 		s.t.Errorf("its discovery leads to %+v", seen)
 	}
 	known, err := s.state.healthRows().Records(s.t.Context(), "test")
@@ -92,7 +92,7 @@ func runHealth(s *stack) {
 	failing := refresh.Breaker{Failures: 7, OpenUntil: time.Now().Add(48 * time.Hour)}
 	expect.NoError(s.t, state.SaveBreaker(s.t.Context(), token, refresh.Breaker{}, failing))
 	<-time.After(38 * time.Hour)
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	checkHealth(s, sandbox, health.Degraded)
 
 	s.ehr.answering(http.StatusServiceUnavailable, "text/plain", "", wellKnown, statements)
@@ -104,9 +104,9 @@ func runHealth(s *stack) {
 	checkHealth(s, sandbox, health.Down)
 
 	expect.NoError(s.t, state.SaveBreaker(s.t.Context(), token, failing, refresh.Breaker{}))
-	s.inPlace = nil
+	s.intercept = nil
 	s.clock.pass(4 * time.Hour)
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	checkHealth(s, sandbox, health.OK)
 }
 

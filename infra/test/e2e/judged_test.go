@@ -41,7 +41,7 @@ func writeExport(t *testing.T, s *stack, folder, name, connectionID string) {
 	taskID := s.org.requestExport(t, map[string]any{
 		"org_connection_id": connectionID, "formats": []string{"fhir_bundle", "jsonl"},
 	})
-	s.clock.letPass(3)
+	s.clock.advance(3)
 	var result struct {
 		Links []struct {
 			URL        string `json:"url"`

@@ -61,14 +61,14 @@ func TestLaterExportReusesLearnedServerProperties(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStack(t, options{})
 				var count counter
-				s.inPlace = count.see
+				s.intercept = count.see
 				id := s.ehr.connectTo(quirk{with: with}).Get("org_connection_id")
 				var seen [2]asked
 				var results [2]string
 				for nth, formats := range [][]string{{"jsonl"}, {"jsonl", "outcome"}} {
 					count.take()
 					taskID := s.org.requestExport(t, map[string]any{"org_connection_id": id, "formats": formats})
-					s.clock.letPass(5)
+					s.clock.advance(5)
 					seen[nth] = count.take()
 					if got := s.state.task(taskID); got.text("status") != "success" {
 						t.Fatalf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))

@@ -15,7 +15,7 @@ import (
 
 // slowPortal delays every FHIR response, so that a large record takes several runs with saves in between.
 func slowPortal(s *stack) {
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
 			case <-time.After(59 * time.Second):
@@ -81,7 +81,7 @@ func TestExportSendsOptInProgressEvents(t *testing.T) {
 		connectionID := s.patient.connect("willow-ash", "approve").Get("org_connection_id")
 		slowPortal(s)
 		taskID := s.org.startExport(connectionID)
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		path := "/bridge/fhir/ehi-export/" + taskID + "?include=progress"
 		var told struct {
 			Status   string

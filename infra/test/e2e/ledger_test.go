@@ -32,7 +32,7 @@ type ledger struct {
 // keepLedger places a ledger between the service and the portals.
 func (s ehr) keepLedger() *ledger {
 	l := &ledger{stack: s.stack, grantOf: map[string]int{}, shown: map[string][]time.Time{}, revoked: map[string]int{}}
-	s.inPlace = l.serve
+	s.intercept = l.serve
 	return l
 }
 

@@ -30,7 +30,7 @@ func runEchoingReceiver(s *stack) []string {
 	var mu sync.Mutex // guards bodies and isGone: deliveries are sent concurrently
 	var bodies []string
 	isGone := false
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
 			return nil
 		}
@@ -57,15 +57,15 @@ func runEchoingReceiver(s *stack) []string {
 	expect.NoError(s.t, s.operator.Organisations.SetEmails(s.t.Context(), tenant, []string{"ops@alder.example"}))
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	s.org.startExport(connectionID)
-	s.clock.letPass(12)
+	s.clock.advance(12)
 	s.org.startExport(connectionID)
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	mu.Lock()
 	isGone = true
 	mu.Unlock()
 	_, err := s.operator.Deliveries.SendTest(s.t.Context(), tenant)
 	expect.NoError(s.t, err)
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	if len(bodies) != 4 || len(s.cloud.SES().Sent()) == 0 {
 		s.t.Fatalf("the success was sent %d times, want 4, with %d mails", len(bodies), len(s.cloud.SES().Sent()))
 	}
@@ -219,10 +219,10 @@ func replayed(s *stack) []string {
 	expect.NoError(s.t, err)
 	_, _, err = s.operator.Webhooks.Enable(s.t.Context(), tenant, hooks[0].ID)
 	expect.NoError(s.t, err)
-	s.inPlace = nil
+	s.intercept = nil
 	_, err = s.operator.Deliveries.ReplayRange(s.t.Context(), tenant, hooks[0].ID, time.Time{}, time.Now())
 	expect.NoError(s.t, err)
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	sent := s.webhooks.events("patient.ehi_export_success")
 	bodies := make([]string, 0, len(sent))
 	for _, d := range sent {

@@ -25,7 +25,7 @@ func runLists(s *stack) {
 	}})
 	expect.NoError(s.t, err)
 	list := `{"name":"Elm Clinic","url":"https://fhir.elm.example/r4"}`
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if r.URL.Host != "lists.example" {
 			return nil
 		}

@@ -90,7 +90,7 @@ func (n newcomer) complete() {
 			expect.NoError(n.t, err)
 			_, err = n.operator.Deliveries.SendTest(n.t.Context(), testMode)
 			expect.NoError(n.t, err)
-			n.clock.letPass(5)
+			n.clock.advance(5)
 		},
 	} {
 		if status := n.request(); status != http.StatusConflict {
@@ -210,7 +210,7 @@ func TestOrganisationWorksInLiveModeOnlyWhileGranted(t *testing.T) {
 		if stage, _ := n.access(); stage != "withdrawn" {
 			t.Errorf("it is %s", stage)
 		}
-		n.clock.letPass(5)
+		n.clock.advance(5)
 		sent := 0
 		for _, m := range s.cloud.SES().Sent() {
 			if strings.Contains(m.Subject, "Live mode was") {

@@ -28,7 +28,7 @@ func TestLossesMatchInEventExportAndOutcome(t *testing.T) {
 		id := s.ehr.connectTo(
 			quirk{with: "deny:Condition,deny-500:Encounter,require-category,foreign-ref,other-patient"}).Get("org_connection_id")
 		taskID := s.org.requestExport(t, map[string]any{"org_connection_id": id, "formats": []string{"jsonl", "outcome"}})
-		s.clock.letPass(5)
+		s.clock.advance(5)
 		events := s.webhooks.events("patient.ehi_export_success")
 		if len(events) != 1 {
 			t.Fatalf("got %d success events", len(events))

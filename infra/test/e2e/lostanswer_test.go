@@ -24,7 +24,7 @@ func TestRefreshIsRetriedAfterLostResponse(t *testing.T) {
 				s := newStack(t, options{})
 				id := s.ehr.connectTo(quirk{with: portal}).Get("org_connection_id")
 				l, lost := s.ehr.keepLedger(), 0
-				s.inPlace = func(r *http.Request) *http.Response {
+				s.intercept = func(r *http.Request) *http.Response {
 					answer := l.serve(r)
 					if answer == nil || lost > 0 {
 						return answer
@@ -36,12 +36,12 @@ func TestRefreshIsRetriedAfterLostResponse(t *testing.T) {
 					}
 				}
 				<-time.After(11 * 24 * time.Hour)
-				s.clock.letPass(2)
+				s.clock.advance(2)
 				s.org.checkStatus(id, "authorized")
 				if got := s.state.connection(id).number("setbacks"); lost != 1 || got != 1 {
 					t.Errorf("%d answers were lost, and the connection counts %d failures", lost, got)
 				}
-				s.clock.letPassSlowly(2)
+				s.clock.advanceQuarters(2)
 				if ended != "" {
 					s.check.revoked(id, ended)
 					l.checkUses(t, 2)
@@ -49,7 +49,7 @@ func TestRefreshIsRetriedAfterLostResponse(t *testing.T) {
 				}
 				s.check.refreshed(t, id)
 				s.org.startExport(id)
-				s.clock.letPass(2)
+				s.clock.advance(2)
 				s.org.checkDownload(crashPersona)
 			})
 		})

@@ -166,7 +166,7 @@ func (m *matrix) check(name string, g guarded, mode org.Mode, got answer, status
 // (x-permission) and the proof (x-proof) that docs/openapi.yaml states.
 func TestDashboardEnforcesDescribedPermissions(t *testing.T) {
 	t.Parallel()
-	isMany(t)
+	skipIfShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		m := newMatrix(t)
 		for _, g := range m.operations(t) {
@@ -347,7 +347,7 @@ func (p people) rows(t *testing.T, tenant org.Tenant) map[string]string {
 	expect.NoError(t, err)
 	connectionID := p.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	taskID := p.org.startExport(connectionID)
-	p.clock.letPass(1)
+	p.clock.advance(1)
 	event, err := p.operator.Deliveries.Simulate(ctx, tenant, hooks[0].ID, webhook.TestEvent)
 	expect.NoError(t, err)
 	_, err = p.operator.Erasures.Request(ctx, tenant, connectionID) // starts at the next tick

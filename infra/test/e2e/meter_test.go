@@ -99,8 +99,8 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// inPlace counts and delays a function's request to an outside server.
-func (m *meter) inPlace(r *http.Request) *http.Response {
+// intercept counts and delays a function's request to an outside server.
+func (m *meter) intercept(r *http.Request) *http.Response {
 	var kind string
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/_local/inbox"):

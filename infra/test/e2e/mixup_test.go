@@ -60,7 +60,7 @@ func ownDiscovery() map[string]any {
 func newMixup(t *testing.T) *mixup {
 	t.Helper()
 	m := &mixup{stack: newStack(t, options{}), discovery: ownDiscovery(), honest: ids.Random(), hostile: ids.Random()}
-	m.inPlace = func(r *http.Request) *http.Response {
+	m.intercept = func(r *http.Request) *http.Response {
 		switch "http://" + r.URL.Host {
 		case honestHost:
 			return m.asSandbox(r)

@@ -43,15 +43,15 @@ func TestConnectionWithoutRefreshTokenExpires(t *testing.T) {
 					warnedAt = ends.Add(-7 * 24 * time.Hour)
 				}
 				<-time.After(time.Until(warnedAt))
-				s.clock.letPass(3)
+				s.clock.advance(3)
 				s.check.warned(id, ends)
 				<-time.After(time.Until(ends) - time.Minute)
 				s.org.startExport(id)
-				s.clock.letPass(0)
+				s.clock.advance(0)
 				s.org.checkDownload(crashPersona)
 				s.org.checkStatus(id, "authorized")
 				<-time.After(time.Until(ends))
-				s.clock.letPass(2)
+				s.clock.advance(2)
 				s.check.revoked(id, "access_expired")
 				s.check.warned(id, ends)
 				checkNextAuthorisation(s, id, life)
@@ -67,7 +67,7 @@ func TestRunningExportFailsWhenAccessTokenExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		id, _ := s.ehr.connectUntil(briefly, 5*time.Minute)
-		s.inPlace = func(r *http.Request) *http.Response {
+		s.intercept = func(r *http.Request) *http.Response {
 			if isFHIR(r) {
 				<-time.After(2 * time.Minute) // virtual: the test runs inside testing/synctest
 			}
@@ -91,20 +91,20 @@ func TestReconnectWithRefreshTokenRemovesExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
-		s.inPlace = s.ehr.withhold
+		s.intercept = s.ehr.withhold
 		id, ends := s.ehr.connectUntil("access:5m", 5*time.Minute)
-		s.inPlace = nil
+		s.intercept = nil
 		if got := s.patient.reconnect(id, crashPersona); got.Get("connection_status") != "authorized" ||
 			got.Get("consent_expires_at") != "" {
 			t.Fatalf("the patient came back with %v", got)
 		}
 		<-time.After(time.Until(ends))
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		<-time.After(11 * 24 * time.Hour)
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		s.check.refreshed(t, id)
 		s.org.startExport(id)
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		s.org.checkDownload(crashPersona)
 	})
 }
@@ -119,7 +119,7 @@ func (s ehr) connectUntil(with string, life time.Duration) (id string, ends time
 	if err != nil || time.Until(ends) > life || time.Until(ends) < life-time.Minute {
 		s.t.Fatalf("consent ends at %q: %v", told, result)
 	}
-	s.clock.letPass(0)
+	s.clock.advance(0)
 	connected := s.webhooks.events("patient.connection_success")
 	if len(connected) != 1 || !strings.Contains(connected[0].Body, `"consent_expires_at":"`+told+`"`) {
 		s.t.Errorf("the connection was told as %v", connected)
@@ -142,7 +142,7 @@ func checkNextAuthorisation(s *stack, id string, life time.Duration) {
 	}
 	s.org.checkStatus(id, "authorized")
 	<-time.After(time.Until(ends))
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	s.org.checkStatus(id, "revoked")
 	if told := s.eventIDs(webhook.AuthorizationEnded, id); len(told) != 2 {
 		s.t.Errorf("two ends were told as %v", told)

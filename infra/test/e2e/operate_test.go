@@ -29,9 +29,9 @@ func TestTraceIDFindsExportInAllLogs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{log: logx.New})
 		connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		taskID := s.org.startExport(connectionID)
-		s.clock.letPass(5)
+		s.clock.advance(5)
 		s.webhooks.exportEvent()
 
 		byTrace, requests := map[string][]string{}, []string{}
@@ -75,7 +75,7 @@ func TestJourneysSendMetrics(t *testing.T) {
 		s := newStack(t, options{log: logx.New})
 		arrives := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
 		s.org.startExport(arrives)
-		s.clock.letPass(5)
+		s.clock.advance(5)
 		got := measured.In(t, []byte(strings.Join(s.lines(), "")))
 		for name, want := range map[string]int{
 			"Exports started": 1, "Exports success": 1, "ExportSeconds success": 1,
@@ -88,10 +88,10 @@ func TestJourneysSendMetrics(t *testing.T) {
 		}
 
 		s.org.startExport(s.ehr.connectTo(quirk{with: "deny:Patient"}).Get("org_connection_id"))
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		s.ehr.answering(http.StatusGone, "text/plain", "gone", "/_local/inbox")
 		s.patient.connect("willow-ash", "approve")
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		s.org.request(http.MethodDelete, "/bridge/org_connection/"+arrives, nil)
 		for range 200 {
 			s.call(http.MethodGet, "/bridge/org?public_id="+s.seeded.Organisations[0].PublicID, "", "", nil)

@@ -39,8 +39,8 @@ func fromOutside(t *testing.T, journey func(t *testing.T, o *outside)) {
 	if name, _, _ := strings.Cut(t.Name(), "/"); !strings.HasSuffix(name, nameEnd) {
 		t.Fatalf("%s is not found by make e2e: its name has to end in %s", name, nameEnd)
 	}
-	if isElsewhere() {
-		journey(t, newGuest(t))
+	if usesRunningStack() {
+		journey(t, newTenantOnRunningStack(t))
 		return
 	}
 	synctest.Test(t, func(t *testing.T) { journey(t, newStack(t, options{}).outside) })

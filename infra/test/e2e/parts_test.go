@@ -1,7 +1,7 @@
 package e2e_test
 
 // A stack is divided by subject, so that tests read as sentences: s.patient.connect, s.org.startExport,
-// s.clock.letPass, s.check.nothingPending. Each part can reach the others.
+// s.clock.advance, s.check.nothingPending. Each part can reach the others.
 
 // browsing acts in a browser, on the pages and in the portal.
 type browsing struct{ *outside }

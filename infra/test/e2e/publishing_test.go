@@ -143,7 +143,7 @@ func published(s *stack, server, platform string, names ...string) {
 		rows = append(rows, `{"name":"`+name+`","url":"`+server+`"}`)
 	}
 	list := strings.Join(rows, "\n")
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if r.URL.Host != "lists.example" {
 			return nil
 		}

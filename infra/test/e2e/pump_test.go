@@ -152,8 +152,8 @@ func (s queues) loseMessages() {
 	}
 }
 
-// letPass lets minutes pass, with a sweep and the workers running in each.
-func (s clock) letPass(minutes int) {
+// advance lets minutes pass, with a sweep and the workers running in each.
+func (s clock) advance(minutes int) {
 	s.t.Helper()
 	s.queues.pump()
 	for range minutes {

@@ -23,7 +23,7 @@ func runKeepAlive(s *stack) {
 	id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	for n := range 3 {
 		<-time.After(11 * 24 * time.Hour) // due after at most a week and a half, and the scheduler runs only then
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		if got := s.state.tokens(id).number("version"); got != n+2 {
 			s.t.Errorf("after %d times 11 days the tokens have version %d, want %d", n+1, got, n+2)
 		}
@@ -34,7 +34,7 @@ func runKeepAlive(s *stack) {
 		s.t.Errorf("the next refresh is at %v: %v", next, err)
 	}
 	s.org.startExport(id)
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	s.org.checkDownload(crashPersona)
 }
 
@@ -43,7 +43,7 @@ func runMove(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "token-moves:1"}).Get("org_connection_id")
 	<-time.After(11 * 24 * time.Hour)
-	s.clock.letPass(3)
+	s.clock.advance(3)
 	if got := s.state.tokens(id).number("version"); got != 2 {
 		s.t.Errorf("the tokens have version %d, want 2", got)
 	}
@@ -54,7 +54,7 @@ func runRevocation(s *stack) {
 	s.t.Helper()
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
 	<-time.After(12 * 24 * time.Hour)
-	s.clock.letPass(5)
+	s.clock.advance(5)
 	s.check.revoked(id, "invalid_grant")
 }
 
@@ -67,7 +67,7 @@ func runRevocationByExport(s *stack) {
 	<-time.After(2 * time.Hour)
 	asked := time.Now()
 	taskID := s.org.startExport(id)
-	s.clock.letPass(0)
+	s.clock.advance(0)
 	if took := time.Since(asked); took > time.Second { // virtual time
 		s.t.Errorf("it took %v", took)
 	}
@@ -113,11 +113,11 @@ func runWarning(s *stack) {
 		s.t.Fatalf("consent ends at %q: %v", result.Get("consent_expires_at"), result)
 	}
 	<-time.After(72*time.Hour - time.Minute)
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	if told := s.webhooks.events("patient.authorization_expiring"); len(told) != 0 && time.Until(ends) > 7*24*time.Hour {
 		s.t.Errorf("told too early: %v", told)
 	}
-	s.clock.letPass(5)
+	s.clock.advance(5)
 	told := s.webhooks.events("patient.authorization_expiring")
 	if len(told) != 1 || !strings.Contains(told[0].Body, id) || !strings.Contains(told[0].Body, `"suggested_action"`) {
 		s.t.Errorf("the coming end was told %d times: %v", len(told), told)
@@ -130,7 +130,7 @@ func runReconnect(s *stack) {
 	s.org.subscribe(webhook.ConnectionFailed)
 	id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant,fails-first:1"}).Get("org_connection_id")
 	<-time.After(12 * 24 * time.Hour)
-	s.clock.letPass(5)
+	s.clock.advance(5)
 	s.check.revoked(id, "invalid_grant")
 
 	stranger := s.patient.reconnect(id, "linden-moss")
@@ -138,7 +138,7 @@ func runReconnect(s *stack) {
 		s.t.Errorf("another patient came back with %v", stranger)
 	}
 	s.org.checkStatus(id, "revoked")
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	failed := s.webhooks.events("patient.connection_failed")
 	if len(failed) != 1 || !strings.Contains(failed[0].Body, `"cause":"wrong_patient"`) {
 		s.t.Errorf("the failure was told %d times: %v", len(failed), failed)
@@ -150,7 +150,7 @@ func runReconnect(s *stack) {
 	}
 	s.org.checkStatus(id, "authorized")
 	s.org.startExport(id)
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	s.org.checkDownload(crashPersona)
 	if told := s.webhooks.events("patient.connection_success"); len(told) != 2 {
 		s.t.Errorf("the connection was told %d times, want 2", len(told))
@@ -164,7 +164,7 @@ func runDisconnect(s *stack) {
 	if s.state.tokens(id)["sealed"] != nil {
 		s.t.Error("the tokens are still in reach")
 	}
-	s.clock.letPass(5)
+	s.clock.advance(5)
 	if got := s.state.objects(); len(got) != 0 {
 		s.t.Errorf("the bucket still holds %v", got)
 	}
@@ -279,7 +279,7 @@ func (o browsing) watchAttempt(of attempt) watched {
 // readAttempt requests the status of an attempt with a public id.
 func (o browsing) readAttempt(of attempt, publicID string) (status int, got watched) {
 	o.t.Helper()
-	answered := o.patient.askForAttempt(of, publicID)
+	answered := o.patient.requestAttempt(of, publicID)
 	if len(answered.Data) > 0 {
 		expect.NoError(o.t, json.Unmarshal(answered.Data, &got))
 	}
@@ -325,14 +325,14 @@ func runConfidential(s *stack) {
 		}
 		<-time.After(2 * time.Hour)
 		taskID := s.org.startExport(id)
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		if got := s.state.task(taskID); got.text("status") != "success" {
 			s.t.Errorf("%s: the export is %s because of %q", name, got.text("status"), got.text("failure_reason"))
 		}
 		if got := s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
 			s.t.Errorf("%s: DELETE answered %d", name, got.status)
 		}
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		if got := s.state.connection(id).text("upstream_until"); got != "" {
 			s.t.Errorf("%s: the portal was not reached", name)
 		}

@@ -37,9 +37,9 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 				l := s.ehr.keepLedger()
 				id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 				<-time.After(11 * 24 * time.Hour)
-				s.clock.letPass(2)
+				s.clock.advance(2)
 				inDoubt := l.refreshes() == 1 && s.state.tokens(id).number("version") == 1
-				s.clock.letPassSlowly(3)
+				s.clock.advanceQuarters(3)
 				if inDoubt {
 					lost++
 					s.check.revoked(id, "rotation_lost")
@@ -49,7 +49,7 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 				s.check.refreshed(t, id)
 				<-time.After(2 * time.Hour) // the export must refresh the tokens; with an old refresh token it would fail
 				s.org.startExport(id)
-				s.clock.letPass(2)
+				s.clock.advance(2)
 				s.org.checkDownload(crashPersona)
 				s.org.checkStatus(id, "authorized")
 				l.checkUses(t, 1)
@@ -62,8 +62,8 @@ func TestKeepAliveSurvivesCrashAnywhere(t *testing.T) {
 	}
 }
 
-// letPassSlowly lets quarters of an hour pass: longer than the visibility timeout of the refresh queue.
-func (s clock) letPassSlowly(quarters int) {
+// advanceQuarters lets quarters of an hour pass: longer than the visibility timeout of the refresh queue.
+func (s clock) advanceQuarters(quarters int) {
 	s.t.Helper()
 	for range quarters {
 		s.clock.pass(15 * time.Minute)
@@ -99,12 +99,12 @@ func TestRevocationSurvivesCrashAnywhere(t *testing.T) {
 				l := s.ehr.keepLedger()
 				id := s.ehr.connectTo(quirk{with: "refresh-fails:invalid_grant"}).Get("org_connection_id")
 				<-time.After(12 * 24 * time.Hour)
-				s.clock.letPass(2)
+				s.clock.advance(2)
 				cause := "invalid_grant"
 				if s.state.tokens(id).text("refresh_started_at") != "" {
 					cause = "rotation_lost"
 				}
-				s.clock.letPassSlowly(3)
+				s.clock.advanceQuarters(3)
 				s.check.revoked(id, cause)
 				l.checkUses(t, 2)
 				if due := s.state.connection(id).text("due_at"); due != "" {
@@ -133,8 +133,8 @@ func TestAccessTokenExpirySurvivesCrashAnywhere(t *testing.T) {
 				if function == "ExportWorkerFunction" {
 					s.org.startExport(id)
 				}
-				s.clock.letPass(2)
-				s.clock.letPassSlowly(3)
+				s.clock.advance(2)
+				s.clock.advanceQuarters(3)
 				s.check.revoked(id, "access_expired")
 				if due := s.state.connection(id).text("due_at"); due != "" || l.refreshes() != 0 {
 					t.Errorf("it is still due at %q, after %d refreshes", due, l.refreshes())
@@ -158,8 +158,8 @@ func TestUpstreamRevocationSurvivesCrashAnywhere(t *testing.T) {
 				if got := s.org.request(http.MethodDelete, "/bridge/org_connection/"+id, nil); got.status != http.StatusOK {
 					t.Fatalf("DELETE answered %d", got.status)
 				}
-				s.clock.letPass(2)
-				s.clock.letPassSlowly(2)
+				s.clock.advance(2)
+				s.clock.advanceQuarters(2)
 				s.check.forgotten(t, id)
 				if len(l.revoked) != 1 {
 					t.Errorf("the portal was asked to revoke %d tokens, want 1", len(l.revoked))
@@ -199,7 +199,7 @@ func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 		l := s.ehr.keepLedger()
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 		s.org.startExport(id)
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		link := s.webhooks.exportEvent().DownloadLinks[0].URL
 		if got := s.org.request(http.MethodPost, "/bridge/fhir/ehi-export",
 			map[string]any{"org_connection_id": id, "refresh": true}); got.status != http.StatusOK {
@@ -209,8 +209,8 @@ func TestDisconnectionSurvivesCrashAnywhere(t *testing.T) {
 		if answer, _ := s.patient.browser().open(link, "", ""); answer == nil || answer.status != http.StatusGone {
 			t.Error("the file can still be downloaded")
 		}
-		s.clock.letPass(3)
-		s.clock.letPassSlowly(2)
+		s.clock.advance(3)
+		s.clock.advanceQuarters(2)
 		s.check.forgotten(t, id)
 		if got := s.state.objects(); len(got) != 0 {
 			t.Errorf("the bucket still holds %v", got)

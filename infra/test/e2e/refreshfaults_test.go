@@ -50,7 +50,7 @@ func survivePatients(t *testing.T, o simulation) {
 	}
 	for range 2 + o.random.IntN(3) {
 		<-time.After(time.Duration(o.random.IntN(9*24)) * time.Hour)
-		o.clock.letPass(1 + o.random.IntN(6))
+		o.clock.advance(1 + o.random.IntN(6))
 		for _, p := range patients {
 			o.noteEnd(p)
 			o.act(t, p)
@@ -58,7 +58,7 @@ func survivePatients(t *testing.T, o simulation) {
 		if o.random.IntN(4) == 0 {
 			o.queues.loseMessages()
 		}
-		o.clock.letPass(o.random.IntN(4))
+		o.clock.advance(o.random.IntN(4))
 	}
 	o.end()
 	finishRefreshes(o.stack)
@@ -115,7 +115,7 @@ func (o simulation) exportOrNot(t *testing.T, id string) {
 // finishRefreshes lets time pass until no connection is due and no row or queue has pending work.
 func finishRefreshes(s *stack) {
 	s.t.Helper()
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	for n := 0; n < 150 && (len(overdue(s)) > 0 || len(s.clock.pending()) > 0); n++ {
 		step := 15 * time.Minute
 		if n > 8 {

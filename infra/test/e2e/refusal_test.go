@@ -33,7 +33,7 @@ type probe struct {
 // does not allow it. It also tries the allowed actions on foreign rows and for foreign purposes.
 func TestFunctionsAreDeniedUngrantedActions(t *testing.T) {
 	t.Parallel()
-	isMany(t)
+	skipIfShort(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		s.expectDenials = true

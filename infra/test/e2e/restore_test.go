@@ -67,7 +67,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 		connect := func(who string) string { return s.patient.connect(who, "approve").Get("org_connection_id") }
 		idle, used, exported, gone := connect("alder-maple"), connect("willow-ash"), connect("hazel-fern"),
 			connect("cedar-brook")
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		keepTokens(s, "restored", idle, used, exported, gone)
 		<-time.After(time.Minute)
 		moment := time.Now()
@@ -77,12 +77,12 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 		s.org.startExport(exported)
 		s.org.request("DELETE", "/bridge/org_connection/"+gone, nil)
 		later := connect("rowan-birch")
-		s.clock.letPass(5)
+		s.clock.advance(5)
 		before := ledger.refreshes()
 		loseTokens(s, idle, used, exported, later)
 		expect.NoError(t, store.Connections{DB: s.rows, Table: "test-ConnectionTable"}.RefreshDue(t.Context(), tenant,
 			idle, time.Now()))
-		s.clock.letPass(2) // a worker runs and finds no tokens to refresh
+		s.clock.advance(2) // a worker runs and finds no tokens to refresh
 
 		outputs := s.template.Outputs
 		rows, err := wiring.Restore(t.Context(), s.cloud.Config("operator"), outputs, "restored")
@@ -102,7 +102,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 		if after := ledger.refreshes(); after != before {
 			t.Errorf("restoring used %d refresh tokens", after-before)
 		}
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		if after := ledger.refreshes(); after != before+1 {
 			t.Errorf("%d refreshes of the one connection with tokens, want 1", after-before)
 		}
@@ -110,7 +110,7 @@ func TestRestoreSkipsTokensUsedSinceBackup(t *testing.T) {
 			t.Errorf("%d organisations heard of lost tokens, want 3", got)
 		}
 		s.org.startExport(idle)
-		s.clock.letPass(5)
+		s.clock.advance(5)
 		if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
 			t.Errorf("%d exports succeeded, want that before and one with the restored tokens", got)
 		}

@@ -60,11 +60,11 @@ func checkBack(t *testing.T, s *stack, l *ledger, id string) {
 	if back.Get("org_connection_id") != id || back.Get("connection_status") != "authorized" {
 		t.Fatalf("trying again gave %v", back)
 	}
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	s.check.toldPerGeneration(t, id)
 	<-time.After(2 * time.Hour) // the export must refresh the tokens
 	s.org.startExport(id)
-	s.clock.letPass(3)
+	s.clock.advance(3)
 	s.org.checkDownload(crashPersona)
 	s.org.checkStatus(id, "authorized")
 	l.checkUses(t, 1)
@@ -116,7 +116,7 @@ func TestWidgetSignInSurvivesCrashAnywhere(t *testing.T) {
 					t.Fatalf("the attempt is %+v", done)
 				}
 				s.check.connectionsAreWhole(t)
-				s.clock.letPass(2)
+				s.clock.advance(2)
 				s.check.toldPerGeneration(t, done.Result.ConnectionID)
 			})
 		})

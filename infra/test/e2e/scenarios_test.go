@@ -67,7 +67,7 @@ func cheapScenarios() []scenario {
 		{name: "lists of institutions", run: runLists},
 		{name: "the catalogue", run: runCatalog},
 		{name: "a list that becomes institutions", run: runPublishing},
-		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.clock.letPass(1) }},
+		{name: "an attempt of a page of ours", run: func(s *stack) { runWidget(s.outside); s.clock.advance(1) }},
 		{name: "our pages", run: runPages},
 		{name: "what patients fill in", run: runForms},
 		{
@@ -79,7 +79,7 @@ func cheapScenarios() []scenario {
 		{name: "an organisation that is deleted", run: runDeletion},
 		{name: "a facility whose record is cached", run: runFacility},
 		{name: "a patient whom an identity provider vouches for", run: runVault},
-		{name: "a record that cannot be kept", options: options{amiss: refuseFixtures}, run: runUnkept},
+		{name: "a record that cannot be kept", options: options{middleware: refuseFixtures}, run: runUnkept},
 		{name: "a client that proves to an identity provider who it is", run: runVouched, costly: true},
 		{name: "people of an organisation", run: runPeople},
 		{name: "the dashboard", run: runDashboard},
@@ -120,7 +120,7 @@ func runMainJob(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	taskID := s.org.startExport(connectionID)
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	s.org.checkDownload(crashPersona)
 	for path, status := range map[string]int{
 		"/bridge/org?public_id=" + s.seeded.Organisations[0].PublicID:          http.StatusOK,
@@ -139,7 +139,7 @@ func runMainJob(s *stack) {
 	}
 	<-time.After(10 * time.Minute) // on a new request, the finished export sends its event again
 	s.org.startExport(connectionID)
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	if got := len(s.webhooks.events("patient.ehi_export_success")); got != 2 {
 		s.t.Errorf("the success was told %d times, want 2", got)
 	}
@@ -159,7 +159,7 @@ func runRenewal(s *stack) {
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	<-time.After(2 * time.Hour)
 	s.org.startExport(connectionID)
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	s.org.checkDownload(crashPersona)
 }
 
@@ -168,7 +168,7 @@ func runLostMessages(s *stack) {
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	s.org.startExport(connectionID)
 	s.queues.loseMessages()
-	s.clock.letPass(5)
+	s.clock.advance(5)
 	s.org.checkDownload(crashPersona)
 	if got := len(s.webhooks.events("patient.connection_success")); got != 1 {
 		s.t.Errorf("the connection was told %d times, want once", got)
@@ -180,7 +180,7 @@ func runRetriedWebhook(s *stack) {
 	refusals := s.refuseWebhooks(2)
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	s.org.startExport(connectionID)
-	s.clock.letPass(30)
+	s.clock.advance(30)
 	s.org.checkDownload(crashPersona)
 	if left := refusals.Load(); left > 0 {
 		s.t.Errorf("the webhook was not tried %d more times", left)
@@ -192,7 +192,7 @@ func runRetriedWebhook(s *stack) {
 func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 	left = new(atomic.Int32)
 	left.Store(n)
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if !strings.HasPrefix(r.URL.Path, "/_local/inbox") || left.Add(-1) < 0 {
 			return nil
 		}
@@ -205,7 +205,7 @@ func (s *stack) refuseWebhooks(n int32) (left *atomic.Int32) {
 func runSlowExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect("alder-maple", "approve").Get("org_connection_id")
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
 			case <-time.After(3 * time.Minute):
@@ -224,7 +224,7 @@ func runWaitingExport(s *stack) {
 	s.t.Helper()
 	slow, other := s.patient.connect("alder-maple", "approve").Get("org_connection_id"),
 		s.patient.connect(crashPersona, "approve").Get("org_connection_id")
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if isFHIR(r) {
 			select {
 			case <-time.After(time.Minute):
@@ -236,7 +236,7 @@ func runWaitingExport(s *stack) {
 	s.org.startExport(slow)
 	s.org.startExport(other)
 	s.clock.finish(600)
-	s.clock.letPass(1) // the sweeper checks whether any export is still in line
+	s.clock.advance(1) // the sweeper checks whether any export is still in line
 	if told := s.webhooks.events("patient.ehi_export_success"); len(told) != 2 {
 		s.t.Errorf("%d exports were told, want both", len(told))
 	}
@@ -249,7 +249,7 @@ func runWaitingExport(s *stack) {
 func runGoneWebhook(s *stack) {
 	s.t.Helper()
 	var calls atomic.Int32
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if !strings.HasPrefix(r.URL.Path, "/_local/inbox") {
 			return nil
 		}
@@ -258,7 +258,7 @@ func runGoneWebhook(s *stack) {
 	}
 	connectionID := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	s.org.startExport(connectionID)
-	s.clock.letPass(30)
+	s.clock.advance(30)
 	if got := calls.Load(); got == 0 || got > 2 { // two deliveries can be in flight when the first response arrives
 		s.t.Errorf("the webhook was called %d times, want once or twice", got)
 	}
@@ -270,7 +270,7 @@ func runTogether(s *stack) {
 	for range 2 {
 		s.patient.connect(crashPersona, "approve")
 	}
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	if got := len(s.webhooks.events("patient.connection_success")); got != 2 {
 		s.t.Errorf("%d events were delivered, want 2", got)
 	}
@@ -281,7 +281,7 @@ func runTogether(s *stack) {
 func runNotices(s *stack) {
 	s.t.Helper()
 	tenant := s.owner()
-	s.clock.letPass(1)
+	s.clock.advance(1)
 	seeded := len(s.cloud.SES().Sent())
 	if seeded != 5 { // for three credentials and two webhooks
 		s.t.Errorf("%d mails told of what was seeded, want 5", seeded)
@@ -291,13 +291,13 @@ func runNotices(s *stack) {
 		operator.CredentialDraft{Tenant: tenant, Redirects: []string{"https://app.example/return"}})
 	expect.NoError(s.t, err)
 	s.queues.loseMessages()
-	s.clock.letPass(3)
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.clock.advance(3)
+	s.intercept = func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: http.StatusGone, Header: http.Header{}, Body: http.NoBody, Request: r}
 	}
 	_, err = s.operator.Deliveries.SendTest(s.t.Context(), tenant)
 	expect.NoError(s.t, err)
-	s.clock.letPass(3)
+	s.clock.advance(3)
 	subjects := make([]string, 0, 2)
 	for _, m := range s.cloud.SES().Sent()[seeded:] {
 		if !slices.Equal(m.To, []string{"ops@alder.example"}) || m.From != "notices@example.com" {
@@ -318,12 +318,12 @@ func runNotices(s *stack) {
 func runExpiry(s *stack) {
 	s.t.Helper()
 	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	if got := s.state.objects(); len(got) != 1 {
 		s.t.Errorf("the bucket holds %v, want one file", got)
 	}
 	<-time.After(9 * 24 * time.Hour)
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	if got := s.state.objects(); len(got) != 0 {
 		s.t.Errorf("the bucket still holds %v", got)
 	}
@@ -335,7 +335,7 @@ func runLongExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
 	var asked atomic.Bool
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if !isFHIR(r) || !r.URL.Query().Has("page") || asked.Swap(true) {
 			return nil
 		}
@@ -345,7 +345,7 @@ func runLongExport(s *stack) {
 		}
 	}
 	s.org.startExport(connectionID)
-	s.clock.letPass(10)
+	s.clock.advance(10)
 	s.org.checkDownload(large)
 	if got := s.state.objects(); len(got) != 1 {
 		s.t.Errorf("the bucket holds %v, want the one file", got)
@@ -357,7 +357,7 @@ func runBrokenExport(s *stack) {
 	s.t.Helper()
 	connectionID := s.patient.connect(large, "approve").Get("org_connection_id")
 	var pages atomic.Int32 // pages of the large type; six exceed one part but are not the complete record
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if !strings.Contains(r.URL.Path, "/sandbox/") {
 			return nil
 		}
@@ -373,7 +373,7 @@ func runBrokenExport(s *stack) {
 		return nil
 	}
 	taskID := s.org.startExport(connectionID)
-	s.clock.letPass(30)
+	s.clock.advance(30)
 	if status := s.state.get("test-WorkTable", s.tenant()+"#TASK#"+taskID,
 		"META").text("status"); status != string(export.Failed) || pages.Load() != 6 {
 		s.t.Errorf("the task is %s after %d pages", status, pages.Load())

@@ -185,7 +185,7 @@ func TestSecretsAndRecordsDoNotLeak(t *testing.T) {
 		"warning":                       {runWarning, 8, 7},
 		"reconnect":                     {runReconnect, 20, 10},
 		"disconnect":                    {runDisconnect, 20, 10},
-		"widget":                        {func(s *stack) { runWidget(s.outside); s.clock.letPass(1) }, 20, 10},
+		"widget":                        {func(s *stack) { runWidget(s.outside); s.clock.advance(1) }, 20, 10},
 		"forms":                         {runHiddenForms, 5, 8},
 		"confidential clients":          {runConfidential, 30, 10},
 		"identity":                      {runHiddenPerson, 20, 10},
@@ -250,7 +250,7 @@ func runGossipingPortal(s *stack) {
 	s.t.Helper()
 	var said atomic.Int32
 	tell := func(part string) {
-		s.inPlace = func(r *http.Request) *http.Response {
+		s.intercept = func(r *http.Request) *http.Response {
 			if !strings.Contains(r.URL.Path, "/sandbox/") || !strings.Contains(r.URL.Path, part) {
 				return nil
 			}
@@ -268,12 +268,12 @@ func runGossipingPortal(s *stack) {
 	s.patient.browser().open(s.patient.connectURL(), crashPersona, "approve")
 	<-time.After(2 * time.Hour)
 	s.org.startExport(connectionID) // with tokens that can't be refreshed
-	s.clock.letPass(30)
-	s.inPlace = nil
+	s.clock.advance(30)
+	s.intercept = nil
 	connectionID = s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 	tell("/fhir")
 	s.org.startExport(connectionID)
-	s.clock.letPass(400)
+	s.clock.advance(400)
 	if said.Load() < 3 || len(s.webhooks.events("patient.ehi_export_failed")) != 2 {
 		s.t.Errorf("the portal told its gossip %d times, and %d exports failed", said.Load(),
 			len(s.webhooks.events("patient.ehi_export_failed")))

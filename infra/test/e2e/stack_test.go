@@ -74,7 +74,7 @@ type stack struct {
 	expectDenials bool
 	tap           *wiretap // may be nil
 	// responds instead of the request's server; nil, or a nil response, passes the request on
-	inPlace func(r *http.Request) *http.Response
+	intercept func(r *http.Request) *http.Response
 	// returns the error with which a function's request to an outside server fails; may be nil
 	unreached func(r *http.Request) error
 	log       func(io.Writer) *slog.Logger
@@ -91,8 +91,8 @@ type options struct {
 	made    func([]template.Parameter) []template.Parameter // changes the parameters; nil keeps the template's
 	tap     *wiretap
 	// the functions' logger; nil redacts nothing, so that tests see secrets that only redaction would hide
-	log   func(io.Writer) *slog.Logger
-	amiss wire.Middleware // middleware in front of AWS; may be nil
+	log        func(io.Writer) *slog.Logger
+	middleware wire.Middleware // middleware in front of AWS; may be nil
 	// initial catalogue; empty means none, so that a test publishes its own
 	catalog shipped.Choice
 }
@@ -155,7 +155,7 @@ func newStack(tb testing.TB, o options) *stack {
 	_, err = store.Sandbox{DB: s.rows, Table: "test-SandboxTable"}.Swap(tb.Context(), "KEY#id-token", nil, key,
 		time.Now().AddDate(10, 0, 0))
 	expect.NoError(tb, err)
-	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.clock.letPass(1) }, 15
+	s.do, s.received, s.tick, s.mostTicks = s.Do, s.inbox.List, func() { s.clock.advance(1) }, 15
 	if o.plan != nil {
 		cloud.SQS().Disturb(o.plan.Disorder)
 		cloud.DynamoDB().LagIndexes(o.plan.IndexLag)
@@ -230,8 +230,8 @@ func (o options) attached(authority *iam.Authority) aws.Options {
 	if o.tap != nil {
 		configured.Middleware = append(configured.Middleware, o.tap.queues)
 	}
-	if o.amiss != nil {
-		configured.Middleware = append(configured.Middleware, o.amiss)
+	if o.middleware != nil {
+		configured.Middleware = append(configured.Middleware, o.middleware)
 	}
 	if o.plan != nil {
 		o.plan.Pause(true)
@@ -255,9 +255,9 @@ func (s *stack) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	if s.inPlace != nil {
+	if s.intercept != nil {
 		r.Body = io.NopCloser(bytes.NewReader(sent))
-		if answer := s.inPlace(r); answer != nil {
+		if answer := s.intercept(r); answer != nil {
 			return answer, nil
 		}
 	}

@@ -54,8 +54,8 @@ func (o stranger) reconnectURL(id string) string {
 	}.Encode()
 }
 
-// heard returns the events that the stranger's webhooks received, by their paths.
-func (o stranger) heard() map[string][]string {
+// receivedByPath returns the events that the stranger's webhooks received, by their paths.
+func (o stranger) receivedByPath() map[string][]string {
 	heard := map[string][]string{}
 	for _, d := range o.received() {
 		if slices.ContainsFunc(o.inboxes, func(address string) bool { return isAt(d, address) }) {
@@ -65,14 +65,14 @@ func (o stranger) heard() map[string][]string {
 	return heard
 }
 
-// checkHeardOnly checks that each of the stranger's webhooks received the events of one connection, once, or none if id
-// is empty.
-func (o stranger) checkHeardOnly(t *testing.T, id string) {
+// checkReceivedOnly checks that each of the stranger's webhooks received the events of one connection, once, or none if
+// id is empty.
+func (o stranger) checkReceivedOnly(t *testing.T, id string) {
 	t.Helper()
 	if id != "" {
-		o.await("what the stranger is told", func() bool { return len(o.heard()) == len(o.inboxes) })
+		o.await("what the stranger is told", func() bool { return len(o.receivedByPath()) == len(o.inboxes) })
 	}
-	for _, bodies := range o.heard() {
+	for _, bodies := range o.receivedByPath() {
 		if id == "" || len(bodies) > 1 || !strings.Contains(bodies[0], id) {
 			t.Errorf("the stranger was told %s", bodies)
 		}

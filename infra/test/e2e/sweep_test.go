@@ -87,18 +87,18 @@ func sample(calls []faults.Call) []int {
 	return chosen
 }
 
-// isMany skips the test under -short if it repeats, many times, the code of other tests: it shows the race detector
-// nothing new (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
-func isMany(t *testing.T) {
+// skipIfShort skips the test under -short if it repeats, many times, the code of other tests: it shows the race
+// detector nothing new (docs/adr/0024-the-race-detector-sees-code-not-volume.md).
+func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("many of what others have: nothing of its own to the race detector")
 	}
 }
 
-// few returns one in five elements under -short, as `make race` runs the tests: the portals differ in ways that do not
-// matter to the race detector, which sees the same code for each.
-func few[T any](all []T) []T {
+// sampleIfShort returns one in five elements under -short, as `make race` runs the tests: the portals differ in ways
+// that do not matter to the race detector, which sees the same code for each.
+func sampleIfShort[T any](all []T) []T {
 	if !testing.Short() {
 		return all
 	}

@@ -126,8 +126,8 @@ func (o verifying) identify(v verification, person, decision string, more ...str
 	return nil
 }
 
-// askLocated requests the attempt's status.
-func (o verifying) askLocated(v verification) answer {
+// requestStatus requests the attempt's status.
+func (o verifying) requestStatus(v verification) answer {
 	o.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + v.Token}}
 	return o.send(http.MethodGet, "/bridge/tefca/records/"+v.ID+"?public_id="+url.QueryEscape(v.publicID), header, nil)
@@ -143,7 +143,7 @@ func (o verifying) choose(v verification, ids ...string) answer {
 
 func (o verifying) located(v verification) located {
 	o.t.Helper()
-	got := o.vault.askLocated(v)
+	got := o.vault.requestStatus(v)
 	if got.status != http.StatusOK {
 		o.t.Fatalf("the attempt answered %d %s", got.status, got.raw)
 	}
@@ -195,12 +195,12 @@ func runVault(s *stack) {
 	first := s.vault.connect(twoHospitals, "patient-7")
 	for _, id := range first {
 		s.org.startExport(id)
-		s.clock.letPass(1)
+		s.clock.advance(1)
 	}
 	if again := s.vault.connect(twoHospitals, "patient-7"); len(first) != 2 || !maps.Equal(again, first) {
 		s.t.Fatalf("connected are %v, and were %v", again, first)
 	}
-	s.clock.letPass(20)        // the identity expires
+	s.clock.advance(20)        // the identity expires
 	for _, id := range first { // exports that are pending at the disconnection
 		s.org.request(http.MethodPost, "/bridge/fhir/ehi-export", map[string]any{"org_connection_id": id, "refresh": true})
 	}
@@ -302,7 +302,7 @@ func TestVerifiedPatientConnectsToFacilities(t *testing.T) {
 		if len(connections) != len(chosen) {
 			t.Fatalf("of %d facilities %d are connected: %+v", len(chosen), len(connections), done)
 		}
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		for _, id := range connections {
 			if told := s.eventIDs("patient.connection_success", id); len(told) != 1 {
 				t.Errorf("a connection was told under %d ids", len(told))
@@ -312,13 +312,13 @@ func TestVerifiedPatientConnectsToFacilities(t *testing.T) {
 			}
 		}
 		s.org.startExport(connections[chosen[0]])
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		if file := s.org.download(s.webhooks.exportEvent().DownloadLinks[0].URL); len(file["Patient"]) != 1 ||
 			len(file["Condition"]) == 0 {
 			t.Errorf("the file holds %v", file)
 		}
 		<-time.After(16 * time.Minute)
-		s.clock.letPass(3)
+		s.clock.advance(3)
 		if row := s.state.get("test-WorkTable", s.tenant()+"#TEFCA#"+v.ID, "META"); row["assertion"] != nil ||
 			row.text("due_at") != "" {
 			t.Errorf("the identity has ended and is still there: %v", row)

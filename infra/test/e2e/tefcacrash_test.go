@@ -37,7 +37,7 @@ func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 				checkVault(t, s, len(connections))
 				for _, id := range connections {
 					s.org.startExport(id)
-					s.clock.letPass(2)
+					s.clock.advance(2)
 				}
 				if told := s.webhooks.events("patient.ehi_export_success"); len(told) != len(connections) {
 					t.Errorf("%d exports were told of %d connections", len(told), len(connections))
@@ -51,7 +51,7 @@ func TestFacilityConnectSurvivesCrashAnywhere(t *testing.T) {
 // they expire.
 func checkVault(t *testing.T, s *stack, want int) {
 	t.Helper()
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	s.check.connectionsAreWhole(t)
 	found := s.state.list("test-ConnectionTable", s.tenant()+"#CONN")
 	if len(found) != want {
@@ -60,7 +60,7 @@ func checkVault(t *testing.T, s *stack, want int) {
 	for _, key := range found {
 		s.check.toldPerGeneration(t, key[strings.LastIndexByte(key, '#')+1:])
 	}
-	s.clock.letPass(45)
+	s.clock.advance(45)
 	for _, row := range s.state.browse("test-WorkTable") {
 		text, err := json.Marshal(row)
 		expect.NoError(t, err)
@@ -109,8 +109,8 @@ func beginVerificationUntilBegun(t *testing.T, s *stack) verification {
 func chooseUntilConnected(t *testing.T, s *stack, v verification) map[string]string {
 	t.Helper()
 	for range 12 {
-		s.clock.letPass(1)
-		got := s.vault.askLocated(v)
+		s.clock.advance(1)
+		got := s.vault.requestStatus(v)
 		var l located
 		if got.status != http.StatusOK {
 			checkFailure(t, got)

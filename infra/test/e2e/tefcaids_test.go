@@ -52,7 +52,7 @@ func exportedIDs(s *stack, connectionID string) map[string]bool {
 		ID string `json:"task_id"`
 	}
 	expect.NoError(s.t, json.Unmarshal(begun.Data, &task))
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	for _, sent := range s.webhooks.events("patient.ehi_export_success") {
 		var body struct {
 			Data exportData `json:"data"`

@@ -81,7 +81,7 @@ func newLive(t *testing.T) *live {
 	l := &live{stack: s, publicID: s.seeded.Organisations[1].PublicID, handler: handler, documents: []ihe.Document{
 		{ID: "2.999.7.1", Repository: "2.999.8", Title: "Summary", Content: sim.Fixtures()["alder.xml"]},
 	}}
-	s.inPlace = func(r *http.Request) *http.Response {
+	s.intercept = func(r *http.Request) *http.Response {
 		if !strings.HasPrefix(r.URL.String(), networkHost+"/") {
 			return nil
 		}

@@ -35,7 +35,7 @@ func TestTEFCAAttemptRequiresItsToken(t *testing.T) {
 			"another organisation": {ID: v.ID, Token: v.Token, publicID: stranger.publicID},
 			"the other mode":       {ID: v.ID, Token: v.Token, publicID: live.PublicID},
 		} {
-			for _, got := range []answer{s.vault.askLocated(of), s.vault.choose(of, chosen...)} {
+			for _, got := range []answer{s.vault.requestStatus(of), s.vault.choose(of, chosen...)} {
 				if got.status != http.StatusNotFound || got.Description != "Attempt not found." {
 					t.Errorf("%s: answered %d %s", name, got.status, got.raw)
 				}
@@ -104,7 +104,7 @@ func TestFailedFacilityLeavesOthersConnected(t *testing.T) {
 			t.Errorf("choosing again answered %d %s", got.status, got.raw)
 		}
 		<-time.After(15 * time.Minute)
-		s.clock.letPass(2)
+		s.clock.advance(2)
 		if got := s.vault.choose(v, found.chosen()...); got.status != http.StatusConflict || got.Error != "svc_conflict" {
 			t.Errorf("after the identity has ended it answered %d %s", got.status, got.raw)
 		}
@@ -175,7 +175,7 @@ func TestIdentityProviderFailureIsReported(t *testing.T) {
 				t.Errorf("%s: the attempt is %+v", cause, l)
 			}
 		}
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		if told := s.webhooks.events("patient.connection_failed"); len(told) != 0 {
 			t.Errorf("%d failures were told, and TEFCA mode tells none", len(told))
 		}
@@ -188,7 +188,7 @@ func TestUnreachableIdentityProviderKeepsStartURLValid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStack(t, options{})
 		v := s.vault.beginVerification("")
-		s.inPlace = func(r *http.Request) *http.Response {
+		s.intercept = func(r *http.Request) *http.Response {
 			if !strings.Contains(r.URL.Path, "/sandbox/identity/") {
 				return nil
 			}
@@ -197,7 +197,7 @@ func TestUnreachableIdentityProviderKeepsStartURLValid(t *testing.T) {
 		if page := s.vault.identify(v, twoHospitals, "approve"); page.status != http.StatusServiceUnavailable {
 			t.Errorf("the window got %d %s", page.status, page.body)
 		}
-		s.inPlace = nil
+		s.intercept = nil
 		if page := s.vault.identify(v, twoHospitals, "approve"); page.status != http.StatusOK {
 			t.Errorf("afterwards the window got %d %s", page.status, page.body)
 		}
@@ -212,14 +212,14 @@ func TestUnreachableIdentityProviderKeepsStartURLValid(t *testing.T) {
 // failedVerifications returns the stages of TEFCA mode's failures, by their names in docs/operate/failures.md.
 func failedVerifications() map[string]stage {
 	verify := func(with ...string) stage {
-		return func(s *stack, _ *amiss) {
+		return func(s *stack, _ *awsFailure) {
 			s.vault.identify(s.vault.beginVerification(""), twoHospitals, with[0], with[1:]...)
 		}
 	}
 	return map[string]stage{
 		"identity: declined":     verify("decline"),
 		"identity: not believed": verify("approve", "fault", "wrong-nonce"),
-		"facility: refuses": func(s *stack, _ *amiss) {
+		"facility: refuses": func(s *stack, _ *awsFailure) {
 			v := s.vault.beginVerification("")
 			s.vault.identify(v, "p12", "approve")
 			s.vault.choose(v, s.vault.awaitLocated(v, "located").chosen()...)
@@ -302,7 +302,7 @@ func TestSyntheticPatientIsDisconnectedEverywhere(t *testing.T) {
 		if !maps.Equal(back, one) || maps.Equal(one, two) {
 			t.Errorf("back is %v, was %v and %v", back, one, two)
 		}
-		s.clock.letPass(1)
+		s.clock.advance(1)
 		for _, id := range back {
 			s.org.checkStatus(id, "authorized")
 			s.check.toldPerGeneration(t, id)

@@ -16,8 +16,8 @@ import (
 const (
 	// byDue is the index that lists rows by due time.
 	byDue = "byDue"
-	// furthest exceeds the lookahead of every schedule.
-	furthest = 2 * time.Minute
+	// scheduleLookahead exceeds the lookahead of every schedule.
+	scheduleLookahead = 2 * time.Minute
 	// idleTicks is the number of consecutive ticks without work that count as one. Only the first is fired.
 	idleTicks = 60
 )
@@ -28,15 +28,15 @@ func (s clock) sweep() {
 	payload, err := json.Marshal(lambdarun.Tick{ID: "tick", Time: time.Now()})
 	expect.NoError(s.t, err)
 	for _, f := range s.template.Functions {
-		if len(f.Schedules) > 0 && f.Schedules[0].Every == time.Minute && isWorthIt(s.stack, f) {
+		if len(f.Schedules) > 0 && f.Schedules[0].Every == time.Minute && shouldFire(s.stack, f) {
 			_, _ = s.Invoke(s.t.Context(), f.LogicalID, payload)
 		}
 	}
 }
 
-// isWorthIt skips most ticks at which a schedule would query every shard and find nothing. Every tick is fired until an
-// armed crash has happened, and under a plan, because its faults depend on the numbers of calls.
-func isWorthIt(s *stack, f template.Function) bool {
+// shouldFire skips most ticks at which a schedule would query every shard and find nothing. Every tick is fired until
+// an armed crash has happened, and under a plan, because its faults depend on the numbers of calls.
+func shouldFire(s *stack, f template.Function) bool {
 	s.t.Helper()
 	return s.plan != nil || s.functions[f.LogicalID].tick(hasWork(s, f))
 }
@@ -55,7 +55,7 @@ func hasWork(s *stack, f template.Function) bool {
 			continue
 		}
 		timers = true
-		if len(s.clock.due(table.Name, time.Now().Add(furthest))) > 0 {
+		if len(s.clock.due(table.Name, time.Now().Add(scheduleLookahead))) > 0 {
 			return true
 		}
 	}

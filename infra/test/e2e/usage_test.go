@@ -28,7 +28,7 @@ func (s *stack) countUsage() {
 func runUsage(s *stack) {
 	s.t.Helper()
 	s.org.startExport(s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
-	s.clock.letPass(2)
+	s.clock.advance(2)
 	<-time.After(26 * time.Hour)
 	s.countUsage()
 	began := time.Now().Add(-26 * time.Hour).UTC()

@@ -20,7 +20,7 @@ func TestQueuedExportsSurviveCrashAnywhere(t *testing.T) {
 				for range exports {
 					connections = append(connections, s.patient.connect(crashPersona, "approve").Get("org_connection_id"))
 				}
-				s.inPlace = func(r *http.Request) *http.Response {
+				s.intercept = func(r *http.Request) *http.Response {
 					if isFHIR(r) {
 						<-time.After(time.Second) // virtual: the test runs inside testing/synctest
 					}

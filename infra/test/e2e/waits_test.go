@@ -63,7 +63,7 @@ func TestExportHonoursRetryAfterOfServer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, asked := newStack(t, options{}), &fhirTimes{}
 				id := s.ehr.connectTo(quirk{with: with}).Get("org_connection_id")
-				s.inPlace = asked.note
+				s.intercept = asked.note
 				taskID := s.org.startExport(id)
 				s.queues.pump()
 				refused := time.Now()
@@ -72,7 +72,7 @@ func TestExportHonoursRetryAfterOfServer(t *testing.T) {
 				}
 				for time.Since(refused) < demanded+3*time.Minute {
 					remind(s, taskID)
-					s.clock.letPass(1)
+					s.clock.advance(1)
 				}
 				if got := asked.between(refused, refused.Add(demanded)); got != 0 {
 					t.Errorf("%d requests came before the end of the wait", got)
@@ -98,7 +98,7 @@ func TestExportHonoursRetryAfterOfTokenEndpoint(t *testing.T) {
 		id := s.patient.connect(crashPersona, "approve").Get("org_connection_id")
 		<-time.After(2 * time.Hour)
 		var asked []time.Time
-		s.inPlace = func(r *http.Request) *http.Response {
+		s.intercept = func(r *http.Request) *http.Response {
 			if !strings.HasSuffix(r.URL.Path, "/oauth/token") {
 				return nil
 			}
@@ -111,7 +111,7 @@ func TestExportHonoursRetryAfterOfTokenEndpoint(t *testing.T) {
 		}
 		taskID := s.org.startExport(id)
 		for range 43 {
-			s.clock.letPass(1)
+			s.clock.advance(1)
 			remind(s, taskID)
 		}
 		if got := s.state.task(taskID); got.text("status") != "success" {
@@ -129,7 +129,7 @@ func TestExportFailsAtOnceWhenRetryAfterExceedsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, asked := newStack(t, options{}), &fhirTimes{}
 		id := s.ehr.connectTo(quirk{with: "leave-alone:7h"}).Get("org_connection_id")
-		s.inPlace = asked.note
+		s.intercept = asked.note
 		taskID := s.org.startExport(id)
 		s.queues.pump()
 		refused := time.Now()
@@ -137,7 +137,7 @@ func TestExportFailsAtOnceWhenRetryAfterExceedsDeadline(t *testing.T) {
 		if got.text("status") != "failed" || got.text("failure_reason") != string(export.SuppressedPleaseContact) {
 			t.Errorf("the export is %s because of %q", got.text("status"), got.text("failure_reason"))
 		}
-		s.clock.letPass(10)
+		s.clock.advance(10)
 		if count := asked.between(refused, time.Now()); count != 0 {
 			t.Errorf("%d requests came after that", count)
 		}

@@ -69,7 +69,7 @@ func chaos(t *testing.T, seed uint64) scenario {
 	late, hurried := dice.IntN(2) == 0, dice.IntN(2) == 0
 	s := scenario{
 		person: named(t, paged[0]), switches: strings.Join(chosen, ","), label: fmt.Sprintf("chaos-%d", seed),
-		mishap: func(address string, nth int) mishap { return draw(seed, address, nth) },
+		mishap: func(address string, nth int) mishap { return mishapOf(seed, address, nth) },
 		lives: func(run int) (int, bool) {
 			if run > len(deaths) {
 				return 0, false
@@ -83,9 +83,9 @@ func chaos(t *testing.T, seed uint64) scenario {
 	return s
 }
 
-// draw chooses the fate of a request. It depends on the URL and the number of tries, not on the order of concurrent
+// mishapOf chooses the fate of a request. It depends on the URL and the number of tries, not on the order of concurrent
 // requests.
-func draw(seed uint64, address string, nth int) mishap {
+func mishapOf(seed uint64, address string, nth int) mishap {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %d", seed, address, nth))
 	kind, detail := binary.BigEndian.Uint16(sum[:])%100, int(sum[2])
 	if nth > chaosMishaps {

@@ -63,7 +63,7 @@ func (m truth) compare(t *testing.T, r result) comparison {
 		v.wrong = append(v.wrong, "the Patient is not the first line")
 	}
 	slices.Sort(v.lines)
-	v.wrong = append(v.wrong, books(r, counts)...)
+	v.wrong = append(v.wrong, checkStats(r, counts)...)
 	m.losses(t, &v, r, held)
 	return v
 }
@@ -118,8 +118,8 @@ func narrated(want, body map[string]any) map[string]any {
 	return want
 }
 
-// books compares the task's description of its file with the file.
-func books(r result, counts map[string]int) (wrong []string) {
+// checkStats compares the task's description of its file with the file.
+func checkStats(r result, counts map[string]int) (wrong []string) {
 	task := r.task
 	total := 0
 	for _, n := range counts {

@@ -15,7 +15,7 @@ import (
 // catalogued is the endpoint's id in the catalogue of these tests.
 const catalogued = "e0000000-0000-4000-8000-000000000001"
 
-func TestRecordIsCompleteWhateverServerMakesOfBatches(t *testing.T) {
+func TestExportIsCompleteForAnyBatchSupport(t *testing.T) {
 	t.Parallel()
 	wide := wideRecord(t)
 	people, err := persona.LoadDir("testdata")
@@ -39,7 +39,7 @@ func TestRecordIsCompleteWhateverServerMakesOfBatches(t *testing.T) {
 				remembered := newLearned(t)
 				// The second person has other types than the first, with more than a page of them.
 				for nth, person := range []persona.Persona{people[0], wide} {
-					server := &crowd{handler: handler, late: 100 * time.Millisecond}
+					server := &limitedServer{handler: handler, late: 100 * time.Millisecond}
 					r := scenario{
 						handler: server, person: person, switches: "all-types," + c.switches, known: remembered,
 						label: fmt.Sprintf("batch-%s-%d", strings.NewReplacer(":", "-", ",", "-", "+", "-").Replace(c.switches), nth),
@@ -74,7 +74,7 @@ func TestExportStaysBelowRefusedConcurrency(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				remembered := newLearned(t)
 				for nth := range 3 {
-					server := &crowd{handler: handler, late: 100 * time.Millisecond, bears: bears}
+					server := &limitedServer{handler: handler, late: 100 * time.Millisecond, bears: bears}
 					r := scenario{
 						handler: server, person: wide, switches: "all-types,batch:whole",
 						label: fmt.Sprintf("bears-%d-%d", bears, nth), known: remembered,
@@ -105,20 +105,20 @@ func TestExportStartsSlowlyAfterTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		remembered := newLearned(t)
 		load := func(switches, label string) known.Load {
-			server := &crowd{handler: handler, late: 100 * time.Millisecond}
+			server := &limitedServer{handler: handler, late: 100 * time.Millisecond}
 			checkWhole(t, scenario{handler: server, person: wide, switches: switches, label: label, known: remembered}.run(t))
 			got, err := remembered.Known(t.Context(), catalogued)
 			expect.NoError(t, err)
 			return got.Load
 		}
-		if got := load("all-types", "calm-1"); got.Bears < 5 {
+		if got := load("all-types", "calm-1"); got.Handled < 5 {
 			t.Errorf("after a calm export: %+v", got)
 		}
-		if got := load("all-types,limit-seconds:7", "busy"); got.Bears > 3 {
+		if got := load("all-types,limit-seconds:7", "busy"); got.Handled > 3 {
 			t.Errorf("after a limit of the rate: %+v", got)
 		}
 		<-time.After(25 * time.Hour)
-		if got := load("all-types", "calm-2"); got.Bears < 5 {
+		if got := load("all-types", "calm-2"); got.Handled < 5 {
 			t.Errorf("after another calm export: %+v", got)
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/testkit/expect"
 )
 
-// crowd is a FHIR server with delayed responses and limited concurrency, which counts requests.
-type crowd struct {
+// limitedServer is a FHIR server with delayed responses and limited concurrency, which counts requests.
+type limitedServer struct {
 	handler http.Handler
 	late    time.Duration // delay of every response
 	bears   int           // limit of concurrent requests, beyond which it responds 429; 0 means unlimited
@@ -28,7 +28,7 @@ type crowd struct {
 }
 
 // ServeHTTP implements http.Handler.
-func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *limitedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.Contains(r.URL.Path, "/fhir") {
 		c.handler.ServeHTTP(w, r)
 		return
@@ -51,7 +51,7 @@ func (c *crowd) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // enter counts a request and reports whether it is within the limit.
-func (c *crowd) enter() bool {
+func (c *limitedServer) enter() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked++
@@ -67,13 +67,13 @@ func (c *crowd) enter() bool {
 	return !isTooMany
 }
 
-func (c *crowd) leave() {
+func (c *limitedServer) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy--
 }
 
-func TestExportIsFastHoweverLateEveryAnswerIs(t *testing.T) {
+func TestExportIsFastAtLateServer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		late, within time.Duration
@@ -92,7 +92,7 @@ func TestExportIsFastHoweverLateEveryAnswerIs(t *testing.T) {
 			handler, err := portal()
 			expect.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
-				server := &crowd{handler: handler, late: c.late}
+				server := &limitedServer{handler: handler, late: c.late}
 				r := scenario{handler: server, person: named(t, "cedar-brook"), switches: c.switches, label: "late"}.run(t)
 				checkWhole(t, r)
 				t.Logf("%d resources in %v, at most %d requests at once", r.task.Stats.TotalResources, r.took, server.most)
@@ -107,7 +107,7 @@ func TestExportIsFastHoweverLateEveryAnswerIs(t *testing.T) {
 	}
 }
 
-func TestExportLimitsConcurrencyToHowMuchItBears(t *testing.T) {
+func TestExportLimitsConcurrencyAfter429(t *testing.T) {
 	t.Parallel()
 	for _, bears := range []int{1, 2, 3, 4, 5} {
 		t.Run(fmt.Sprintf("%d at once", bears), func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestExportLimitsConcurrencyToHowMuchItBears(t *testing.T) {
 			handler, err := portal()
 			expect.NoError(t, err)
 			synctest.Test(t, func(t *testing.T) {
-				server := &crowd{handler: handler, late: 200 * time.Millisecond, bears: bears}
+				server := &limitedServer{handler: handler, late: 200 * time.Millisecond, bears: bears}
 				s := scenario{handler: server, person: named(t, paged[0]), label: fmt.Sprintf("crowd-%d", bears)}
 				if bears == 3 { // later runs know the limit from the start
 					s.deadline = func(int) time.Duration { return 76 * time.Second }

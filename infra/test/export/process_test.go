@@ -182,7 +182,7 @@ func (y *processWorld) export(t *testing.T, hostile http.Handler) (task export.T
 		if _, err = y.functions.Invoke(t.Context(), workerFunction, payload); err == nil {
 			task, err = y.work.Task(t.Context(), tenant, id)
 		}
-		if task.PutOff {
+		if task.Deferred {
 			y.endWait(t, id)
 		}
 	}
@@ -211,21 +211,21 @@ func (y *processWorld) endWait(t *testing.T, taskID string) {
 // watch observes the processWorld's process.
 type watch struct{ processWorld *processWorld }
 
-// Over implements lambda.Observer.
-func (w watch) Over(_ string, _ []byte, _ error, peak int64) {
+// Ended implements lambda.Observer.
+func (w watch) Ended(_ string, _ []byte, _ error, peak int64) {
 	w.processWorld.mu.Lock()
 	defer w.processWorld.mu.Unlock()
 	w.processWorld.peak = max(w.processWorld.peak, peak)
 }
 
-// Asked implements lambda.Observer.
-func (watch) Asked(string, string, []byte) {}
+// Requested implements lambda.Observer.
+func (watch) Requested(string, string, []byte) {}
 
 // Starting implements lambda.Observer.
 func (watch) Starting(string) {}
 
-// Given implements lambda.Observer.
-func (watch) Given(string, string) {}
+// Assigned implements lambda.Observer.
+func (watch) Assigned(string, string) {}
 
 // Wrote implements lambda.Observer.
 func (watch) Wrote(string, string) {}

@@ -107,7 +107,7 @@ func TestExportOf75SearchesIsFastAtSlowServer(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				known := newLearned(t)
 				for nth, within := range []time.Duration{c.first, c.next, c.next} {
-					server := &crowd{handler: handler, late: c.late}
+					server := &limitedServer{handler: handler, late: c.late}
 					r := scenario{
 						handler: server, person: person, switches: "all-types," + c.switches,
 						label: fmt.Sprintf("wide-%v-%d", c.late, nth), known: known,

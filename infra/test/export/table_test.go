@@ -59,8 +59,8 @@ func expectations() map[string][]expectation {
 	return all
 }
 
-// plainly returns expectations for switches that do not change the file, without further conditions.
-func plainly(sets ...string) []expectation {
+// unchangedFile returns expectations for switches that do not change the file, without further conditions.
+func unchangedFile(sets ...string) []expectation {
 	list := make([]expectation, 0, len(sets))
 	for _, set := range sets {
 		list = append(list, expectation{set: set, ending: whole})
@@ -71,44 +71,44 @@ func plainly(sets ...string) []expectation {
 // survivable lists server behaviours that an export must cope with.
 func survivable() map[string][]expectation {
 	return map[string][]expectation{
-		switches.OutcomeEntry:   plainly("outcome-entry"),
-		switches.SessionNext:    plainly("session-next"),
-		switches.CarePlan404:    plainly("careplan-404"),
-		switches.Suppressed:     plainly("suppressed-category:laboratory"),
-		switches.RejectCount:    plainly("reject-count"),
-		switches.Unsupported500: plainly("unsupported-500"),
-		switches.Scope401HTML:   plainly("scope-401-html"),
-		switches.Unknown404HTML: plainly("unknown-404-html"),
-		switches.Missing500:     plainly("missing-ref-500"),
-		switches.RateHeaders:    plainly("rate-headers"),
-		switches.LimitSeconds:   plainly("limit-seconds:2", "limit-seconds:7"),
-		switches.LimitDate:      plainly("limit-date:2", "limit-date:7"),
-		switches.LeaveAlone:     plainly("leave-alone:20s", "leave-alone:90s", "leave-alone:1h", "leave-alone:4h"),
-		switches.Search503:      plainly("search-503:2", "search-503:3"),
-		switches.AbsoluteOwn:    plainly("absolute-ref"),
-		switches.NextInternal:   plainly("next-internal", "next-internal,session-next"),
-		switches.NextRelative:   plainly("next-relative", "next-relative,session-next"),
-		switches.Gateway: plainly("gateway", "gateway,session-next", "gateway,absolute-ref",
+		switches.OutcomeEntry:   unchangedFile("outcome-entry"),
+		switches.SessionNext:    unchangedFile("session-next"),
+		switches.CarePlan404:    unchangedFile("careplan-404"),
+		switches.Suppressed:     unchangedFile("suppressed-category:laboratory"),
+		switches.RejectCount:    unchangedFile("reject-count"),
+		switches.Unsupported500: unchangedFile("unsupported-500"),
+		switches.Scope401HTML:   unchangedFile("scope-401-html"),
+		switches.Unknown404HTML: unchangedFile("unknown-404-html"),
+		switches.Missing500:     unchangedFile("missing-ref-500"),
+		switches.RateHeaders:    unchangedFile("rate-headers"),
+		switches.LimitSeconds:   unchangedFile("limit-seconds:2", "limit-seconds:7"),
+		switches.LimitDate:      unchangedFile("limit-date:2", "limit-date:7"),
+		switches.LeaveAlone:     unchangedFile("leave-alone:20s", "leave-alone:90s", "leave-alone:1h", "leave-alone:4h"),
+		switches.Search503:      unchangedFile("search-503:2", "search-503:3"),
+		switches.AbsoluteOwn:    unchangedFile("absolute-ref"),
+		switches.NextInternal:   unchangedFile("next-internal", "next-internal,session-next"),
+		switches.NextRelative:   unchangedFile("next-relative", "next-relative,session-next"),
+		switches.Gateway: unchangedFile("gateway", "gateway,session-next", "gateway,absolute-ref",
 			"gateway,attachment-urls"),
-		switches.GetPages:         plainly("get-pages", "get-pages,gateway"),
-		switches.SearchBy:         plainly("search-by:patient", "search-by:subject"),
-		switches.Slow:             plainly("slow:2s", "slow:25s"),
-		switches.IDList:           plainly("id-list:ignored", "id-list:half", "id-list:refused"),
-		switches.AllTypes:         plainly("all-types"),
-		switches.Batch:            plainly("batch:whole", "batch:refused", "batch:empty", "batch:half"),
+		switches.GetPages:         unchangedFile("get-pages", "get-pages,gateway"),
+		switches.SearchBy:         unchangedFile("search-by:patient", "search-by:subject"),
+		switches.Slow:             unchangedFile("slow:2s", "slow:25s"),
+		switches.IDList:           unchangedFile("id-list:ignored", "id-list:half", "id-list:refused"),
+		switches.AllTypes:         unchangedFile("all-types"),
+		switches.Batch:            unchangedFile("batch:whole", "batch:refused", "batch:empty", "batch:half"),
 		switches.Unlisted:         {{set: "unlisted:Claim+ExplanationOfBenefit+Condition+Flag", ending: whole, known: true}},
 		switches.UnlistedIncludes: {{set: "unlisted-includes", ending: whole, known: true}},
-		switches.BinaryNotJSON:    plainly("binary-not-json"),
-		switches.NoTotal:          plainly("no-total"),
-		switches.TotalPage:        plainly("total-page"),
-		switches.NoProvenance:     plainly("no-provenance"),
-		switches.RequireIntent:    plainly("require-intent"),
-		switches.RequireDate:      plainly("require-date"),
-		switches.AttachmentURLs:   plainly("attachment-urls"),
-		switches.DuplicateEntries: plainly("duplicate-entries"),
-		switches.InvalidEntry:     plainly("invalid-entry"),
-		switches.OtherPatient:     plainly("other-patient", "other-patient,everything"),
-		switches.Version:          plainly("version:dstu2", "version:stu3"),
+		switches.BinaryNotJSON:    unchangedFile("binary-not-json"),
+		switches.NoTotal:          unchangedFile("no-total"),
+		switches.TotalPage:        unchangedFile("total-page"),
+		switches.NoProvenance:     unchangedFile("no-provenance"),
+		switches.RequireIntent:    unchangedFile("require-intent"),
+		switches.RequireDate:      unchangedFile("require-date"),
+		switches.AttachmentURLs:   unchangedFile("attachment-urls"),
+		switches.DuplicateEntries: unchangedFile("duplicate-entries"),
+		switches.InvalidEntry:     unchangedFile("invalid-entry"),
+		switches.OtherPatient:     unchangedFile("other-patient", "other-patient,everything"),
+		switches.Version:          unchangedFile("version:dstu2", "version:stu3"),
 		switches.PageLarge: {
 			{set: "page-large:1", ending: whole, only: []string{"juniper-vale"}},
 			{set: "page-large:40", ending: whole, only: []string{"juniper-vale"}, heavy: true},
@@ -126,14 +126,14 @@ func survivable() map[string][]expectation {
 			// its profile does not include the practice
 			{set: "ah-practice", ending: fails, reason: export.ResourcePatientFailure, platform: "sandbox"},
 		},
-		label: plainly("label:other"),
+		label: unchangedFile("label:other"),
 	}
 }
 
 // vendors lists server behaviours that a vendor's profile knows from the start, and that the generic one must discover.
 func vendors() map[string][]expectation {
 	as := func(platform string, sets ...string) []expectation {
-		list := plainly(sets...)
+		list := unchangedFile(sets...)
 		for i := range list {
 			list[i].platform, list[i].only = platform, paged
 		}
@@ -261,8 +261,8 @@ func hurting() map[string][]expectation {
 func tokenLife() map[string][]expectation {
 	failure := export.TokenRefreshFailure
 	return map[string][]expectation{
-		switches.AccessLifetime: plainly("access:5s,slow:2s", "access:5s,slow:2s,next-internal,session-next"),
-		switches.Rotation:       plainly("rotation:one-time,access:5s,slow:2s", "rotation:none,access:5s,slow:2s"),
+		switches.AccessLifetime: unchangedFile("access:5s,slow:2s", "access:5s,slow:2s,next-internal,session-next"),
+		switches.Rotation:       unchangedFile("rotation:one-time,access:5s,slow:2s", "rotation:none,access:5s,slow:2s"),
 		switches.NoRefresh: {
 			{set: "no-refresh", ending: whole},
 			{set: "no-refresh,access:5s,slow:2s", ending: fails, reason: failure, only: paged},
@@ -273,7 +273,7 @@ func tokenLife() map[string][]expectation {
 			{set: "refresh-fails:500,access:5s,slow:2s", ending: fails, reason: failure, only: paged},
 			{set: "refresh-fails:429,access:5s,slow:2s", ending: fails, reason: failure, only: paged},
 		},
-		switches.FailsFirst: plainly("refresh-fails:500,fails-first:2,access:60s,slow:2s"),
+		switches.FailsFirst: unchangedFile("refresh-fails:500,fails-first:2,access:60s,slow:2s"),
 	}
 }
 

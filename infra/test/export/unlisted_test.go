@@ -206,7 +206,7 @@ func TestUnlistedTypesShareBatchesInLaterExports(t *testing.T) {
 		remembered := newLearned(t)
 		var asked, posts [2]int
 		for nth := range asked {
-			server := &crowd{handler: handler, late: 100 * time.Millisecond}
+			server := &limitedServer{handler: handler, late: 100 * time.Millisecond}
 			r := scenario{
 				handler: server, person: named(t, paged[0]), known: remembered, label: fmt.Sprintf("shared-%d", nth),
 				switches: "all-types,batch:whole,unlisted:" + strings.Join(rare, "+"),

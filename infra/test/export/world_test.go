@@ -169,7 +169,7 @@ func (s scenario) run(t *testing.T) result {
 		file, _ = w.files.Get(task.Files[0].Key)
 	}
 	return result{
-		scenario: s, task: task, events: w.tasks.Told(webhook.ExportSucceeded, webhook.ExportFailed), file: file,
+		scenario: s, task: task, events: w.tasks.Events(webhook.ExportSucceeded, webhook.ExportFailed), file: file,
 		keys: w.files.Keys(), runs: runs,
 		requests: w.wire.asked, foreign: w.wire.foreign, most: w.wire.most, took: time.Since(began),
 	}
@@ -261,8 +261,8 @@ func (w *world) await(run int) {
 	if run == 1 {
 		return
 	}
-	wait := time.Until(w.tasks.LookAt(tenant, taskID))
-	if task := w.tasks.Get(tenant, taskID); (task.PutOff || task.LeaseUntil.IsZero()) && len(w.enqueued) > 0 {
+	wait := time.Until(w.tasks.SweepTime(tenant, taskID))
+	if task := w.tasks.Get(tenant, taskID); (task.Deferred || task.LeaseUntil.IsZero()) && len(w.enqueued) > 0 {
 		wait = min(wait, w.enqueued[len(w.enqueued)-1])
 	}
 	w.enqueued = nil

@@ -111,9 +111,9 @@ func (st statement) everybody(id string, found *findings) {
 	}
 }
 
-// Strangers reports permissions of roles on resources outside of the template, which are usually typing errors. An
-// index must belong to its table.
-func Strangers(s *Stack) []Finding {
+// OutsideTemplate reports permissions of roles on resources outside of the template, which are usually typing errors.
+// An index must belong to its table.
+func OutsideTemplate(s *Stack) []Finding {
 	var found, other findings
 	for _, r := range s.of(kindRole) {
 		for _, st := range s.allowed(r, &other) {

@@ -122,7 +122,7 @@ func TestWildcardsFindsBroadPermissions(t *testing.T) {
 
 func TestStrangersFindsPermissionsOutsideTemplate(t *testing.T) {
 	t.Parallel()
-	finds(t, policy.Strangers(resources(t, `
+	finds(t, policy.OutsideTemplate(resources(t, `
   Work: {Type: AWS::DynamoDB::Table, Properties: {GlobalSecondaryIndexes: [{IndexName: byDue}]}}
   Files: {Type: AWS::S3::Bucket}
   Hashing: {Type: AWS::SecretsManager::Secret}

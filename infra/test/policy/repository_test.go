@@ -119,7 +119,7 @@ func access(s *policy.Stack, source *policy.Tree) rules {
 		"each function has a role of its own":      func() []policy.Finding { return policy.Roles(s) },
 		"the API invokes functions with routes":    func() []policy.Finding { return policy.Gateway(s) },
 		"permissions name what they give":          func() []policy.Finding { return policy.Wildcards(s) },
-		"permissions are on the template's things": func() []policy.Finding { return policy.Strangers(s) },
+		"permissions are on the template's things": func() []policy.Finding { return policy.OutsideTemplate(s) },
 		"each secret is for its functions":         func() []policy.Finding { return policy.Reserved(s, reserved()) },
 		"SECURITY.md lists who may open what": func() []policy.Finding {
 			return policy.Custody(s,
@@ -175,7 +175,7 @@ func TestSAMAddsNoPermission(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range slices.Concat(
-		added, policy.Roles(s), policy.Wildcards(s), policy.Strangers(s), policy.Reserved(s, reserved())) {
+		added, policy.Roles(s), policy.Wildcards(s), policy.OutsideTemplate(s), policy.Reserved(s, reserved())) {
 		t.Error(f)
 	}
 }

@@ -20,7 +20,7 @@ func Revealed(t *Tree) []Finding {
 				case *ast.AssignStmt:
 					remember(n, opened)
 				case *ast.CallExpr:
-					if speaks(n) && slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return shows(a, opened) }) {
+					if producesText(n) && slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return shows(a, opened) }) {
 						found.addf(t.where(n.Pos()), "a secret is opened into a log line, a text or an error")
 					}
 				}
@@ -43,8 +43,8 @@ func called(call *ast.CallExpr) (of, name string) {
 	return of, s.Sel.Name
 }
 
-// speaks reports whether a call produces human-readable text: a log line, a string, an error.
-func speaks(call *ast.CallExpr) bool {
+// producesText reports whether a call produces human-readable text: a log line, a string, an error.
+func producesText(call *ast.CallExpr) bool {
 	of, name := called(call)
 	if slices.Contains([]string{"slog", "logx", "log", "fmt", "errors", "fault"}, of) {
 		return true

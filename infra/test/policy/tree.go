@@ -34,7 +34,7 @@ func ReadTree(fsys fs.FS) (*Tree, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && left(name):
+		case entry.IsDir() && isSkipped(name):
 			return fs.SkipDir
 		}
 		t.paths[name] = true
@@ -49,8 +49,9 @@ func ReadTree(fsys fs.FS) (*Tree, error) {
 	return t, nil
 }
 
-// left reports whether a folder is not part of the repository: build outputs, installed packages or personal files.
-func left(folder string) bool {
+// isSkipped reports whether a folder is not part of the repository: build outputs, installed packages or personal
+// files.
+func isSkipped(folder string) bool {
 	return slices.Contains([]string{".git", ".local", ".aws-sam", "build"}, folder) ||
 		path.Base(folder) == "node_modules"
 }

@@ -114,7 +114,7 @@ func (w *world) passUntil(offset time.Duration) bool {
 func (w *world) finish() {
 	began := time.Now()
 	for _, id := range w.begun() {
-		if until := w.promised[id]; until.After(began) {
+		if until := w.postponedTo[id]; until.After(began) {
 			began = until
 		}
 	}

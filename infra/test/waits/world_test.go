@@ -53,19 +53,19 @@ type world struct {
 	rows   rows
 	shards int
 
-	mu       sync.Mutex
-	queue    []message
-	running  map[string]*life     // by task
-	promised map[string]time.Time // time to which a task was postponed
-	last     export.Task          // result of the first task's last claim
-	claims   int
-	faults   []string
-	workers  sync.WaitGroup
+	mu          sync.Mutex
+	queue       []message
+	running     map[string]*life     // by task
+	postponedTo map[string]time.Time // time to which a task was postponed
+	last        export.Task          // result of the first task's last claim
+	claims      int
+	faults      []string
+	workers     sync.WaitGroup
 }
 
 func newWorld(t *testing.T, of rows, shards int) *world {
 	t.Helper()
-	return &world{t: t, rows: of, shards: shards, running: map[string]*life{}, promised: map[string]time.Time{}}
+	return &world{t: t, rows: of, shards: shards, running: map[string]*life{}, postponedTo: map[string]time.Time{}}
 }
 
 // Send implements due.Queue, as queue.Work does.
@@ -159,7 +159,7 @@ func (w *world) of(id string) *life {
 func (w *world) end(l *life, how error, wait time.Duration) {
 	w.mu.Lock()
 	if wait > 0 {
-		w.promised[l.taskID] = time.Now().Add(wait)
+		w.postponedTo[l.taskID] = time.Now().Add(wait)
 	}
 	w.mu.Unlock()
 	l.ends <- how
@@ -178,7 +178,7 @@ func (w *world) claimed(l *life, task export.Task) {
 	if w.running[task.ID] != nil {
 		w.faultf("%s is claimed while another worker has it", task.ID)
 	}
-	if until := w.promised[task.ID]; time.Now().Before(until) {
+	if until := w.postponedTo[task.ID]; time.Now().Before(until) {
 		w.faultf("%s is claimed %v before the time that it was put off to", task.ID, time.Until(until))
 	}
 	l.taskID, w.running[task.ID] = task.ID, l

@@ -14,13 +14,13 @@ import (
 // EndpointHealth stores the status of the catalogue's endpoints, like store.CatalogHealth. The zero value is that of a
 // new stack.
 type EndpointHealth struct {
-	mu        sync.Mutex
-	run       int64
-	until     time.Time
-	records   map[string]health.Record
-	sightings map[string]health.Sighting
-	pointers  map[string]health.Pointer
-	calls     map[string]int
+	mu         sync.Mutex
+	run        int64
+	until      time.Time
+	records    map[string]health.Record
+	discovered map[string]health.DiscoveredURLs
+	pointers   map[string]health.Pointer
+	calls      map[string]int
 }
 
 // Calls counts the calls by method.
@@ -68,25 +68,25 @@ func (h *EndpointHealth) Forget(_ context.Context, r health.Record) error {
 		return fault.Stale()
 	}
 	delete(h.records, at)
-	delete(h.sightings, at)
+	delete(h.discovered, at)
 	return nil
 }
 
-// Sightings is the counterpart of store.CatalogHealth's method.
-func (h *EndpointHealth) Sightings(_ context.Context, mode string) ([]health.Sighting, error) {
-	defer h.lock("Sightings")()
-	all := slices.Collect(maps.Values(h.sightings))
-	return slices.DeleteFunc(all, func(s health.Sighting) bool { return s.Mode != mode }), nil
+// DiscoveredURLs is the counterpart of store.CatalogHealth's method.
+func (h *EndpointHealth) DiscoveredURLs(_ context.Context, mode string) ([]health.DiscoveredURLs, error) {
+	defer h.lock("DiscoveredURLs")()
+	all := slices.Collect(maps.Values(h.discovered))
+	return slices.DeleteFunc(all, func(s health.DiscoveredURLs) bool { return s.Mode != mode }), nil
 }
 
-// SaveSighting is the counterpart of store.CatalogHealth's method.
-func (h *EndpointHealth) SaveSighting(_ context.Context, s health.Sighting) error {
-	defer h.lock("SaveSighting")()
+// SaveDiscoveredURLs is the counterpart of store.CatalogHealth's method.
+func (h *EndpointHealth) SaveDiscoveredURLs(_ context.Context, s health.DiscoveredURLs) error {
+	defer h.lock("SaveDiscoveredURLs")()
 	at := s.Mode + "#" + s.EndpointID
-	if s.SeenAt.Before(h.sightings[at].SeenAt) {
+	if s.SeenAt.Before(h.discovered[at].SeenAt) {
 		return fault.Stale()
 	}
-	h.sightings[at] = s
+	h.discovered[at] = s
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (h *EndpointHealth) MovePointer(_ context.Context, p health.Pointer) error 
 func (h *EndpointHealth) lock(method string) func() {
 	h.mu.Lock()
 	if h.calls == nil {
-		h.records, h.sightings, h.pointers, h.calls = map[string]health.Record{}, map[string]health.Sighting{},
+		h.records, h.discovered, h.pointers, h.calls = map[string]health.Record{}, map[string]health.DiscoveredURLs{},
 			map[string]health.Pointer{}, map[string]int{}
 	}
 	h.calls[method]++

@@ -14,7 +14,7 @@ import (
 )
 
 // Tasks stores export tasks, the newest of each connection, shares and events. It is safe for concurrent use. Methods
-// for tests, such as Put and Told, do not count as calls: Around does not see them.
+// for tests, such as Put and Events, do not count as calls: Around does not see them.
 type Tasks struct {
 	*ledger
 	fixture
@@ -95,15 +95,15 @@ func (f fixture) Forget(tenant org.Tenant, id string) {
 	delete(f.tasks, row{tenant, id})
 }
 
-// LookAt returns when the sweeper next examines a task.
-func (f fixture) LookAt(tenant org.Tenant, id string) time.Time {
+// SweepTime returns when the sweeper next examines a task.
+func (f fixture) SweepTime(tenant org.Tenant, id string) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.lookAt[row{tenant, id}]
 }
 
-// Told lists the events of the given types, or of all types if none is given, in the order of storing.
-func (f fixture) Told(types ...webhook.Type) (told []webhook.Event) {
+// Events lists the events of the given types, or of all types if none is given, in the order of storing.
+func (f fixture) Events(types ...webhook.Type) (told []webhook.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, event := range f.told {
@@ -198,7 +198,7 @@ func (r work) ClaimTask(ctx context.Context, tenant org.Tenant, id string, now,
 			return fault.Stale()
 		}
 		stored.Generation++
-		stored.LeaseUntil, stored.PutOff = leaseUntil, false
+		stored.LeaseUntil, stored.Deferred = leaseUntil, false
 		r.keep(stored, leaseUntil)
 		task = stored
 		return nil
@@ -244,7 +244,7 @@ func (r work) YieldTask(ctx context.Context, task export.Task, until, dueAt time
 	return r.fenced(ctx, "YieldTask", task, func(stored *export.Task) ([]webhook.Event, time.Time) {
 		stored.Generation++
 		stored.Checkpoint, stored.Progress, stored.Failures = task.Checkpoint, task.Progress, task.Failures
-		stored.LeaseUntil, stored.PutOff = until, !until.IsZero()
+		stored.LeaseUntil, stored.Deferred = until, !until.IsZero()
 		return nil, dueAt
 	})
 }
@@ -257,7 +257,7 @@ func (r work) FinishTask(ctx context.Context, task export.Task, event webhook.Ev
 		stored.Stats, stored.Outcome, stored.Files = task.Stats, task.Outcome, task.Files
 		stored.Scope, stored.Progress, stored.FilesUntil, stored.LeaseUntil = task.Scope, task.Progress,
 			task.FilesUntil, time.Time{}
-		stored.PutOff = false
+		stored.Deferred = false
 		return []webhook.Event{event}, task.FilesUntil
 	})
 }

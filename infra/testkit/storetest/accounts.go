@@ -142,7 +142,7 @@ func accountMadeByOne(c subject[Accounts]) {
 	}
 }
 
-func wantAt(c subject[Accounts], address string, want account.Place) {
+func wantAt(c subject[Accounts], address string, want account.AddressOwner) {
 	c.t.Helper()
 	got, err := c.store.AccountAt(c.t.Context(), address)
 	expect.NoError(c.t, err)
@@ -160,8 +160,8 @@ func addressKeptAndTakenBack(c subject[Accounts]) {
 	moved.Email, moved.Former = next, account.Former{Email: ada, TokenHash: "hash", ChangedAt: now(), Until: until}
 	expect.NoError(t, s.MoveAccount(t.Context(), moved))
 	expect.Conflict(t, "moving what has changed since", s.MoveAccount(t.Context(), moved))
-	wantAt(c, next, account.Place{AccountID: adaID})
-	wantAt(c, ada, account.Place{AccountID: adaID, FormerUntil: until})
+	wantAt(c, next, account.AddressOwner{AccountID: adaID})
+	wantAt(c, ada, account.AddressOwner{AccountID: adaID, FormerUntil: until})
 	early, late := person(bobID, ada), person(bobID, ada)
 	early.CreatedAt, late.CreatedAt = until.Add(-time.Millisecond), until
 	expect.Conflict(t, "an account at an address that is kept for another", s.CreateAccount(t.Context(), early))
@@ -174,7 +174,7 @@ func addressKeptAndTakenBack(c subject[Accounts]) {
 	back := moved
 	back.Email, back.Former = ada, account.Former{}
 	expect.NoError(t, s.MoveAccountBack(t.Context(), back, next))
-	wantAt(c, ada, account.Place{AccountID: adaID})
+	wantAt(c, ada, account.AddressOwner{AccountID: adaID})
 	_, err = s.AccountAt(t.Context(), next)
 	expect.NotFound(t, "the address that was left", err)
 	expect.Conflict(t, "an account at an address that is its owner's again", s.CreateAccount(t.Context(), late))
@@ -191,8 +191,8 @@ func addressNotTaken(c subject[Accounts]) {
 		Until: now().Add(time.Hour),
 	}
 	expect.Conflict(t, "moving to another's address", s.MoveAccount(t.Context(), moved))
-	wantAt(c, ada, account.Place{AccountID: adaID})
-	wantAt(c, taken, account.Place{AccountID: bobID})
+	wantAt(c, ada, account.AddressOwner{AccountID: adaID})
+	wantAt(c, taken, account.AddressOwner{AccountID: bobID})
 	stranger := person(bobID, ada)
 	stranger.Rev = 1
 	expect.Conflict(t, "taking back an address that is another's", s.MoveAccountBack(t.Context(), stranger, taken))

@@ -18,7 +18,7 @@ import (
 // EndpointHealth stores the status of the catalogue's endpoints.
 type EndpointHealth interface {
 	rounds.Records
-	Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
+	DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error)
 }
 
 // EndpointHealths runs the suite of EndpointHealth.
@@ -35,11 +35,11 @@ func EndpointHealths(t *testing.T, open func(testing.TB) EndpointHealth) {
 				c.t.Errorf("%d of 16", won)
 			}
 		},
-		"a record is replaced as it was seen":                        recordAsSeen,
-		"an endpoint is forgotten as it was seen, with its sighting": forgotten,
-		"a sighting is replaced by later ones":                       latestSighting,
-		"a summary's pointer is moved by one who saw it":             healthPointerAsSeen,
-		"a mode has records, sightings and a pointer apart":          healthOfMode,
+		"a record is replaced as it was seen":                               recordAsSeen,
+		"an endpoint is forgotten as it was seen, with its discovered URLs": forgotten,
+		"discovered URLs are replaced by later ones":                        latestDiscovery,
+		"a summary's pointer is moved by one who saw it":                    healthPointerAsSeen,
+		"a mode has records, discovered URLs and a pointer apart":           healthOfMode,
 	})
 }
 
@@ -99,43 +99,43 @@ func forgotten(c subject[EndpointHealth]) {
 	t, s := c.t, c.store
 	gone := wholeRecord()
 	expect.NoError(t, s.SaveRecord(t.Context(), gone))
-	expect.NoError(t, s.SaveSighting(t.Context(),
-		health.Sighting{EndpointID: gone.EndpointID, Mode: gone.Mode, SeenAt: now(), Pins: catalog.Pins{Issuer: "i"}}))
+	expect.NoError(t, s.SaveDiscoveredURLs(t.Context(),
+		health.DiscoveredURLs{EndpointID: gone.EndpointID, Mode: gone.Mode, SeenAt: now(), Pins: catalog.Pins{Issuer: "i"}}))
 	expect.Conflict(t, "another revision", s.Forget(t.Context(), gone))
 	gone.Rev = 1
 	expect.NoError(t, s.Forget(t.Context(), gone))
 	records, err := s.Records(t.Context(), gone.Mode)
 	expect.NoError(t, err)
-	sightings, err := s.Sightings(t.Context(), gone.Mode)
-	if expect.NoError(t, err); len(records)+len(sightings) > 0 {
-		t.Errorf("left: %v, %v", records, sightings)
+	discovered, err := s.DiscoveredURLs(t.Context(), gone.Mode)
+	if expect.NoError(t, err); len(records)+len(discovered) > 0 {
+		t.Errorf("left: %v, %v", records, discovered)
 	}
 }
 
-func latestSighting(c subject[EndpointHealth]) {
+func latestDiscovery(c subject[EndpointHealth]) {
 	t, s := c.t, c.store
-	first := health.Sighting{
+	first := health.DiscoveredURLs{
 		EndpointID: aHealthy, Mode: "live", SeenAt: now(),
 		//nolint:gosec // G101: a pin is an origin, which everybody may know
 		Pins: catalog.Pins{
 			Issuer: "i", Authorization: "https://a.example", Token: "https://a.example", Keys: "https://k.example",
 		},
-		Abroad: []catalog.Departure{{Role: "token", To: "https://t.example"}}, Bundle: "https://a.example/brands.json",
+		Untrusted: []catalog.Departure{{Role: "token", To: "https://t.example"}}, Bundle: "https://a.example/brands.json",
 	}
-	later := health.Sighting{
+	later := health.DiscoveredURLs{
 		EndpointID: aHealthy, Mode: "live", SeenAt: now().Add(time.Hour),
 		Pins: catalog.Pins{Issuer: "j"},
 	}
-	for _, want := range []health.Sighting{first, later} {
-		expect.NoError(t, s.SaveSighting(t.Context(), want))
-		all, err := s.Sightings(t.Context(), "live")
+	for _, want := range []health.DiscoveredURLs{first, later} {
+		expect.NoError(t, s.SaveDiscoveredURLs(t.Context(), want))
+		all, err := s.DiscoveredURLs(t.Context(), "live")
 		expect.NoError(t, err)
 		if len(all) != 1 || all[0].Sum() != want.Sum() || !all[0].SeenAt.Equal(want.SeenAt) ||
-			len(all[0].Abroad) != len(want.Abroad) {
+			len(all[0].Untrusted) != len(want.Untrusted) {
 			t.Errorf("got %+v, want %+v", all, want)
 		}
 	}
-	if err := s.SaveSighting(t.Context(), first); !errors.Is(err, fault.Conflict) {
+	if err := s.SaveDiscoveredURLs(t.Context(), first); !errors.Is(err, fault.Conflict) {
 		t.Errorf("an older one took its place: %v", err)
 	}
 }
@@ -163,15 +163,16 @@ func healthPointerAsSeen(c subject[EndpointHealth]) {
 func healthOfMode(c subject[EndpointHealth]) {
 	t, s := c.t, c.store
 	expect.NoError(t, s.SaveRecord(t.Context(), wholeRecord()))
-	expect.NoError(t, s.SaveSighting(t.Context(), health.Sighting{EndpointID: aHealthy, Mode: "live", SeenAt: now()}))
+	expect.NoError(t, s.SaveDiscoveredURLs(t.Context(),
+		health.DiscoveredURLs{EndpointID: aHealthy, Mode: "live", SeenAt: now()}))
 	expect.NoError(t, s.MovePointer(t.Context(), health.Pointer{Mode: "live", Version: "v", MadeAt: now()}))
 	records, err := s.Records(t.Context(), "test")
 	expect.NoError(t, err)
-	sightings, err := s.Sightings(t.Context(), "test")
+	discovered, err := s.DiscoveredURLs(t.Context(), "test")
 	expect.NoError(t, err)
 	pointer, err := s.Pointer(t.Context(), "test")
 	expect.NoError(t, err)
-	if len(records)+len(sightings) != 0 || pointer.Version != "" {
-		t.Errorf("%v, %v, %v", records, sightings, pointer)
+	if len(records)+len(discovered) != 0 || pointer.Version != "" {
+		t.Errorf("%v, %v, %v", records, discovered, pointer)
 	}
 }

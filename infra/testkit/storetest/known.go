@@ -19,7 +19,7 @@ func Known(t *testing.T, open func(testing.TB) collect.Known) {
 		"what was saved last counts": func(c subject[collect.Known]) {
 			const id = "e0000000-0000-4000-8000-000000000001"
 			learned, _ := known.Server{}.Learn(known.Lesson{
-				Release: "EHR 1", Load: known.Experience{Bears: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"},
+				Release: "EHR 1", Load: known.Experience{Handled: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"},
 				Batch: new(true),
 			}, now())
 			for _, want := range []known.Server{{}, learned, {Release: "EHR 2"}} {

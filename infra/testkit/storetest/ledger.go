@@ -76,7 +76,7 @@ func publicationSavedAsSeen(c subject[Ledger]) {
 	want := first
 	want.From, want.To, want.Phase, want.Done, want.Approved, want.Paused = liveVersion, nextVersion, ledger.Rows,
 		7, "q-7", true
-	want.Sighted = now()
+	want.PinnedThrough = now()
 	want.Question = ledger.Question{
 		ID: "q-8", Asked: now(), Whole: true, Because: []string{"too many"},
 		Held: []ledger.Held{{EndpointID: "e", What: "address"}},
@@ -100,7 +100,8 @@ func publicationSavedAsSeen(c subject[Ledger]) {
 	expect.NoError(t, err)
 	read, err = s.Publication(t.Context(), "test")
 	expect.NoError(t, err)
-	if diff := cmp.Diff(ledger.Publication{Mode: "test", Approved: "q-7", Sighted: now(), Rev: 2}, read); diff != "" {
+	want = ledger.Publication{Mode: "test", Approved: "q-7", PinnedThrough: now(), Rev: 2}
+	if diff := cmp.Diff(want, read); diff != "" {
 		t.Errorf("ended (-want +got):\n%s", diff)
 	}
 }

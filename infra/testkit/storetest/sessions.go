@@ -39,9 +39,9 @@ func sessionComesBack(c subject[Sessions]) {
 	expect.NoError(t, s.StartSession(t.Context(), next, "one"))
 	_, err := s.Session(t.Context(), "one")
 	expect.NotFound(t, "the session that was replaced", err)
-	expect.Conflict(t, "a request of it", s.SeeSession(t.Context(), "one", now()))
+	expect.Conflict(t, "a request of it", s.TouchSession(t.Context(), "one", now()))
 	next.SeenAt = now().Add(time.Hour)
-	expect.NoError(t, s.SeeSession(t.Context(), "two", next.SeenAt))
+	expect.NoError(t, s.TouchSession(t.Context(), "two", next.SeenAt))
 	got, err := s.Session(t.Context(), "two")
 	expect.NoError(t, err)
 	if diff := cmp.Diff(next, got); diff != "" {
@@ -59,7 +59,7 @@ func deviceKnown(c subject[Sessions]) {
 	t, s := c.t, c.store
 	until := now().Add(time.Hour)
 	for _, said := range []time.Time{now().Add(time.Minute), until, until, until.Add(-time.Second)} {
-		expect.NoError(t, s.KnowDevice(t.Context(), "browser", said))
+		expect.NoError(t, s.RememberDevice(t.Context(), "browser", said))
 	}
 	for at, want := range map[time.Time]bool{now(): true, until.Add(-time.Millisecond): true, until: false} {
 		if known, err := s.IsDevice(t.Context(), "browser", at); err != nil || known != want {

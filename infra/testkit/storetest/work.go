@@ -145,7 +145,7 @@ func putOff(c subject[Tasks]) {
 	until := now().Add(time.Hour)
 	expect.NoError(t, s.YieldTask(t.Context(), task, until, until.Add(time.Minute)))
 	want := task
-	want.Generation, want.LeaseUntil, want.PutOff = 2, until, true
+	want.Generation, want.LeaseUntil, want.Deferred = 2, until, true
 	wantTask(t, s, want)
 	wantRefused(t, s, task) // its heartbeat would shorten the wait
 	expect.Conflict(t, "joining the line after giving the task back", s.JoinLine(t.Context(), task, now()))
@@ -161,13 +161,13 @@ func putOff(c subject[Tasks]) {
 	}); won != 1 {
 		t.Errorf("%d of 20 claims after the wait won, want 1", won)
 	}
-	want.Generation, want.LeaseUntil, want.PutOff = 3, at.Add(time.Minute), false
+	want.Generation, want.LeaseUntil, want.Deferred = 3, at.Add(time.Minute), false
 	wantTask(t, s, want)
 
 	expect.NoError(t, s.YieldTask(t.Context(), want, until.Add(time.Hour), until.Add(time.Hour)))
 	want.Generation++
 	ended := failed(want)
-	ended.PutOff = false
+	ended.Deferred = false
 	expect.NoError(t, s.FinishTask(t.Context(), ended, eventOf(eventID)))
 	wantTask(t, s, ended)
 }

@@ -54,12 +54,12 @@ func TestApplicationReceivesErrorOfItsURL(t *testing.T) {
 	} {
 		w, visit := open(t, c.known, c.limiter, c.target, nil)
 		if w.Code != c.status || w.Body.String() != "<p>en" || visit.Caller.Tenant.OrgID != c.org ||
-			(visit.Trouble == nil) != (c.code == "") {
+			(visit.Error == nil) != (c.code == "") {
 			t.Errorf("%s: %d %s %+v", name, w.Code, w.Body, visit)
 		}
-		if visit.Trouble != nil && (visit.Trouble.Code != c.code || visit.Trouble.RequestID != requestID ||
-			visit.Trouble.Description == "") {
-			t.Errorf("%s: told %+v", name, visit.Trouble)
+		if visit.Error != nil && (visit.Error.Code != c.code || visit.Error.RequestID != requestID ||
+			visit.Error.Description == "") {
+			t.Errorf("%s: told %+v", name, visit.Error)
 		}
 		if retry := w.Header().Get("Retry-After"); (retry == "") != (c.status != 429) {
 			t.Errorf("%s: Retry-After %q", name, retry)

@@ -50,7 +50,7 @@ func (a KeyAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 
 // refusedKey replaces every error about a wrong key by a single one. Other errors are returned unchanged.
 func refusedKey(err error) error {
-	if !isStranger(err) {
+	if !isInvalidCredential(err) {
 		return err
 	}
 	return fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient,
@@ -84,7 +84,7 @@ func (a KeyAuth) optional(ctx context.Context, c *call) (OptionalKey, error) {
 		caller, err = admit(ctx, c, a.Limiter, caller, nil)
 		return OptionalKey{Caller: &caller}, err
 	}
-	if !isStranger(err) && !errors.Is(err, fault.Forbidden) {
+	if !isInvalidCredential(err) && !errors.Is(err, fault.Forbidden) {
 		return OptionalKey{}, err
 	}
 	return OptionalKey{Refused: refusedKey(err)}, a.Limiter.take(ctx, c, "")
@@ -97,7 +97,7 @@ func (a PublicAuth) caller(ctx context.Context, c *call) (org.Caller, error) {
 		return org.Caller{}, err
 	}
 	caller, err := a.Public.ByPublicID(ctx, id)
-	if isStranger(err) {
+	if isInvalidCredential(err) {
 		err = fault.New(fault.Unauthenticated, fault.CodeUnauthorizedClient, "public_id is unknown.").Because(err)
 	}
 	if err == nil {
@@ -135,8 +135,9 @@ func admit(ctx context.Context, c *call, limiter Limiter, caller org.Caller, err
 	return org.Caller{}, err
 }
 
-// isStranger reports whether err means that a credential belongs to no caller, as opposed to an internal failure.
-func isStranger(err error) bool {
+// isInvalidCredential reports whether err means that a credential belongs to no caller, as opposed to an internal
+// failure.
+func isInvalidCredential(err error) bool {
 	return errors.Is(err, fault.Unauthenticated) || errors.Is(err, fault.NotFound) || errors.Is(err, fault.Invalid)
 }
 

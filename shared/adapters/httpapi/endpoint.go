@@ -47,13 +47,13 @@ func serveJSON[Who, In, Out any](know func(context.Context, *call) (Who, error),
 	}
 }
 
-// Found is the Out of a JSON endpoint that responds with a redirect (302) instead of an envelope.
-type Found struct {
+// RedirectResult is the Out of a JSON endpoint that responds with a redirect (302) instead of an envelope.
+type RedirectResult struct {
 	Location string
 }
 
-// Done is the Out of a JSON endpoint that returns no data: the envelope only reports success.
-type Done struct{}
+// NoData is the Out of a JSON endpoint that returns no data: the envelope only reports success.
+type NoData struct{}
 
 type successEnvelope struct {
 	Success bool `json:"success"`
@@ -66,7 +66,7 @@ func succeed(c *call, data any, err error) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if found, ok := data.(Found); ok {
+	if found, ok := data.(RedirectResult); ok {
 		c.header.Set("Location", found.Location)
 		return reply{status: http.StatusFound}, nil
 	}
@@ -76,7 +76,7 @@ func succeed(c *call, data any, err error) (reply, error) {
 		}
 		data = carrier.Data
 	}
-	if _, ok := data.(Done); ok {
+	if _, ok := data.(NoData); ok {
 		data = nil
 	}
 	body, err := encode(successEnvelope{Success: true, Data: data})

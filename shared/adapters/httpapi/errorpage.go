@@ -19,7 +19,7 @@ var errorSpanish string
 func failPage(ctx context.Context, c *call, err error) reply {
 	f := shown(ctx, err)
 	s := Sheet{
-		Language: languageOf(c.request), Mood: Bad, Body: errorEnglish,
+		Language: languageOf(c.request), Icon: Bad, Body: errorEnglish,
 		Values: map[string]string{"description": f.description, "code": f.code, "request_id": logx.RequestID(ctx)},
 	}
 	if s.Language == Spanish {

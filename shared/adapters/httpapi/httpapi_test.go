@@ -106,14 +106,14 @@ func TestFoundRedirects(t *testing.T) {
 	f := func(_ context.Context, key httpapi.OptionalKey, in struct {
 		Token string `query:"token"`
 	},
-	) (httpapi.Found, error) {
+	) (httpapi.RedirectResult, error) {
 		switch {
 		case in.Token == "" && key.Refused != nil:
-			return httpapi.Found{}, key.Refused
+			return httpapi.RedirectResult{}, key.Refused
 		case key.Caller == nil:
-			return httpapi.Found{Location: "https://files.example.org/by-token"}, nil
+			return httpapi.RedirectResult{Location: "https://files.example.org/by-token"}, nil
 		}
-		return httpapi.Found{Location: "https://files.example.org/by-key"}, nil
+		return httpapi.RedirectResult{Location: "https://files.example.org/by-key"}, nil
 	}
 	handler := newEdge().Serve("/file", httpapi.Methods{"GET": httpapi.KeyOptional(httpapi.KeyAuth{Keys: directory{}}, f)})
 	w := do(handler, newRequest("GET", "/file?token=x", ""))

@@ -15,7 +15,7 @@ const (
 // languageOf returns the supported language that the browser prefers (RFC 9110 section 12.5.4).
 func languageOf(r *http.Request) string {
 	spanish, english := 0.0, 0.0
-	for _, wish := range wishes(r.Header.Values("Accept-Language")) {
+	for _, wish := range parsePreferences(r.Header.Values("Accept-Language")) {
 		switch primary, _, _ := strings.Cut(wish.name, "-"); primary {
 		case Spanish:
 			spanish = max(spanish, wish.weight)
@@ -29,16 +29,16 @@ func languageOf(r *http.Request) string {
 	return English
 }
 
-// wish is an option that a client accepts, with its weight.
-type wish struct {
+// preference is an option that a client accepts, with its weight.
+type preference struct {
 	name   string  // in lower case
 	weight float64 // 0 means not acceptable
 }
 
-// wishes parses a header of the Accept family (RFC 9110 section 12.4.2). Of options with equal weights, the earlier one
-// ranks slightly higher, as browsers intend.
-func wishes(values []string) []wish {
-	var all []wish
+// parsePreferences parses a header of the Accept family (RFC 9110 section 12.4.2). Of options with equal weights, the
+// earlier one ranks slightly higher, as browsers intend.
+func parsePreferences(values []string) []preference {
+	var all []preference
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		name, parameters, weighted := strings.Cut(part, ";")
 		weight := 1.0
@@ -51,7 +51,7 @@ func wishes(values []string) []wish {
 			weight = parsed
 		}
 		if name = strings.ToLower(strings.TrimSpace(name)); name != "" {
-			all = append(all, wish{name, weight - float64(len(all))*1e-6*weight})
+			all = append(all, preference{name, weight - float64(len(all))*1e-6*weight})
 		}
 	}
 	return all
@@ -60,7 +60,7 @@ func wishes(values []string) []wish {
 // encodingsOf returns a function that reports which content encodings a client accepts (RFC 9110 section 12.5.3).
 // Unencoded content is always acceptable.
 func encodingsOf(r *http.Request) func(encoding string) bool {
-	all := wishes(r.Header.Values("Accept-Encoding"))
+	all := parsePreferences(r.Header.Values("Accept-Encoding"))
 	return func(encoding string) bool {
 		others := false
 		for _, w := range all {

@@ -16,12 +16,12 @@ import (
 type Visit struct {
 	Caller   org.Caller           // the organisation of public_id; zero on a Page
 	Redirect org.VerifiedRedirect // verified redirect_uri; zero on a Page
-	Trouble  *Trouble             // the error in an Application's URL, or nil
+	Error    *PageError           // the error in an Application's URL, or nil
 	request  *http.Request
 }
 
-// Trouble is an error that an application displays itself (docs/openapi.yaml, Error).
-type Trouble struct {
+// PageError is an error that an application displays itself (docs/openapi.yaml, Error).
+type PageError struct {
 	Code        string
 	Description string
 	RequestID   string
@@ -130,7 +130,7 @@ func FormPage[In any](limiter Limiter, f func(context.Context, Visit, In) (Answe
 }
 
 // Application creates an endpoint for a page that contains an application, in another site's frame or on its own, for
-// the organisation of public_id. An error in its URL does not produce an error page: f receives it in Visit.Trouble and
+// the organisation of public_id. An error in its URL does not produce an error page: f receives it in Visit.Error and
 // the application displays it, with the status that an error page would have. The organisation is then empty, unless
 // the error is an exceeded rate limit.
 func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (Answer, error)) Endpoint {
@@ -146,7 +146,7 @@ func Application[In any](auth PublicAuth, f func(context.Context, Visit, In) (An
 			shows := shown(ctx, err)
 			shows.retry(c.header)
 			status = pageStatus(fault.Of(err))
-			visit.Trouble = &Trouble{Code: shows.code, Description: shows.description, RequestID: logx.RequestID(ctx)}
+			visit.Error = &PageError{Code: shows.code, Description: shows.description, RequestID: logx.RequestID(ctx)}
 		}
 		answer, err := f(ctx, visit, in)
 		if err != nil {

@@ -279,7 +279,7 @@ func TestDocumentPolicyAllowsOnlyItsOwnScript(t *testing.T) {
 	t.Parallel()
 	document := func(context.Context, httpapi.Visit, nothing) (httpapi.Answer, error) {
 		return httpapi.Document(httpapi.Sheet{
-			Language: httpapi.English, Mood: httpapi.Plain, Body: "<h1>Hi</h1><p>{{name}}</p>", Script: "close()",
+			Language: httpapi.English, Icon: httpapi.Plain, Body: "<h1>Hi</h1><p>{{name}}</p>", Script: "close()",
 			Values: map[string]string{"name": "{{script}}<b>"},
 		}), nil
 	}

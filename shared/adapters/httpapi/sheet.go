@@ -15,20 +15,20 @@ var sheetPage string
 // Sheet is a small page of constant text for a person, in the layout that all our pages share.
 type Sheet struct {
 	Language string
-	Mood     Mood
+	Icon     SheetIcon
 	Body     string            // our own HTML; its heading is also the page's title
 	Values   map[string]string // values for {{name}} in Body; may contain any text
 	Script   string            // our own script, the only one that may run
 }
 
-// Mood selects the icon that a sheet shows beside its text.
-type Mood string
+// SheetIcon selects the icon that a sheet shows beside its text.
+type SheetIcon string
 
 // The moods.
 const (
-	Plain Mood = "plain"
-	Good  Mood = "good"
-	Bad   Mood = "bad"
+	Plain SheetIcon = "plain"
+	Good  SheetIcon = "good"
+	Bad   SheetIcon = "bad"
 )
 
 // html returns the complete page.
@@ -44,7 +44,7 @@ func (s Sheet) html() string {
 		script = "<script>" + s.Script + "</script>\n"
 	}
 	return strings.NewReplacer(
-		"{{language}}", s.Language, "{{title}}", heading, "{{mood}}", string(s.Mood),
+		"{{language}}", s.Language, "{{title}}", heading, "{{mood}}", string(s.Icon),
 		"{{body}}", strings.NewReplacer(values...).Replace(s.Body), "{{script}}", script,
 	).Replace(sheetPage)
 }

@@ -105,7 +105,7 @@ func (a Authorizer) served(ctx context.Context, fhirBase, scope string) (served 
 	defer cancel()
 	document, err := Metadata(ctx, a.doer, fhirBase)
 	if err != nil {
-		return scope, !passes(err)
+		return scope, !isTemporary(err)
 	}
 	capability, err := fhir.ParseCapability(document)
 	if err != nil {

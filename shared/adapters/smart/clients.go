@@ -20,24 +20,24 @@ type Clients interface {
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// unprovenError means that our client could not be authenticated and that nothing was sent. It hides its cause from
+// clientAuthError means that our client could not be authenticated and that nothing was sent. It hides its cause from
 // errors.Is, so that a missing client secret is not mistaken for missing tokens.
-type unprovenError struct{ cause error }
+type clientAuthError struct{ cause error }
 
 // Error implements error.
-func (e *unprovenError) Error() string { return "client authentication: " + e.cause.Error() }
+func (e *clientAuthError) Error() string { return "client authentication: " + e.cause.Error() }
 
 // Unspent reports true: no token was used (tokens.Refresher).
-func (*unprovenError) Unspent() bool { return true }
+func (*clientAuthError) Unspent() bool { return true }
 
 // Failure returns the class for a log line (fault.Spot).
-func (*unprovenError) Failure() (class string, status int) { return "client_unproven", 0 }
+func (*clientAuthError) Failure() (class string, status int) { return "client_unproven", 0 }
 
-// unproven returns the error for a client that can't be authenticated. It is an internal, temporary failure, never a
-// refusal or failure of the health system.
-func unproven(cause error) error {
+// newClientAuthError returns the error for a client that can't be authenticated. It is an internal, temporary failure,
+// never a refusal or failure of the health system.
+func newClientAuthError(cause error) error {
 	return fault.New(fault.Unavailable, fault.CodeUnavailable,
-		"We couldn't authenticate to the health system. Please try again later.").Because(&unprovenError{cause})
+		"We couldn't authenticate to the health system. Please try again later.").Because(&clientAuthError{cause})
 }
 
 // useOf returns the use of a token set's client at one of its server's URLs.
@@ -57,7 +57,7 @@ func (p Portal) authenticate(ctx context.Context, tenant org.Tenant, use catalog
 		return nil
 	}
 	if err := p.clients.Authenticate(ctx, tenant, use, form, header); err != nil {
-		return unproven(err)
+		return newClientAuthError(err)
 	}
 	return nil
 }

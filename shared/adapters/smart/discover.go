@@ -62,19 +62,19 @@ func readConfiguration(document []byte) (found configuration, ok bool) {
 	return found, found.tokenEndpoint != ""
 }
 
-// misfit names a defect of a readable configuration.
-type misfit string
+// configurationError names a defect of a readable configuration.
+type configurationError string
 
 const (
-	errNoS256     misfit = "no_s256"     // it lists code challenge methods, but not S256
-	errNoEndpoint misfit = "no_endpoint" // no usable authorization or token endpoint
+	errNoS256     configurationError = "no_s256"     // it lists code challenge methods, but not S256
+	errNoEndpoint configurationError = "no_endpoint" // no usable authorization or token endpoint
 )
 
 // Error implements error.
-func (m misfit) Error() string { return "smart discovery: " + string(m) }
+func (m configurationError) Error() string { return "smart discovery: " + string(m) }
 
 // Failure returns the class for a log line (fault.Spot).
-func (m misfit) Failure() (class string, status int) { return string(m), 0 }
+func (m configurationError) Failure() (class string, status int) { return string(m), 0 }
 
 // Discover reads the SMART configuration of the server at fhirBase. Its URLs are absolute, https (http only if the FHIR
 // base is also http) and free of user information and fragments.
@@ -109,11 +109,11 @@ func Discover(ctx context.Context, doer Doer, fhirBase string) (flow.Authority, 
 		spot = fault.SpotOf(spot.Failed(missing))
 		return flow.Authority{}, spot.Failed(err)
 	}
-	found.Substitute = passes(missing)
+	found.Substitute = isTemporary(missing)
 	return found, nil
 }
 
-// fetchConfiguration reads the smart-configuration. The error is a *fhir.RequestError or a misfit.
+// fetchConfiguration reads the smart-configuration. The error is a *fhir.RequestError or a configurationError.
 func fetchConfiguration(ctx context.Context, from fetcher) (configuration, error) {
 	document, err := from.configuration(ctx)
 	if err != nil {
@@ -211,15 +211,15 @@ func isUnanswered(err error) bool {
 	return ok && failure.Class == fhir.Network
 }
 
-// passes reports whether a request failed for a temporary reason.
-func passes(err error) bool {
+// isTemporary reports whether a request failed for a temporary reason.
+func isTemporary(err error) bool {
 	failure, ok := errors.AsType[*fhir.RequestError](err)
 	return ok && (failure.Class == fhir.Network || failure.Class == fhir.ServerFault || failure.Class == fhir.Limited)
 }
 
 // unusable returns the error of a discovery that failed because of cause.
 func unusable(cause error) error {
-	if failure, ok := errors.AsType[*fhir.RequestError](cause); ok && passes(cause) {
+	if failure, ok := errors.AsType[*fhir.RequestError](cause); ok && isTemporary(cause) {
 		return unavailable(cause, failure.RetryAfter)
 	}
 	return fault.New(fault.Upstream, fault.CodeUnavailable,

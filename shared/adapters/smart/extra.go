@@ -25,7 +25,7 @@ func (a answer) extra(names []string) map[string]string {
 		if kept == nil {
 			kept = map[string]string{}
 		}
-		if value := a.scalar(name); len(value) <= maxField && isToken(value) && !a.tellsToken(value) {
+		if value := a.scalar(name); len(value) <= maxField && isToken(value) && !a.containsToken(value) {
 			kept[name] = value
 		} else {
 			kept[name] = ""
@@ -43,8 +43,8 @@ func (a answer) scalar(name string) string {
 	return a.text(name)
 }
 
-// tellsToken reports whether a value contains one of the response's own tokens.
-func (a answer) tellsToken(value string) bool {
+// containsToken reports whether a value contains one of the response's own tokens.
+func (a answer) containsToken(value string) bool {
 	for _, name := range [...]string{"access_token", "refresh_token", "id_token"} {
 		if token := a.text(name); token != "" && strings.Contains(value, token) {
 			return true

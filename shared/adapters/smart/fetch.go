@@ -47,23 +47,23 @@ func (f fetcher) get(ctx context.Context, address, accept string, limit int64, t
 // document reads the JSON document at address, of at most limit bytes. The rest is as in open.
 func (f fetcher) document(ctx context.Context, address, accept string, limit int64,
 	token secret.Text,
-) (fhir.Answer, error) {
+) (fhir.Response, error) {
 	response, err := f.open(ctx, address, accept, token) //nolint:bodyclose // document closes it
 	if err != nil {
-		return fhir.Answer{}, err
+		return fhir.Response{}, err
 	}
 	body, err := document(response, limit)
 	if err != nil {
-		return fhir.Answer{}, err
+		return fhir.Response{}, err
 	}
-	return fhir.Answer{Body: body, Rate: rate(response.Header)}, nil
+	return fhir.Response{Body: body, Rate: rate(response.Header)}, nil
 }
 
 // open requests address and returns a 2xx response with an open body. address must be under the base: Base.Join or
 // Base.Resolve created it. An empty token is not sent. Redirects are followed here rather than in the HTTP client,
 // because only this code enforces that they stay under the base. The error is a *fhir.RequestError.
 func (f fetcher) open(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
-	address = f.polite(address)
+	address = f.withRequiredParameters(address)
 	for redirects := 0; ; redirects++ {
 		response, err := f.send(ctx, address, accept, token)
 		if err != nil {
@@ -90,24 +90,24 @@ func (f fetcher) open(ctx context.Context, address, accept string, token secret.
 
 // batch posts a batch of searches to the base and reads its response, of at most limit bytes. The rest is as in
 // document, except that no redirect is followed.
-func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Answer, error) {
+func (f fetcher) batch(ctx context.Context, body []byte, limit int64, token secret.Text) (fhir.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.base.String(), bytes.NewReader(body))
 	if err != nil {
-		return fhir.Answer{}, unanswered(err)
+		return fhir.Response{}, unanswered(err)
 	}
 	request.Header.Set("Content-Type", "application/fhir+json")
-	response, err := f.asked(request, acceptFHIR, token) //nolint:bodyclose // document closes it, as refused does
+	response, err := f.do(request, acceptFHIR, token) //nolint:bodyclose // document closes it, as refused does
 	if err != nil {
-		return fhir.Answer{}, unanswered(err)
+		return fhir.Response{}, unanswered(err)
 	}
 	if response.StatusCode/100 != 2 {
-		return fhir.Answer{}, refused(response, f.profile.Denials)
+		return fhir.Response{}, refused(response, f.profile.Denials)
 	}
 	answer, err := document(response, limit)
 	if err != nil {
-		return fhir.Answer{}, err
+		return fhir.Response{}, err
 	}
-	return fhir.Answer{Body: answer, Rate: rate(response.Header)}, nil
+	return fhir.Response{Body: answer, Rate: rate(response.Header)}, nil
 }
 
 func (f fetcher) send(ctx context.Context, address, accept string, token secret.Text) (*http.Response, error) {
@@ -115,11 +115,11 @@ func (f fetcher) send(ctx context.Context, address, accept string, token secret.
 	if err != nil {
 		return nil, err //nolint:wrapcheck // unanswered keeps nothing of it but the class
 	}
-	return f.asked(request, accept, token)
+	return f.do(request, accept, token)
 }
 
-// asked sends a request with the headers and parameters that all requests share.
-func (f fetcher) asked(request *http.Request, accept string, token secret.Text) (*http.Response, error) {
+// do sends a request with the headers and parameters that all requests share.
+func (f fetcher) do(request *http.Request, accept string, token secret.Text) (*http.Response, error) {
 	for name, value := range f.profile.Headers {
 		request.Header.Set(name, value)
 	}
@@ -135,9 +135,9 @@ func (f fetcher) asked(request *http.Request, accept string, token secret.Text) 
 	return f.doer.Do(request)
 }
 
-// polite adds the parameters that the server requires on every request and that a URL lacks. Existing ones remain
-// unchanged, byte by byte: next links are opaque.
-func (f fetcher) polite(address string) string {
+// withRequiredParameters adds the parameters that the server requires on every request and that a URL lacks. Existing
+// ones remain unchanged, byte by byte: next links are opaque.
+func (f fetcher) withRequiredParameters(address string) string {
 	if len(f.profile.Query) == 0 {
 		return address
 	}
@@ -171,7 +171,7 @@ func (f fetcher) redirect(from, location string) (address string, ok bool) {
 		return "", false
 	}
 	address, ok = f.base.Resolve(target.String())
-	address = f.polite(address)
+	address = f.withRequiredParameters(address)
 	return address, ok && address != from
 }
 

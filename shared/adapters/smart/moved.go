@@ -62,5 +62,5 @@ func (p Portal) departed(ctx context.Context, old tokens.Set, server flow.Author
 		Token: server.TokenEndpoint, Revocation: server.Revocation,
 		Introspection: server.Introspection,
 	}
-	return shown.Abroad(old.TokenEndpoint, nil), nil
+	return shown.Untrusted(old.TokenEndpoint, nil), nil
 }

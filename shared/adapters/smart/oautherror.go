@@ -79,8 +79,8 @@ func (e *OAuthError) stale() bool {
 	return e.Code == codeClient || e.Code == "" && e.Status == http.StatusNotFound
 }
 
-// passes reports whether the status indicates a temporary failure of the server.
-func (e *OAuthError) passes() bool {
+// isTemporary reports whether the status indicates a temporary failure of the server.
+func (e *OAuthError) isTemporary() bool {
 	return e.Status == http.StatusRequestTimeout || e.Status == http.StatusTooManyRequests || e.Status >= 500
 }
 

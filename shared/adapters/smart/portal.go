@@ -92,8 +92,8 @@ func (p Portal) Refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 		switch {
 		case refusal.Definite():
 			return tokens.Set{}, fmt.Errorf("%w: %w", tokens.ErrRefused, err)
-		case refusal.passes():
-			return tokens.Set{}, passing(refusal, err)
+		case refusal.isTemporary():
+			return tokens.Set{}, newTemporaryError(refusal, err)
 		}
 	}
 	if err != nil {
@@ -130,9 +130,9 @@ func (p Portal) refresh(ctx context.Context, tenant org.Tenant, old tokens.Set) 
 	return p.token(ctx, tenant, useOf(old, old.TokenEndpoint), want, form)
 }
 
-// passing returns the error of a response that indicates a temporary failure of the server. The *OAuthError that it
-// wraps still describes the grant.
-func passing(refusal *OAuthError, cause error) error {
+// newTemporaryError returns the error of a response that indicates a temporary failure of the server. The *OAuthError
+// that it wraps still describes the grant.
+func newTemporaryError(refusal *OAuthError, cause error) error {
 	kind, code := fault.Upstream, fault.CodeUnavailable
 	if refusal.Status == http.StatusTooManyRequests {
 		kind, code = fault.Limited, fault.CodeRateLimited

@@ -20,25 +20,25 @@ type reader struct {
 
 // Metadata reads the server's CapabilityStatement, of at most fhir.MaxPage bytes. It sends no token, since the document
 // is public. It returns the errors of Read.
-func (r *reader) Metadata(ctx context.Context) (fhir.Answer, error) {
+func (r *reader) Metadata(ctx context.Context) (fhir.Response, error) {
 	return r.fetcher.document(ctx, r.fetcher.base.Join("metadata"), acceptFHIR, fhir.MaxPage, secret.Text{})
 }
 
 // Read reads one resource as raw JSON, of at most limit bytes after decompression and never more than fhir.MaxPage. The
 // error is a *fhir.RequestError or the token function's. A malformed type or id is fhir.Rejected without a request.
-func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error) {
+func (r *reader) Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error) {
 	if !fhir.ValidType(resourceType) || !fhir.ValidID(id) {
-		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Rejected}
+		return fhir.Response{}, &fhir.RequestError{Class: fhir.Rejected}
 	}
 	return r.get(ctx, r.fetcher.base.Join(resourceType, id), limit)
 }
 
 // Search reads the first page of a search as raw JSON. path is relative to the base: a type, or a path below one
 // resource such as "Patient/p1/$everything". Limit and errors are those of Read.
-func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error) {
+func (r *reader) Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error) {
 	segments := strings.Split(path, "/")
 	if !searchable(segments) {
-		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Rejected}
+		return fhir.Response{}, &fhir.RequestError{Class: fhir.Rejected}
 	}
 	address := r.fetcher.base.Join(segments...)
 	if len(params) > 0 {
@@ -48,20 +48,20 @@ func (r *reader) Search(ctx context.Context, path string, params url.Values, lim
 }
 
 // Batch sends the searches of a batch, as encoded by fhir.Batch, in one request. Limit and errors are those of Read.
-func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Answer, error) {
+func (r *reader) Batch(ctx context.Context, batch []byte, limit int64) (fhir.Response, error) {
 	token, err := r.bearer(ctx)
 	if err != nil {
-		return fhir.Answer{}, err
+		return fhir.Response{}, err
 	}
 	return r.fetcher.batch(ctx, batch, max(0, min(limit, fhir.MaxPage)), token)
 }
 
 // Page reads the page at the next link of a Bundle. A link outside the base is fhir.ForeignLink without a request.
 // Limit and other errors are those of Read.
-func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Answer, error) {
+func (r *reader) Page(ctx context.Context, next string, limit int64) (fhir.Response, error) {
 	address, ok := r.fetcher.base.Resolve(next)
 	if !ok {
-		return fhir.Answer{}, &fhir.RequestError{Class: fhir.ForeignLink}
+		return fhir.Response{}, &fhir.RequestError{Class: fhir.ForeignLink}
 	}
 	return r.get(ctx, address, limit)
 }
@@ -86,10 +86,10 @@ func (r *reader) Attachment(ctx context.Context, address string, limit int64) (f
 	return file(response, limit), nil
 }
 
-func (r *reader) get(ctx context.Context, address string, limit int64) (fhir.Answer, error) {
+func (r *reader) get(ctx context.Context, address string, limit int64) (fhir.Response, error) {
 	token, err := r.bearer(ctx)
 	if err != nil {
-		return fhir.Answer{}, err
+		return fhir.Response{}, err
 	}
 	return r.fetcher.document(ctx, address, acceptFHIR, max(0, min(limit, fhir.MaxPage)), token)
 }

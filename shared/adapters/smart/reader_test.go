@@ -21,34 +21,34 @@ func TestReaderRequestsFHIRWithToken(t *testing.T) {
 	r := reader(t, e.URL+"/r4/")
 	for _, step := range []struct {
 		name, want string
-		call       func() (fhir.Answer, error)
+		call       func() (fhir.Response, error)
 	}{
-		{"read", "/r4/Patient/a.1-B", func() (fhir.Answer,
+		{"read", "/r4/Patient/a.1-B", func() (fhir.Response,
 			error,
 		) {
 			return r.Read(t.Context(), "Patient", "a.1-B", fhir.MaxPage)
 		}},
-		{"search", "/r4/Observation?_count=100&patient=p%2F1", func() (fhir.Answer, error) {
+		{"search", "/r4/Observation?_count=100&patient=p%2F1", func() (fhir.Response, error) {
 			return r.Search(t.Context(), "Observation", query("patient", "p/1", "_count", "100"), fhir.MaxPage)
 		}},
-		{"search for all", "/r4/Observation", func() (fhir.Answer,
+		{"search for all", "/r4/Observation", func() (fhir.Response,
 			error,
 		) {
 			return r.Search(t.Context(), "Observation", nil, fhir.MaxPage)
 		}},
-		{"search for a whole record", "/r4/Patient/p1/$everything?_count=100", func() (fhir.Answer, error) {
+		{"search for a whole record", "/r4/Patient/p1/$everything?_count=100", func() (fhir.Response, error) {
 			return r.Search(t.Context(), "Patient/p1/$everything", query("_count", "100"), fhir.MaxPage)
 		}},
-		{"page", "/r4?_getpages=x%20y", func() (fhir.Answer,
+		{"page", "/r4?_getpages=x%20y", func() (fhir.Response,
 			error,
 		) {
 			return r.Page(t.Context(), e.URL+"/r4?_getpages=x%20y", fhir.MaxPage)
 		}},
 		{
 			"relative page", "/r4/Observation?page=2",
-			func() (fhir.Answer, error) { return r.Page(t.Context(), "Observation?page=2", fhir.MaxPage) },
+			func() (fhir.Response, error) { return r.Page(t.Context(), "Observation?page=2", fhir.MaxPage) },
 		},
-		{"page of a leaked name", "/r4/Observation?page=3", func() (fhir.Answer, error) {
+		{"page of a leaked name", "/r4/Observation?page=3", func() (fhir.Response, error) {
 			return r.Page(t.Context(), "http://fhir-internal:8080/r4/Observation?page=3", fhir.MaxPage)
 		}},
 	} {

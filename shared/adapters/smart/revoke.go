@@ -44,7 +44,7 @@ func revoked(response *http.Response) error {
 	}
 	refusal := newOAuthError(response.StatusCode, read.text("error"), read.text("error_description"))
 	refusal.RetryAfter = retryAfter(response.Header)
-	asked := response.StatusCode/100 == 2 || response.StatusCode/100 == 4 && !refusal.passes() &&
+	asked := response.StatusCode/100 == 2 || response.StatusCode/100 == 4 && !refusal.isTemporary() &&
 		refusal.Code != codeClient
 	if asked {
 		return nil

@@ -26,12 +26,12 @@ func (s Accounts) Account(ctx context.Context, id string) (account.Account, erro
 }
 
 // AccountAt implements signin.Accounts.
-func (s Accounts) AccountAt(ctx context.Context, address string) (account.Place, error) {
+func (s Accounts) AccountAt(ctx context.Context, address string) (account.AddressOwner, error) {
 	row, err := get(ctx, s.DB, s.Table, addressKey(address))
 	if err != nil {
-		return account.Place{}, err
+		return account.AddressOwner{}, err
 	}
-	return account.Place{AccountID: row.text("account_id"), FormerUntil: row.time("former_until")}, nil
+	return account.AddressOwner{AccountID: row.text("account_id"), FormerUntil: row.time("former_until")}, nil
 }
 
 // CreateAccount implements signin.Accounts. If two accounts are created at one address concurrently, only one is

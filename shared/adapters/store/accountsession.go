@@ -21,8 +21,8 @@ func (s Flow) Session(ctx context.Context, hash string) (account.Session, error)
 	}, nil
 }
 
-// SeeSession implements account.SessionRows.
-func (s Flow) SeeSession(ctx context.Context, hash string, at time.Time) error {
+// TouchSession implements account.SessionRows.
+func (s Flow) TouchSession(ctx context.Context, hash string, at time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: sessionKey(hash), set: "SET seen_at = :at", when: "attribute_exists(pk)",
 		values: item{":at": moment(at)},
@@ -51,9 +51,9 @@ func (s Flow) EndSession(ctx context.Context, hash string) error {
 	return s.spend(ctx, sessionKey(hash))
 }
 
-// KnowDevice implements signin.Sessions. It never shortens the time for which a device is known, since the clocks of
-// two functions may differ.
-func (s Flow) KnowDevice(ctx context.Context, hash string, until time.Time) error {
+// RememberDevice implements signin.Sessions. It never shortens the time for which a device is known, since the clocks
+// of two functions may differ.
+func (s Flow) RememberDevice(ctx context.Context, hash string, until time.Time) error {
 	_, err := update(ctx, s.DB, change{
 		table: s.Table, key: deviceKey(hash), set: "SET expires_at = :until, #ttl = :ttl",
 		when:   "attribute_not_exists(expires_at) OR expires_at <= :until",

@@ -65,22 +65,23 @@ func (s CatalogHealth) SaveRecord(ctx context.Context, r health.Record) error {
 // Forget implements rounds.Records.
 func (s CatalogHealth) Forget(ctx context.Context, r health.Record) error {
 	return transact(ctx, s.DB,
-		removal(s.Table, endpointHealthKey(r.Mode, r.EndpointID), r.Rev), unlist(s.Table, sightingKey(r.Mode, r.EndpointID)))
+		removal(s.Table, endpointHealthKey(r.Mode, r.EndpointID), r.Rev),
+		unlist(s.Table, discoveredURLsKey(r.Mode, r.EndpointID)))
 }
 
-// Sightings lists the URLs found by a mode's discoveries, for the publisher of its endpoints.
-func (s CatalogHealth) Sightings(ctx context.Context, mode string) ([]health.Sighting, error) {
-	rows, err := s.list(ctx, sightingsPartition(mode))
+// DiscoveredURLs lists the URLs found by a mode's discoveries, for the publisher of its endpoints.
+func (s CatalogHealth) DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error) {
+	rows, err := s.list(ctx, discoveredURLsPartition(mode))
 	if err != nil {
 		return nil, err
 	}
-	all := make([]health.Sighting, 0, len(rows))
+	all := make([]health.DiscoveredURLs, 0, len(rows))
 	for _, row := range rows {
-		seen := health.Sighting{
+		seen := health.DiscoveredURLs{
 			EndpointID: row.text("sk"), Mode: mode, SeenAt: row.time("seen_at"),
 			Bundle: row.text("bundle"),
 		}
-		if err := errors.Join(row.json("pins", &seen.Pins), row.json("abroad", &seen.Abroad)); err != nil {
+		if err := errors.Join(row.json("pins", &seen.Pins), row.json("abroad", &seen.Untrusted)); err != nil {
 			return nil, err
 		}
 		all = append(all, seen)
@@ -88,17 +89,17 @@ func (s CatalogHealth) Sightings(ctx context.Context, mode string) ([]health.Sig
 	return all, nil
 }
 
-// SaveSighting implements rounds.Records. An older one never replaces a newer one.
-func (s CatalogHealth) SaveSighting(ctx context.Context, seen health.Sighting) error {
-	values := newItem(sightingKey(seen.Mode, seen.EndpointID))
+// SaveDiscoveredURLs implements rounds.Records. An older one never replaces a newer one.
+func (s CatalogHealth) SaveDiscoveredURLs(ctx context.Context, seen health.DiscoveredURLs) error {
+	values := newItem(discoveredURLsKey(seen.Mode, seen.EndpointID))
 	if err := values.setJSON("pins", seen.Pins); err != nil {
 		return err
 	}
-	if err := values.setJSON("abroad", append([]catalog.Departure{}, seen.Abroad...)); err != nil {
+	if err := values.setJSON("abroad", append([]catalog.Departure{}, seen.Untrusted...)); err != nil {
 		return err
 	}
 	_, err := update(ctx, s.DB, change{
-		table: s.Table, key: sightingKey(seen.Mode, seen.EndpointID),
+		table: s.Table, key: discoveredURLsKey(seen.Mode, seen.EndpointID),
 		set:  "SET pins = :pins, abroad = :abroad, bundle = :bundle, seen_at = :at",
 		when: "attribute_not_exists(seen_at) OR seen_at <= :at",
 		values: item{

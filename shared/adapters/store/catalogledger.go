@@ -55,8 +55,9 @@ func (s Catalog) Publication(ctx context.Context, mode string) (ledger.Publicati
 	p := ledger.Publication{
 		Mode: mode, From: ledger.Version(row.text("from_version")), To: ledger.Version(row.text("to_version")),
 		Phase: ledger.Phase(row.text("phase")),
-		Done:  int(row.int("done")), Approved: row.text("approved"), Paused: row.flag("paused"), Sighted: row.time("sighted"),
-		Rev: row.int("rev"),
+		Done:  int(row.int("done")), Approved: row.text("approved"), Paused: row.flag("paused"),
+		PinnedThrough: row.time("sighted"),
+		Rev:           row.int("rev"),
 	}
 	return p, errors.Join(row.json("question", &p.Question), row.json("waits", &p.Waits))
 }
@@ -71,7 +72,7 @@ func (s Catalog) SavePublication(ctx context.Context, p ledger.Publication) (led
 	row.setInt("done", int64(p.Done))
 	row.setText("approved", p.Approved)
 	row.setFlag("paused", p.Paused)
-	row.setTime("sighted", p.Sighted)
+	row.setTime("sighted", p.PinnedThrough)
 	if p.Question.ID != "" {
 		if err := row.setJSON("question", p.Question); err != nil {
 			return p, err

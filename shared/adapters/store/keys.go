@@ -257,9 +257,11 @@ func roundsKey() key { return key{"HEALTH", meta} }
 
 func healthPointerKey(mode string) key            { return key{"POINTER#" + mode + "#HEALTH", meta} }
 func healthPartition(mode string) string          { return "HEALTH#" + mode }
-func sightingsPartition(mode string) string       { return "SEEN#" + mode }
+func discoveredURLsPartition(mode string) string  { return "SEEN#" + mode }
 func endpointHealthKey(mode, endpoint string) key { return key{healthPartition(mode), endpoint} }
-func sightingKey(mode, endpoint string) key       { return key{sightingsPartition(mode), endpoint} }
+func discoveredURLsKey(mode, endpoint string) key {
+	return key{discoveredURLsPartition(mode), endpoint}
+}
 
 // Keys of the Sandbox table.
 func sandboxKey(name string) key { return key{"SANDBOX#" + name, meta} }

@@ -104,10 +104,10 @@ func (s Notices) unclaimNotice(n notice.Notice, c change) change {
 	return leaseOf("fence").release(leaseOf("fence").held(c, number(n.Fence)))
 }
 
-// DisableAsTold disables the subscription that a notice reports as disabled. It returns fault.Conflict if the
+// DisableForNotice disables the subscription that a notice reports as disabled. It returns fault.Conflict if the
 // subscription has changed since. The function that wrote the notice may have crashed before it disabled the
 // subscription.
-func (s Hooks) DisableAsTold(ctx context.Context, n notice.Notice) error {
+func (s Hooks) DisableForNotice(ctx context.Context, n notice.Notice) error {
 	c := s.disable(n.Tenant, n.SubscriptionID, n.Reason, n.At)
 	c.when += " AND rev = :rev"
 	c.values[":rev"] = number(n.Rev)

@@ -101,10 +101,10 @@ func TestDisableAsToldDisablesUnchangedSubscriptionOnly(t *testing.T) {
 	s := newStores(t)
 	expect.NoError(t, s.hooks.CreateSubscription(t.Context(), subscriptionA()))
 	n := noticeOf(tenant)
-	expect.Conflict(t, "another revision", s.hooks.DisableAsTold(t.Context(), n))
+	expect.Conflict(t, "another revision", s.hooks.DisableForNotice(t.Context(), n))
 	n.Rev = 1
-	expect.NoError(t, s.hooks.DisableAsTold(t.Context(), n))
-	expect.Conflict(t, "disabling again", s.hooks.DisableAsTold(t.Context(), n))
+	expect.NoError(t, s.hooks.DisableForNotice(t.Context(), n))
+	expect.Conflict(t, "disabling again", s.hooks.DisableForNotice(t.Context(), n))
 	got, err := s.hooks.Subscriptions(t.Context(), tenant)
 	expect.NoError(t, err)
 	want := subscriptionA()

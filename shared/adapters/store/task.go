@@ -55,7 +55,7 @@ func readTask(row item, tenant org.Tenant, id string) (task export.Task, damaged
 		FailureReason: export.Reason(row.text("failure_reason")), FilesUntil: row.time("files_until"),
 		CreatedAt: row.time("created_at"), FinishedAt: row.time("finished_at"), SentAt: row.time("sent_at"),
 		Resends: row.int("resends"), Generation: row.int("generation"), Failures: int(row.int("setbacks")),
-		LeaseUntil: row.time("lease_until"), PutOff: isPutOff(row), WaitingSince: row.time("waiting_since"),
+		LeaseUntil: row.time("lease_until"), Deferred: isPutOff(row), WaitingSince: row.time("waiting_since"),
 		Waited: time.Duration(row.int("waited_ms")) * time.Millisecond, Checkpoint: row.text("checkpoint"),
 		ProgressAt: row.time("progress_at"), ProgressSent: row.int("progress_sent"),
 	}

@@ -49,8 +49,8 @@ func Leave(ctx context.Context, visit httpapi.Visit, in Prepared, baseURL string
 	return httpapi.Document(s, cookies(visit, started)...), err
 }
 
-// Astray refuses a browser that reached a start address by a link, a redirect or its address bar.
-func Astray(context.Context, httpapi.Visit, struct{}) (httpapi.Answer, error) {
+// RefuseDirectVisit refuses a browser that reached a start address by a link, a redirect or its address bar.
+func RefuseDirectVisit(context.Context, httpapi.Visit, struct{}) (httpapi.Answer, error) {
 	return httpapi.Answer{}, astray()
 }
 
@@ -59,7 +59,7 @@ const direct = "This page can't be opened directly. Return to the application, r
 
 func astray() error { return fault.BadRequest(direct) }
 
-// Opened returns Astray's error for a start address that has no GET.
+// Opened returns RefuseDirectVisit's error for a start address that has no GET.
 func Opened() error {
 	return fault.New(fault.MethodNotAllowed, fault.CodeMethodNotAllowed, direct)
 }
@@ -86,9 +86,9 @@ func EndBinding(state string) *http.Cookie {
 var sheets embed.FS
 
 // Sheet returns a page in the visitor's language, with scripts that run in sequence.
-func Sheet(visit httpapi.Visit, name string, mood httpapi.Mood, scripts ...string) (httpapi.Sheet, error) {
+func Sheet(visit httpapi.Visit, name string, mood httpapi.SheetIcon, scripts ...string) (httpapi.Sheet, error) {
 	body, err := sheets.ReadFile("sheets/" + name + "." + visit.Language() + ".html")
-	made := httpapi.Sheet{Language: visit.Language(), Mood: mood, Body: string(body)}
+	made := httpapi.Sheet{Language: visit.Language(), Icon: mood, Body: string(body)}
 	for _, script := range scripts {
 		var text []byte
 		if err == nil {

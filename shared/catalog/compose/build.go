@@ -14,23 +14,23 @@ import (
 // maxAliases is the maximum number of a brand's names besides its own.
 const maxAliases = 50
 
-// making is a catalogue under construction.
-type making struct{ record.Catalog }
+// draft is a catalogue under construction.
+type draft struct{ record.Catalog }
 
 // facts holds the facts about a server, from its best source.
 type facts struct {
-	server      *server
-	id          string
-	release     string
-	platform    string
-	said        string // the platform that its best source names, in lower case
-	saidBy      *row
-	names       []string // endpoint names, without duplicates
-	isDoubted   bool     // said is trusted only if an operator confirms it
-	isOff       bool
-	isUsed      bool   // a brand uses it
-	portal      string // the name of a portal that uses it
-	unconfirmed since
+	server         *server
+	id             string
+	release        string
+	platform       string
+	listedPlatform string // the platform that its best source names, in lower case
+	saidBy         *row
+	names          []string // endpoint names, without duplicates
+	isDoubted      bool     // listedPlatform is trusted only if an operator confirms it
+	isOff          bool
+	isUsed         bool   // a brand uses it
+	portal         string // the name of a portal that uses it
+	unconfirmed    since
 }
 
 // isUsable reports whether patients can be sent to the server.
@@ -67,8 +67,8 @@ type builder struct {
 }
 
 // build creates the records.
-func (c *builder) build(groups []*group, servers map[string]*facts) *making {
-	made := &making{record.Catalog{
+func (c *builder) build(groups []*group, servers map[string]*facts) *draft {
+	made := &draft{record.Catalog{
 		Brands: make(map[string]record.Brand, len(groups)), Portals: map[string]record.Portal{},
 		Endpoints: map[string]record.Endpoint{}, Successors: map[string]string{},
 	}}
@@ -137,11 +137,11 @@ func (c *surveyor) learn(f *facts, e endpoint, r *row, chosen map[string]string)
 		f.release = cmp.Or(f.release, said)
 	}
 	if said := strings.ToLower(cmp.Or(e.said.Platform, r.list.Platform)); said != "" {
-		if f.said != "" && f.said != said {
+		if f.listedPlatform != "" && f.listedPlatform != said {
 			c.report.conflict(conflictPlatform, r.list.Source+" "+r.listing.Key)
 		}
-		if f.said == "" {
-			f.said, f.saidBy = said, r
+		if f.listedPlatform == "" {
+			f.listedPlatform, f.saidBy = said, r
 		}
 	}
 	if name := strings.Join(strings.Fields(e.said.Name), " "); name != "" && len(f.names) < 2 &&

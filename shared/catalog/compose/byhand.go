@@ -102,7 +102,7 @@ func (c *merger) current(id string, byID map[string]*group) string {
 }
 
 // override applies the operators' decisions other than merges.
-func (c *builder) override(made *making) {
+func (c *builder) override(made *draft) {
 	overrides := slices.Clone(c.in.Overrides)
 	slices.SortFunc(overrides, func(a, b Override) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Value, b.Value))

@@ -18,13 +18,13 @@ type carrier struct{ *round }
 // ever accepted, it is unknown which records are gone: they stay and are marked as unconfirmed.
 //
 // A record whose listings wait for an operator stays as published.
-func (c *carrier) carryOver(made *making) {
+func (c *carrier) carryOver(made *draft) {
 	blind := c.blindSince()
 	stays := map[string]bool{} // ids of portals and endpoints
 	for _, id := range sortedKeys(c.in.Before.Brands) {
 		if _, isMade := made.Brands[id]; !isMade && c.brands[id] == "" {
 			b := c.in.Before.Brands[id]
-			if c.aside.brands[id] && !b.Gone() {
+			if c.withheld.brands[id] && !b.Gone() {
 				c.keep(b, stays)
 			} else {
 				b.State = c.gone(b.State, blind)
@@ -37,7 +37,7 @@ func (c *carrier) carryOver(made *making) {
 }
 
 // carryParts keeps published portals and endpoints that the lists no longer produce.
-func (c *carrier) carryParts(made *making, stays map[string]bool, blind time.Time) {
+func (c *carrier) carryParts(made *draft, stays map[string]bool, blind time.Time) {
 	for id, p := range c.in.Before.Portals {
 		if _, isMade := made.Portals[id]; !isMade {
 			if !stays[id] {
@@ -65,7 +65,7 @@ func (c *carrier) keep(b record.Brand, stays map[string]bool) {
 		stays[portal] = !c.in.Before.Portals[portal].Gone()
 		for _, endpoint := range c.in.Before.Portals[portal].EndpointIDs {
 			stays[endpoint] = stays[endpoint] || stays[portal] &&
-				!c.said.refused[catalog.Host(c.in.Before.Endpoints[endpoint].FHIRBase)]
+				!c.decisions.refused[catalog.Host(c.in.Before.Endpoints[endpoint].FHIRBase)]
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (c *carrier) gone(before record.State, blind time.Time) record.State {
 }
 
 // succeed adds to each brand the ids merged into it, each in one step.
-func (c *carrier) succeed(made *making) {
+func (c *carrier) succeed(made *draft) {
 	next := map[string]string{}
 	maps.Copy(next, c.in.Before.Successors)
 	maps.Copy(next, c.brands)
@@ -119,7 +119,7 @@ func (c *carrier) succeed(made *making) {
 }
 
 // has reports whether a record with this id exists.
-func (m *making) has(id string) bool {
+func (m *draft) has(id string) bool {
 	_, isBrand := m.Brands[id]
 	_, isPortal := m.Portals[id]
 	_, isEndpoint := m.Endpoints[id]
@@ -127,7 +127,7 @@ func (m *making) has(id string) bool {
 }
 
 // last returns the end of a chain of merges, or "" if the end does not exist.
-func (m *making) last(next map[string]string, id string) string {
+func (m *draft) last(next map[string]string, id string) string {
 	for range next {
 		into, merged := next[id]
 		if !merged {
@@ -142,7 +142,7 @@ func (m *making) last(next map[string]string, id string) string {
 }
 
 // date sets the time of each record's last change: now, or the previous time if it is unchanged.
-func (c *carrier) date(made *making) {
+func (c *carrier) date(made *draft) {
 	for id, b := range made.Brands {
 		before, known := c.in.Before.Brands[id]
 		b.LastUpdated = before.LastUpdated

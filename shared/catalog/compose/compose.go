@@ -124,25 +124,26 @@ func (in Input) isByHand() bool {
 // round is one attempt to compose a catalogue from rows. Each step has its own type, with the state that only this step
 // needs.
 type round struct {
-	in     Input
-	now    time.Time
-	said   said // operators' decisions about hosts
-	aside  *aside
-	report *reporter
-	names  *names.Reader
-	rows   []*row
-	brands map[string]string // maps ids merged in this catalogue to their successors
+	in        Input
+	now       time.Time
+	decisions hostDecisions // operators' decisions about hosts
+	withheld  *withheld
+	report    *reporter
+	names     *names.Reader
+	rows      []*row
+	brands    map[string]string // maps ids merged in this catalogue to their successors
 }
 
 func compose(in Input) (record.Catalog, Report) {
 	read := &reading{
-		in: in, said: saidOf(in.Overrides), report: newReporter(), names: names.NewReader(), servers: map[string]*server{},
+		in: in, decisions: hostDecisionsOf(in.Overrides), report: newReporter(), names: names.NewReader(),
+		servers: map[string]*server{},
 	}
 	rows := read.readRows(in.Lists)
 	read.inherit(rows)
-	for apart := newAside(len(rows)); ; {
+	for apart := newWithheld(len(rows)); ; {
 		c := &round{
-			in: in, now: in.Now.UTC().Round(0), said: read.said, aside: apart, report: read.report.copied(),
+			in: in, now: in.Now.UTC().Round(0), decisions: read.decisions, withheld: apart, report: read.report.copied(),
 			names: read.names, rows: apart.remaining(rows), brands: map[string]string{},
 		}
 		joined := newJoiner(c.rows, c.report, c.names)

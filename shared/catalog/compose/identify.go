@@ -48,7 +48,7 @@ func (c *joiner) groups() []*group {
 func (c *identifier) identify(groups []*group, servers map[string]*facts) {
 	c.name(groups, servers)
 	taken := map[string]*group{}
-	for id := range c.aside.apart {
+	for id := range c.withheld.reservedIDs {
 		if taken[id] = c.heirs[id]; taken[id] == nil {
 			taken[id] = &group{} // the published institution keeps its ID
 		}
@@ -88,7 +88,7 @@ func (c *identifier) name(groups []*group, servers map[string]*facts) {
 	c.inheritApart(groups, servers)
 	for i, g := range groups {
 		g.candidates = slices.DeleteFunc(g.candidates,
-			func(id string) bool { return shared[id] || c.aside.apart[id] && c.heirs[id] != g })
+			func(id string) bool { return shared[id] || c.withheld.reservedIDs[id] && c.heirs[id] != g })
 		if first := g.rows[0]; len(g.candidates) == 0 { // two brands for which the lists contain only the same name
 			g.candidates = []string{c.derive("listing", first.list.Source, first.listing.Key, bytesOf(first.listing))}
 			if owner := owners[g.candidates[0]]; owner != nil {
@@ -204,7 +204,7 @@ func (c *identifier) claims(groups []*group) map[string]claim {
 	for order, g := range groups {
 		for class, id := range append(slices.Clone(g.candidates), c.chosenByLesser(g)...) {
 			target := c.in.Before.Resolve(id)
-			if _, known := c.in.Before.Brands[target]; !known || c.aside.apart[target] && c.heirs[target] != g {
+			if _, known := c.in.Before.Brands[target]; !known || c.withheld.reservedIDs[target] && c.heirs[target] != g {
 				continue
 			}
 			mine := claim{g, order, target == id, class}
@@ -243,7 +243,7 @@ func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	}
 	slices.SortFunc(own, func(a, b string) int {
 		x, y := c.in.Before.Brands[a], c.in.Before.Brands[b]
-		return cmp.Or(compareFirst(c.isLed(g, x), c.isLed(g, y)), compareAge(x, y))
+		return cmp.Or(compareFirst(c.isBackedByBestSource(g, x), c.isBackedByBestSource(g, y)), compareAge(x, y))
 	})
 	if g.id == "" {
 		g.id = own[0]
@@ -258,8 +258,8 @@ func (c *identifier) take(g *group, own []string, taken map[string]*group) {
 	g.own = own
 }
 
-// isLed reports whether the best sources list a brand at a host that it was published with.
-func (c *round) isLed(g *group, b record.Brand) bool {
+// isBackedByBestSource reports whether the best sources list a brand at a host that it was published with.
+func (c *round) isBackedByBestSource(g *group, b record.Brand) bool {
 	hosts := c.hostsOf(b)
 	best, _ := (&unit{rows: g.rows}).best()
 	return slices.ContainsFunc(g.rows, func(r *row) bool {

@@ -152,7 +152,7 @@ func (c *assessor) doubtful(u *unit, host string, claims []serverClaim, leading 
 	}
 	isNew, isPublished := u.isNew, u.before[host]
 	switch {
-	case c.lets(u.group, host), has(func(s serverClaim) bool { return s.row.list.Trusted }):
+	case c.isAllowed(u.group, host), has(func(s serverClaim) bool { return s.row.list.Trusted }):
 		return "", false
 	case len(by) > 0 && isKnown, isPublished && (settled || isKnown), isNew && len(by) > 0 && len(by) == len(leading):
 		return "", false
@@ -183,20 +183,20 @@ func (c *assessor) wait(d doubt) {
 	if read.read != nil {
 		read = read.read
 	}
-	if c.aside.rows[read] == nil {
-		c.aside.rows[read] = map[string]bool{}
+	if c.withheld.rows[read] == nil {
+		c.withheld.rows[read] = map[string]bool{}
 	}
-	if c.aside.rows[read][d.server.base] {
+	if c.withheld.rows[read][d.server.base] {
 		return // once for a brand and its portal
 	}
-	c.aside.rows[read][d.server.base] = true
+	c.withheld.rows[read][d.server.base] = true
 	for _, g := range []*group{d.unit.group, d.own} {
 		for _, id := range append([]string{g.id}, g.candidates...) {
 			id = c.in.Before.Resolve(id)
 			if b, isKnown := c.in.Before.Brands[id]; isKnown && !b.Gone() {
-				c.aside.brands[id] = true
+				c.withheld.brands[id] = true
 				if d.unit.isBrand && !d.isNew && c.hostsOf(b)[d.server.origin] {
-					c.aside.apart[id] = true
+					c.withheld.reservedIDs[id] = true
 				}
 			}
 		}
@@ -209,7 +209,7 @@ func (c *assessor) wait(d doubt) {
 		}
 		delete(present, d.server.origin)
 	}
-	c.aside.waits = append(c.aside.waits, Wait{
+	c.withheld.waits = append(c.withheld.waits, Wait{
 		Host: d.server.origin, Why: d.why, Source: d.row.list.Source, Listing: d.row.name.Display, BrandID: d.unit.group.id,
 		Brand:   d.unit.group.name(),
 		Present: slices.Sorted(maps.Keys(present)), IsKnown: d.server.known != "",
@@ -238,7 +238,7 @@ func (c *assessor) hostsBefore(g *group) (before map[string]bool, isNew bool) {
 	best, _ := (&unit{rows: g.rows}).best()
 	for _, id := range g.own {
 		b := c.in.Before.Brands[id]
-		if id == g.id || b.Gone() || !c.isLed(g, b) || c.isMergedByHand(g, id) {
+		if id == g.id || b.Gone() || !c.isBackedByBestSource(g, b) || c.isMergedByHand(g, id) {
 			continue
 		}
 		had := c.hostsOf(b)
@@ -294,7 +294,7 @@ func (c *assessor) reachedBefore() map[string]bool {
 
 // showHosts adds the hosts to the portals of brands with several portals, so that patients can distinguish them by the
 // one thing that a list can't forge: the location of a server.
-func (m *making) showHosts() {
+func (m *draft) showHosts() {
 	shown := map[string]bool{}
 	for _, b := range m.Brands {
 		live := slices.DeleteFunc(slices.Clone(b.PortalIDs), func(id string) bool { return m.Portals[id].Gone() })

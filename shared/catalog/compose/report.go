@@ -126,7 +126,7 @@ func (r *reporter) count(g *group, b record.Brand) {
 // summed returns the report of a composed catalogue.
 func (c *round) summed(made record.Catalog, doubted []Wait) Report {
 	r := c.report.Report
-	r.Listings, r.Waiting = c.aside.listings, c.aside.waiting(doubted)
+	r.Listings, r.Waiting = c.withheld.listings, c.withheld.waiting(doubted)
 	for _, b := range made.Brands {
 		r.Brands.add(b.State)
 	}

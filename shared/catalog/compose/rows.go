@@ -16,11 +16,11 @@ import (
 
 // reading reads lists.
 type reading struct {
-	in      Input
-	said    said // operators' decisions about hosts
-	report  *reporter
-	names   *names.Reader
-	servers map[string]*server // by URL as written in lists; nil for an invalid URL
+	in        Input
+	decisions hostDecisions // operators' decisions about hosts
+	report    *reporter
+	names     *names.Reader
+	servers   map[string]*server // by URL as written in lists; nil for an invalid URL
 }
 
 // row is a listing prepared for comparison.
@@ -181,7 +181,7 @@ func (c *reading) portal(of *List, said *listing.Portal) *portal {
 		switch s := c.server(said.Endpoints[i].Address); {
 		case s == nil:
 			c.report.dropped(droppedAddress, of.Source+" "+said.Endpoints[i].Name)
-		case c.said.refused[s.origin] && !of.Trusted:
+		case c.decisions.refused[s.origin] && !of.Trusted:
 			c.report.dropped(droppedRefused, of.Source+" "+said.Endpoints[i].Name)
 		default:
 			p.endpoints = append(p.endpoints, endpoint{&said.Endpoints[i], s})

@@ -7,16 +7,16 @@ import (
 	"recordbridge/shared/catalog"
 )
 
-// said holds operators' decisions about hosts, in the notation of catalog.Host.
-type said struct {
+// hostDecisions holds operators' decisions about hosts, in the notation of catalog.Host.
+type hostDecisions struct {
 	brands    map[string][]string // ids of the brands that may have servers at a host
 	everyone  map[string]bool     // hosts at which every brand may have servers
 	platforms map[string]string   // platforms of servers, by host
 	refused   map[string]bool
 }
 
-func saidOf(overrides []Override) said {
-	all := said{map[string][]string{}, map[string]bool{}, map[string]string{}, map[string]bool{}}
+func hostDecisionsOf(overrides []Override) hostDecisions {
+	all := hostDecisions{map[string][]string{}, map[string]bool{}, map[string]string{}, map[string]bool{}}
 	for _, o := range overrides {
 		switch o.Kind {
 		case Portal:
@@ -36,9 +36,10 @@ func saidOf(overrides []Override) said {
 	return all
 }
 
-// lets reports whether an operator has allowed a brand to have servers at a host.
-func (c *assessor) lets(g *group, host string) bool {
-	return c.said.everyone[host] || slices.ContainsFunc(c.said.brands[host], func(id string) bool { return c.is(g, id) })
+// isAllowed reports whether an operator has allowed a brand to have servers at a host.
+func (c *assessor) isAllowed(g *group, host string) bool {
+	return c.decisions.everyone[host] ||
+		slices.ContainsFunc(c.decisions.brands[host], func(id string) bool { return c.is(g, id) })
 }
 
 // is reports whether an id belongs to a brand: its own, a possible one, or one merged into it.
@@ -51,19 +52,19 @@ func (c *round) is(g *group, id string) bool {
 // its servers.
 func (c *surveyor) platformOf(f *facts) string {
 	known, before := f.server.known, c.in.Before.Endpoints[f.id]
-	wasSo := !before.Gone() && before.FHIRBase == f.server.base && before.PlatformType == f.said
-	operators, hasSaid := c.said.platforms[f.server.origin]
+	wasSo := !before.Gone() && before.FHIRBase == f.server.base && before.PlatformType == f.listedPlatform
+	operators, hasSaid := c.decisions.platforms[f.server.origin]
 	switch {
-	case f.said != "" && f.saidBy.list.Trusted, f.said == Generic && !hasSaid:
-		return f.said
+	case f.listedPlatform != "" && f.saidBy.list.Trusted, f.listedPlatform == Generic && !hasSaid:
+		return f.listedPlatform
 	case hasSaid:
 		return operators
-	case f.said != "" && (f.said == known || wasSo):
-		return f.said
+	case f.listedPlatform != "" && (f.listedPlatform == known || wasSo):
+		return f.listedPlatform
 	case known != "":
 		return known
 	}
-	f.isDoubted = f.said != ""
+	f.isDoubted = f.listedPlatform != ""
 	return Generic
 }
 
@@ -83,7 +84,7 @@ func (c *reading) isRefused(r *row) bool {
 	for _, said := range r.listing.Portals {
 		for _, e := range said.Endpoints {
 			s := c.server(e.Address)
-			if s == nil || !c.said.refused[s.origin] {
+			if s == nil || !c.decisions.refused[s.origin] {
 				return false
 			}
 			hasAny = true

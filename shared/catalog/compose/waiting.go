@@ -35,34 +35,34 @@ const (
 	OfPlatform Why = "platform" // the source names a platform whose profile does not know the host
 )
 
-// aside collects the listings that stay out of the catalogue until an operator allows their hosts.
-type aside struct {
-	listings int                      // number of listings read
-	rows     map[*row]map[string]bool // FHIR bases set aside, by original row
-	brands   map[string]bool          // published brands that stay unchanged if no group becomes them
-	apart    map[string]bool          // published brands whose ids no other brand may take
-	waits    []Wait
+// withheld collects the listings that stay out of the catalogue until an operator allows their hosts.
+type withheld struct {
+	listings    int                      // number of listings read
+	rows        map[*row]map[string]bool // FHIR bases set aside, by original row
+	brands      map[string]bool          // published brands that stay unchanged if no group becomes them
+	reservedIDs map[string]bool          // published brands whose ids no other brand may take
+	waits       []Wait
 }
 
-func newAside(listings int) *aside {
-	return &aside{
-		listings: listings, rows: map[*row]map[string]bool{}, brands: map[string]bool{}, apart: map[string]bool{},
+func newWithheld(listings int) *withheld {
+	return &withheld{
+		listings: listings, rows: map[*row]map[string]bool{}, brands: map[string]bool{}, reservedIDs: map[string]bool{},
 	}
 }
 
 // remaining returns the rows without the servers set aside.
-func (a *aside) remaining(rows []*row) []*row {
+func (a *withheld) remaining(rows []*row) []*row {
 	left := make([]*row, 0, len(rows))
 	for _, r := range rows {
-		if r = a.left(r); r != nil {
+		if r = a.withoutWithheld(r); r != nil {
 			left = append(left, r)
 		}
 	}
 	return left
 }
 
-// left returns a row without the servers set aside, or nil if it has no other servers.
-func (a *aside) left(r *row) *row {
+// withoutWithheld returns a row without the servers set aside, or nil if it has no other servers.
+func (a *withheld) withoutWithheld(r *row) *row {
 	out := a.rows[r]
 	if len(out) == 0 {
 		return r
@@ -90,14 +90,14 @@ func (a *aside) left(r *row) *row {
 // publish another one beside it.
 func (c *identifier) inheritApart(groups []*group, servers map[string]*facts) {
 	c.heirs = map[string]*group{}
-	if len(c.aside.apart) == 0 {
+	if len(c.withheld.reservedIDs) == 0 {
 		return
 	}
 	several := map[string]bool{}
 	for _, g := range groups {
 		var has map[string]bool
 		for _, id := range c.couldBe(g) {
-			if !c.aside.apart[id] || c.heirs[id] == g {
+			if !c.withheld.reservedIDs[id] || c.heirs[id] == g {
 				continue
 			}
 			if has == nil {
@@ -167,7 +167,7 @@ func (c *assessor) setAside(groups []*group, servers map[string]*facts) bool {
 }
 
 // waiting lists the waiting servers in an order that does not depend on the order of the lists.
-func (a *aside) waiting(doubted []Wait) []Wait {
+func (a *withheld) waiting(doubted []Wait) []Wait {
 	all := slices.Concat(a.waits, doubted)
 	slices.SortFunc(all, func(a, b Wait) int {
 		return cmp.Or(
@@ -183,7 +183,7 @@ func (c *builder) doubt(f *facts) {
 	if f.isDoubted {
 		c.doubted = append(c.doubted, Wait{
 			Host: f.server.origin, Why: OfPlatform, Source: f.saidBy.list.Source, Listing: f.saidBy.name.Display,
-			Platform: f.said, Present: []string{},
+			Platform: f.listedPlatform, Present: []string{},
 		})
 	}
 }

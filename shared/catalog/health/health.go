@@ -45,7 +45,7 @@ type Record struct {
 	FailingAt  time.Time // time of the first of these failures
 	NextAt     time.Time // time of the next probe
 	Token      string    // the last discovered token endpoint, by its name for Observer
-	Seen       string    // Sighting.Sum of the last one stored
+	Seen       string    // DiscoveredURLs.Sum of the last one stored
 	Rev        int64
 }
 
@@ -61,20 +61,20 @@ type Finding struct {
 	Wait time.Duration
 	// Token names the token endpoint for Observer. It is empty if nothing was discovered.
 	Token string
-	// Sighting contains the URLs in the discovery. It is zero if there was none, or if a substitute replaced it.
-	Sighting Sighting
+	// DiscoveredURLs contains the URLs in the discovery. It is zero if there was none, or if a substitute replaced it.
+	DiscoveredURLs DiscoveredURLs
 }
 
-// Sighting holds the URLs of an endpoint's discovery, for the publication of its row and for an operator.
-type Sighting struct {
+// DiscoveredURLs holds the URLs of an endpoint's discovery, for the publication of its row and for an operator.
+type DiscoveredURLs struct {
 	EndpointID string
 	Mode       string
 	SeenAt     time.Time
 	Pins       catalog.Pins
-	// Abroad lists the URLs that are neither at the origin of the FHIR base nor at one that the platform uses for all
+	// Untrusted lists the URLs that are neither at the origin of the FHIR base nor at one that the platform uses for all
 	// customers. Only an operator can confirm that they belong to the institution. If there are any, the pins may not be
 	// adopted.
-	Abroad []catalog.Departure
+	Untrusted []catalog.Departure `json:"Abroad"` // named so in Sum
 	// Bundle is the URL of a list of its institutions, from which an operator can create a source.
 	Bundle string `json:",omitempty"`
 }
@@ -85,12 +85,12 @@ type Observed struct {
 	Failing  bool // the last several consecutive requests met a failure of the server
 }
 
-// Sum identifies the content of a sighting, without its time. It is empty for the zero value.
-func (s Sighting) Sum() string {
+// Sum identifies the content of discovered URLs, without its time. It is empty for the zero value.
+func (s DiscoveredURLs) Sum() string {
 	if s.EndpointID == "" {
 		return ""
 	}
-	s.SeenAt, s.Abroad = time.Time{}, append([]catalog.Departure{}, s.Abroad...)
+	s.SeenAt, s.Untrusted = time.Time{}, append([]catalog.Departure{}, s.Untrusted...)
 	text, _ := json.Marshal(s) //nolint:errchkjson // strings and times always encode
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:sumBytes])

@@ -84,9 +84,9 @@ type Publication struct {
 	// Paused keeps the live version after a rollback until an operator resumes, since the lists still contain the
 	// rolled-back changes.
 	Paused bool
-	// Sighted is the time of the latest sighting that was used for pinning endpoints (health.Sighting).
-	Sighted time.Time
-	Rev     int64
+	// PinnedThrough is the time of the latest discovery used for pinning endpoints (health.DiscoveredURLs).
+	PinnedThrough time.Time
+	Rev           int64
 }
 
 // Question is a change that waits for an operator's decision.

@@ -107,7 +107,7 @@ func (b *bundle) entry(raw []byte, reason Reason) {
 		reason = NotFormat
 	}
 	if reason != "" {
-		b.out.report.lost(reason, place)
+		b.out.report.omitted(reason, place)
 		return
 	}
 	b.resource(e.Resource, e.FullURL, place, "")
@@ -118,7 +118,7 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	report := &b.out.report
 	var h head
 	if reason := report.unmarshal(raw, place, &h); reason != "" {
-		report.lost(reason, place)
+		report.omitted(reason, place)
 		return
 	}
 	who := b.identify(h, fullURL, place, inside)
@@ -127,19 +127,19 @@ func (b *bundle) resource(raw json.RawMessage, fullURL, place, inside string) {
 	case "Organization":
 		var o organization
 		if reason := report.unmarshal(raw, key, &o); reason != "" {
-			report.lost(reason, key)
+			report.omitted(reason, key)
 			return
 		}
 		b.organization(o, who, inside != "")
 	case "Endpoint":
 		var e endpoint
 		if reason := report.unmarshal(raw, key, &e); reason != "" {
-			report.lost(reason, key)
+			report.omitted(reason, key)
 			return
 		}
 		b.endpoint(e, who)
 	case "":
-		report.lost(NotFormat, key)
+		report.omitted(NotFormat, key)
 		return
 	default: // bundles may contain other types, such as Location
 		return
@@ -206,10 +206,10 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	case e.Address == "" && isAbsent(e.AddressMore.Extension):
 		return // declared absent: a reference to it resolves to nothing, without a problem
 	case !e.isREST():
-		report.lost(NotREST, key)
+		report.omitted(NotREST, key)
 		return
 	case !isServer:
-		report.lost(BadAddress, key)
+		report.omitted(BadAddress, key)
 		return
 	}
 	n := &node{key: key, scope: who.scope, manager: e.Managing, Endpoint: Endpoint{
@@ -218,7 +218,7 @@ func (b *bundle) endpoint(e endpoint, who identity) {
 	if register(b.endpoints, who, n) {
 		b.servers = append(b.servers, n)
 	} else {
-		report.lost(DuplicateKey, key)
+		report.omitted(DuplicateKey, key)
 	}
 }
 

@@ -62,11 +62,11 @@ type endpointByHand struct {
 func (h handList) decode(node *yaml.Node, name string, into any, words ...string) bool {
 	report := &h.out.report
 	if node.Kind != yaml.MappingNode {
-		report.lost(BadType, at(node.Line, name))
+		report.omitted(BadType, at(node.Line, name))
 		return false
 	}
 	if line := unknown(node, words); line > 0 {
-		report.lost(Unknown, at(line, name))
+		report.omitted(Unknown, at(line, name))
 		return false
 	}
 	if err := node.Decode(into); err != nil {
@@ -74,7 +74,7 @@ func (h handList) decode(node *yaml.Node, name string, into any, words ...string
 		if line == 0 {
 			line = node.Line
 		}
-		report.lost(BadType, at(line, name))
+		report.omitted(BadType, at(line, name))
 		return false
 	}
 	return true
@@ -121,7 +121,7 @@ func (h handList) endpoint(key string, node *yaml.Node) error {
 	report, place := &h.out.report, at(node.Line, key)
 	address, isServer := server(e.Address)
 	if !isServer {
-		report.lost(BadAddress, place)
+		report.omitted(BadAddress, place)
 		return nil
 	}
 	h.endpoints[key] = Endpoint{
@@ -162,7 +162,7 @@ func (h handList) brand(key string, node *yaml.Node) error {
 		PartOf: b.PartOf, Hidden: b.Hidden,
 	}
 	if l.Name == "" {
-		report.lost(NoName, place)
+		report.omitted(NoName, place)
 		return nil
 	}
 	for _, alias := range limited(report, place, b.Aliases, maxAliases) {
@@ -174,7 +174,7 @@ func (h handList) brand(key string, node *yaml.Node) error {
 	}
 	for _, npi := range limited(report, place, b.NPIs, maxNPIs) {
 		if !isNPI(npi) {
-			report.found(BadNumber, place)
+			report.problem(BadNumber, place)
 			continue
 		}
 		l.NPIs = appendNew(l.NPIs, npi)
@@ -189,7 +189,7 @@ func (h handList) brand(key string, node *yaml.Node) error {
 		})
 	}
 	if l.Portals = h.portalsOf(place, b); len(l.Portals) == 0 {
-		report.lost(NoEndpoint, place)
+		report.omitted(NoEndpoint, place)
 		return nil
 	}
 	return h.out.give(l)
@@ -203,7 +203,7 @@ func (h handList) portalsOf(place string, b byHand) []Portal {
 			portals = append(portals, p)
 			continue
 		}
-		h.out.report.found(NoSuch, place)
+		h.out.report.problem(NoSuch, place)
 	}
 	if own := h.servers(place, b.Endpoints); len(own) > 0 {
 		portals = append(portals, Portal{Endpoints: own})
@@ -219,7 +219,7 @@ func (h handList) servers(place string, keys []string) []Endpoint {
 			servers = appendNew(servers, e)
 			continue
 		}
-		h.out.report.found(NoSuch, place)
+		h.out.report.problem(NoSuch, place)
 	}
 	return servers
 }
@@ -228,7 +228,7 @@ func (h handList) servers(place string, keys []string) []Endpoint {
 func (h handList) id(place, text string) string {
 	id, isUUID := ids.ParseUUID(text)
 	if text != "" && !isUUID {
-		h.out.report.found(BadType, place)
+		h.out.report.problem(BadType, place)
 	}
 	return id
 }

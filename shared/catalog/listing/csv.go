@@ -53,18 +53,18 @@ func readCSV(ctx context.Context, list *bufio.Reader, out *output) error {
 func (o *output) csvRow(fields []string, kinds []column, line int, broken error) error {
 	if broken != nil {
 		failure, _ := errors.AsType[*csv.ParseError](broken)
-		o.report.lost(NotFormat, "line "+strconv.Itoa(failure.StartLine))
+		o.report.omitted(NotFormat, "line "+strconv.Itoa(failure.StartLine))
 		return nil
 	}
 	place := "line " + strconv.Itoa(line)
 	if len(fields) > len(kinds) {
-		o.report.lost(NotFormat, place)
+		o.report.omitted(NotFormat, place)
 		return nil
 	}
 	var r row
 	for i, field := range fields {
 		if !utf8.ValidString(field) {
-			o.report.lost(BadText, place)
+			o.report.omitted(BadText, place)
 			return nil
 		}
 		if r[kinds[i]] == "" {

@@ -153,7 +153,7 @@ func (r *Report) unmarshal(raw []byte, key string, into any) Reason {
 	}
 	err := json.Unmarshal(raw, into)
 	if _, isType := errors.AsType[*json.UnmarshalTypeError](err); isType {
-		r.found(BadType, key)
+		r.problem(BadType, key)
 		return ""
 	}
 	if err != nil {

@@ -77,7 +77,7 @@ func (o *output) entry(ctx context.Context) error {
 // give passes a listing on, unless one with the same key was already passed.
 func (o *output) give(l Listing) error {
 	if o.seen[l.Key] {
-		o.report.lost(DuplicateKey, l.Key)
+		o.report.omitted(DuplicateKey, l.Key)
 		return nil
 	}
 	o.seen[l.Key] = true

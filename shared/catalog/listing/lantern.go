@@ -117,7 +117,7 @@ func (o *output) jsonRow(ctx context.Context, place string, raw []byte, reason R
 		reason = BadType
 	}
 	if reason != "" {
-		o.report.lost(reason, place)
+		o.report.omitted(reason, place)
 		return nil
 	}
 	var r row
@@ -131,7 +131,7 @@ func (o *output) jsonRow(ctx context.Context, place string, raw []byte, reason R
 			continue
 		}
 		if err := json.Unmarshal(value, &number); err != nil {
-			o.report.found(BadType, place)
+			o.report.problem(BadType, place)
 			continue
 		}
 		r[at] = number.String()
@@ -143,7 +143,7 @@ func (o *output) jsonRow(ctx context.Context, place string, raw []byte, reason R
 func (o *output) row(place string, r row) error {
 	address, isServer := server(r[urlColumn])
 	if !isServer {
-		o.report.lost(BadAddress, place)
+		o.report.omitted(BadAddress, place)
 		return nil
 	}
 	l := Listing{Portals: []Portal{{Endpoints: []Endpoint{{Address: address, FHIRVersion: version(r[versionColumn])}}}}}
@@ -151,7 +151,7 @@ func (o *output) row(place string, r row) error {
 	case isNPI(npi):
 		l.NPIs = []string{npi}
 	case npi != "":
-		o.report.found(BadNumber, place)
+		o.report.problem(BadNumber, place)
 	}
 	if zip := o.report.text(place, r[zipColumn], maxName); zip != "" {
 		l.Locations = []record.Location{{PostalCode: zip}}
@@ -168,7 +168,7 @@ func (o *output) row(place string, r row) error {
 		}
 	}
 	if !isNamed {
-		o.report.lost(NoName, place)
+		o.report.omitted(NoName, place)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func (b *bundle) organization(o organization, who identity, isContained bool) {
 	}
 	if found.Name == "" {
 		if !isContained { // a contained one only provides the endpoint's name
-			report.lost(NoName, key)
+			report.omitted(NoName, key)
 		}
 		return
 	}
@@ -46,7 +46,7 @@ func (b *bundle) organization(o organization, who identity, isContained bool) {
 	}
 	found.portals = limited(report, key, found.portals, maxPortals)
 	if !register(b.organizations, who, found) {
-		report.lost(DuplicateKey, key)
+		report.omitted(DuplicateKey, key)
 		return
 	}
 	if !isContained {
@@ -63,7 +63,7 @@ func (i *institution) identify(report *Report, o organization) {
 		case system == systemNPI && isNPI(value):
 			i.NPIs = appendNew(i.NPIs, value)
 		case system == systemNPI:
-			report.found(BadNumber, i.Key)
+			report.problem(BadNumber, i.Key)
 		case system == systemWebsite:
 			i.Identifiers = appendNew(i.Identifiers, Identifier{System: system, Value: website(value)})
 			if isWeb(value, true) && i.Website == "" {
@@ -122,7 +122,7 @@ func (i *institution) portal(report *Report, parts []extension) portal {
 // limited returns the part of several within the limit.
 func limited[T any](report *Report, key string, several []T, most int) []T {
 	if len(several) > most {
-		report.found(TooMany, key)
+		report.problem(TooMany, key)
 		return several[:most]
 	}
 	return several

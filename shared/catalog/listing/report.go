@@ -49,11 +49,11 @@ func (r *Report) Unreadable() int {
 	return n
 }
 
-// found records a defect of an entry whose remaining parts are used.
-func (r *Report) found(reason Reason, key string) { r.note(reason, false, key) }
+// problem records a defect of an entry whose remaining parts are used.
+func (r *Report) problem(reason Reason, key string) { r.note(reason, false, key) }
 
-// lost records an omitted entry.
-func (r *Report) lost(reason Reason, key string) { r.note(reason, true, key) }
+// omitted records an omitted entry.
+func (r *Report) omitted(reason Reason, key string) { r.note(reason, true, key) }
 
 func (r *Report) note(reason Reason, isLost bool, key string) {
 	at := slices.IndexFunc(r.Problems, func(p Problem) bool { return p.Reason == reason && p.Lost == isLost })

@@ -19,7 +19,7 @@ func (b *bundle) give(ctx context.Context, alone bool) error {
 			i.Portals = b.inherited(i)
 		}
 		if len(i.Portals) == 0 && !i.declined {
-			b.out.report.lost(NoEndpoint, i.Key)
+			b.out.report.omitted(NoEndpoint, i.Key)
 			continue
 		}
 		if err := b.out.give(i.Listing); err != nil {
@@ -85,7 +85,7 @@ func (b *bundle) follow(i *institution, references []reference) []*node {
 		}
 		n, ok := find(b.endpoints, to, i.scope, "Endpoint")
 		if !ok {
-			b.out.report.found(NoSuch, i.Key)
+			b.out.report.problem(NoSuch, i.Key)
 			continue
 		}
 		n.isUsed = true
@@ -109,12 +109,12 @@ func (b *bundle) above(i *institution) *institution {
 	}
 	above, ok := find(b.organizations, i.above, i.scope, "Organization")
 	if !ok {
-		b.out.report.found(NoSuch, i.Key)
+		b.out.report.problem(NoSuch, i.Key)
 		return nil
 	}
 	for up, levels := above, 0; up != nil && levels < maxAbove; levels++ {
 		if up == i {
-			b.out.report.found(Circle, i.Key)
+			b.out.report.problem(Circle, i.Key)
 			return nil
 		}
 		up, _ = find(b.organizations, up.above, up.scope, "Organization")
@@ -151,7 +151,7 @@ func (b *bundle) giveAlone(n *node, alone bool) error {
 		l.Name = n.Name
 	}
 	if l.Name == "" || !alone {
-		b.out.report.lost(NoName, n.key)
+		b.out.report.omitted(NoName, n.key)
 		return nil
 	}
 	l.Portals = []Portal{{Endpoints: []Endpoint{n.Endpoint}}}

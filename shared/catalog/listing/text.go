@@ -28,15 +28,15 @@ func plain(text string) (_ string, isWhole bool) {
 // text cleans an entry's text. It returns "" if the text is too long.
 func (r *Report) text(key, value string, longest int) string {
 	if len(value) > longest*utf8.UTFMax {
-		r.found(TooLong, key)
+		r.problem(TooLong, key)
 		return ""
 	}
 	clean, isWhole := plain(value)
 	if !isWhole {
-		r.found(BadText, key)
+		r.problem(BadText, key)
 	}
 	if utf8.RuneCountInString(clean) > longest {
-		r.found(TooLong, key)
+		r.problem(TooLong, key)
 		return ""
 	}
 	return clean
@@ -49,7 +49,7 @@ func (r *Report) link(key, value string) string {
 		return ""
 	}
 	if !isWeb(value, true) {
-		r.found(BadLink, key)
+		r.problem(BadLink, key)
 		return ""
 	}
 	return value

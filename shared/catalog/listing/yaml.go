@@ -100,7 +100,7 @@ func (h handList) each(ctx context.Context, section *yaml.Node, take func(key st
 			return err
 		}
 		if seen[name.Value] {
-			h.out.report.lost(DuplicateKey, at(name.Line, name.Value))
+			h.out.report.omitted(DuplicateKey, at(name.Line, name.Value))
 			continue
 		}
 		seen[name.Value] = true

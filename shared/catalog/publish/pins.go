@@ -15,34 +15,34 @@ import (
 	"recordbridge/shared/words/fault"
 )
 
-// Sightings reads the discovered URLs that the health probe has stored (store.CatalogHealth).
-type Sightings interface {
-	Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
+// DiscoveryReader reads the discovered URLs that the health probe has stored (store.CatalogHealth).
+type DiscoveryReader interface {
+	DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error)
 }
 
-// sightedLate is the maximum delay after which a sighting appears in the list.
-const sightedLate = time.Hour
+// discoveredLate is the maximum delay after which discovered URLs appear in the list.
+const discoveredLate = time.Hour
 
 // pin pins endpoints without pins to the URLs of their discovery, if all of these are at their own origin or their
 // platform's. Those were already trusted (docs/adr/0012-pinned-portals.md), so pinning only restricts. Existing pins
-// never change, whatever the sighting.
+// never change, whatever the discovery.
 func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Publication, int, error) {
-	all, err := p.Sightings.Sightings(ctx, state.Mode)
+	all, err := p.DiscoveredURLs.DiscoveredURLs(ctx, state.Mode)
 	if err != nil {
-		return state, 0, fmt.Errorf("read sightings: %w", err)
+		return state, 0, fmt.Errorf("read discovered URLs: %w", err)
 	}
-	latest := state.Sighted
+	latest := state.PinnedThrough
 	var pinned atomic.Int64
 	group, limited := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for _, seen := range all {
-		if !seen.SeenAt.After(state.Sighted.Add(-sightedLate)) {
+		if !seen.SeenAt.After(state.PinnedThrough.Add(-discoveredLate)) {
 			continue
 		}
 		if seen.SeenAt.After(latest) {
 			latest = seen.SeenAt
 		}
-		if len(seen.Abroad) > 0 || seen.Pins == (catalog.Pins{}) {
+		if len(seen.Untrusted) > 0 || seen.Pins == (catalog.Pins{}) {
 			continue
 		}
 		group.Go(func() error {
@@ -56,10 +56,10 @@ func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Pu
 	if err = group.Wait(); err != nil {
 		return state, int(pinned.Load()), fmt.Errorf("pin endpoints: %w", err)
 	}
-	if latest.Equal(state.Sighted) {
+	if latest.Equal(state.PinnedThrough) {
 		return state, int(pinned.Load()), nil
 	}
-	state.Sighted = latest
+	state.PinnedThrough = latest
 	saved, err := p.Ledger.SavePublication(ctx, state)
 	if err != nil {
 		return state, int(pinned.Load()), fmt.Errorf("note what was pinned: %w", err)
@@ -68,7 +68,7 @@ func (p Publisher) pin(ctx context.Context, state ledger.Publication) (ledger.Pu
 }
 
 // pinOne pins one endpoint. If the endpoint is changed concurrently, it waits for the next run.
-func (p Publisher) pinOne(ctx context.Context, seen health.Sighting) (bool, error) {
+func (p Publisher) pinOne(ctx context.Context, seen health.DiscoveredURLs) (bool, error) {
 	row, err := p.Endpoints.Endpoint(ctx, seen.EndpointID)
 	if errors.Is(err, fault.NotFound) || err == nil &&
 		(!row.Published || row.Mode != seen.Mode || row.Pins != catalog.Pins{}) {

@@ -8,7 +8,7 @@ import (
 	"recordbridge/shared/catalog/health"
 )
 
-func TestPublishPinsRowFromTrustedSightingOnly(t *testing.T) {
+func TestPublishPinsRowFromTrustedDiscoveryOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.next = institutions(4, nil)
@@ -21,15 +21,15 @@ func TestPublishPinsRowFromTrustedSightingOnly(t *testing.T) {
 	w.rows[server(3)] = own
 	for i := range 4 {
 		home := catalog.Pins{Token: fmt.Sprintf("https://fhir%d.example", i)}
-		w.seen = append(w.seen, health.Sighting{EndpointID: server(i), Mode: "test", SeenAt: noon, Pins: home})
+		w.seen = append(w.seen, health.DiscoveredURLs{EndpointID: server(i), Mode: "test", SeenAt: noon, Pins: home})
 	}
-	w.seen[1].Abroad = []catalog.Departure{{Role: "token", To: "https://abroad.example"}}
-	w.seen = append(w.seen, health.Sighting{
+	w.seen[1].Untrusted = []catalog.Departure{{Role: "token", To: "https://abroad.example"}}
+	w.seen = append(w.seen, health.DiscoveredURLs{
 		EndpointID: server(99), Mode: "test", SeenAt: noon,
 		Pins: catalog.Pins{Token: "https://gone.example"},
 	})
-	for i := range 4 { // a sighting of the other mode does not apply to this mode's rows
-		w.seen = append(w.seen, health.Sighting{
+	for i := range 4 { // a discovery of the other mode does not apply to this mode's rows
+		w.seen = append(w.seen, health.DiscoveredURLs{
 			EndpointID: server(i), Mode: "live", SeenAt: noon,
 			Pins: catalog.Pins{Token: "https://live.example"},
 		})

@@ -20,17 +20,17 @@ import (
 
 // Publisher publishes one mode at a time. Two concurrent runs are safe: one of them ends with fault.Conflict.
 type Publisher struct {
-	Ledger    Ledger
-	Snapshots snapshot.Snapshots
-	Lists     Lists
-	Endpoints EndpointRows
-	Connected Connected
-	Sightings Sightings
-	Compose   func(compose.Input) (record.Catalog, compose.Report)
-	Platform  func(base string) string // returns the platform for the host of a FHIR server; empty if unknown
-	BaseURL   string                   // base URL of this service, of which only the sandbox is a health system
-	Own       weburl.Own               // websites and logos that lead to these URLs are removed
-	Now       func() time.Time
+	Ledger         Ledger
+	Snapshots      snapshot.Snapshots
+	Lists          Lists
+	Endpoints      EndpointRows
+	Connected      Connected
+	DiscoveredURLs DiscoveryReader
+	Compose        func(compose.Input) (record.Catalog, compose.Report)
+	Platform       func(base string) string // returns the platform for the host of a FHIR server; empty if unknown
+	BaseURL        string                   // base URL of this service, of which only the sandbox is a health system
+	Own            weburl.Own               // websites and logos that lead to these URLs are removed
+	Now            func() time.Time
 }
 
 // Ledger stores the status of publishing (store.Catalog).

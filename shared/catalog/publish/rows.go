@@ -139,7 +139,7 @@ func (w *rowWriter) ways(ctx context.Context, ways []catalog.Way) error {
 // isElsewhere reports whether a URL may be a health system's: at a host different from our own, or the sandbox.
 func (w *rowWriter) isElsewhere(e catalog.Endpoint) bool {
 	_, err := fhir.ParseBase(e.FHIRBase)
-	return err == nil && len(catalog.Ours(w.BaseURL, e, catalog.Addresses{})) == 0
+	return err == nil && len(catalog.OwnURLs(w.BaseURL, e, catalog.Addresses{})) == 0
 }
 
 // create creates rows in one transaction, or individually if some exist already: an operator's, or those of an

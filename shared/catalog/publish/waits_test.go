@@ -89,7 +89,7 @@ func TestPublishCreatesNoRowForUnknownHostOfHospital(t *testing.T) {
 	}
 	id, err := operator.EndpointID("test", evil)
 	expect.NoError(t, err)
-	l.seen = []health.Sighting{{
+	l.seen = []health.DiscoveredURLs{{
 		EndpointID: id, Mode: "test", SeenAt: l.now,
 		Pins: catalog.Pins{Token: "https://fhir.evil.example"},
 	}}

@@ -40,7 +40,7 @@ type world struct {
 	next      func(before record.Catalog, now time.Time) record.Catalog // returns the result of composing the lists
 	connected map[string]bool
 	asked     int // requests for connections
-	seen      []health.Sighting
+	seen      []health.DiscoveredURLs
 
 	mu      sync.Mutex
 	rows    map[string]catalog.Endpoint
@@ -62,7 +62,9 @@ func newWorld(tb testing.TB) *world {
 
 func (w *world) Lists(context.Context, string) ([]compose.List, error) { return nil, nil }
 
-func (w *world) Sightings(context.Context, string) ([]health.Sighting, error) { return w.seen, nil }
+func (w *world) DiscoveredURLs(context.Context, string) ([]health.DiscoveredURLs, error) {
+	return w.seen, nil
+}
 
 func (w *world) ConnectedAt(_ context.Context, _ string, endpoints map[string]bool) (map[string]bool, error) {
 	w.asked++
@@ -139,7 +141,7 @@ func (w *world) publisher() publish.Publisher {
 	return publish.Publisher{
 		Own:    ownhosts.Own(),
 		Ledger: ledgerOf{w.ledger, w}, Snapshots: snapshot.Snapshots{Files: filesOf{w}}, Lists: w, Endpoints: w, Connected: w,
-		Sightings: w,
+		DiscoveredURLs: w,
 		Compose: func(in compose.Input) (record.Catalog, compose.Report) {
 			return w.next(in.Before, in.Now), compose.Report{}
 		},

@@ -231,7 +231,7 @@ func TestSearchReportsAndDemotesBrandsThatAreDown(t *testing.T) {
 	}
 	told := make([]string, 0, len(page.Hits))
 	for _, hit := range page.Hits {
-		source, err := found.Tell(ownhosts.Own(), hit.Source)
+		source, err := found.AddHealth(ownhosts.Own(), hit.Source)
 		if err != nil {
 			t.Fatal(err)
 		}

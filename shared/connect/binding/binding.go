@@ -110,9 +110,9 @@ func Hash(value string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Own returns, in canonical form, the attempt id that a widget chose itself, or "" if it chose none. A widget that
+// ChosenID returns, in canonical form, the attempt id that a widget chose itself, or "" if it chose none. A widget that
 // chooses the id also chooses the token, whose hash it sends; it chooses both or neither.
-func Own(attemptID, tokenHash string) (id string, err error) {
+func ChosenID(attemptID, tokenHash string) (id string, err error) {
 	if attemptID == "" && tokenHash == "" {
 		return "", nil
 	}
@@ -143,9 +143,9 @@ func Holds(tokenHash string, token secret.Text) bool {
 // Missing returns the error for an attempt that the caller cannot see, whatever the reason.
 func Missing() error { return fault.Missing("Attempt not found.") }
 
-// Spent returns the error for a start value that could not be used: the client's fault if it was unknown, used or
+// StartError returns the error for a start value that could not be used: the client's fault if it was unknown, used or
 // expired, else an internal error.
-func Spent(err error) error {
+func StartError(err error) error {
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) {
 		return fault.BadRequest(
 			"This sign-in was already opened or has expired. Return to the application and try again.").Because(err)

@@ -37,16 +37,16 @@ const (
 // else caused it. Causes are stable identifiers; if the health system returned an RFC 6749 code, that code is the
 // cause.
 func causes() fault.Causes {
-	all := answered()
+	all := clientCauses()
 	maps.Copy(all, portalFailed())
 	maps.Copy(all, unusable())
-	maps.Copy(all, ours())
+	maps.Copy(all, internalCauses())
 	return all
 }
 
-// answered returns the table's entries for codes that point to a problem with the client, its registration or the
+// clientCauses returns the table's entries for codes that point to a problem with the client, its registration or the
 // patient.
-func answered() fault.Causes {
+func clientCauses() fault.Causes {
 	return fault.Causes{
 		causeDeclined: {
 			Shown: fault.New(fault.Upstream, "access_denied", "The patient declined to share records at the patient portal."),
@@ -170,8 +170,8 @@ func unusable() fault.Causes {
 	}
 }
 
-// ours returns the table's entries for internal failures and impossible reconnections.
-func ours() fault.Causes {
+// internalCauses returns the table's entries for internal failures and impossible reconnections.
+func internalCauses() fault.Causes {
 	return fault.Causes{
 		causeUnproven: {
 			Shown: fault.New(fault.Unavailable, fault.CodeTokenExchange,

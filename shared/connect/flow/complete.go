@@ -105,19 +105,19 @@ func (c Completer) returned(ctx context.Context, r Return) (Attempt, error) {
 func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (connection.Connection, error) {
 	if callbackURI(c.BaseURL, r.Registration) != attempt.Callback {
 		logx.Add(ctx, slog.String("event", "wrong_callback"))
-		return connection.Connection{}, failed(causeCallback, told(fault.StepCallback, attempt.Server, causeCallback))
+		return connection.Connection{}, failed(causeCallback, portalError(fault.StepCallback, attempt.Server, causeCallback))
 	}
 	if !attempt.returned(r.Issuer) {
-		return connection.Connection{}, failed(causeIssuer, told(fault.StepCallback, attempt.Server, causeIssuer))
+		return connection.Connection{}, failed(causeIssuer, portalError(fault.StepCallback, attempt.Server, causeIssuer))
 	}
 	if r.Error == "access_denied" {
-		return connection.Connection{}, failed(causeDeclined, told(fault.StepAuthorize, attempt.Server, causeDeclined))
+		return connection.Connection{}, failed(causeDeclined, portalError(fault.StepAuthorize, attempt.Server, causeDeclined))
 	}
 	if r.Error != "" {
 		return connection.Connection{}, portalRefused(attempt.Server, r.Error)
 	}
 	if r.Code.Empty() {
-		return connection.Connection{}, failed(causeNoCode, told(fault.StepCallback, attempt.Server, causeNoCode))
+		return connection.Connection{}, failed(causeNoCode, portalError(fault.StepCallback, attempt.Server, causeNoCode))
 	}
 	set, err := c.exchange(ctx, attempt, r.Code)
 	if err != nil {
@@ -132,15 +132,15 @@ func (c Completer) finish(ctx context.Context, attempt Attempt, r Return) (conne
 // errAnswer stands for an error that the portal sent through the browser; only its cause is retained.
 var errAnswer = errors.New("the portal's answer")
 
-// told returns an error for the log about a response that a portal sent through the browser at a step.
-func told(step fault.Step, by Server, cause string) error {
+// portalError returns an error for the log about a response that a portal sent through the browser at a step.
+func portalError(step fault.Step, by Server, cause string) error {
 	return fault.Spot{Step: step, Host: fault.HostOf(by.AuthorizationEndpoint), Class: cause}.Failed(errAnswer)
 }
 
 // portalRefused converts an error that a portal sent.
 func portalRefused(by Server, code string) error {
 	cause := causeOf(refused(code, causePortal, nil))
-	return failed(cause, told(fault.StepAuthorize, by, cause))
+	return failed(cause, portalError(fault.StepAuthorize, by, cause))
 }
 
 // errUnnamed is returned when the portal names no patient: the record could not be attributed to anyone, and no export

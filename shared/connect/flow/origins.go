@@ -27,11 +27,11 @@ func (s Preparation) checkOrigins(ctx context.Context, tenant org.Tenant, e cata
 	named := authority.Addresses()
 	var left []catalog.Departure
 	if e.Pins == (catalog.Pins{}) {
-		left = named.Abroad(e.FHIRBase, known)
+		left = named.Untrusted(e.FHIRBase, known)
 	} else {
 		left = e.Pins.Departures(named)
 	}
-	left = append(left, catalog.Ours(s.BaseURL, e, named)...)
+	left = append(left, catalog.OwnURLs(s.BaseURL, e, named)...)
 	if len(left) == 0 {
 		return nil
 	}

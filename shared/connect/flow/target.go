@@ -110,24 +110,24 @@ func (s Preparation) chosen(ctx context.Context, endpoint catalog.Endpoint, bran
 		return endpoint, nil
 	}
 	if _, ok := ids.ParseUUID(brand); !ok {
-		return endpoint, foreign()
+		return endpoint, wrongInstitution()
 	}
 	way, err := s.Catalog.Way(ctx, endpoint.ID, brand)
 	if errors.Is(err, fault.NotFound) {
-		return endpoint, foreign()
+		return endpoint, wrongInstitution()
 	}
 	if err != nil {
 		return endpoint, fmt.Errorf("read whether the brand has the endpoint: %w", err)
 	}
 	endpoint.BrandID, endpoint.PortalID = way.BrandID, way.Portals[portal]
 	if endpoint.PortalID == "" {
-		return endpoint, foreign()
+		return endpoint, wrongInstitution()
 	}
 	return endpoint, nil
 }
 
-// foreign returns the error for a brand or portal that does not lead to the endpoint.
-func foreign() error {
+// wrongInstitution returns the error for a brand or portal that does not lead to the endpoint.
+func wrongInstitution() error {
 	return fault.BadRequest("brand_id or portal_id does not belong to endpoint_id.").About("brand_id")
 }
 
@@ -151,7 +151,7 @@ func (s Preparation) matches(ctx context.Context, r Request, conn connection.Con
 		return err
 	}
 	if asked.BrandID != own.BrandID || asked.PortalID != own.PortalID {
-		return foreign()
+		return wrongInstitution()
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ type Creator struct {
 // repeats id and token hash, such as a window that lost the response, gets the same attempt until a browser leaves with
 // it.
 func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
-	own, err := binding.Own(r.AttemptID, r.TokenHash)
+	own, err := binding.ChosenID(r.AttemptID, r.TokenHash)
 	if err != nil {
 		return Prepared{}, err
 	}
@@ -79,7 +79,7 @@ func (s Creator) Create(ctx context.Context, r Request) (Prepared, error) {
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
-		return binding.Started{}, binding.Spent(err)
+		return binding.Started{}, binding.StartError(err)
 	}
 	attempt, err := s.Store.Attempt(ctx, ticket.Tenant, ticket.AttemptID)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 		return binding.Started{}, err
 	}
 	if err := s.Store.OpenAttempt(ctx, ticket, attempt, state); err != nil {
-		return binding.Started{}, binding.Spent(err)
+		return binding.Started{}, binding.StartError(err)
 	}
 	return started, nil
 }

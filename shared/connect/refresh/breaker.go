@@ -61,7 +61,7 @@ func (l Limiter) recordBreaker(ctx context.Context, endpoint string, isProbe boo
 		}
 		next := Breaker{}
 		if outcome != nil && !errors.Is(outcome, tokens.ErrRefused) {
-			next = seen.failed(l.now(), isProbe, askedWait(outcome))
+			next = seen.failed(l.now(), isProbe, requestedWait(outcome))
 		}
 		if next.Failures == seen.Failures && next.OpenUntil.Equal(seen.OpenUntil) {
 			return nil
@@ -98,13 +98,13 @@ func blames(err error) bool {
 	return !ok || f.Kind == fault.Upstream || f.Kind == fault.Limited
 }
 
-// askedWait returns the wait that the endpoint requested; zero if none.
-func askedWait(err error) time.Duration {
+// requestedWait returns the wait that the endpoint requested; zero if none.
+func requestedWait(err error) time.Duration {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return 0
 	}
-	return min(max(f.RetryAfter, 0), longestAsked)
+	return min(max(f.RetryAfter, 0), maxRequestedWait)
 }
 
 func later(a, b time.Time) time.Time {

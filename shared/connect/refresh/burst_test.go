@@ -190,7 +190,7 @@ func (s *burst) work(ctx context.Context, t *testing.T, workers int) (queue chan
 	for range workers {
 		group.Go(func() {
 			for id := range queue {
-				if err := worker.Look(ctx, tenant, id); err != nil {
+				if err := worker.Process(ctx, tenant, id); err != nil {
 					t.Errorf("look: %v", err)
 				}
 			}

@@ -84,7 +84,7 @@ func TestWorkerDeletesCachedRecordBeforeEndingConnection(t *testing.T) {
 	b := unrenewable(0)
 	b.change(func(c *connection.Connection) { c.PlatformType = connection.TEFCAPlatform })
 	b.unended = errOurs
-	if err := b.worker().Look(t.Context(), tenant, connID); !errors.Is(err, errOurs) ||
+	if err := b.worker().Process(t.Context(), tenant, connID); !errors.Is(err, errOurs) ||
 		b.now().Status != connection.Authorized {
 		t.Errorf("with a record that cannot be removed it is %s, %v", b.now().Status, err)
 	}
@@ -118,7 +118,7 @@ func TestInterruptedEndIsReportedOnce(t *testing.T) {
 			t.Parallel()
 			b := unrenewable(0)
 			how(b)
-			_ = b.worker().Look(t.Context(), tenant, connID)
+			_ = b.worker().Process(t.Context(), tenant, connID)
 			b.store.fails = map[string]error{}
 			b.at = b.at.Add(2 * time.Minute)
 			for range 3 {

@@ -77,5 +77,5 @@ func TestWorkerLeavesReconnectedConnectionAlone(t *testing.T) {
 	if got := b.look(t); got.Status != connection.Authorized || !got.Refresh.RefreshAt.Equal(next) || len(b.revoked) != 0 {
 		t.Errorf("the new authorisation is %+v, %d sets were revoked", got, len(b.revoked))
 	}
-	expect.NoError(t, b.worker().Look(t.Context(), tenant, connID))
+	expect.NoError(t, b.worker().Process(t.Context(), tenant, connID))
 }

@@ -22,8 +22,8 @@ const (
 	releaseWithin = 2 * time.Second
 	// busyFor is the minimum delay before scheduled work retries after it found no free slot or could not check for one.
 	busyFor = time.Minute
-	// longestAsked caps the wait that an endpoint may request.
-	longestAsked = 24 * time.Hour
+	// maxRequestedWait caps the wait that an endpoint may request.
+	maxRequestedWait = 24 * time.Hour
 )
 
 // Limiter is a tokens.Limiter. It allows at most 4 concurrent refreshes at a token endpoint across all functions. At

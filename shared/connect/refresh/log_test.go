@@ -67,7 +67,7 @@ func TestWorkerLogsFailureDetails(t *testing.T) {
 			b.err = test.err
 			b.change(func(c *connection.Connection) { c.Refresh.Failures = test.failures })
 			ctx, line := logx.Begin(t.Context())
-			expect.NoError(t, b.worker().Look(ctx, tenant, connID))
+			expect.NoError(t, b.worker().Process(ctx, tenant, connID))
 			var log bytes.Buffer
 			line.Emit(ctx, logx.New(&log), "test")
 			first, rest, _ := bytes.Cut(log.Bytes(), []byte("\n"))

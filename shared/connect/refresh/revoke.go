@@ -47,7 +47,7 @@ func (w Worker) endOnConflict(
 			return now.Rev == before.Rev || movedOn(seen, now), nil
 		}
 		// It was the tokens that changed.
-		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(lookAgain))
+		return true, w.postpone(ctx, now, "others_at_work", w.now().Add(retryBusyAfter))
 	}, end)
 }
 
@@ -63,7 +63,7 @@ func firstRefusal(c connection.Connection, refusal *tokens.RefusalError) time.Ti
 func (w Worker) awaitSecond(ctx context.Context, seen connection.Connection, refusal *tokens.RefusalError,
 	since time.Time,
 ) error {
-	tell(ctx, "refusal_held")
+	logOutcome(ctx, "refusal_held")
 	logx.Add(ctx, slog.String("result", "put_off"))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
 		if firstRefusal(*c, refusal).IsZero() {
@@ -107,7 +107,7 @@ func (w Worker) revoke(ctx context.Context, c connection.Connection, cause strin
 	if err := w.store.RevokeConnection(ctx, c, version, event); err != nil {
 		return fmt.Errorf("revoke connection: %w", err)
 	}
-	tell(ctx, "revoked")
+	logOutcome(ctx, "revoked")
 	logx.Add(ctx, logx.Failed(), slog.String("ended", cause))
 	logx.Measure(ctx, metric.Count(metric.Revocations, cause))
 	_ = w.enqueuer.EnqueueEvent(ctx, event.Tenant, event.ID)

@@ -204,7 +204,7 @@ func TestInterruptedRevocationIsReportedOnce(t *testing.T) {
 		"after it":                      func(b *bench) { b.store.lost["RevokeConnection"] = errOurs },
 		"after it, and it was repeated": func(b *bench) { b.store.lost["RevokeConnection"] = fault.Stale() },
 		"by a worker that did the same": func(b *bench) {
-			b.store.meanwhile = func() { _ = b.worker().Look(context.Background(), tenant, connID) }
+			b.store.meanwhile = func() { _ = b.worker().Process(context.Background(), tenant, connID) }
 		},
 		"by others who are always faster": func(b *bench) { b.store.fails["RevokeConnection"] = fault.Stale() },
 	} {
@@ -212,7 +212,7 @@ func TestInterruptedRevocationIsReportedOnce(t *testing.T) {
 			t.Parallel()
 			b := refused(tokens.CauseInvalidGrant)
 			how(b)
-			_ = b.worker().Look(t.Context(), tenant, connID)
+			_ = b.worker().Process(t.Context(), tenant, connID)
 			b.store.fails = map[string]error{}
 			b.at = b.at.Add(2 * time.Minute)
 			for range 3 {

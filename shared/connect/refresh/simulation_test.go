@@ -186,7 +186,7 @@ func (w *simulation) start(what string) *actor {
 	w.group.Go(func() {
 		switch what {
 		case look:
-			_ = worker.Look(w.ctx, tenant, connID)
+			_ = worker.Process(w.ctx, tenant, connID)
 		case export:
 			got, err := manager.Current(w.ctx, tenant, connID)
 			a.tell(got, err, began)

@@ -17,9 +17,9 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// remains is the sealed JSON of the remaining tokens of a disconnected connection. It contains only the data needed for
-// a revocation, and no token that reads records if there is a refresh token.
-type remains struct {
+// upstreamDocument is the sealed JSON of the remaining tokens of a disconnected connection. It contains only the data
+// needed for a revocation, and no token that reads records if there is a refresh token.
+type upstreamDocument struct {
 	RefreshToken       string `json:"refresh_token,omitempty"`
 	AccessToken        string `json:"access_token,omitempty"` // if there is no refresh token
 	RevocationEndpoint string `json:"revocation_endpoint,omitempty"`
@@ -39,7 +39,7 @@ func UpstreamBinding(tenant org.Tenant, connectionID string) string {
 // if there is none, with the data needed to revoke it (RFC 7009). The caller that stores it sets Refresh.UpstreamUntil,
 // and RefreshAt to the first try.
 func EncodeUpstream(set tokens.Set) []byte {
-	left := remains{
+	left := upstreamDocument{
 		RefreshToken: set.RefreshToken.Reveal(), RevocationEndpoint: set.RevocationEndpoint, TokenEndpoint: set.TokenEndpoint,
 		FHIRBase: set.FHIRBase, ClientID: set.ClientID, ClientAuthID: set.ClientAuthID, RawBasic: set.RawBasic,
 	}
@@ -51,7 +51,7 @@ func EncodeUpstream(set tokens.Set) []byte {
 }
 
 func decodeUpstream(plain []byte) (tokens.Set, error) {
-	var left remains
+	var left upstreamDocument
 	if json.Unmarshal(plain, &left) != nil {
 		return tokens.Set{}, errors.New("decode what is left of the tokens") // the cause may quote the tokens
 	}
@@ -62,9 +62,9 @@ func decodeUpstream(plain []byte) (tokens.Set, error) {
 	}, nil
 }
 
-// takeBack has the health system revoke the tokens of a disconnected connection. It deletes them afterwards, or when
-// the deadline has passed.
-func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error {
+// revokeRemaining has the health system revoke the tokens of a disconnected connection. It deletes them afterwards, or
+// when the deadline has passed.
+func (w Worker) revokeRemaining(ctx context.Context, seen connection.Connection) error {
 	sealed, err := w.store.Upstream(ctx, seen.Tenant, seen.ID)
 	if errors.Is(err, fault.NotFound) {
 		was := seen
@@ -75,7 +75,7 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 	now, outcome := w.now(), "given_up"
 	switch {
 	case errors.Is(err, fault.NotFound):
-		return w.takenBack(ctx, seen, "nothing")
+		return w.finishUpstream(ctx, seen, "nothing")
 	case err == nil && !reached(seen.Refresh.RefreshAt, now):
 		return w.putBack(ctx, seen)
 	}
@@ -88,7 +88,7 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 			logx.Add(ctx, logx.Spot(fault.SpotOf(err))...)
 			return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
 				c.Refresh.Failures++
-				wait := max(upstreamWait(c.Refresh.Failures), askedWait(err))
+				wait := max(upstreamWait(c.Refresh.Failures), requestedWait(err))
 				c.Refresh.RefreshAt = earlier(now.Add(wait), c.Refresh.UpstreamUntil)
 			})
 		}
@@ -99,7 +99,7 @@ func (w Worker) takeBack(ctx context.Context, seen connection.Connection) error 
 	if err := w.store.ForgetUpstream(ctx, seen.Tenant, seen.ID, sealed); err != nil {
 		return fmt.Errorf("forget upstream tokens: %w", err)
 	}
-	return w.takenBack(ctx, seen, outcome)
+	return w.finishUpstream(ctx, seen, outcome)
 }
 
 // finish completes a requested disconnection and returns the resulting connection with the stored remainder of its
@@ -116,8 +116,8 @@ func (w Worker) finish(ctx context.Context, seen connection.Connection) (connect
 	return found, sealed, err
 }
 
-// takenBack ends the maintenance of a disconnected connection.
-func (w Worker) takenBack(ctx context.Context, seen connection.Connection, outcome string) error {
+// finishUpstream ends the maintenance of a disconnected connection.
+func (w Worker) finishUpstream(ctx context.Context, seen connection.Connection, outcome string) error {
 	logx.Add(ctx, slog.String("upstream", outcome))
 	return w.amend(ctx, seen, news, func(c *connection.Connection) {
 		c.Refresh.Failures, c.Refresh.RefreshAt, c.Refresh.UpstreamUntil = 0, time.Time{}, time.Time{}

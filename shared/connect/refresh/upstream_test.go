@@ -127,9 +127,9 @@ func TestWorkerRetriesEveryUpstreamFailure(t *testing.T) {
 			b := newBench()
 			b.leave(t, setOf("refresh 1"))
 			test.how(b)
-			err := b.worker().Look(t.Context(), tenant, connID)
+			err := b.worker().Process(t.Context(), tenant, connID)
 			if errors.Is(err, errOurs) != test.isError {
-				t.Errorf("Look = %v", err)
+				t.Errorf("Process = %v", err)
 			}
 			if got := b.now().Refresh.UpstreamUntil; !got.Equal(start.Add(day)) {
 				t.Errorf("upstream until %v", got)

@@ -157,7 +157,7 @@ func TestWarningSurvivesConcurrentChanges(t *testing.T) {
 	}
 	b = ending(3 * day)
 	b.store.lost["SaveConnection"] = errOurs
-	if b.worker().Look(t.Context(), tenant, connID) == nil {
+	if b.worker().Process(t.Context(), tenant, connID) == nil {
 		t.Error("a lost answer is no error")
 	}
 	b.look(t)

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// lookAgain is the wait while another worker holds the tokens.
-	lookAgain = 2 * time.Minute
+	// retryBusyAfter is the wait while another worker holds the tokens.
+	retryBusyAfter = 2 * time.Minute
 	// newConsent is the minimum shift of the end of consent that counts as a new one. An end stated as a period, such as
 	// expires_in, shifts by seconds each time.
 	newConsent = 24 * time.Hour
@@ -68,11 +68,11 @@ func NewWorker(
 	}
 }
 
-// Look performs the one action that a connection is due for, if any: an upstream revocation attempt, a refresh, or the
-// warning that consent is about to end. It always completes a requested disconnection. It saves the connection in every
-// case, so that the due index, which the scheduler has moved ahead, is correct again. An error is internal, and the
-// call can be repeated.
-func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string) error {
+// Process performs the one action that a connection is due for, if any: an upstream revocation attempt, a refresh, or
+// the warning that consent is about to end. It always completes a requested disconnection. It saves the connection in
+// every case, so that the due index, which the scheduler has moved ahead, is correct again. An error is internal, and
+// the call can be repeated.
+func (w Worker) Process(ctx context.Context, tenant org.Tenant, connectionID string) error {
 	c, err := w.store.Connection(ctx, tenant, connectionID)
 	if errors.Is(err, fault.NotFound) {
 		return nil
@@ -88,7 +88,7 @@ func (w Worker) Look(ctx context.Context, tenant org.Tenant, connectionID string
 	case authorized && reached(c.Refresh.RefreshAt, now):
 		return w.refresh(ctx, c)
 	case !authorized && !c.Refresh.UpstreamUntil.IsZero():
-		return w.takeBack(ctx, c)
+		return w.revokeRemaining(ctx, c)
 	case reached(c.WarnAt(), now):
 		return w.warn(ctx, c)
 	}
@@ -116,7 +116,7 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	last, isLast := errors.AsType[*tokens.UnrenewableError](err)
 	switch {
 	case err == nil:
-		tell(ctx, "renewed")
+		logOutcome(ctx, "renewed")
 		return w.amend(ctx, seen, news, func(c *connection.Connection) { renew(c, renewed.Set, now) })
 	case isRefused:
 		logx.Add(ctx, logx.Spot(fault.SpotOf(err))...)
@@ -128,13 +128,13 @@ func (w Worker) refresh(ctx context.Context, seen connection.Connection) error {
 	case errors.Is(err, fault.NotFound):
 		return w.postpone(ctx, seen, "nothing_to_renew", time.Time{})
 	case errors.Is(err, fault.Conflict):
-		return w.postpone(ctx, seen, "others_at_work", now.Add(lookAgain))
+		return w.postpone(ctx, seen, "others_at_work", now.Add(retryBusyAfter))
 	}
 	return w.recordFailure(ctx, seen, err)
 }
 
-// tell records the outcome of a refresh on the log line and counts it.
-func tell(ctx context.Context, outcome string) {
+// logOutcome records the outcome of a refresh on the log line and counts it.
+func logOutcome(ctx context.Context, outcome string) {
 	logx.Add(ctx, slog.String("refresh", outcome))
 	logx.Measure(ctx, metric.Count(metric.Refreshes, outcome))
 }
@@ -161,7 +161,7 @@ func renew(c *connection.Connection, set tokens.Set, now time.Time) {
 // response of the token endpoint, so the surge guard does not apply: only our own clock decides.
 func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *tokens.UnrenewableError) error {
 	if w.now().Before(last.ExpiresAt) {
-		tell(ctx, "nothing_to_renew")
+		logOutcome(ctx, "nothing_to_renew")
 		return w.amend(ctx, seen, noNews, func(c *connection.Connection) { *c = c.EndingAt(last.ExpiresAt) })
 	}
 	return w.endOnConflict(ctx, seen, func(c connection.Connection) error {
@@ -171,14 +171,14 @@ func (w Worker) outlast(ctx context.Context, seen connection.Connection, last *t
 
 // postpone makes the connection due at another time, or never, for a reason other than a failure.
 func (w Worker) postpone(ctx context.Context, seen connection.Connection, why string, until time.Time) error {
-	tell(ctx, why)
+	logOutcome(ctx, why)
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) { c.Refresh.RefreshAt = until })
 }
 
 // recordFailure records a failure that does not indicate a withdrawn consent, however often it recurs.
 func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, cause error) error {
 	now := w.now()
-	tell(ctx, "failed")
+	logOutcome(ctx, "failed")
 	logx.Add(ctx, logx.Failed(), slog.Any("cause", cause), slog.Int("setbacks", seen.Refresh.Failures+1))
 	logx.Add(ctx, logx.Spot(fault.SpotOf(cause))...)
 	if answer, ok := errors.AsType[answered](cause); ok {
@@ -187,7 +187,7 @@ func (w Worker) recordFailure(ctx context.Context, seen connection.Connection, c
 	return w.amend(ctx, seen, noNews, func(c *connection.Connection) {
 		c.Refresh.Failures++
 		c.Refresh.FailureClass = classOf(fault.SpotOf(cause))
-		c.Refresh.RefreshAt = now.Add(backOff(c.ID, c.Refresh.Failures, askedWait(cause)))
+		c.Refresh.RefreshAt = now.Add(backOff(c.ID, c.Refresh.Failures, requestedWait(cause)))
 		logx.Add(ctx, slog.Time("next_at", c.Refresh.RefreshAt))
 	})
 }

@@ -94,7 +94,7 @@ func (b *bench) worker() refresh.Worker {
 // look runs the worker once and returns the resulting connection.
 func (b *bench) look(t *testing.T) connection.Connection {
 	t.Helper()
-	expect.NoError(t, b.worker().Look(t.Context(), tenant, connID))
+	expect.NoError(t, b.worker().Process(t.Context(), tenant, connID))
 	return b.now()
 }
 
@@ -221,7 +221,7 @@ func TestWorkerSavesConnectionUnchangedWhenNothingIsDue(t *testing.T) {
 		})
 	}
 	b := newBench()
-	expect.NoError(t, b.worker().Look(t.Context(), tenant, "unknown"))
+	expect.NoError(t, b.worker().Process(t.Context(), tenant, "unknown"))
 }
 
 // A concurrent change of the connection is kept, and only news that it cannot contain is added.
@@ -282,14 +282,14 @@ func TestWorkerReturnsInternalErrors(t *testing.T) {
 	for _, call := range []string{"Connection", "SaveConnection"} {
 		b := newBench()
 		b.store.fails[call] = errOurs
-		if err := b.worker().Look(t.Context(), tenant, connID); !errors.Is(err, errOurs) {
-			t.Errorf("%s fails: Look = %v", call, err)
+		if err := b.worker().Process(t.Context(), tenant, connID); !errors.Is(err, errOurs) {
+			t.Errorf("%s fails: Process = %v", call, err)
 		}
 	}
 	b := newBench()
 	b.store.fails["SaveConnection"] = fault.Stale() // other writers are always faster
-	if err := b.worker().Look(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) {
-		t.Errorf("Look = %v, want fault.Conflict in the end", err)
+	if err := b.worker().Process(t.Context(), tenant, connID); !errors.Is(err, fault.Conflict) {
+		t.Errorf("Process = %v, want fault.Conflict in the end", err)
 	}
 }
 
@@ -301,7 +301,7 @@ func TestWorkerStoresOutcomeAfterDeadline(t *testing.T) {
 	refresher := refreshFunc(func() (tokens.Usable, error) { cancel(); return tokens.Usable{Set: b.set, Version: 8}, nil })
 	worker := refresh.NewWorker(untilCancelled{b.store}, refresher, b.state, b, b.opener, b, b, b,
 		func() time.Time { return b.at })
-	expect.NoError(t, worker.Look(ctx, tenant, connID))
+	expect.NoError(t, worker.Process(ctx, tenant, connID))
 	if got := b.now().Refresh.RefreshAt; !got.After(start) {
 		t.Errorf("still due at %v", got)
 	}

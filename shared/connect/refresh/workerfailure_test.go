@@ -99,7 +99,7 @@ func TestWorkerSpreadsRetriesOfFailedConnections(t *testing.T) {
 			c := b.now()
 			c.ID = id
 			b.store.connections[id] = c
-			expect.NoError(t, b.worker().Look(t.Context(), tenant, id))
+			expect.NoError(t, b.worker().Process(t.Context(), tenant, id))
 			times[b.store.connections[id].Refresh.RefreshAt.Truncate(time.Second)] = true
 		}
 		if len(times) < 50 {

@@ -79,19 +79,19 @@ func (m Manager) exchange(ctx context.Context, leased Row, old Set) (fresh Set, 
 	if err != nil {
 		return Set{}, 0, fmt.Errorf("refresh tokens: %w", opaque(err))
 	}
-	fresh, asked := m.ask(asking, slot, leased.Tenant, old)
+	fresh, asked := m.requestRefresh(asking, slot, leased.Tenant, old)
 	if asked != nil {
 		slot.Release(ctx, asked)
 		return Set{}, 0, fmt.Errorf("refresh tokens: %w", opaque(asked))
 	}
-	version, err = m.keep(ctx, leased, fresh)
+	version, err = m.storeRefreshed(ctx, leased, fresh)
 	slot.Release(ctx, nil)
 	return fresh, version, err
 }
 
-// ask sends the refresh request within the slot's time. Values missing from the response remain unchanged (RFC 6749
-// section 6).
-func (m Manager) ask(ctx context.Context, slot Slot, tenant org.Tenant, old Set) (Set, error) {
+// requestRefresh sends the refresh request within the slot's time. Values missing from the response remain unchanged
+// (RFC 6749 section 6).
+func (m Manager) requestRefresh(ctx context.Context, slot Slot, tenant org.Tenant, old Set) (Set, error) {
 	ctx, cancel := context.WithTimeout(ctx, slot.Until().Sub(m.now()))
 	defer cancel()
 	fresh, err := m.refresher.Refresh(ctx, tenant, old)
@@ -162,9 +162,9 @@ func (m Manager) newerThan(ctx context.Context, old Row, failure error) (Usable,
 	return Usable{}, failure
 }
 
-// keep seals and stores a refreshed set as the version after the leased one, and returns that version. It returns the
-// errors of rotate, or a sealing error.
-func (m Manager) keep(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
+// storeRefreshed seals and stores a refreshed set as the version after the leased one, and returns that version. It
+// returns the errors of rotate, or a sealing error.
+func (m Manager) storeRefreshed(ctx context.Context, leased Row, fresh Set) (version int64, err error) {
 	var next Row
 	err = persist(ctx, func(ctx context.Context) (bool, error) {
 		next, err = m.vault.Seal(ctx, leased.Tenant, leased.ConnectionID, leased.Version+1, fresh)

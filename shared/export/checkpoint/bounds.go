@@ -21,8 +21,8 @@ const (
 	maxNoted = 300_000
 	// maxKnownAs bounds the ids, and the identifiers, that identify a patient.
 	maxKnownAs = 100
-	// maxUnsure bounds each list of Unsure; anything beyond it is treated as another server's.
-	maxUnsure = 100
+	// maxUnresolved bounds each list of Unresolved; anything beyond it is treated as another server's.
+	maxUnresolved = 100
 )
 
 // ErrLimit means that this export has reached its own limit and reads no further.
@@ -39,13 +39,13 @@ func (s *State) overfull() bool {
 // Abandon drops everything that waits to be read.
 func (s *State) Abandon() {
 	w := &s.Work
-	for _, refs := range [][]Reference{w.Refs, w.Binaries, w.Later.Refs} {
+	for _, refs := range [][]Reference{w.Refs, w.Binaries, w.Deferred.Refs} {
 		for _, r := range refs {
 			s.Accounts.Limited(r.Type)
 		}
 	}
-	for range len(w.Attachments) + len(w.Later.Attachments) {
+	for range len(w.Attachments) + len(w.Deferred.Attachments) {
 		s.Accounts.Limited("Binary")
 	}
-	w.Refs, w.Binaries, w.Attachments, w.Later.Refs, w.Later.Attachments = nil, nil, nil, nil, nil
+	w.Refs, w.Binaries, w.Attachments, w.Deferred.Refs, w.Deferred.Attachments = nil, nil, nil, nil, nil
 }

@@ -49,20 +49,20 @@ type Control struct {
 	Hits  int        `json:"hits"`
 }
 
-// Bore adds a run's experience with concurrent requests.
-func (l *Learned) Bore(met known.Experience) {
-	l.Load.Bears, l.Load.Trouble = max(l.Load.Bears, met.Bears), l.Load.Trouble || met.Trouble
+// AddExperience adds a run's experience with concurrent requests.
+func (l *Learned) AddExperience(met known.Experience) {
+	l.Load.Handled, l.Load.Trouble = max(l.Load.Handled, met.Handled), l.Load.Trouble || met.Trouble
 	if met.Limit > 0 {
 		l.Load.Limit = met.Limit
 	}
 }
 
-// Begins returns the number of concurrent requests to begin the next run with; 0 for the default.
-func (l *Learned) Begins() int {
+// InitialInFlight returns the number of concurrent requests to begin the next run with; 0 for the default.
+func (l *Learned) InitialInFlight() int {
 	if l.Load.Trouble {
 		return 0
 	}
-	return l.Load.Bears
+	return l.Load.Handled
 }
 
 const (

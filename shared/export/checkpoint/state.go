@@ -24,13 +24,13 @@ type State struct {
 
 // Server holds the facts known about the server.
 type Server struct {
-	Planned  bool   `json:"planned"`      // the plan is complete
-	Listed   bool   `json:"listed"`       // the server lists its types
-	Version  string `json:"fhir_version"` // as the server states it; empty if it does not
-	ByURL    bool   `json:"by_url"`       // a Questionnaire can be searched by its URL
-	Own      string `json:"own"`          // the server's own base URL in its links, see fhir.Base
-	Resolved bool   `json:"settled"`      // whether a search has revealed it, or none will
-	Unsure   Unsure `json:"unsure"`
+	Planned    bool       `json:"planned"`      // the plan is complete
+	Listed     bool       `json:"listed"`       // the server lists its types
+	Version    string     `json:"fhir_version"` // as the server states it; empty if it does not
+	ByURL      bool       `json:"by_url"`       // a Questionnaire can be searched by its URL
+	Own        string     `json:"own"`          // the server's own base URL in its links, see fhir.Base
+	Resolved   bool       `json:"settled"`      // whether a search has revealed it, or none will
+	Unresolved Unresolved `json:"unsure"`
 
 	Learned Learned `json:"learned,omitzero"`
 }

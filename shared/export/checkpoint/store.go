@@ -29,7 +29,7 @@ type lists struct {
 	Refs        []Reference  `json:"refs,omitempty"`
 	Binaries    []Reference  `json:"binaries,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
-	Later       Later        `json:"later,omitzero"`
+	Deferred    Deferred     `json:"later,omitzero"`
 	Written     []byte       `json:"written,omitempty"` // marks
 	Noted       []byte       `json:"noted,omitempty"`   // marks
 }
@@ -75,12 +75,12 @@ func Load(ctx context.Context, files export.Files, key string) (*State, error) {
 	if !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("decode checkpoint: %w", err)
 	}
-	for _, list := range [][]Reference{state.Work.Refs, state.Work.Binaries, state.Work.Later.Refs} {
+	for _, list := range [][]Reference{state.Work.Refs, state.Work.Binaries, state.Work.Deferred.Refs} {
 		for _, r := range list {
 			state.seen.note(r.Name(), len(r.ID))
 		}
 	}
-	for _, list := range [][]Attachment{state.Work.Attachments, state.Work.Later.Attachments} {
+	for _, list := range [][]Attachment{state.Work.Attachments, state.Work.Deferred.Attachments} {
 		for _, a := range list {
 			state.seen.note(a.Name(), len(a.URL)+len(a.ContentType))
 		}
@@ -94,9 +94,9 @@ func (s *State) join(part lists) {
 	w.Refs = append(w.Refs, part.Refs...)
 	w.Binaries = append(w.Binaries, part.Binaries...)
 	w.Attachments = append(w.Attachments, part.Attachments...)
-	w.Later.Queries = append(w.Later.Queries, part.Later.Queries...)
-	w.Later.Refs = append(w.Later.Refs, part.Later.Refs...)
-	w.Later.Attachments = append(w.Later.Attachments, part.Later.Attachments...)
+	w.Deferred.Queries = append(w.Deferred.Queries, part.Deferred.Queries...)
+	w.Deferred.Refs = append(w.Deferred.Refs, part.Deferred.Refs...)
+	w.Deferred.Attachments = append(w.Deferred.Attachments, part.Deferred.Attachments...)
 	s.seen.written.unpack(part.Written)
 	s.seen.noted.unpack(part.Noted)
 }
@@ -121,7 +121,7 @@ func (s *State) encode(w io.Writer) error {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	first := s.document()
-	first.lists = lists{Later: Later{Queries: s.Work.Later.Queries}}
+	first.lists = lists{Deferred: Deferred{Queries: s.Work.Deferred.Queries}}
 	if err := out.Encode(first); err != nil {
 		return fmt.Errorf("encode checkpoint: %w", err)
 	}
@@ -142,14 +142,14 @@ func (s *State) encodeLists(out *json.Encoder) (err error) {
 	for part := range slices.Chunk(w.Binaries, chunk) {
 		put(lists{Binaries: part})
 	}
-	for part := range slices.Chunk(w.Later.Refs, chunk) {
-		put(lists{Later: Later{Refs: part}})
+	for part := range slices.Chunk(w.Deferred.Refs, chunk) {
+		put(lists{Deferred: Deferred{Refs: part}})
 	}
 	for part := range slices.Chunk(w.Attachments, chunk) {
 		put(lists{Attachments: part})
 	}
-	for part := range slices.Chunk(w.Later.Attachments, chunk) {
-		put(lists{Later: Later{Attachments: part}})
+	for part := range slices.Chunk(w.Deferred.Attachments, chunk) {
+		put(lists{Deferred: Deferred{Attachments: part}})
 	}
 	for part := range s.seen.written.pack(chunkBytes) {
 		put(lists{Written: part})

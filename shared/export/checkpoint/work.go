@@ -24,7 +24,7 @@ type Work struct {
 	Refs        []Reference  `json:"-"` // to be read
 	Binaries    []Reference  `json:"-"` // to be read after all other references
 	Attachments []Attachment `json:"-"` // to be read last
-	Later       Later        `json:"-"`
+	Deferred    Deferred     `json:"-"`
 }
 
 // Cached holds the progress of a record that is read from a cache.
@@ -78,17 +78,17 @@ type Attachment struct {
 // Name returns the name of the Binary.
 func (a Attachment) Name() string { return "Binary/" + a.ID }
 
-// Later holds work that is deferred until all else is done.
-type Later struct {
+// Deferred holds work that is deferred until all else is done.
+type Deferred struct {
 	Queries     []plan.Query `json:"queries,omitempty"`
 	Refs        []Reference  `json:"refs,omitempty"`
 	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
 // Any reports whether any work is deferred.
-func (l Later) Any() bool { return l.size() > 0 }
+func (l Deferred) Any() bool { return l.size() > 0 }
 
-func (l Later) size() int { return len(l.Queries) + len(l.Refs) + len(l.Attachments) }
+func (l Deferred) size() int { return len(l.Queries) + len(l.Refs) + len(l.Attachments) }
 
 // TakeTried returns how often earlier runs have tried the next request, and resets the count, which applies to one
 // request only.
@@ -101,22 +101,22 @@ func (w *Work) TakeTried() int {
 // Restart resets the position in the first query.
 func (w *Work) Restart() { w.Position = Position{} }
 
-// PutOffAll defers all remaining work.
-func (w *Work) PutOffAll() {
-	w.Later.Queries = append(w.Later.Queries, w.Queries...)
-	w.Later.Refs = append(append(w.Later.Refs, w.Refs...), w.Binaries...)
-	w.Later.Attachments = append(w.Later.Attachments, w.Attachments...)
+// DeferAll defers all remaining work.
+func (w *Work) DeferAll() {
+	w.Deferred.Queries = append(w.Deferred.Queries, w.Queries...)
+	w.Deferred.Refs = append(append(w.Deferred.Refs, w.Refs...), w.Binaries...)
+	w.Deferred.Attachments = append(w.Deferred.Attachments, w.Attachments...)
 	w.Queries, w.Refs, w.Binaries, w.Attachments = nil, nil, nil, nil
 	w.Restart()
 }
 
 // NextRound turns the deferred work into current work.
 func (w *Work) NextRound() {
-	w.Queries, w.Attachments = w.Later.Queries, w.Later.Attachments
-	for _, r := range w.Later.Refs {
+	w.Queries, w.Attachments = w.Deferred.Queries, w.Deferred.Attachments
+	for _, r := range w.Deferred.Refs {
 		w.addReference(r)
 	}
-	w.Later = Later{}
+	w.Deferred = Deferred{}
 	w.Round++
 }
 
@@ -130,5 +130,5 @@ func (w *Work) addReference(r Reference) {
 
 // waiting returns the number of items to read besides the queries: references, attachments and deferred work.
 func (w *Work) waiting() int {
-	return len(w.Refs) + len(w.Binaries) + len(w.Attachments) + w.Later.size()
+	return len(w.Refs) + len(w.Binaries) + len(w.Attachments) + w.Deferred.size()
 }

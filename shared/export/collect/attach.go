@@ -66,14 +66,14 @@ func (c attacher) step(ctx context.Context) (export.Result, error) {
 	}
 	work.Attachments = work.Attachments[1:]
 	if found.Failed != nil && c.outage.mayPass(found.Failed) {
-		work.Later.Attachments = append(work.Later.Attachments, a)
+		work.Deferred.Attachments = append(work.Deferred.Attachments, a)
 		if c.outage.recordFailure() {
 			c.streams.DropAll()
 		}
 		return export.Result{}, nil
 	}
 	work.Ended++
-	defer c.pace.tell()
+	defer c.pace.reportProgress()
 	account := c.state.Accounts.Of("Binary")
 	if failed := found.Failed; failed != nil {
 		account.Miss(1, checkpoint.OutcomeOf(failed), checkpoint.NamedLoss(failed), failed.Status)
@@ -121,15 +121,15 @@ func (c attacher) stream(ctx context.Context, a checkpoint.Attachment) (source.P
 	if err := out.mark(); err != nil {
 		return source.Page{}, err
 	}
-	answer, err := c.session.Ask(ctx, c.state.Work.TakeTried(), func(ctx context.Context) (fhir.Answer, error) {
+	answer, err := c.session.Ask(ctx, c.state.Work.TakeTried(), func(ctx context.Context) (fhir.Response, error) {
 		rate, err := c.copy(ctx, a)
 		if err == nil {
-			return fhir.Answer{Rate: rate}, nil
+			return fhir.Response{Rate: rate}, nil
 		}
 		if failure := out.rewind(context.WithoutCancel(ctx)); failure != nil {
-			return fhir.Answer{}, failure
+			return fhir.Response{}, failure
 		}
-		return fhir.Answer{}, err
+		return fhir.Response{}, err
 	})
 	return source.Page{Failed: answer.Failed, Stop: answer.Stop}, err
 }

@@ -61,7 +61,7 @@ func (b beginner) all(ctx context.Context) (export.Result, error) {
 	for _, denied := range planned.Denied {
 		accounts.Of(denied).Fail(export.OutcomeDenied, b.session.Withheld(denied, fhir.Search), 0)
 	}
-	b.writer.refers.knownAs(patient)
+	b.writer.references.knownAs(patient)
 	server.Planned = true
 	return export.Result{}, b.writer.write(patient, 0)
 }

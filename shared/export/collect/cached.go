@@ -68,7 +68,7 @@ func (c *cached) all(ctx context.Context) (export.Result, error) {
 		}
 		at.Left--
 		c.state.Work.Ended++
-		c.pace.tell()
+		c.pace.reportProgress()
 	}
 	return export.Result{}, nil
 }

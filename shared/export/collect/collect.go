@@ -138,7 +138,7 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 		r.state.Work.Restart()
 	}
 	r.record.base = r.record.base.Knowing(r.state.Server.Own)
-	begin, limit := r.state.Server.Learned.Begins(), r.state.Server.Learned.InFlight
+	begin, limit := r.state.Server.Learned.InitialInFlight(), r.state.Server.Learned.InFlight
 	if r.task.Checkpoint == "" && r.held == nil {
 		begin, limit = r.memory.expect(ctx)
 	}
@@ -154,14 +154,14 @@ func (r *run) open(ctx context.Context) (stop export.Result, err error) {
 // toTheEnd runs from the checkpoint to the files.
 func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	stop, err := r.collect(ctx, with)
-	if err == nil && !stop.Stops() && r.session.GivenUp() && r.state.Work.Later.Any() {
+	if err == nil && !stop.Stops() && r.session.GivenUp() && r.state.Work.Deferred.Any() {
 		r.state.Work.NextRound() // sends no requests: deferred work now counts as missing
 		stop, err = r.collect(ctx, with)
 	}
 	if err != nil || stop.Stops() {
 		return End{Result: stop, Task: r.task}, err
 	}
-	if r.state.Work.Later.Any() {
+	if r.state.Work.Deferred.Any() {
 		wait := roundWait(r.state.Work.Round)
 		r.state.Work.NextRound()
 		because := r.session.Spot(fault.StepSearch, "unavailable").Failed(errPutOff)
@@ -176,7 +176,7 @@ func (r *run) toTheEnd(ctx context.Context, with Collector) (End, error) {
 	}
 	end, err := r.delivery().all(ctx)
 	if err == nil && !end.Result.Stops() && r.held == nil {
-		r.state.Server.Learned.Bore(r.session.Limiter().Load())
+		r.state.Server.Learned.AddExperience(r.session.Limiter().Load())
 		r.memory.remember(ctx, r.state, r.task.Options)
 	}
 	return end, err
@@ -277,8 +277,8 @@ func (r *run) save(ctx context.Context, result export.Result) (End, error) {
 		return End{}, err
 	}
 	r.state.Work.OneByOne = r.session.Limiter().IsOneByOne() || result.Kind == export.Yield && r.session.Demanded() > 0
-	r.state.Work.Tried, r.state.Server.Learned.InFlight = result.Tried, r.session.Limiter().Bears()
-	r.state.Server.Learned.Bore(r.session.Limiter().Load())
+	r.state.Work.Tried, r.state.Server.Learned.InFlight = result.Tried, r.session.Limiter().ShownLimit()
+	r.state.Server.Learned.AddExperience(r.session.Limiter().Load())
 	key := r.task.CheckpointKey()
 	if err := r.state.Save(ctx, r.files, key); err != nil {
 		return End{}, err

@@ -101,7 +101,7 @@ func (f *follower) forget(r checkpoint.Reference) {
 // end writes the result of reading a reference, or records why it could not be read.
 func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 	if found.Failed != nil && f.outage.mayPass(found.Failed) && !isFile(r, found.Failed) {
-		f.state.Work.Later.Refs = append(f.state.Work.Later.Refs, r)
+		f.state.Work.Deferred.Refs = append(f.state.Work.Deferred.Refs, r)
 		if f.outage.recordFailure() {
 			f.streams.DropAll()
 			f.lists = newLists(&f.state.Server.Learned)
@@ -109,7 +109,7 @@ func (f *follower) end(r checkpoint.Reference, found source.Page) error {
 		return nil
 	}
 	f.state.Work.Ended++
-	defer f.pace.tell()
+	defer f.pace.reportProgress()
 	if found.Failed != nil {
 		f.unread(r, found.Failed)
 		return nil

@@ -77,6 +77,6 @@ func (o *outage) recordFailure() (isDown bool) {
 		return false
 	}
 	o.work.Down = true
-	o.work.PutOffAll()
+	o.work.DeferAll()
 	return true
 }

@@ -8,13 +8,13 @@ import (
 	"recordbridge/shared/fhir"
 )
 
-// whose classifies a resource by the patient that it belongs to; a larger value is worse.
-type whose int
+// ownership classifies a resource by the patient that it belongs to; a larger value is worse.
+type ownership int
 
 const (
-	nobodys  whose = iota // it names no patient
-	ours                  // it names our patient
-	anothers              // it names another patient, or one that cannot be identified as ours
+	ownerNone    ownership = iota // it names no patient
+	ownerPatient                  // it names our patient
+	ownerOther                    // it names another patient, or one that cannot be identified as ours
 )
 
 // owner decides which patient a resource belongs to.
@@ -29,22 +29,22 @@ func identifierMark(one fhir.Identifier) uint64 {
 
 // of classifies a resource (docs/reference/deviations.md, Owner of a resource). Each of its own members that names a
 // patient must name our patient, or no patient at all. If no member does, all its references decide.
-func (o owner) of(resource fhir.Resource) whose {
+func (o owner) of(resource fhir.Resource) ownership {
 	says := contained{owner: o, outer: resource}
-	answer := nobodys
+	answer := ownerNone
 	for member := range slices.Values(byMember(resource.Subjects)) {
 		switch says.group(member) {
-		case anothers:
-			return anothers
-		case ours:
-			answer = ours
-		case nobodys:
+		case ownerOther:
+			return ownerOther
+		case ownerPatient:
+			answer = ownerPatient
+		case ownerNone:
 		}
 	}
-	if answer == ours {
-		return ours
+	if answer == ownerPatient {
+		return ownerPatient
 	}
-	return says.anywhere()
+	return says.byAllReferences()
 }
 
 // byMember groups subjects by the member that contains them.
@@ -63,15 +63,15 @@ func byMember(all []fhir.Subject) [][]fhir.Subject {
 type contained struct {
 	owner owner
 	outer fhir.Resource
-	inner map[string]whose // by id; nil until it is needed
+	inner map[string]ownership // by id; nil until it is needed
 }
 
 // innerOf classifies a contained resource; ok is false if none has the id. If two have it, the worse result counts.
-func (c *contained) innerOf(id string) (found whose, ok bool) {
+func (c *contained) innerOf(id string) (found ownership, ok bool) {
 	if c.inner == nil {
-		c.inner = map[string]whose{}
+		c.inner = map[string]ownership{}
 		for _, one := range fhir.ScanContained(c.outer) {
-			of := nobodys
+			of := ownerNone
 			if one.Type == "Patient" {
 				of = c.owner.identified(one.Identifiers)
 			}
@@ -83,55 +83,55 @@ func (c *contained) innerOf(id string) (found whose, ok bool) {
 }
 
 // group classifies one member: if it has several subjects, one that is ours is enough, as in a family's account.
-func (c *contained) group(subjects []fhir.Subject) whose {
-	answer := nobodys
+func (c *contained) group(subjects []fhir.Subject) ownership {
+	answer := ownerNone
 	for _, one := range subjects {
 		switch c.subject(one) {
-		case ours:
-			return ours
-		case anothers:
-			answer = anothers
-		case nobodys:
+		case ownerPatient:
+			return ownerPatient
+		case ownerOther:
+			answer = ownerOther
+		case ownerNone:
 		}
 	}
 	return answer
 }
 
-func (c *contained) subject(one fhir.Subject) whose {
+func (c *contained) subject(one fhir.Subject) ownership {
 	switch {
 	case one.Unreadable:
-		return anothers
+		return ownerOther
 	case one.Reference != "":
-		return c.reference(one.Reference, anothers)
+		return c.reference(one.Reference, ownerOther)
 	case one.Type != "Patient" && fhir.TypeName(one.Type) != fhir.AnyType:
-		return nobodys
+		return ownerNone
 	}
 	return c.owner.identified([]fhir.Identifier{one.Identifier})
 }
 
-func (o owner) identified(list []fhir.Identifier) whose {
+func (o owner) identified(list []fhir.Identifier) ownership {
 	for _, one := range list {
 		if slices.Contains(o.known.Identifiers, identifierMark(one)) {
-			return ours
+			return ownerPatient
 		}
 	}
-	return anothers
+	return ownerOther
 }
 
 // reference classifies a literal reference. It returns unclear if the target cannot be identified.
-func (c *contained) reference(text string, unclear whose) whose {
+func (c *contained) reference(text string, unclear ownership) ownership {
 	if id, ok := strings.CutPrefix(text, "Patient/"); ok && id == c.owner.patient {
-		return ours // the common case
+		return ownerPatient // the common case
 	}
 	id, names := fhir.NamesPatient(text)
 	switch names {
 	case fhir.NoPatient:
-		return nobodys
+		return ownerNone
 	case fhir.APatient:
 		if slices.Contains(c.owner.known.IDs, id) {
-			return ours
+			return ownerPatient
 		}
-		return anothers
+		return ownerOther
 	case fhir.Contained:
 		if found, ok := c.innerOf(id); ok {
 			return found
@@ -141,35 +141,35 @@ func (c *contained) reference(text string, unclear whose) whose {
 	return unclear
 }
 
-// anywhere classifies a resource by all its references. One reference to our patient is enough, except for a Group,
-// which must not reveal its other members. If all references point to others, the resource is not ours. An
+// byAllReferences classifies a resource by all its references. One reference to our patient is enough, except for a
+// Group, which must not reveal its other members. If all references point to others, the resource is not ours. An
 // unidentifiable target counts as another patient if the type has its patient among its participants, and as a
 // different person if the type has separate members for patients.
-func (c *contained) anywhere() whose {
-	unclear := nobodys
+func (c *contained) byAllReferences() ownership {
+	unclear := ownerNone
 	switch c.outer.Type {
 	case "Appointment", "AppointmentResponse", "AuditEvent", "Group", "Person", "Schedule", "SupplyRequest":
-		unclear = anothers
+		unclear = ownerOther
 	}
-	answer := nobodys
+	answer := ownerNone
 	if c.outer.OfAPatient { // by its identifier, or in a reference that is read below
-		answer = anothers
+		answer = ownerOther
 	}
 	isMember, isShared := false, false
 	for _, text := range c.outer.References {
 		switch c.reference(text, unclear) {
-		case ours:
+		case ownerPatient:
 			if c.outer.Type != "Group" {
-				return ours
+				return ownerPatient
 			}
 			isMember = true
-		case anothers:
-			answer, isShared = anothers, true
-		case nobodys:
+		case ownerOther:
+			answer, isShared = ownerOther, true
+		case ownerNone:
 		}
 	}
 	if isMember && !isShared {
-		return ours
+		return ownerPatient
 	}
 	return answer
 }

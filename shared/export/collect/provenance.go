@@ -14,7 +14,7 @@ import (
 // that found the fewest resources. It reports whether there is such a search, once all others have ended.
 func (s *searcher) attach() bool {
 	state := s.state
-	if !state.Server.Learned.MayAttach || state.Work.Later.Any() || state.Full() {
+	if !state.Server.Learned.MayAttach || state.Work.Deferred.Any() || state.Full() {
 		return false
 	}
 	state.Server.Learned.MayAttach = false
@@ -64,7 +64,7 @@ func (s *searcher) unattached(q plan.Query, failed *fhir.RequestError) {
 	isTrial := state.Server.Learned.Attached == nil
 	// unrelated to _revinclude
 	if failed.Refusal == fhir.NeedsMore || failed.Refusal == fhir.NoCount || failed.Class == fhir.TooLarge {
-		if instead := q.Instead(failed); instead != nil {
+		if instead := q.Alternatives(failed); instead != nil {
 			s.restart(q)
 			state.Work.Queries = append(instead, state.Work.Queries[1:]...)
 			return

@@ -15,8 +15,8 @@ import (
 // maxRounds bounds how far references of references are followed (docs/reference/deviations.md, "Exports").
 const maxRounds = 5
 
-// refers records the references of resources, so that their targets are read later.
-type refers struct {
+// referenceQueue records the references of resources, so that their targets are read later.
+type referenceQueue struct {
 	state   *checkpoint.State
 	record  *record
 	options export.Options
@@ -24,7 +24,7 @@ type refers struct {
 }
 
 // note queues all references of a resource, which was found after round rounds of following references.
-func (n refers) note(resource fhir.Resource, round int) {
+func (n referenceQueue) note(resource fhir.Resource, round int) {
 	for _, text := range resource.References {
 		n.reference(text, round)
 	}
@@ -40,7 +40,7 @@ func (n refers) note(resource fhir.Resource, round int) {
 }
 
 // reference queues a literal reference for reading, or records that it leads to another server.
-func (n refers) reference(text string, round int) {
+func (n referenceQueue) reference(text string, round int) {
 	if n.state.Server.KeepReference(text) {
 		return
 	}
@@ -55,14 +55,14 @@ func (n refers) reference(text string, round int) {
 }
 
 // follow queues a resource for reading that was referred to after round rounds.
-func (n refers) follow(resourceType, id string, round int) {
+func (n referenceQueue) follow(resourceType, id string, round int) {
 	if plan.Followed(resourceType) && n.options.Wants(resourceType) && round < maxRounds {
 		n.state.AddReference(checkpoint.Reference{Type: resourceType, ID: id, Round: round + 1})
 	}
 }
 
 // foreign counts a resource of another server, once: no token is sent there.
-func (n refers) foreign(resourceType, address string) {
+func (n referenceQueue) foreign(resourceType, address string) {
 	if n.state.IsNew(resourceType, address, 0) {
 		n.state.Accounts.Of(resourceType).Miss(1, export.OutcomeUnsupported, export.LossElsewhere, 0)
 	}
@@ -70,7 +70,7 @@ func (n refers) foreign(resourceType, address string) {
 
 // attachment queues the URL of an attachment for reading. Only the patient's server gets requests; the outcome reports
 // that content of other servers is not in the file.
-func (n refers) attachment(a fhir.Attachment, round int) {
+func (n referenceQueue) attachment(a fhir.Attachment, round int) {
 	if !n.options.Wants("Binary") || n.state.Server.KeepAttachment(a) {
 		return
 	}
@@ -94,7 +94,7 @@ func attachmentID(address string) string {
 
 // questionnaire queues the Questionnaire of a response for reading. R4 names it by a canonical URL, which is either
 // that of a resource of this server, or a name to search this server for: the server in the URL gets no request.
-func (n refers) questionnaire(canonical string, round int) {
+func (n referenceQueue) questionnaire(canonical string, round int) {
 	address, _, _ := strings.Cut(canonical, "|")
 	address, _, _ = strings.Cut(address, "#")
 	if address == "" || !n.options.Wants("Questionnaire") {
@@ -120,7 +120,7 @@ func (n refers) questionnaire(canonical string, round int) {
 
 // knownAs records the ids by which the server knows the patient: its own id, those of records linked as the same
 // person's (Patient.link), which a merge leaves behind, and its business identifiers.
-func (n refers) knownAs(patient fhir.Resource) {
+func (n referenceQueue) knownAs(patient fhir.Resource) {
 	known := &n.state.Patient
 	known.IDs = []string{n.record.patient}
 	person := fhir.ScanPerson(patient)
@@ -135,14 +135,14 @@ func (n refers) knownAs(patient fhir.Resource) {
 }
 
 // samePerson records that a link points to another record of the same person.
-func (n refers) samePerson(link string) {
+func (n referenceQueue) samePerson(link string) {
 	if resourceType, id, ok := fhir.ParseReference(link, n.record.base); ok && resourceType == "Patient" {
 		n.state.Patient.AddID(id)
 	}
 }
 
 // learn takes the server's own base URL from the first page of a search at path.
-func (n refers) learn(page fhir.Bundle, path string) {
+func (n referenceQueue) learn(page fhir.Bundle, path string) {
 	n.record.base = n.record.base.Learn(page, path)
 	n.state.Server.Own = n.record.base.Own()
 	if page.Self != "" || page.EntryBase != "" {
@@ -151,8 +151,8 @@ func (n refers) learn(page fhir.Bundle, path string) {
 }
 
 // resolve decides to which server the absolute URLs in the Patient belong: nothing more will be learned.
-func (n refers) resolve() {
-	kept := n.state.Server.TakeUnsure()
+func (n referenceQueue) resolve() {
+	kept := n.state.Server.TakeUnresolved()
 	for _, text := range kept.Links {
 		n.samePerson(text)
 	}

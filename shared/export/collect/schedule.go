@@ -69,8 +69,8 @@ type pace struct {
 	report   func(webhook.Progress)
 }
 
-// tell reports the run's progress.
-func (p pace) tell() {
+// reportProgress reports the run's progress.
+func (p pace) reportProgress() {
 	var bytes int64
 	if p.out != nil {
 		bytes = p.out.made.Bytes

@@ -55,7 +55,7 @@ func (s *searcher) all(ctx context.Context) (export.Result, error) {
 			return stop, err
 		}
 	}
-	s.writer.refers.resolve()
+	s.writer.references.resolve()
 	if state.Full() {
 		state.Abandon()
 	}
@@ -98,7 +98,7 @@ func (s *searcher) step(ctx context.Context) (export.Result, error) {
 	}
 	s.resumed = false
 	s.outage.recordAnswer()
-	defer s.pace.tell()
+	defer s.pace.reportProgress()
 	if q.IsTrial() {
 		s.tried(q, found)
 		return export.Result{}, nil
@@ -172,7 +172,7 @@ func (s *searcher) isForgotten(q plan.Query, failed *fhir.RequestError) bool {
 func (s *searcher) page(q plan.Query, found fhir.Bundle) error {
 	work := &s.state.Work
 	if work.Pages == 0 {
-		s.writer.refers.learn(found, source.PathOf(q))
+		s.writer.references.learn(found, source.PathOf(q))
 	}
 	work.Lost += found.Unusable
 	work.Hits += found.Len
@@ -214,7 +214,7 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 		isOther = !isOther
 	}
 	if work.Oversize <= checkpoint.MaxOversize && isOther {
-		instead = q.Instead(failed)
+		instead = q.Alternatives(failed)
 	}
 	switch {
 	case instead != nil:
@@ -223,7 +223,7 @@ func (s *searcher) refused(q plan.Query, failed *fhir.RequestError) {
 	case q.Type != "" && s.outage.mayPass(failed):
 		s.restart(q)
 		work.Queries = work.Queries[1:]
-		work.Later.Queries = append(work.Later.Queries, q)
+		work.Deferred.Queries = append(work.Deferred.Queries, q)
 		if s.outage.recordFailure() {
 			s.streams.DropAll()
 			s.batches = newBatches(s.state, s.session.Profile().PageSize)

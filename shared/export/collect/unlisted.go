@@ -79,7 +79,7 @@ func (s *searcher) untried(q plan.Query, failed *fhir.RequestError) {
 	}
 	s.notAdvertised(q, failed.Status)
 	if s.faults++; s.faults >= maxFaults || failed.Class == fhir.Limited {
-		s.leaveTrials()
+		s.endTrials()
 	}
 }
 
@@ -93,8 +93,8 @@ func isAnswer(failed *fhir.RequestError) bool {
 	return failed.Refusal != fhir.Unexplained || failed.Status == 501
 }
 
-// leaveTrials ends all remaining trials.
-func (s *searcher) leaveTrials() {
+// endTrials ends all remaining trials.
+func (s *searcher) endTrials() {
 	work := &s.state.Work
 	var left []plan.Query
 	for _, q := range work.Queries {

@@ -20,7 +20,7 @@ type writer struct {
 	options       export.Options
 	out           *segmentWriter
 	owner         owner
-	refers        refers
+	references    referenceQueue
 	addMetaSource bool
 }
 
@@ -30,7 +30,8 @@ func newWriter(
 ) *writer {
 	return &writer{
 		state: state, record: of, options: options, out: out, owner: owner{patient: of.patient, known: &state.Patient},
-		refers: refers{state: state, record: of, options: options, session: session}, addMetaSource: addMetaSource,
+		references:    referenceQueue{state: state, record: of, options: options, session: session},
+		addMetaSource: addMetaSource,
 	}
 }
 
@@ -47,7 +48,7 @@ func (w *writer) write(resource fhir.Resource, round int) error {
 	if err := w.line(resource, address); err != nil {
 		return err
 	}
-	w.refers.note(resource, round)
+	w.references.note(resource, round)
 	return nil
 }
 
@@ -91,7 +92,7 @@ func (w *writer) belongs(resource fhir.Resource) bool {
 	switch {
 	case resource.Type == "Patient" && resource.ID == w.record.patient:
 		return true
-	case resource.Type == "Patient", w.owner.of(resource) == anothers: // an include may return other patients
+	case resource.Type == "Patient", w.owner.of(resource) == ownerOther: // an include may return other patients
 		w.state.Accounts.Of(resource.Type).LeftOut++
 		return false
 	}

@@ -65,7 +65,7 @@ func (s Server) AttachesProvenance(now time.Time) (attaches, isKnown bool) {
 
 // Load holds the concurrency that the server has accepted and refused.
 type Load struct {
-	Bears   int       `json:"bears,omitempty"` // handled with ease; 0 if the last export had trouble
+	Handled int       `json:"bears,omitempty"` // handled with ease; 0 if the last export had trouble
 	At      time.Time `json:"at,omitzero"`
 	Limit   int       `json:"limit,omitempty"` // shown by refusing more; 0 for none
 	LimitAt time.Time `json:"limit_at,omitzero"`
@@ -100,7 +100,7 @@ func (t Trial) after(worked *bool, now time.Time) (next Trial, isNew bool) {
 // value.
 func (s Server) InFlight(now time.Time) (begin, limit int) {
 	if now.Sub(s.Load.At) < loadLife {
-		begin = s.Load.Bears
+		begin = s.Load.Handled
 	}
 	if now.Sub(s.Load.LimitAt) < limitLife {
 		limit = s.Load.Limit
@@ -144,7 +144,7 @@ type Lesson struct {
 
 // Experience is the outcome of one export's concurrent requests.
 type Experience struct {
-	Bears   int  // concurrent requests handled with ease; 0 if too few were sent to tell
+	Handled int  `json:"Bears"` // concurrent requests handled with ease; 0 if too few were sent to tell
 	Limit   int  // shown by a refusal in this export; 0 for none
 	Trouble bool // it has refused requests, or was near a limit
 }
@@ -192,10 +192,10 @@ func (l Load) after(met Experience, now time.Time, wasNew bool) (next Load, isNe
 	}
 	switch {
 	case met.Trouble:
-		isNew = isNew || l.Bears != met.Limit
-		l.Bears, l.At = met.Limit, now
-	case met.Bears > 0 && (met.Bears != l.Bears || isOld(l.At, now)):
-		l.Bears, l.At, isNew = met.Bears, now, true
+		isNew = isNew || l.Handled != met.Limit
+		l.Handled, l.At = met.Limit, now
+	case met.Handled > 0 && (met.Handled != l.Handled || isOld(l.At, now)):
+		l.Handled, l.At, isNew = met.Handled, now, true
 	}
 	return l, isNew
 }

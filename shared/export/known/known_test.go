@@ -55,8 +55,8 @@ func TestIsEmptyUntilResourceOfTypeIsFound(t *testing.T) {
 func TestInFlightUsesLearnedLoadUntilLimitExpires(t *testing.T) {
 	t.Parallel()
 	lessons := map[int]known.Lesson{
-		0: {Load: known.Experience{Bears: 8}}, 1: {Load: known.Experience{Trouble: true, Limit: 3}},
-		2: {Load: known.Experience{Bears: 0}},
+		0: {Load: known.Experience{Handled: 8}}, 1: {Load: known.Experience{Trouble: true, Limit: 3}},
+		2: {Load: known.Experience{Handled: 0}},
 		3: {Load: known.Experience{Trouble: true}},
 	}
 	for name, c := range map[string]struct {
@@ -114,7 +114,7 @@ func TestServerHintsExpireAfterReleaseOrMonth(t *testing.T) {
 func TestLearnReportsNewOncePerDay(t *testing.T) {
 	t.Parallel()
 	lesson := known.Lesson{
-		Release: "EHR 1", Load: known.Experience{Bears: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"},
+		Release: "EHR 1", Load: known.Experience{Handled: 8}, Found: []string{"Goal"}, Empty: []string{"Flag"},
 		Batch: new(true), Pages: known.Pages{Size: 300},
 	}
 	server, isNew := known.Server{}.Learn(lesson, now)

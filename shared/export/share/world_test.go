@@ -246,7 +246,7 @@ func (w *world) sweep(ctx context.Context, long time.Duration) {
 		<-time.After(time.Minute)
 		now := time.Now()
 		for _, task := range w.tasks.All(tenant) {
-			if at := w.tasks.LookAt(tenant, task.ID); task.Status == export.Pending && !at.IsZero() && at.Before(now) {
+			if at := w.tasks.SweepTime(tenant, task.ID); task.Status == export.Pending && !at.IsZero() && at.Before(now) {
 				w.send(ctx, task.ID, time.Second)
 			}
 		}

@@ -19,7 +19,7 @@ func (s *Session) Attachment(ctx context.Context, address string, limit int64) (
 func (s *Session) Content(address string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
 		var content Content
-		answer, err := s.ask(ctx, wanted, func(ctx context.Context) (answer fhir.Answer, err error) {
+		answer, err := s.ask(ctx, wanted, func(ctx context.Context) (answer fhir.Response, err error) {
 			content, answer.Rate, err = s.content(ctx, address)
 			answer.Body = content.Data
 			return answer, err

@@ -23,7 +23,7 @@ func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 		if err != nil {
 			return Page{}, err
 		}
-		answer, err := s.ask(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
+		answer, err := s.ask(ctx, wanted, func(ctx context.Context) (fhir.Response, error) {
 			return s.server.Batch(ctx, batch, batchLimit)
 		})
 		if err != nil || answer.Stop.Stops() {
@@ -34,7 +34,7 @@ func (s *Session) Batch(queries []plan.Query, base fhir.Base) Fetch {
 }
 
 // batched parses the response to a batch.
-func batched(answer Answer, queries []plan.Query, base fhir.Base) Page {
+func batched(answer Response, queries []plan.Query, base fhir.Base) Page {
 	if answer.Failed != nil {
 		return Page{Failed: unlessTooLarge(answer.Failed)}
 	}

@@ -27,20 +27,20 @@ func (f *Flight) Load() known.Experience { return f.flight.load() }
 // OneByOne sends count requests, each after the response to the one before.
 func (f *Flight) OneByOne(count int) {
 	for range count {
-		f.flight.land(landing{number: f.flight.depart(1), beside: 1, sign: calm, took: time.Second})
+		f.flight.complete(completion{number: f.flight.start(1), beside: 1, sign: calm, took: time.Second})
 	}
 }
 
 // Together sends as many requests as are allowed at once, and then ends them. answer gives the result of each, from the
 // number under way when it was sent.
 func (f *Flight) Together(answer func(beside int) (sign string, took time.Duration)) {
-	signs := map[string]sign{"calm": calm, "nothing": nothing, "strain": strain, "refusal": refusal}
-	var all []landing
+	signs := map[string]sign{"calm": calm, "nothing": unrelated, "strain": strain, "refusal": refusal}
+	var all []completion
 	for beside := 1; beside <= f.flight.limit; beside++ {
 		word, took := answer(beside)
-		all = append(all, landing{number: f.flight.depart(beside), beside: beside, sign: signs[word], took: took})
+		all = append(all, completion{number: f.flight.start(beside), beside: beside, sign: signs[word], took: took})
 	}
 	for _, one := range all {
-		f.flight.land(one)
+		f.flight.complete(one)
 	}
 }

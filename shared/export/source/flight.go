@@ -26,14 +26,14 @@ const (
 type sign int
 
 const (
-	calm    sign = iota // it responded normally
-	nothing             // it failed because of the request itself
-	strain              // near a limit: a rate limit nearly used up, or a temporary failure
-	refusal             // it refused the work: 429, 503, or a Retry-After
+	calm      sign = iota // it responded normally
+	unrelated             // it failed because of the request itself
+	strain                // near a limit: a rate limit nearly used up, or a temporary failure
+	refusal               // it refused the work: 429, 503, or a Retry-After
 )
 
-// landing describes the end of a request.
-type landing struct {
+// completion describes the end of a request.
+type completion struct {
 	number int // number of the request, in the order of sending
 	beside int // requests under way at the same time, including itself
 	sign   sign
@@ -85,9 +85,9 @@ func (f *flight) load() known.Experience {
 	if f.refused {
 		met.Limit = f.shown()
 	}
-	for at := f.most; at > firstInFlight && met.Bears == 0 && !f.troubled; at-- {
+	for at := f.most; at > firstInFlight && met.Handled == 0 && !f.troubled; at-- {
 		if f.answered(at) >= at {
-			met.Bears = at
+			met.Handled = at
 		}
 	}
 	return met
@@ -101,18 +101,18 @@ func (f *flight) shown() int {
 	return f.ceiling
 }
 
-// depart counts a request being sent. beside is the number of requests under way, including itself.
-func (f *flight) depart(beside int) (number int) {
+// start counts a request being sent. beside is the number of requests under way, including itself.
+func (f *flight) start(beside int) (number int) {
 	f.isFull = f.isFull || beside >= f.limit
 	f.left++
 	return f.left
 }
 
-// land learns from a request that has ended.
-func (f *flight) land(l landing) {
+// complete learns from a request that has ended.
+func (f *flight) complete(l completion) {
 	switch l.sign {
 	case calm:
-		f.landCalm(l)
+		f.completeCalm(l)
 		return
 	case refusal:
 		f.refused = true
@@ -125,7 +125,7 @@ func (f *flight) land(l landing) {
 		default: // another of the requests that were refused together
 			f.ceiling = max(1, f.ceiling-1)
 		}
-	case nothing:
+	case unrelated:
 		return
 	case strain:
 	}
@@ -147,7 +147,7 @@ func (f *flight) answered(beside int) (answers int) {
 // hasAnswered reports whether the server has responded calmly to any request.
 func (f *flight) hasAnswered() bool { return slices.Max(f.calm[:]) > 0 }
 
-func (f *flight) landCalm(l landing) {
+func (f *flight) completeCalm(l completion) {
 	f.calm[l.beside]++
 	if f.usual == 0 {
 		f.usual = l.took
@@ -169,7 +169,7 @@ func (f *flight) landCalm(l landing) {
 }
 
 // lower lowers the limit to at most the given one, once for all requests that were under way together.
-func (f *flight) lower(l landing, limit int) {
+func (f *flight) lower(l completion, limit int) {
 	f.limit, f.inARow, f.isFull = min(f.limit, f.ceiling), 0, false
 	if l.number > f.turned {
 		f.limit, f.turned = max(1, min(f.limit, limit)), f.left

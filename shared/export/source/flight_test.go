@@ -141,7 +141,7 @@ func TestFlightReportsLoad(t *testing.T) {
 		want   known.Experience
 	}{
 		"too few requests to tell": {answer: refusing(9), rounds: 1},
-		"eight with ease":          {answer: refusing(9), rounds: 20, want: known.Experience{Bears: 8}},
+		"eight with ease":          {answer: refusing(9), rounds: 20, want: known.Experience{Handled: 8}},
 		"three":                    {answer: refusing(3), rounds: 6, want: known.Experience{Limit: 3, Trouble: true}},
 		"not even one: a rate":     {answer: refusing(0), rounds: 6, want: known.Experience{Trouble: true}},
 		"strain, without any limit yet": {

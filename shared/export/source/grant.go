@@ -73,7 +73,7 @@ func (s *Session) renew(ctx context.Context, used int64) (isNew bool, stop expor
 // repeated: that failure has no bearing on the token, and must not cost one of a task's few attempts to get one.
 func (s *Session) readsPatient(ctx context.Context, id string) (reads bool, stop export.Result, err error) {
 	for try := 1; ; try++ {
-		_, _, stop, unread := s.placed(ctx, nil, func(ctx context.Context) (fhir.Answer, error) {
+		_, _, stop, unread := s.throttled(ctx, nil, func(ctx context.Context) (fhir.Response, error) {
 			return s.server.Read(ctx, "Patient", id, fhir.MaxPage)
 		})
 		if stop.Stops() {

@@ -32,13 +32,13 @@ type Limiter struct {
 	flight flight
 	busy   int   // requests under way
 	held   int64 // bytes of documents held before their turn
-	line   []*visitor
+	line   []*waiter
 
 	oneByOne bool // nothing is read ahead until the server has responded
 }
 
-// visitor is a request that waits at the limiter.
-type visitor struct {
+// waiter is a request that waits at the limiter.
+type waiter struct {
 	turn   *turn // nil for a request that reads no document ahead
 	passed chan struct{}
 	number int
@@ -47,11 +47,11 @@ type visitor struct {
 }
 
 // isNext reports whether writing waits for this request's document.
-func (v *visitor) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
+func (v *waiter) isNext() bool { return v.turn == nil || v.turn.isNext && v.turn.ahead == 0 }
 
-// Bears returns the number of concurrent requests that the server was found to handle, for Expect; 0 if it has shown no
-// limit.
-func (l *Limiter) Bears() int {
+// ShownLimit returns the number of concurrent requests that the server was found to handle, for Expect; 0 if it has
+// shown no limit.
+func (l *Limiter) ShownLimit() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.flight.shown()
@@ -87,8 +87,8 @@ func (l *Limiter) Load() known.Experience {
 }
 
 // enter waits until a request may be sent. If it returns a nil error, the caller must call leave.
-func (l *Limiter) enter(ctx context.Context, of *turn) (*visitor, error) {
-	v := &visitor{turn: of, passed: make(chan struct{})}
+func (l *Limiter) enter(ctx context.Context, of *turn) (*waiter, error) {
+	v := &waiter{turn: of, passed: make(chan struct{})}
 	l.mu.Lock()
 	l.line = append(l.line, v)
 	l.admit()
@@ -103,32 +103,32 @@ func (l *Limiter) enter(ctx context.Context, of *turn) (*visitor, error) {
 	if at := slices.Index(l.line, v); at >= 0 {
 		l.line = slices.Delete(l.line, at, at+1)
 	} else {
-		l.depart(v, 0)
+		l.freeSlot(v, 0)
 	}
 	l.admit()
 	return nil, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 }
 
 // leave ends a request that returned a document of the given size, and records how it ended.
-func (l *Limiter) leave(v *visitor, bytes int64, how landing) {
+func (l *Limiter) leave(v *waiter, bytes int64, how completion) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	how.number, how.beside = v.number, max(v.beside, l.busy) // the server may have received others before it
-	l.flight.land(how)
-	l.depart(v, bytes)
+	l.flight.complete(how)
+	l.freeSlot(v, bytes)
 	l.admit()
 }
 
-// depart frees a visitor's slot; a document read before its turn stays held.
-func (l *Limiter) depart(v *visitor, bytes int64) {
+// freeSlot frees a waiter's slot; a document read before its turn stays held.
+func (l *Limiter) freeSlot(v *waiter, bytes int64) {
 	l.busy--
 	if v.room > 0 {
 		l.hold(v.turn, bytes-v.room)
 	}
 }
 
-// hurry lets the requests of a turn pass first, since it is the next.
-func (l *Limiter) hurry(of *turn) {
+// prioritize lets the requests of a turn pass first, since it is the next.
+func (l *Limiter) prioritize(of *turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	of.isNext = true
@@ -175,7 +175,7 @@ func (l *Limiter) hold(of *turn, more int64) {
 // admit lets waiting requests pass while there are free slots and room.
 func (l *Limiter) admit() {
 	for l.busy < l.flight.limit && len(l.line) > 0 {
-		at := max(0, slices.IndexFunc(l.line, (*visitor).isNext))
+		at := max(0, slices.IndexFunc(l.line, (*waiter).isNext))
 		v := l.line[at]
 		if !v.isNext() {
 			if l.held+aheadLimit > aheadRoom {
@@ -186,7 +186,7 @@ func (l *Limiter) admit() {
 		}
 		l.line = slices.Delete(l.line, at, at+1)
 		l.busy++
-		v.number, v.beside = l.flight.depart(l.busy), l.busy
+		v.number, v.beside = l.flight.start(l.busy), l.busy
 		close(v.passed)
 	}
 }
@@ -203,7 +203,7 @@ func signOf(rate fhir.Rate, failed *fhir.RequestError) sign {
 	case failed.Class == fhir.Network, failed.Status == 408, failed.Status == 502, failed.Status == 504:
 		return strain
 	case failed.Class == fhir.ServerFault, failed.Class == fhir.Content:
-		return nothing
+		return unrelated
 	}
 	return calm
 }

@@ -55,7 +55,7 @@ func triesFor(failed *fhir.RequestError) int {
 // that ends after longestWait: the server has refused nothing yet, and will state how long to wait when it does.
 func (p *pace) slowDown(rate fhir.Rate) {
 	if isScarce(rate) && rate.Reset <= longestWait {
-		p.leaveAlone(rate.Reset, nil)
+		p.pauseFor(rate.Reset, nil)
 	}
 }
 
@@ -63,14 +63,14 @@ func (p *pace) slowDown(rate fhir.Rate) {
 // refused, and also after the last try of that one (RFC 9110 section 10.2.3, RFC 6585 section 4).
 func (p *pace) recordDemand(failed *fhir.RequestError) {
 	if failed.RetryAfter > 0 {
-		p.leaveAlone(failed.RetryAfter, failed)
+		p.pauseFor(failed.RetryAfter, failed)
 	}
 }
 
 // isScarce reports whether a rate limit is nearly used up.
 func isScarce(rate fhir.Rate) bool { return rate.Known && rate.Remaining*scarce < rate.Limit }
 
-func (p *pace) leaveAlone(wait time.Duration, demand *fhir.RequestError) {
+func (p *pace) pauseFor(wait time.Duration, demand *fhir.RequestError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if until := p.now().Add(wait); until.After(p.notBefore) {
@@ -130,7 +130,7 @@ func (p *pace) backOff(ctx context.Context, failed *fhir.RequestError, try int) 
 		return export.Result{Kind: export.Yield, Wait: wait, Tried: try, Cause: failed}, nil
 	}
 	if failed.RetryAfter > 0 {
-		p.leaveAlone(wait, failed)
+		p.pauseFor(wait, failed)
 	}
 	return export.Result{}, sleep(ctx, wait)
 }

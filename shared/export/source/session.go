@@ -11,8 +11,8 @@ import (
 	"recordbridge/shared/fhir/plan"
 )
 
-// Answer is the result of a request. If Failed is nil and Stop does not stop, there is a body.
-type Answer struct {
+// Response is the result of a request. If Failed is nil and Stop does not stop, there is a body.
+type Response struct {
 	Body   []byte
 	Failed *fhir.RequestError // the failure of the last try
 	Stop   export.Result      // set if the run can't continue
@@ -60,35 +60,35 @@ type Wanted struct {
 // failure. tried is the number of tries in earlier runs. Errors are internal: those of request that are not a
 // *fhir.RequestError, and the cause of ctx.
 func (s *Session) Ask(ctx context.Context, tried int,
-	request func(context.Context) (fhir.Answer, error),
-) (Answer, error) {
+	request func(context.Context) (fhir.Response, error),
+) (Response, error) {
 	return s.ask(ctx, Wanted{Tried: tried}, request)
 }
 
 func (s *Session) ask(ctx context.Context, wanted Wanted,
-	request func(context.Context) (fhir.Answer, error),
-) (Answer, error) {
+	request func(context.Context) (fhir.Response, error),
+) (Response, error) {
 	renewed := false
 	for try := wanted.Tried + 1; ; try++ {
 		if refused, isGivenUp := s.pace.givenUp(); isGivenUp {
-			return Answer{Failed: refused}, nil
+			return Response{Failed: refused}, nil
 		}
 		_, version := s.grant.now()
-		answer, took, stop, err := s.placed(ctx, wanted.turn, request)
+		answer, took, stop, err := s.throttled(ctx, wanted.turn, request)
 		if stop.Stops() {
 			if s.GivenUp() {
 				continue
 			}
 			stop.Tried = try - 1
-			return Answer{Stop: stop}, nil
+			return Response{Stop: stop}, nil
 		}
 		if err != nil && ctx.Err() != nil {
-			return Answer{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
+			return Response{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 		}
 		failed, ok := errors.AsType[*fhir.RequestError](err)
 		if !ok {
 			s.pace.slowDown(answer.Rate)
-			return Answer{Body: answer.Body, Took: took}, err
+			return Response{Body: answer.Body, Took: took}, err
 		}
 		isWorthIt := true
 		switch {
@@ -104,26 +104,26 @@ func (s *Session) ask(ctx context.Context, wanted Wanted,
 		case err == nil && stop.Kind != export.Fatal && s.GivenUp():
 			// all further requests will fail the same way
 		case err != nil || stop.Stops():
-			return Answer{Stop: stop}, err
+			return Response{Stop: stop}, err
 		case !isWorthIt:
-			return Answer{Failed: failed}, nil
+			return Response{Failed: failed}, nil
 		}
 	}
 }
 
-// placed sends a request once the server may be queried and the limiter admits it. A Result that stops means that the
-// wait is too long; the request was not sent then.
-func (s *Session) placed(
-	ctx context.Context, of *turn, request func(context.Context) (fhir.Answer, error),
-) (answer fhir.Answer, took time.Duration, stop export.Result, err error) {
+// throttled sends a request once the server may be queried and the limiter admits it. A Result that stops means that
+// the wait is too long; the request was not sent then.
+func (s *Session) throttled(
+	ctx context.Context, of *turn, request func(context.Context) (fhir.Response, error),
+) (answer fhir.Response, took time.Duration, stop export.Result, err error) {
 	place, stop, err := s.enter(ctx, of)
 	if err != nil || stop.Stops() {
-		return fhir.Answer{}, 0, stop, err
+		return fhir.Response{}, 0, stop, err
 	}
 	began := s.pace.now()
 	answer, err = request(ctx)
 	took = s.pace.now().Sub(began)
-	how := landing{sign: nothing, took: took}
+	how := completion{sign: unrelated, took: took}
 	failed, isFailed := errors.AsType[*fhir.RequestError](err)
 	if isFailed {
 		s.pace.recordDemand(failed)
@@ -132,7 +132,7 @@ func (s *Session) placed(
 		how.sign = signOf(answer.Rate, failed)
 	}
 	if ctx.Err() != nil {
-		how.sign = nothing
+		how.sign = unrelated
 	}
 	s.limiter.leave(place, int64(cap(answer.Body)), how)
 	return answer, took, export.Result{}, err
@@ -140,7 +140,7 @@ func (s *Session) placed(
 
 // enter waits until a request may be sent. While it waits for its slot, the refusal of another request may demand a
 // pause.
-func (s *Session) enter(ctx context.Context, of *turn) (*visitor, export.Result, error) {
+func (s *Session) enter(ctx context.Context, of *turn) (*waiter, export.Result, error) {
 	for {
 		if stop, err := s.pace.waitForServer(ctx); err != nil || stop.Stops() {
 			return nil, stop, err
@@ -152,7 +152,7 @@ func (s *Session) enter(ctx context.Context, of *turn) (*visitor, export.Result,
 		if wait, _ := s.pace.left(); wait == 0 {
 			return place, export.Result{}, nil
 		}
-		s.limiter.leave(place, 0, landing{sign: nothing})
+		s.limiter.leave(place, 0, completion{sign: unrelated})
 	}
 }
 
@@ -163,7 +163,7 @@ type Fetch func(ctx context.Context, wanted Wanted) (Page, error)
 func (s *Session) Search(q plan.Query, base fhir.Base) Fetch {
 	path := PathOf(q)
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
-		found, err := s.page(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
+		found, err := s.page(ctx, wanted, func(ctx context.Context) (fhir.Response, error) {
 			if wanted.Next == "" {
 				return s.server.Search(ctx, path, q.Values(), wanted.Limit)
 			}
@@ -188,7 +188,7 @@ func PathOf(q plan.Query) string { return cmp.Or(q.Path, q.Type) }
 // Read reads one resource as a page of its own. Any other response fails with ErrOther.
 func (s *Session) Read(resourceType, id string) Fetch {
 	return func(ctx context.Context, wanted Wanted) (Page, error) {
-		return s.page(ctx, wanted, func(ctx context.Context) (fhir.Answer, error) {
+		return s.page(ctx, wanted, func(ctx context.Context) (fhir.Response, error) {
 			return s.server.Read(ctx, resourceType, id, wanted.Limit)
 		}, func(body []byte) (fhir.Bundle, error) {
 			resource, err := fhir.Scan(body)
@@ -202,7 +202,7 @@ func (s *Session) Read(resourceType, id string) Fetch {
 
 // page requests a document that parse can read. If parse fails, it requests the document once more.
 func (s *Session) page(
-	ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Answer, error),
+	ctx context.Context, wanted Wanted, request func(context.Context) (fhir.Response, error),
 	parse func([]byte) (fhir.Bundle, error),
 ) (Page, error) {
 	for again := false; ; again = true {

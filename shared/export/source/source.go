@@ -24,13 +24,13 @@ import (
 // Server reads one patient's FHIR server. Bodies are at most limit bytes, and no document is larger than fhir.MaxPage;
 // failed requests return a *fhir.RequestError.
 type Server interface {
-	Metadata(ctx context.Context) (fhir.Answer, error)
-	Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Answer, error)
+	Metadata(ctx context.Context) (fhir.Response, error)
+	Read(ctx context.Context, resourceType, id string, limit int64) (fhir.Response, error)
 	// Search reads the first page at path: "Observation" or "Patient/p1/$everything".
-	Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Answer, error)
-	Page(ctx context.Context, next string, limit int64) (fhir.Answer, error)
+	Search(ctx context.Context, path string, params url.Values, limit int64) (fhir.Response, error)
+	Page(ctx context.Context, next string, limit int64) (fhir.Response, error)
 	// Batch sends the searches of a batch, as written by fhir.Batch.
-	Batch(ctx context.Context, batch []byte, limit int64) (fhir.Answer, error)
+	Batch(ctx context.Context, batch []byte, limit int64) (fhir.Response, error)
 	// Attachment opens the content at an attachment's URL.
 	Attachment(ctx context.Context, address string, limit int64) (fhir.File, error)
 }

@@ -10,7 +10,7 @@ import (
 type statement struct {
 	done       chan struct{}
 	capability fhir.Capability
-	answer     Answer
+	answer     Response
 	err        error
 }
 
@@ -29,16 +29,16 @@ func (s *Session) Statement(ctx context.Context, tried int) {
 
 // Capability waits for the result of Statement. If the statement is unreadable in a second try too, it is treated as
 // absent.
-func (s *Session) Capability(ctx context.Context) (fhir.Capability, Answer, error) {
+func (s *Session) Capability(ctx context.Context) (fhir.Capability, Response, error) {
 	select {
 	case <-s.statement.done:
 		return s.statement.capability, s.statement.answer, s.statement.err
 	case <-ctx.Done():
-		return fhir.Capability{}, Answer{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
+		return fhir.Capability{}, Response{}, context.Cause(ctx) //nolint:wrapcheck // the cause says who ended the run
 	}
 }
 
-func (s *Session) capability(ctx context.Context, server Server, tried int) (fhir.Capability, Answer, error) {
+func (s *Session) capability(ctx context.Context, server Server, tried int) (fhir.Capability, Response, error) {
 	for range 2 {
 		answer, err := s.ask(ctx, Wanted{Tried: tried, isOpen: true}, server.Metadata)
 		if err != nil || answer.Failed != nil || answer.Stop.Stops() {
@@ -49,5 +49,5 @@ func (s *Session) capability(ctx context.Context, server Server, tried int) (fhi
 			return capability, answer, nil
 		}
 	}
-	return fhir.Capability{}, Answer{}, nil
+	return fhir.Capability{}, Response{}, nil
 }

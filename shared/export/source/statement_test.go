@@ -15,40 +15,40 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// office is a portal that takes two seconds to refresh a token, and as long to return its statement.
-type office struct {
-	shelf
+// slowPortal is a portal that takes two seconds to refresh a token, and as long to return its statement.
+type slowPortal struct {
+	slowServer
 
 	token error
 }
 
 // Endpoint implements source.Endpoints.
-func (*office) Endpoint(context.Context, string) (catalog.Endpoint, error) {
+func (*slowPortal) Endpoint(context.Context, string) (catalog.Endpoint, error) {
 	return catalog.Endpoint{FHIRBase: "https://ehr.example"}, nil
 }
 
 // Current implements source.Tokens.
-func (o *office) Current(context.Context, org.Tenant, string) (tokens.Usable, error) {
+func (o *slowPortal) Current(context.Context, org.Tenant, string) (tokens.Usable, error) {
 	<-time.After(2 * time.Second)
 	return tokens.Usable{Set: tokens.Set{FHIRBase: "https://ehr.example"}}, o.token
 }
 
 // Open implements source.Portals.
-func (o *office) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
+func (o *slowPortal) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
 	return o, nil
 }
 
 // Metadata implements source.Server.
-func (*office) Metadata(ctx context.Context) (fhir.Answer, error) {
+func (*slowPortal) Metadata(ctx context.Context) (fhir.Response, error) {
 	select {
 	case <-time.After(2 * time.Second):
-		return fhir.Answer{Body: []byte(`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1"}`)}, nil
+		return fhir.Response{Body: []byte(`{"resourceType":"CapabilityStatement","fhirVersion":"4.0.1"}`)}, nil
 	case <-ctx.Done():
-		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Network}
+		return fhir.Response{}, &fhir.RequestError{Class: fhir.Network}
 	}
 }
 
-func (o *office) open(ctx context.Context) (*source.Session, bool) {
+func (o *slowPortal) open(ctx context.Context) (*source.Session, bool) {
 	session, stop, err := source.Opener{
 		Tokens: o, Portals: o, Profiles: source.Profiles{Connections: directory{}, Endpoints: o, Platforms: directory{}},
 		Now: time.Now,
@@ -60,7 +60,7 @@ func TestStatementIsReadWhileTokenIsRefreshed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		session, ok := (&office{}).open(t.Context())
+		session, ok := (&slowPortal{}).open(t.Context())
 		if !ok {
 			t.Fatal("no session")
 		}
@@ -78,7 +78,7 @@ func TestStatementIsReadWhileTokenIsRefreshed(t *testing.T) {
 func TestOpenAbandonsStatementWhenThereIsNoToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		if _, ok := (&office{token: tokens.ErrNothingToRenew}).open(t.Context()); ok {
+		if _, ok := (&slowPortal{token: tokens.ErrNothingToRenew}).open(t.Context()); ok {
 			t.Error("a session without a token")
 		}
 	})

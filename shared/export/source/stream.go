@@ -95,7 +95,7 @@ func (s *Streams[K]) done() {
 // there may be room for further streams.
 func (s *Streams[K]) Take(ctx context.Context, key K, more func()) (Page, error) {
 	one := s.open[key]
-	s.limiter.hurry(&one.turn)
+	s.limiter.prioritize(&one.turn)
 	for {
 		select {
 		case got := <-one.pages:

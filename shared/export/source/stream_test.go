@@ -21,8 +21,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// shelf is a FHIR server that takes one second per response and has every requested resource.
-type shelf struct {
+// slowServer is a FHIR server that takes one second per response and has every requested resource.
+type slowServer struct {
 	bytes int    // approximate size of a resource
 	late  string // id of the resource that takes a minute
 
@@ -33,45 +33,47 @@ type shelf struct {
 var errUnused = errors.New("not asked for in this test")
 
 // Open implements source.Portals.
-func (s *shelf) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
+func (s *slowServer) Open(string, plan.Profile, func(context.Context) (secret.Text, error)) (source.Server, error) {
 	return s, nil
 }
 
 // Current implements source.Tokens.
-func (*shelf) Current(context.Context, org.Tenant, string) (tokens.Usable, error) {
+func (*slowServer) Current(context.Context, org.Tenant, string) (tokens.Usable, error) {
 	return tokens.Usable{Set: tokens.Set{FHIRBase: "https://ehr.example"}}, nil
 }
 
 // Renew implements source.Tokens.
-func (*shelf) Renew(context.Context, org.Tenant, string, int64) (tokens.Usable, error) {
+func (*slowServer) Renew(context.Context, org.Tenant, string, int64) (tokens.Usable, error) {
 	return tokens.Usable{}, errUnused
 }
 
 // Metadata implements source.Server.
-func (*shelf) Metadata(context.Context) (fhir.Answer, error) { return fhir.Answer{}, errUnused }
+func (*slowServer) Metadata(context.Context) (fhir.Response, error) {
+	return fhir.Response{}, errUnused
+}
 
 // Search implements source.Server.
-func (*shelf) Search(context.Context, string, url.Values, int64) (fhir.Answer, error) {
-	return fhir.Answer{}, errUnused
+func (*slowServer) Search(context.Context, string, url.Values, int64) (fhir.Response, error) {
+	return fhir.Response{}, errUnused
 }
 
 // Page implements source.Server.
-func (*shelf) Page(context.Context, string, int64) (fhir.Answer, error) {
-	return fhir.Answer{}, errUnused
+func (*slowServer) Page(context.Context, string, int64) (fhir.Response, error) {
+	return fhir.Response{}, errUnused
 }
 
 // Batch implements source.Server.
-func (*shelf) Batch(context.Context, []byte, int64) (fhir.Answer, error) {
-	return fhir.Answer{}, errUnused
+func (*slowServer) Batch(context.Context, []byte, int64) (fhir.Response, error) {
+	return fhir.Response{}, errUnused
 }
 
 // Attachment implements source.Server.
-func (*shelf) Attachment(context.Context, string, int64) (fhir.File, error) {
+func (*slowServer) Attachment(context.Context, string, int64) (fhir.File, error) {
 	return fhir.File{}, errUnused
 }
 
 // Read implements source.Server.
-func (s *shelf) Read(ctx context.Context, resourceType, id string, _ int64) (fhir.Answer, error) {
+func (s *slowServer) Read(ctx context.Context, resourceType, id string, _ int64) (fhir.Response, error) {
 	wait := time.Second
 	if id == s.late {
 		wait = time.Minute
@@ -79,22 +81,22 @@ func (s *shelf) Read(ctx context.Context, resourceType, id string, _ int64) (fhi
 	select {
 	case <-time.After(wait):
 	case <-ctx.Done():
-		return fhir.Answer{}, &fhir.RequestError{Class: fhir.Network}
+		return fhir.Response{}, &fhir.RequestError{Class: fhir.Network}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.given = append(s.given, id)
-	return fhir.Answer{Body: fmt.Appendf(nil, `{"resourceType":%q,"id":%q,"x":%q}`, resourceType, id,
+	return fhir.Response{Body: fmt.Appendf(nil, `{"resourceType":%q,"id":%q,"x":%q}`, resourceType, id,
 		strings.Repeat("x", s.bytes))}, nil
 }
 
-func (s *shelf) sent() int {
+func (s *slowServer) sent() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.given)
 }
 
-func (s *shelf) session(t *testing.T) *source.Session {
+func (s *slowServer) session(t *testing.T) *source.Session {
 	t.Helper()
 	nowhere := directory{endpoint: fault.Missing("no endpoint")}
 	session, stop, err := source.Opener{
@@ -122,7 +124,7 @@ func starter(t *testing.T, streams *source.Streams[string], session *source.Sess
 func TestStreamsReadAheadWhileOneStreamIsSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		server := &shelf{bytes: 100, late: "k0"}
+		server := &slowServer{bytes: 100, late: "k0"}
 		session := server.session(t)
 		streams := source.NewStreams[string](session)
 		defer streams.Close()
@@ -144,7 +146,7 @@ func TestStreamsBoundReadAheadAndNeverBlockCurrentTurn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				server := &shelf{bytes: c.bytes}
+				server := &slowServer{bytes: c.bytes}
 				session := server.session(t)
 				streams := source.NewStreams[string](session)
 				defer streams.Close()
@@ -173,7 +175,7 @@ func TestStreamsBoundReadAheadAndNeverBlockCurrentTurn(t *testing.T) {
 func TestStreamsReadPagesAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		session := (&shelf{bytes: 100}).session(t)
+		session := (&slowServer{bytes: 100}).session(t)
 		streams := source.NewStreams[string](session)
 		defer streams.Close()
 		asked := 0
@@ -202,7 +204,7 @@ func TestStreamsReadPagesAhead(t *testing.T) {
 func TestStreamsDoNotReadPagesInLoopAhead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		session := (&shelf{bytes: 100}).session(t)
+		session := (&slowServer{bytes: 100}).session(t)
 		streams := source.NewStreams[string](session)
 		defer streams.Close()
 		asked := 0

@@ -228,7 +228,7 @@ func (b *bench) change(change func(task *export.Task)) { b.store.Change(tenant, 
 
 // results returns the events of the task's end.
 func (b *bench) results() []webhook.Event {
-	return b.store.Told(webhook.ExportSucceeded, webhook.ExportFailed)
+	return b.store.Events(webhook.ExportSucceeded, webhook.ExportFailed)
 }
 
 // work runs the worker once; runFor is the time until its deadline, zero for none.

@@ -183,7 +183,7 @@ func TestExportRecoversFromFourFailures(t *testing.T) {
 			if got := b.enqueued.tasks[run]; got != wait+afterWait {
 				t.Errorf("enqueued after %v, want %v", got, wait)
 			}
-			if got := time.Until(b.store.LookAt(tenant, taskID)); got != wait+lease {
+			if got := time.Until(b.store.SweepTime(tenant, taskID)); got != wait+lease {
 				t.Errorf("the sweeper looks after %v, want %v", got, wait+lease)
 			}
 			<-time.After(wait + afterWait)

@@ -130,7 +130,7 @@ func TestLongRetryAfterIsSpentInQueue(t *testing.T) {
 				if diff := cmp.Diff([]time.Duration{2*time.Minute + afterWait}, b.enqueued.tasks); diff != "" {
 					t.Errorf("enqueued (-want +got):\n%s", diff)
 				}
-				if got, want := time.Until(b.store.LookAt(tenant, taskID)), 2*time.Minute+lease; got != want {
+				if got, want := time.Until(b.store.SweepTime(tenant, taskID)), 2*time.Minute+lease; got != want {
 					t.Errorf("the sweeper looks after %v, want %v", got, want)
 				}
 				b.finish(t)

@@ -16,8 +16,8 @@ import (
 // maxTold is the maximum number of types in a log line.
 const maxTold = 20
 
-// tellSuccess adds to the log line that the task's files exist, and what they lack.
-func tellSuccess(ctx context.Context, task export.Task) {
+// logSuccess adds to the log line that the task's files exist, and what they lack.
+func logSuccess(ctx context.Context, task export.Task) {
 	result := "success"
 	if task.Shortfall().Complete != nil {
 		result = "partial"
@@ -33,8 +33,8 @@ func countEnd(ctx context.Context, task export.Task, result string) {
 		metric.Seconds(metric.ExportSeconds, result, task.FinishedAt.Sub(task.CreatedAt)))
 }
 
-// tellFailure adds to the log line that the task has failed, and why.
-func tellFailure(ctx context.Context, task export.Task, result export.Result) {
+// logFailure adds to the log line that the task has failed, and why.
+func logFailure(ctx context.Context, task export.Task, result export.Result) {
 	logx.Add(ctx, logx.Failed(), slog.String("reason", string(result.Reason)))
 	countEnd(ctx, task, "failed")
 	logx.Measure(ctx, metric.Count(metric.ExportFailures, string(result.Reason)))
@@ -44,19 +44,19 @@ func tellFailure(ctx context.Context, task export.Task, result export.Result) {
 	tellCause(ctx, result.Cause)
 }
 
-// tellSkipped adds to the log line that the message found nothing to claim: another worker has the task, it is deferred
+// logSkipped adds to the log line that the message found nothing to claim: another worker has the task, it is deferred
 // or in line, or it has ended.
-func tellSkipped(ctx context.Context) {
+func logSkipped(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "skipped"))
 }
 
-// tellWaiting adds to the log line that the task waits in line, at no cost, until others of its tenant have ended.
-func tellWaiting(ctx context.Context) {
+// logWaiting adds to the log line that the task waits in line, at no cost, until others of its tenant have ended.
+func logWaiting(ctx context.Context) {
 	logx.Add(ctx, slog.String("result", "in_line"))
 }
 
-// tellPutOff adds to the log line that a later run continues the task, and what it waits for.
-func tellPutOff(ctx context.Context, task export.Task, result export.Result, until time.Time) {
+// logDeferred adds to the log line that a later run continues the task, and what it waits for.
+func logDeferred(ctx context.Context, task export.Task, result export.Result, until time.Time) {
 	logx.Add(ctx, slog.String("result", "put_off"), slog.Time("next_at", until))
 	if result.Kind == export.Retryable {
 		logx.Add(ctx, slog.String("reason", string(result.Reason)), slog.Int("setbacks", task.Failures))

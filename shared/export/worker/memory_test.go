@@ -36,28 +36,28 @@ func (e *endless) Open(string, plan.Profile, func(context.Context) (secret.Text,
 	return e, nil
 }
 
-func (*endless) Metadata(context.Context) (fhir.Answer, error) {
-	return fhir.Answer{Body: []byte(`{"resourceType":"CapabilityStatement","rest":[{"mode":"server","resource":[` +
+func (*endless) Metadata(context.Context) (fhir.Response, error) {
+	return fhir.Response{Body: []byte(`{"resourceType":"CapabilityStatement","rest":[{"mode":"server","resource":[` +
 		`{"type":"Observation","searchParam":[{"name":"patient"}]}]}]}`)}, nil
 }
 
-func (*endless) Read(_ context.Context, resourceType, id string, _ int64) (fhir.Answer, error) {
-	return fhir.Answer{Body: fmt.Appendf(nil, `{"resourceType":%q,"id":%q}`, resourceType, id)}, nil
+func (*endless) Read(_ context.Context, resourceType, id string, _ int64) (fhir.Response, error) {
+	return fhir.Response{Body: fmt.Appendf(nil, `{"resourceType":%q,"id":%q}`, resourceType, id)}, nil
 }
 
-func (e *endless) Search(ctx context.Context, _ string, _ url.Values, limit int64) (fhir.Answer, error) {
+func (e *endless) Search(ctx context.Context, _ string, _ url.Values, limit int64) (fhir.Response, error) {
 	return e.Page(ctx, "0", limit)
 }
 
 // Batch implements source.Server.
-func (*endless) Batch(context.Context, []byte, int64) (fhir.Answer, error) {
-	return fhir.Answer{}, errors.ErrUnsupported
+func (*endless) Batch(context.Context, []byte, int64) (fhir.Response, error) {
+	return fhir.Response{}, errors.ErrUnsupported
 }
 
-func (e *endless) Page(_ context.Context, next string, _ int64) (fhir.Answer, error) {
+func (e *endless) Page(_ context.Context, next string, _ int64) (fhir.Response, error) {
 	first, err := strconv.Atoi(next[strings.LastIndexByte(next, '/')+1:])
 	if err != nil {
-		return fhir.Answer{}, err
+		return fhir.Response{}, err
 	}
 	e.measure(first)
 	page := []byte(`{"resourceType":"Bundle","entry":[`)
@@ -69,7 +69,7 @@ func (e *endless) Page(_ context.Context, next string, _ int64) (fhir.Answer, er
 	if last := first + pageResources; last < manyResources {
 		page = fmt.Appendf(page, `,"link":[{"relation":"next","url":"%d"}]`, last)
 	}
-	return fhir.Answer{Body: append(page, '}')}, nil
+	return fhir.Response{Body: append(page, '}')}, nil
 }
 
 func (*endless) Attachment(context.Context, string, int64) (fhir.File, error) {

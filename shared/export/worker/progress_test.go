@@ -17,7 +17,7 @@ func TestProgressEventIsSentAtMostEveryHalfMinute(t *testing.T) {
 		b.work(t, 0)
 		var last time.Time
 		var before webhook.ExportProgress
-		told := b.store.Told(webhook.ExportProgressed)
+		told := b.store.Events(webhook.ExportProgressed)
 		if len(told) < 2 {
 			t.Fatalf("%d events", len(told))
 		}
@@ -60,7 +60,7 @@ func TestProgressEventIsNotSentWithoutProgress(t *testing.T) {
 			answer{status: 429, retryAfter: 29})
 		b.work(t, 0)
 		var before string
-		for _, event := range b.store.Told(webhook.ExportProgressed) {
+		for _, event := range b.store.Events(webhook.ExportProgressed) {
 			var body struct{ Data webhook.ExportProgress }
 			if err := json.Unmarshal(event.Body, &body); err != nil {
 				t.Fatal(err)

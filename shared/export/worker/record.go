@@ -68,7 +68,7 @@ func (w Worker) succeed(ctx context.Context, end collect.End) (collect.End, erro
 	if err != nil {
 		return collect.End{}, err
 	}
-	tellSuccess(ctx, task)
+	logSuccess(ctx, task)
 	// The heartbeat may find the task finished and cancel the run; this worker must still delete the replaced objects.
 	ctx = context.WithoutCancel(ctx)
 	for _, key := range end.Replaced {
@@ -88,7 +88,7 @@ func (w Worker) fail(ctx context.Context, task export.Task, result export.Result
 		return nil
 	}
 	if err == nil {
-		tellFailure(ctx, task, result)
+		logFailure(ctx, task, result)
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (w Worker) yield(ctx context.Context, task export.Task, result export.Resul
 	if delay > due.LongestDelay {
 		dueAt = until // longer than a message can be delayed, so the sweeper sends it
 	}
-	tellPutOff(ctx, task, result, now.Add(result.Wait))
+	logDeferred(ctx, task, result, now.Add(result.Wait))
 	if err := w.Store.YieldTask(ctx, task, until, dueAt); err != nil && !errors.Is(err, fault.Conflict) {
 		return fmt.Errorf("yield task: %w", err)
 	}

@@ -124,16 +124,16 @@ func TestWorkerRespectsWaitWhenMessagesArriveEarly(t *testing.T) {
 				b.server.script(findObservations, answer{status: 429, retryAfter: int(wait.Seconds())})
 				b.work(t, 0)
 				until := time.Now().Add(wait)
-				if got := b.task(); !got.PutOff || !got.LeaseUntil.Equal(until) {
-					t.Fatalf("put off: %t until %v, want %v", got.PutOff, got.LeaseUntil, until)
+				if got := b.task(); !got.Deferred || !got.LeaseUntil.Equal(until) {
+					t.Fatalf("put off: %t until %v, want %v", got.Deferred, got.LeaseUntil, until)
 				}
 				sent, look := []time.Duration{wait + afterWait}, until.Add(lease)
 				if sent[0] > due.LongestDelay { // longer than a message can be delayed
 					sent, look = nil, until
 				}
-				if diff := cmp.Diff(sent, b.enqueued.tasks); diff != "" || !b.store.LookAt(tenant, taskID).Equal(look) {
+				if diff := cmp.Diff(sent, b.enqueued.tasks); diff != "" || !b.store.SweepTime(tenant, taskID).Equal(look) {
 					t.Errorf("the sweeper looks at %v, want %v; enqueued (-want +got):\n%s",
-						b.store.LookAt(tenant, taskID), look, diff)
+						b.store.SweepTime(tenant, taskID), look, diff)
 				}
 				asked := len(b.server.asked)
 				for ; time.Now().Before(until); <-time.After(30 * time.Second) {
@@ -248,7 +248,7 @@ func TestWorkerLogsSkippedMessageWhenNothingToClaim(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(task *export.Task){
 		"leased":  func(task *export.Task) { task.LeaseUntil = time.Now().Add(time.Second) },
-		"put off": func(task *export.Task) { task.LeaseUntil, task.PutOff = time.Now().Add(time.Hour), true },
+		"put off": func(task *export.Task) { task.LeaseUntil, task.Deferred = time.Now().Add(time.Hour), true },
 		"in line": func(task *export.Task) { task.WaitingSince = time.Now() },
 		"ended":   func(task *export.Task) { task.Status = export.Success },
 	} {

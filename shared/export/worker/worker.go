@@ -78,7 +78,7 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 	now := w.Now()
 	task, err := w.Store.ClaimTask(ctx, tenant, taskID, now, now.Add(w.Lease))
 	if errors.Is(err, fault.Conflict) {
-		tellSkipped(ctx)
+		logSkipped(ctx)
 		return nil
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func (w Worker) Work(ctx context.Context, tenant org.Tenant, taskID string, dead
 		return fmt.Errorf("enter share: %w", err)
 	}
 	if !isIn {
-		tellWaiting(ctx)
+		logWaiting(ctx)
 		return nil
 	}
 	return w.workIn(ctx, place, task, deadline)

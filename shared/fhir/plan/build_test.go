@@ -231,7 +231,7 @@ func TestBuildHas44USCoreSearches(t *testing.T) {
 	made := build(plan.Facts{})
 	slots := map[string]bool{}
 	for _, q := range made.Queries[:19] { // those before ExplanationOfBenefit
-		for _, one := range append(q.Instead(&fhir.RequestError{Class: fhir.Rejected, Refusal: fhir.NeedsMore}), q) {
+		for _, one := range append(q.Alternatives(&fhir.RequestError{Class: fhir.Rejected, Refusal: fhir.NeedsMore}), q) {
 			slots[one.Type+"?"+one.Params] = true
 		}
 	}

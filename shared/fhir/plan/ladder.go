@@ -45,13 +45,13 @@ func (q Query) Values() url.Values {
 	return values
 }
 
-// Instead lists the queries that replace q, whose first page was refused, or whose next link leads to another server
-// (fhir.ForeignLink); nil if that is final. The ladder has four directions: without _count or with a smaller one; once
-// with a larger one, if only the first page is available; without _include, _revinclude and _lastUpdated, which are a
-// convenience; and in parts, by category or the type's equivalent. Every step leads further down, so the ladder always
-// ends; a page beyond the usual size is first requested in the usual one. Failures that a different request cannot fix
-// have no replacement: server errors, rate limits, tokens, and plain refusals.
-func (q Query) Instead(failed *fhir.RequestError) []Query {
+// Alternatives lists the queries that replace q, whose first page was refused, or whose next link leads to another
+// server (fhir.ForeignLink); nil if that is final. The ladder has four directions: without _count or with a smaller
+// one; once with a larger one, if only the first page is available; without _include, _revinclude and _lastUpdated,
+// which are a convenience; and in parts, by category or the type's equivalent. Every step leads further down, so the
+// ladder always ends; a page beyond the usual size is first requested in the usual one. Failures that a different
+// request cannot fix have no replacement: server errors, rate limits, tokens, and plain refusals.
+func (q Query) Alternatives(failed *fhir.RequestError) []Query {
 	switch {
 	case q.Widened() && failed.Class != fhir.ForeignLink:
 		return q.smaller() // the page size may have been too large

@@ -131,7 +131,7 @@ func TestInsteadFollowsLadder(t *testing.T) {
 			t.Parallel()
 			queries := []plan.Query{test.query}
 			for _, refusal := range test.refusals {
-				queries = queries[0].Instead(&refusal)
+				queries = queries[0].Alternatives(&refusal)
 			}
 			if test.want == nil && queries == nil {
 				return
@@ -158,7 +158,7 @@ func TestInsteadIsEmptyForFinalRefusal(t *testing.T) {
 		{Class: fhir.Network},
 	}
 	for _, refusal := range final {
-		if got := laden("Observation").Instead(&refusal); got != nil {
+		if got := laden("Observation").Alternatives(&refusal); got != nil {
 			t.Errorf("after %s %q is asked %v", refusal.Class, refusal.Refusal, asked(got))
 		}
 	}
@@ -170,8 +170,8 @@ func TestInsteadOnlyShrinksPagesOfEverything(t *testing.T) {
 	if whole.Type != "" {
 		t.Fatal("not a whole record:", whole)
 	}
-	check(t, whole.Instead(&fhir.RequestError{Class: fhir.TooLarge}), "Patient/p/$everything?_count=25")
-	if got := whole.Instead(&fhir.RequestError{Class: fhir.NotFound}); got != nil {
+	check(t, whole.Alternatives(&fhir.RequestError{Class: fhir.TooLarge}), "Patient/p/$everything?_count=25")
+	if got := whole.Alternatives(&fhir.RequestError{Class: fhir.NotFound}); got != nil {
 		t.Error("asked instead:", asked(got))
 	}
 }
@@ -182,7 +182,7 @@ func TestInsteadDoesNotNarrowPlatformQuery(t *testing.T) {
 		Capability: server("Observation"),
 		Profile:    plan.Profile{Ways: map[string][]string{"Observation": {"category=laboratory"}}},
 	}).Queries[0]
-	if got := way.Instead(&fhir.RequestError{Class: fhir.Rejected}); got != nil {
+	if got := way.Alternatives(&fhir.RequestError{Class: fhir.Rejected}); got != nil {
 		t.Error("asked instead:", asked(got))
 	}
 }
@@ -234,7 +234,7 @@ func TestInsteadAlwaysEnds(t *testing.T) {
 			refused := fhir.RequestError{
 				Class: rapid.SampledFrom(classes).Draw(r, "class"), Refusal: rapid.SampledFrom(refusals).Draw(r, "refusal"),
 			}
-			waiting = append(waiting[1:], next.Instead(&refused)...)
+			waiting = append(waiting[1:], next.Alternatives(&refused)...)
 		}
 	})
 }

@@ -45,7 +45,7 @@ func TestBuildUsesTypesOfOlderReleases(t *testing.T) {
 			}
 			parts := map[string][]string{}
 			for _, q := range queries {
-				for _, part := range q.Instead(&fhir.RequestError{Class: fhir.Rejected}) {
+				for _, part := range q.Alternatives(&fhir.RequestError{Class: fhir.Rejected}) {
 					parts[q.Type] = append(parts[q.Type], part.Values().Get("category"))
 				}
 			}

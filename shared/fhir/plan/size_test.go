@@ -25,7 +25,7 @@ func TestInsteadTriesUsualPageSizeFirstWhenLargerOneFails(t *testing.T) {
 		"refused":                {fhir.RequestError{Class: fhir.Forbidden, Refusal: fhir.Denied}, 300, nil},
 		"not now":                {fhir.RequestError{Class: fhir.Limited}, 300, nil},
 	} {
-		instead := goal.Sized(c.count).Instead(&c.failed)
+		instead := goal.Sized(c.count).Alternatives(&c.failed)
 		got := make([]int, 0, len(instead))
 		for _, q := range instead {
 			got = append(got, q.Count)

@@ -51,8 +51,8 @@ type Former struct {
 // HasSecondFactor reports whether a code by e-mail alone is not enough to sign in.
 func (a Account) HasSecondFactor() bool { return a.TOTP.Sealed != nil || len(a.Passkeys) > 0 }
 
-// Place is the account that an email address belongs to.
-type Place struct {
+// AddressOwner is the account that an email address belongs to.
+type AddressOwner struct {
 	AccountID   string
 	FormerUntil time.Time // zero for the account's present address; else the end of a former one's reservation
 }

@@ -82,8 +82,8 @@ func CSRFToken(session secret.Text) string {
 type SessionRows interface {
 	// Session reads a session, consistently; fault.NotFound.
 	Session(ctx context.Context, hash string) (Session, error)
-	// SeeSession records a request; fault.Conflict if the session has ended.
-	SeeSession(ctx context.Context, hash string, at time.Time) error
+	// TouchSession records a request; fault.Conflict if the session has ended.
+	TouchSession(ctx context.Context, hash string, at time.Time) error
 }
 
 // Rows reads accounts and their memberships (store.Accounts).
@@ -120,7 +120,7 @@ func (s Sessions) Session(ctx context.Context, token secret.Text) (Session, erro
 		return Session{}, over(nil)
 	}
 	if now.Sub(found.SeenAt) >= seenEvery {
-		if err := s.Rows.SeeSession(ctx, found.Hash, now); err != nil {
+		if err := s.Rows.TouchSession(ctx, found.Hash, now); err != nil {
 			return Session{}, over(err)
 		}
 	}

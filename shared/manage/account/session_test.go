@@ -34,7 +34,7 @@ func (r *rows) Session(_ context.Context, hash string) (account.Session, error) 
 	return r.session, nil
 }
 
-func (r *rows) SeeSession(_ context.Context, hash string, at time.Time) error {
+func (r *rows) TouchSession(_ context.Context, hash string, at time.Time) error {
 	if hash != r.session.Hash {
 		return fault.Stale()
 	}

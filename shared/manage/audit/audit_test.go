@@ -53,8 +53,8 @@ func (b fixture) verify(t *testing.T, known ...audit.Head) []audit.Break {
 	t.Helper()
 	report, err := b.log.Verify(t.Context(), orgID, known...)
 	expect.NoError(t, err)
-	if report.Whole() != (len(report.Breaks) == 0) {
-		t.Errorf("%v is whole: %t", report.Breaks, report.Whole())
+	if report.IsIntact() != (len(report.Breaks) == 0) {
+		t.Errorf("%v is whole: %t", report.Breaks, report.IsIntact())
 	}
 	return report.Breaks
 }
@@ -127,7 +127,7 @@ func TestConcurrentAppendsFormOneChain(t *testing.T) {
 	all.Wait()
 	report, err := b.log.Verify(t.Context(), orgID)
 	expect.NoError(t, err)
-	if !report.Whole() || report.Rows != writers*each {
+	if !report.IsIntact() || report.Rows != writers*each {
 		t.Errorf("%+v, want %d rows in one chain", report, writers*each)
 	}
 }

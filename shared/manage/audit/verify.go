@@ -45,8 +45,8 @@ type Report struct {
 	Breaks []Break `json:"breaks"` // the first 100 at most
 }
 
-// Whole reports whether the chain has no defect.
-func (r Report) Whole() bool { return len(r.Breaks) == 0 }
+// IsIntact reports whether the chain has no defect.
+func (r Report) IsIntact() bool { return len(r.Breaks) == 0 }
 
 const maxBreaks = 100
 

@@ -69,7 +69,7 @@ func TestVerifyAcceptsIntactChain(t *testing.T) {
 		b := newFixture(t, rows)
 		report, err := b.log.Verify(t.Context(), orgID)
 		expect.NoError(t, err)
-		if !report.Whole() || report.Rows != int64(rows) || report.Head.Seq != int64(rows) {
+		if !report.IsIntact() || report.Rows != int64(rows) || report.Head.Seq != int64(rows) {
 			t.Errorf("of %d rows: %+v", rows, report)
 		}
 	}

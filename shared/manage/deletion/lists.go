@@ -194,7 +194,7 @@ func (w Worker) look(ctx context.Context, d *Deletion) error {
 	if err := w.prove(ctx, *d); err != nil {
 		return err
 	}
-	o, err := w.Store.Organisation(ctx, asWhole(d.OrgID))
+	o, err := w.Store.Organisation(ctx, auditTenant(d.OrgID))
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return fmt.Errorf("read organisation: %w", err)
 	}
@@ -219,7 +219,7 @@ func (w Worker) prove(ctx context.Context, d Deletion) error {
 		"inquiries=%d members=%d invitations=%d domains=%d",
 		d.OrgID, c.Credentials, c.Webhooks, c.Connections, c.Exports, c.Files, c.Events, c.Deliveries, c.Inquiries, c.Members,
 		c.Invitations, c.Domains)
-	if err := w.Audit.Append(ctx, asWhole(d.OrgID), w.Now(), d.ID(), "eraser", "organisation.deleted",
+	if err := w.Audit.Append(ctx, auditTenant(d.OrgID), w.Now(), d.ID(), "eraser", "organisation.deleted",
 		target); err != nil {
 		return fmt.Errorf("write audit row: %w", err)
 	}

@@ -166,7 +166,7 @@ func (w Worker) step(ctx context.Context, d *Deletion) (time.Duration, error) {
 
 // stop suspends the organisation, so that its keys and public ids respond as if they did not exist.
 func (w Worker) stop(ctx context.Context, d *Deletion) error {
-	o, err := w.Store.Organisation(ctx, asWhole(d.OrgID))
+	o, err := w.Store.Organisation(ctx, auditTenant(d.OrgID))
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return fmt.Errorf("read organisation: %w", err)
 	}
@@ -189,5 +189,5 @@ func tenants(orgID string) []org.Tenant {
 	return both[:]
 }
 
-// asWhole returns the tenant under which rows that belong to both modes are stored.
-func asWhole(orgID string) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: orgID} }
+// auditTenant returns the tenant under which rows that belong to both modes are stored.
+func auditTenant(orgID string) org.Tenant { return org.Tenant{Mode: org.Live, OrgID: orgID} }

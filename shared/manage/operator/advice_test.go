@@ -128,7 +128,7 @@ func TestAdviseExportNamesCommand(t *testing.T) {
 			"required a longer wait than the export's time limit. Its log line has the class: " + probing,
 		},
 		"left alone": {func(e *operator.Export) {
-			e.Status, e.PutOff, e.NextAt, e.Generation = export.Pending, true, noon.Add(time.Minute), 2
+			e.Status, e.Deferred, e.NextAt, e.Generation = export.Pending, true, noon.Add(time.Minute), 2
 		}, "It is deferred, usually because its server requires a wait. It will continue at 2026-03-04T12:01:00Z."},
 		"scope that nobody requested": {func(e *operator.Export) {
 			failed(export.ScopePatientMissing)(e)

@@ -35,7 +35,7 @@ func (o Endpoints) Approve(ctx context.Context, id string, approved Approval) ([
 		if err != nil {
 			return nil, err
 		}
-		toName = seen.Addresses.Abroad(e.FHIRBase, platforms.Of(e).Origins(e.FHIRBase))
+		toName = seen.Addresses.Untrusted(e.FHIRBase, platforms.Of(e).Origins(e.FHIRBase))
 	}
 	if unnamed := approved.unnamed(toName); len(unnamed) > 0 {
 		return nil, unapproved(unnamed)

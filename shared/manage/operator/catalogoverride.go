@@ -41,7 +41,7 @@ func (o CatalogOverrides) Hide(ctx context.Context, mode, brand string) error {
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}); err != nil {
 		return err
 	}
-	return o.say(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}, "catalog.hidden")
+	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}, "catalog.hidden")
 }
 
 // Unhide makes an institution searchable that was hidden by an operator or by its list. It returns the errors of Hide.
@@ -49,7 +49,7 @@ func (o CatalogOverrides) Unhide(ctx context.Context, mode, brand string) error 
 	if err := o.drop(ctx, mode, ledger.Override{Kind: ledger.Hide, ID: brand}); err != nil {
 		return err
 	}
-	return o.say(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
+	return o.putBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Show, ID: brand}, "catalog.unhidden")
 }
 
 // Merge merges an institution into another: the id of the former then resolves to the latter. It returns the errors of
@@ -71,12 +71,13 @@ func (o CatalogOverrides) Merge(ctx context.Context, mode, brand, into string) e
 	if found.Brand.ID == brand {
 		return fault.BadRequest("That institution was already merged into this one.").About("into")
 	}
-	return o.say(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand, Value: found.Brand.ID}, "catalog.merged")
+	return o.putBrandOverride(ctx, mode,
+		ledger.Override{Kind: ledger.Merge, ID: brand, Value: found.Brand.ID}, "catalog.merged")
 }
 
 // Unmerge reverts a Merge. It returns the errors of Hide.
 func (o CatalogOverrides) Unmerge(ctx context.Context, mode, brand string) error {
-	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand}, "catalog.unmerged")
+	return o.dropBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Merge, ID: brand}, "catalog.unmerged")
 }
 
 // AddAlias makes an institution searchable by an additional name. It returns the errors of Hide.
@@ -84,12 +85,13 @@ func (o CatalogOverrides) AddAlias(ctx context.Context, mode, brand, alias strin
 	if alias = strings.TrimSpace(alias); alias == "" || len(alias) > longestName {
 		return fault.BadRequest(fmt.Sprintf("A name must have 1 to %d bytes.", longestName)).About("alias")
 	}
-	return o.say(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: alias}, "catalog.alias_added")
+	return o.putBrandOverride(ctx, mode,
+		ledger.Override{Kind: ledger.Alias, ID: brand, Value: alias}, "catalog.alias_added")
 }
 
 // RemoveAlias reverts an AddAlias. It returns the errors of Hide.
 func (o CatalogOverrides) RemoveAlias(ctx context.Context, mode, brand, alias string) error {
-	return o.unsay(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: strings.TrimSpace(alias)},
+	return o.dropBrandOverride(ctx, mode, ledger.Override{Kind: ledger.Alias, ID: brand, Value: strings.TrimSpace(alias)},
 		"catalog.alias_removed")
 }
 
@@ -104,16 +106,18 @@ func (o CatalogOverrides) Rename(ctx context.Context, mode, brand, name string) 
 	case len(name) > longestName:
 		return fault.BadRequest(fmt.Sprintf("A name must have 1 to %d bytes.", longestName)).About("name")
 	case name == "":
-		return o.unsay(ctx, mode, override, "catalog.name_restored")
+		return o.dropBrandOverride(ctx, mode, override, "catalog.name_restored")
 	}
-	return o.say(ctx, mode, override, "catalog.renamed")
+	return o.putBrandOverride(ctx, mode, override, "catalog.renamed")
 }
 
 // longestName limits a name that an operator gives, in bytes.
 const longestName = 200
 
-// say stores an override of an existing institution.
-func (o CatalogOverrides) say(ctx context.Context, mode string, override ledger.Override, action string) error {
+// putBrandOverride stores an override of an existing institution.
+func (o CatalogOverrides) putBrandOverride(
+	ctx context.Context, mode string, override ledger.Override, action string,
+) error {
 	found, err := o.catalog.Show(ctx, mode, override.ID)
 	if err != nil {
 		return err
@@ -133,8 +137,10 @@ func (o CatalogOverrides) say(ctx context.Context, mode string, override ledger.
 	return o.by.record(ctx, org.Tenant{}, action, mode+" "+override.ID)
 }
 
-// unsay removes an override.
-func (o CatalogOverrides) unsay(ctx context.Context, mode string, override ledger.Override, action string) error {
+// dropBrandOverride removes an override.
+func (o CatalogOverrides) dropBrandOverride(
+	ctx context.Context, mode string, override ledger.Override, action string,
+) error {
 	if err := checkMode(mode); err != nil {
 		return err
 	}

@@ -25,8 +25,8 @@ type Deletions struct {
 // DeletionMembers lists and notifies an organisation's members (members.Service).
 type DeletionMembers interface {
 	List(ctx context.Context, orgID string) ([]members.Member, error)
-	// Tell mails a message to every member and to other addresses.
-	Tell(ctx context.Context, orgID string, others []string, m mailtext.Message) error
+	// NotifyMembers mails a message to every member and to other addresses.
+	NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error
 }
 
 // DeletionRequests stores deletions of organisations (deletion.Requests).
@@ -70,7 +70,7 @@ func (o Deletions) Request(ctx context.Context, tenant org.Tenant, name string) 
 		if err := o.by.record(ctx, tenant, "organisation.deletion_requested", tenant.OrgID); err != nil {
 			return err
 		}
-		return o.members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionRequested(found.Name, d.BeginsAt))
+		return o.members.NotifyMembers(ctx, tenant.OrgID, found.VerifiedEmails, deletionRequested(found.Name, d.BeginsAt))
 	})
 }
 
@@ -86,7 +86,7 @@ func (o Deletions) Cancel(ctx context.Context, tenant org.Tenant) error {
 	if err := o.by.record(ctx, tenant, "organisation.deletion_cancelled", tenant.OrgID); err != nil {
 		return err
 	}
-	return o.members.Tell(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
+	return o.members.NotifyMembers(ctx, tenant.OrgID, found.VerifiedEmails, deletionCancelled(found.Name))
 }
 
 // Show returns the deletion of an organisation, until 90 days after its end. Errors are fault.NotFound.

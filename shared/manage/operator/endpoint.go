@@ -217,7 +217,7 @@ func (o Endpoints) pinsOf(e catalog.Endpoint, profile platform.Profile, seen Sur
 	if err := o.checkForeign(e, seen.Addresses); err != nil {
 		return catalog.Pins{}, err
 	}
-	if unnamed := approved.unnamed(seen.Addresses.Abroad(e.FHIRBase, profile.Origins(e.FHIRBase))); len(unnamed) > 0 {
+	if unnamed := approved.unnamed(seen.Addresses.Untrusted(e.FHIRBase, profile.Origins(e.FHIRBase))); len(unnamed) > 0 {
 		return catalog.Pins{}, unapproved(unnamed)
 	}
 	return catalog.PinsOf(seen.Addresses), nil

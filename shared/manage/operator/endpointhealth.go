@@ -26,7 +26,7 @@ type EndpointHealth struct {
 // HealthRows reads the health of endpoints.
 type HealthRows interface {
 	Records(ctx context.Context, mode string) ([]health.Record, error)
-	Sightings(ctx context.Context, mode string) ([]health.Sighting, error)
+	DiscoveredURLs(ctx context.Context, mode string) ([]health.DiscoveredURLs, error)
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 }
 
@@ -50,29 +50,29 @@ func NewEndpointHealth(
 
 // HealthReport holds the health of a mode's endpoints.
 type HealthReport struct {
-	Summary health.Pointer       // which search uses
-	States  map[health.State]int // number of offered endpoints in each state
-	Causes  map[string]int       // number of failing endpoints by cause
-	Faring  []Faring             // the selected endpoints, longest in their state first
-	Abroad  []Strayed
-	Bundles []Bundle
+	Summary    health.Pointer       // which search uses
+	States     map[health.State]int // number of offered endpoints in each state
+	Causes     map[string]int       // number of failing endpoints by cause
+	Endpoints  []EndpointHealthRow  // the selected endpoints, longest in their state first
+	Departures []EndpointDepartures
+	Bundles    []Bundle
 }
 
 // HealthQuestion selects the endpoints to list individually, in addition to the counts.
 type HealthQuestion struct {
-	State   health.State // endpoints in this state; empty for none
-	Abroad  bool         // endpoints whose discovery leads to unapproved URLs
-	Bundles bool         // lists that endpoints say their institutions publish
+	State      health.State // endpoints in this state; empty for none
+	Departures bool         // endpoints whose discovery leads to unapproved URLs
+	Bundles    bool         // lists that endpoints say their institutions publish
 }
 
-// Faring is an endpoint with its health.
-type Faring struct {
+// EndpointHealthRow is an endpoint with its health.
+type EndpointHealthRow struct {
 	Endpoint record.Endpoint
 	Record   health.Record
 }
 
-// Strayed is an endpoint whose discovery leads to unapproved URLs.
-type Strayed struct {
+// EndpointDepartures is an endpoint whose discovery leads to unapproved URLs.
+type EndpointDepartures struct {
 	Endpoint record.Endpoint
 	To       []catalog.Departure
 }
@@ -111,20 +111,20 @@ func (o EndpointHealth) Report(ctx context.Context, mode string, q HealthQuestio
 		return HealthReport{}, fmt.Errorf("read health: %w", err)
 	}
 	report.add(endpoints, records, q.State)
-	if !q.Abroad && !q.Bundles {
+	if !q.Departures && !q.Bundles {
 		return report, nil
 	}
-	seen, err := o.rows.Sightings(ctx, mode)
+	seen, err := o.rows.DiscoveredURLs(ctx, mode)
 	if err != nil {
-		return HealthReport{}, fmt.Errorf("read sightings: %w", err)
+		return HealthReport{}, fmt.Errorf("read discovered URLs: %w", err)
 	}
 	if q.Bundles {
 		if report.Bundles, err = o.bundles(ctx, seen, endpoints); err != nil {
 			return HealthReport{}, err
 		}
 	}
-	if q.Abroad {
-		report.Abroad, err = o.strayed(ctx, seen, endpoints)
+	if q.Departures {
+		report.Departures, err = o.departures(ctx, seen, endpoints)
 	}
 	return report, err
 }
@@ -146,23 +146,23 @@ func (r *HealthReport) add(endpoints map[string]record.Endpoint, records []healt
 			r.Causes[found.Cause]++
 		}
 		if found.State == state {
-			r.Faring = append(r.Faring, Faring{Endpoint: e, Record: found})
+			r.Endpoints = append(r.Endpoints, EndpointHealthRow{Endpoint: e, Record: found})
 		}
 	}
-	slices.SortFunc(r.Faring, func(x, y Faring) int {
+	slices.SortFunc(r.Endpoints, func(x, y EndpointHealthRow) int {
 		return cmp.Or(x.Record.Since.Compare(y.Record.Since), cmp.Compare(x.Endpoint.ID, y.Endpoint.ID))
 	})
 }
 
-// strayed returns the endpoints whose discovery leads to unapproved URLs, except those that an operator has pinned to
-// them.
-func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting,
+// departures returns the endpoints whose discovery leads to unapproved URLs, except those that an operator has pinned
+// to them.
+func (o EndpointHealth) departures(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
-) ([]Strayed, error) {
-	var found []Strayed
+) ([]EndpointDepartures, error) {
+	var found []EndpointDepartures
 	for _, s := range seen {
 		e, isThere := endpoints[s.EndpointID]
-		if len(s.Abroad) == 0 || !isThere || e.Status != record.Active {
+		if len(s.Untrusted) == 0 || !isThere || e.Status != record.Active {
 			continue
 		}
 		row, err := o.endpoints.Endpoint(ctx, s.EndpointID)
@@ -173,14 +173,14 @@ func (o EndpointHealth) strayed(ctx context.Context, seen []health.Sighting,
 		case row.Pins == s.Pins:
 			continue
 		}
-		found = append(found, Strayed{Endpoint: e, To: s.Abroad})
+		found = append(found, EndpointDepartures{Endpoint: e, To: s.Untrusted})
 	}
-	slices.SortFunc(found, func(x, y Strayed) int { return cmp.Compare(x.Endpoint.ID, y.Endpoint.ID) })
+	slices.SortFunc(found, func(x, y EndpointDepartures) int { return cmp.Compare(x.Endpoint.ID, y.Endpoint.ID) })
 	return found, nil
 }
 
 // bundles returns the lists that institutions publish and no source fetches, those named by the most endpoints first.
-func (o EndpointHealth) bundles(ctx context.Context, seen []health.Sighting,
+func (o EndpointHealth) bundles(ctx context.Context, seen []health.DiscoveredURLs,
 	endpoints map[string]record.Endpoint,
 ) ([]Bundle, error) {
 	sources, err := o.catalog.Sources(ctx)

@@ -207,7 +207,7 @@ func (r exportReader) inspect(ctx context.Context, tenant org.Tenant, id string)
 	}
 	e := Export{Task: task, Damaged: damaged}
 	switch {
-	case task.PutOff:
+	case task.Deferred:
 		e.NextAt = task.LeaseUntil
 	case task.Status == export.Pending && task.LeaseUntil.IsZero() && task.WaitingSince.IsZero():
 		e.NextAt = dueAt

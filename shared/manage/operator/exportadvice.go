@@ -69,7 +69,7 @@ func advisePending(e Export, probe string, now time.Time) string {
 	case e.Failures > 0 && !e.NextAt.IsZero():
 		return fmt.Sprintf("Its last try failed. It will retry at %s and fail after five consecutive failures: %s.",
 			timestamp.Of(e.NextAt), probe)
-	case e.PutOff && e.NextAt.After(now):
+	case e.Deferred && e.NextAt.After(now):
 		return fmt.Sprintf("It is deferred, usually because its server requires a wait. It will continue at %s.",
 			timestamp.Of(e.NextAt))
 	case e.Generation == 0 && now.Sub(e.CreatedAt) > untakenAfter:

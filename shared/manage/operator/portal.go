@@ -99,7 +99,7 @@ func CheckBase(service, base, mode string) error {
 		return fault.BadRequest("The FHIR base has a path that servers interpret differently. Remove //, ., .. and " +
 			"encoded characters.").About("fhir-base")
 	}
-	if len(catalog.Ours(service, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
+	if len(catalog.OwnURLs(service, catalog.Endpoint{FHIRBase: base, Mode: mode}, catalog.Addresses{})) > 0 {
 		return fault.BadRequest("The FHIR base is a URL of this service. Only its sandbox can be an endpoint, in " +
 			"test mode.").About("fhir-base")
 	}
@@ -108,7 +108,7 @@ func CheckBase(service, base, mode string) error {
 
 // checkForeign refuses a discovery that leads back to Recordbridge.
 func (o Endpoints) checkForeign(e catalog.Endpoint, named catalog.Addresses) error {
-	for _, d := range catalog.Ours(o.baseURL, e, named) {
+	for _, d := range catalog.OwnURLs(o.baseURL, e, named) {
 		return fault.New(fault.Upstream, fault.CodeInvalidRequest,
 			fmt.Sprintf("Discovery names a URL of this service, %s for %s; no health system has a reason to do so.",
 				d.To, d.Role))

@@ -303,7 +303,7 @@ func checkMethod(
 	if err := CheckMethod(profile, auth); err != nil {
 		return catalog.ClientAuth{}, err
 	}
-	return auth, CheckShown(auth, at)
+	return auth, CheckSecretOrigins(auth, at)
 }
 
 // CheckMethod returns fault.Invalid if a platform is known not to accept a client; one without an id is public.
@@ -323,9 +323,9 @@ func CheckMethod(profile platform.Profile, auth catalog.ClientAuth) error {
 	return nil
 }
 
-// CheckShown returns fault.Invalid for a client whose secret would never be sent because the endpoint's origin is not
-// on its list. The error names the origin to add.
-func CheckShown(auth catalog.ClientAuth, at catalog.Endpoint) error {
+// CheckSecretOrigins returns fault.Invalid for a client whose secret would never be sent because the endpoint's origin
+// is not on its list. The error names the origin to add.
+func CheckSecretOrigins(auth catalog.ClientAuth, at catalog.Endpoint) error {
 	hasSecret := auth.Method == catalog.AuthSecretBasic || auth.Method == catalog.AuthSecretPost
 	if hasSecret && len(auth.Origins) == 0 {
 		return fault.BadRequest(fmt.Sprintf("The secret of client %s has no allowed origins, so it is never sent. "+

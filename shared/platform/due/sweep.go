@@ -26,8 +26,8 @@ const (
 	// abandon is the time before the deadline at which unfinished rows are cancelled, so that the run ends even if
 	// something hangs.
 	abandon = time.Second
-	// toldFailures limits the failures listed in a run's error; the log line counts all of them.
-	toldFailures = 10
+	// maxReported limits the failures listed in a run's error; the log line counts all of them.
+	maxReported = 10
 )
 
 // Rows finds rows that are due (store.Timers).
@@ -58,11 +58,11 @@ func NewSweep(rows Rows, queue Queue, shards int, now func() time.Time) Sweep {
 	return Sweep{rows: rows, queue: queue, shards: shards, now: now}
 }
 
-// Place is the position of a row among those that one run has found, counted from 0.
-type Place struct{ Index, Total int }
+// Position is the position of a row among those that one run has found, counted from 0.
+type Position struct{ Index, Total int }
 
 // Of returns the position's share of a time span, to spread rows found together over the span.
-func (p Place) Of(span time.Duration) time.Duration {
+func (p Position) Of(span time.Duration) time.Duration {
 	return span * time.Duration(p.Index) / time.Duration(p.Total)
 }
 
@@ -71,7 +71,7 @@ func (p Place) Of(span time.Duration) time.Duration {
 // message. A failed row does not stop the others; the error lists the first failures and the log line counts all of
 // them. A run ends by itself, without an error, before the deadline of ctx.
 func (s Sweep) Run(ctx context.Context, before time.Time,
-	act func(ctx context.Context, i Item, place Place) (sent bool, err error),
+	act func(ctx context.Context, i Item, place Position) (sent bool, err error),
 ) error {
 	started := s.now()
 	ctx, cancel := s.bound(ctx)
@@ -87,9 +87,9 @@ func (s Sweep) Run(ctx context.Context, before time.Time,
 		overdue := started.Sub(i.At)
 		r.oldest, r.oldestOf[i.Kind] = max(r.oldest, overdue), max(r.oldestOf[i.Kind], overdue)
 		group.Go(func() error {
-			sent, err := act(ctx, i, Place{index, len(items)})
+			sent, err := act(ctx, i, Position{index, len(items)})
 			if r.done(sent, err) {
-				tell(ctx, i, err)
+				logFailure(ctx, i, err)
 			}
 			return nil
 		})
@@ -138,7 +138,7 @@ type run struct {
 	mu       sync.Mutex // guards the fields below
 	sent     int
 	failed   int
-	failures []error // the first toldFailures failures
+	failures []error // the first maxReported failures
 }
 
 // late reports whether it is too late to begin another row, and records that.
@@ -179,8 +179,8 @@ func (r *run) list(ctx context.Context, before time.Time) []Item {
 	return all
 }
 
-// tell logs a row that could not be processed.
-func tell(ctx context.Context, i Item, err error) {
+// logFailure logs a row that could not be processed.
+func logFailure(ctx context.Context, i Item, err error) {
 	line := append(i.LogAttrs(), logx.Failed(), slog.Any("cause", err))
 	logx.Note(ctx, "sweep.row", append(line, logx.Spot(fault.SpotOf(err))...)...)
 }
@@ -196,7 +196,7 @@ func (r *run) done(sent bool, err error) (isTold bool) {
 		return false
 	}
 	r.failed++
-	if len(r.failures) == toldFailures {
+	if len(r.failures) == maxReported {
 		return false
 	}
 	r.failures = append(r.failures, err)

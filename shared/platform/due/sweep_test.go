@@ -37,7 +37,7 @@ type world struct {
 	mu       sync.Mutex
 	asked    map[string]int // by shard and time
 	claimed  map[string]time.Duration
-	sent     map[string]due.Place
+	sent     map[string]due.Position
 	busy     map[string]int // calls in progress, by method
 	together map[string]int // maximum of concurrent calls, by method
 }
@@ -91,7 +91,8 @@ func (w *world) call(ctx context.Context, method, id string) error {
 // sweep runs once with virtual time and a deadline, and returns the log line. Each row is claimed for an hour.
 func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, error) {
 	t.Helper()
-	w.start, w.asked, w.claimed, w.sent = time.Now(), map[string]int{}, map[string]time.Duration{}, map[string]due.Place{}
+	w.start, w.asked = time.Now(), map[string]int{}
+	w.claimed, w.sent = map[string]time.Duration{}, map[string]due.Position{}
 	w.busy, w.together = map[string]int{}, map[string]int{}
 	for _, items := range w.rows {
 		for i := range items {
@@ -103,7 +104,7 @@ func (w *world) sweep(t *testing.T, timeout time.Duration) (map[string]any, erro
 	ctx, line := logx.Begin(ctx)
 	s := due.NewSweep(w, w, len(w.rows), time.Now)
 	err := s.Run(ctx, time.Now().Add(90*time.Second),
-		func(ctx context.Context, i due.Item, place due.Place) (bool, error) {
+		func(ctx context.Context, i due.Item, place due.Position) (bool, error) {
 			sent, err := s.Send(ctx, i, time.Now().Add(time.Hour), 3*time.Second)
 			if sent {
 				w.mu.Lock()
@@ -187,7 +188,7 @@ func TestSweepSendsDueRowsOfShardsInTurn(t *testing.T) {
 			w.claimed); diff != "" {
 			t.Errorf("claimed (-want +got):\n%s", diff)
 		}
-		want := map[string]due.Place{
+		want := map[string]due.Position{
 			"a": {Index: 0, Total: 4}, "d": {Index: 1, Total: 4}, "b": {Index: 2, Total: 4},
 			"c": {Index: 3, Total: 4},
 		}

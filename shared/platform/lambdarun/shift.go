@@ -28,21 +28,21 @@ type Backlog interface {
 const (
 	// longestWait is the time that a message may wait for an external party before it frees its slot for another.
 	longestWait = 500 * time.Millisecond
-	// mostHeld limits the messages of an invocation, including waiting ones. Each may have a connection open, and a Lambda
-	// process can have 1,024.
-	mostHeld = 500
+	// maxMessages limits the messages of an invocation, including waiting ones. Each may have a connection open, and a
+	// Lambda process can have 1,024.
+	maxMessages = 500
 	// longestMessage is the minimum remaining time of an invocation to begin a message: twice the time that a receiver may
 	// take.
 	longestMessage = time.Minute
 	// stopsWithin is the range over which invocations that began together stop taking messages. If all stopped at once,
 	// none would be left to take any.
 	stopsWithin = 2 * time.Minute
-	// afterTrouble is the delay after a failed read of the queue.
-	afterTrouble = time.Second
+	// retryDelay is the delay after a failed read of the queue.
+	retryDelay = time.Second
 )
 
-// shift holds the messages that one invocation is processing.
-type shift struct {
+// messagePool holds the messages that one invocation is processing.
+type messagePool struct {
 	slots   chan struct{} // one for each message being processed, not counting waiting ones
 	places  chan struct{} // one for each message that has begun and not ended
 	waiting atomic.Int64  // unfinished messages that have freed their slot
@@ -50,15 +50,15 @@ type shift struct {
 	running sync.WaitGroup
 }
 
-func newShift(concurrency int) *shift {
-	return &shift{
-		slots: make(chan struct{}, max(concurrency, 1)), places: make(chan struct{}, mostHeld),
+func newMessagePool(concurrency int) *messagePool {
+	return &messagePool{
+		slots: make(chan struct{}, max(concurrency, 1)), places: make(chan struct{}, maxMessages),
 		changed: make(chan struct{}, 1),
 	}
 }
 
 // begin waits for a free slot and starts processing a message.
-func (s *shift) begin(ctx context.Context, work func(context.Context)) {
+func (s *messagePool) begin(ctx context.Context, work func(context.Context)) {
 	s.places <- struct{}{}
 	s.slots <- struct{}{}
 	var hasLeft atomic.Bool
@@ -79,17 +79,17 @@ func (s *shift) begin(ctx context.Context, work func(context.Context)) {
 			<-s.places
 			s.tell()
 		}()
-		work(context.WithValue(ctx, shiftKey{}, makeRoom))
+		work(context.WithValue(ctx, messagePoolKey{}, makeRoom))
 	})
 }
 
-type shiftKey struct{}
+type messagePoolKey struct{}
 
 // Waits marks the message of ctx as waiting for an external party until stop is called. If the wait is long, the
 // invocation processes other messages meanwhile, if it has a Backlog. Work that is merely slow on a busy machine frees
 // no slot: more of it would be even slower.
 func Waits(ctx context.Context) (stop func()) {
-	makeRoom, ok := ctx.Value(shiftKey{}).(func())
+	makeRoom, ok := ctx.Value(messagePoolKey{}).(func())
 	if !ok {
 		return func() {}
 	}
@@ -97,15 +97,15 @@ func Waits(ctx context.Context) (stop func()) {
 	return func() { timer.Stop() }
 }
 
-func (s *shift) tell() {
+func (s *messagePool) tell() {
 	select {
 	case s.changed <- struct{}{}:
 	default: // a signal is already pending
 	}
 }
 
-// someoneWaits blocks until a message is waiting. It returns false if no message remains.
-func (s *shift) someoneWaits() bool {
+// awaitWaiting blocks until a message is waiting. It returns false if no message remains.
+func (s *messagePool) awaitWaiting() bool {
 	for len(s.places) > 0 {
 		if s.waiting.Load() > 0 {
 			return true
@@ -117,16 +117,16 @@ func (s *shift) someoneWaits() bool {
 
 // takeMore processes further messages from the queue while messages of the batch that begins with first are waiting. It
 // never cancels a receive call: messages that SQS has handed to it would be hidden for a time.
-func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *shift, first events.SQSMessage) {
+func takeMore[M any](ctx context.Context, p Process, w Worker[M], s *messagePool, first events.SQSMessage) {
 	taking, cancel := untilLate(ctx, first.MessageId)
 	defer cancel()
-	for s.someoneWaits() && taking.Err() == nil {
+	for s.awaitWaiting() && taking.Err() == nil {
 		s.slots <- struct{}{} // wait for a free slot before receiving
 		<-s.slots
 		records, err := w.Backlog.Receive(ctx)
 		if err != nil {
 			note(ctx, p, w.Name+".receive", err)
-			pause(taking, afterTrouble)
+			pause(taking, retryDelay)
 		}
 		for _, record := range records {
 			s.begin(ctx, func(ctx context.Context) {

@@ -39,7 +39,7 @@ func SQS[M any](p Process, w Worker[M]) SQSHandler {
 	return func(ctx context.Context, batch events.SQSEvent) (events.SQSEventResponse, error) {
 		ctx = traced(ctx)
 		failed := make([]bool, len(batch.Records))
-		s := newShift(w.Concurrency)
+		s := newMessagePool(w.Concurrency)
 		prepared := w.prepared(ctx, p, batch.Records)
 		for i, record := range batch.Records {
 			s.begin(ctx, func(ctx context.Context) { failed[i] = !process(ctx, p, prepared, record) })

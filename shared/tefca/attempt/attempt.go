@@ -151,14 +151,14 @@ type Enqueuer interface {
 	EnqueueAttempt(ctx context.Context, tenant org.Tenant, id string) error
 }
 
-// Party starts the sign-in at identity providers (oidc.Party). Its errors are those of package identity.
+// Party starts the sign-in at identity providers (oidc.RelyingParty). Its errors are those of package identity.
 type Party interface {
 	// Begin returns the URL for the browser, and the data to store for its return.
 	Begin(ctx context.Context, provider identity.Provider, request identity.Request) (string, identity.Authority, error)
 }
 
-// Exchanger exchanges a browser's return for the identity (oidc.Party). Its errors are those of package identity. A
-// code is valid once.
+// Exchanger exchanges a browser's return for the identity (oidc.RelyingParty). Its errors are those of package
+// identity. A code is valid once.
 type Exchanger interface {
 	Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error)
 }
@@ -176,8 +176,8 @@ func vaultKey(who tefca.Assertion, externalID string) string {
 // personKey returns the key under which all connections of a person are found.
 func personKey(issuer, subject string) string { return binding.Hash(issuer + "|" + subject) }
 
-// held reports whether token is the attempt's.
-func (a Attempt) held(token secret.Text) bool { return binding.Holds(a.TokenHash, token) }
+// hasToken reports whether token is the attempt's.
+func (a Attempt) hasToken(token secret.Text) bool { return binding.Holds(a.TokenHash, token) }
 
 // hasExpired reports whether the attempt has expired.
 func (a Attempt) hasExpired(now time.Time) bool {

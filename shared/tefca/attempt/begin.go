@@ -115,19 +115,19 @@ type Starter struct {
 func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started, error) {
 	ticket, err := s.Store.Ticket(ctx, binding.Hash(start.Reveal()), s.Now())
 	if err != nil {
-		return binding.Started{}, binding.Spent(err)
+		return binding.Started{}, binding.StartError(err)
 	}
 	a, err := s.Store.Attempt(ctx, ticket.Tenant, ticket.AttemptID)
 	if err != nil {
-		return binding.Started{}, binding.Spent(err)
+		return binding.Started{}, binding.StartError(err)
 	}
 	note(ctx, a)
 	if a.Status != Created { // only the first browser to leave may continue the attempt
-		return binding.Started{}, binding.Spent(fault.NotFound)
+		return binding.Started{}, binding.StartError(fault.NotFound)
 	}
 	provider, ok := s.Settings[a.Tenant.Mode].provider(a.Provider)
 	if !ok {
-		return binding.Started{}, binding.Spent(fault.NotFound)
+		return binding.Started{}, binding.StartError(fault.NotFound)
 	}
 	maker := binding.Maker{Random: s.Random, Now: s.Now}
 	value, state, started, err := maker.Bind(a.Tenant, a.ID, a.ExpiresAt)
@@ -155,7 +155,7 @@ func (s Starter) Leave(ctx context.Context, start secret.Text) (binding.Started,
 	}
 	a.Status, a.NonceHash = Open, binding.Hash(nonce)
 	if err := s.Store.OpenAttempt(ctx, ticket, a, state); err != nil {
-		return binding.Started{}, binding.Spent(err)
+		return binding.Started{}, binding.StartError(err)
 	}
 	return started, nil
 }

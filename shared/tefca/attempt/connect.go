@@ -44,7 +44,7 @@ func (w Worker) authorize(ctx context.Context, a Attempt) error {
 		mu       sync.Mutex
 		failures []error
 	)
-	group.SetLimit(sideBySide)
+	group.SetLimit(maxConcurrent)
 	for _, f := range known {
 		if !isConnecting(f) || w.Now().Before(f.LeaseUntil) {
 			continue

@@ -72,7 +72,7 @@ func TestWorkerBeginsNoFacilityWithoutTime(t *testing.T) {
 			asked int
 		}{{3*time.Minute - 1, 0}, {3 * time.Minute, 1}} {
 			ctx, cancel := context.WithDeadline(t.Context(), w.time().Add(c.left))
-			expect.NoError(t, w.worker.Look(ctx, tenant, attemptID))
+			expect.NoError(t, w.worker.Process(ctx, tenant, attemptID))
 			cancel()
 			if a := w.attempt(t, attemptID); len(w.asked) != c.asked || c.asked == 0 && !a.DueAt.Equal(w.time()) {
 				t.Errorf("with %v left %v are asked; the attempt is due at %v", c.left, w.asked, a.DueAt)

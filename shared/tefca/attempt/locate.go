@@ -57,7 +57,7 @@ func (w Worker) locate(ctx context.Context, a Attempt) error {
 		if err != nil {
 			return fmt.Errorf("read facilities: %w", err)
 		}
-		if err := w.forget(ctx, a, known); err != nil {
+		if err := w.deleteLocals(ctx, a, known); err != nil {
 			return err
 		}
 	}

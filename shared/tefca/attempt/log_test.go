@@ -54,14 +54,14 @@ func TestEveryStepIsLoggedWithAttemptID(t *testing.T) {
 		}, []string{`"ended":"other_browser"`}},
 		{"return", func(ctx context.Context) error { _, err := w.completer().Complete(ctx, back); return err }, nil},
 		{
-			"locate", func(ctx context.Context) error { return w.worker.Look(ctx, tenant, attemptID) },
+			"locate", func(ctx context.Context) error { return w.worker.Process(ctx, tenant, attemptID) },
 			[]string{`"facilities":3`, `"its id is of no use"`},
 		},
 		{"choose", func(ctx context.Context) error {
 			_, err := w.chooser().Choose(ctx, tenant, attemptID, token, []string{"good", "bad"})
 			return err
 		}, nil},
-		{"connect", func(ctx context.Context) error { return w.worker.Look(ctx, tenant, attemptID) }, []string{
+		{"connect", func(ctx context.Context) error { return w.worker.Process(ctx, tenant, attemptID) }, []string{
 			`"outcome":"connected"`, `"documents":1`, `"outcome":"failed"`, `"reason":"refused"`, `"directory_id":"good"`,
 			`"connection_id"`,
 		}},

@@ -351,7 +351,7 @@ func (w *world) facilities(t *testing.T, id string) map[string]attempt.Facility 
 
 func (w *world) look(t *testing.T, id string) {
 	t.Helper()
-	expect.NoError(t, w.worker.Look(t.Context(), tenant, id))
+	expect.NoError(t, w.worker.Process(t.Context(), tenant, id))
 }
 
 func (w *world) choose(t *testing.T, id string, wanted ...string) {

@@ -109,7 +109,7 @@ func TestFailedRunDeletesCachedRecord(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w.worker.Cache = &meddling{Cache: w, act: cancel}
 	w.worker.Store = &failing{WorkStore: w.rows, write: "conclude", times: 1, err: errTrouble}
-	if err := w.worker.Look(ctx, tenant, attemptID); !errors.Is(err, errTrouble) || w.batches != 1 || len(w.kept) != 0 {
+	if err := w.worker.Process(ctx, tenant, attemptID); !errors.Is(err, errTrouble) || w.batches != 1 || len(w.kept) != 0 {
 		t.Errorf("the run ends with %v; of %d batches %v are kept", err, w.batches, w.kept)
 	}
 }
@@ -188,7 +188,7 @@ func TestWorkerYieldsAfterLostRace(t *testing.T) {
 			}
 			c.broken.WorkStore = w.worker.Store
 			w.worker.Store = &c.broken
-			if err := w.worker.Look(t.Context(), tenant, attemptID); !errors.Is(err, c.err) || c.err == nil && err != nil {
+			if err := w.worker.Process(t.Context(), tenant, attemptID); !errors.Is(err, c.err) || c.err == nil && err != nil {
 				t.Errorf("the run ends with %v, want %v", err, c.err)
 			}
 			f, kept := w.facilities(t, attemptID)["a"], 0
@@ -229,7 +229,7 @@ func TestConcurrentRunsQueryNetworkOnce(t *testing.T) {
 			}
 			c.broken.WorkStore = w.worker.Store
 			w.worker.Store = &c.broken
-			err := w.worker.Look(t.Context(), tenant, attemptID)
+			err := w.worker.Process(t.Context(), tenant, attemptID)
 			if a := w.attempt(t, attemptID); !errors.Is(err, c.err) || c.err == nil && err != nil || asked != c.asked ||
 				stopped != (c.broken.write == "facility") || a.Status != attempt.Locating {
 				t.Errorf("the run ends with %v; the network was asked: %t; the attempt is %s", err, asked, a.Status)
@@ -261,7 +261,7 @@ func TestSealedDataOpensOnlyInItsRow(t *testing.T) {
 		expect.NoError(t, w.rows.SaveAttempt(t.Context(), now))
 		expect.NoError(t, w.rows.SaveFacility(t.Context(), tenant, attemptID, f))
 		w.choose(t, attemptID, "a")
-		err := w.worker.Look(t.Context(), tenant, attemptID)
+		err := w.worker.Process(t.Context(), tenant, attemptID)
 		if at := fault.SpotOf(err); at.Attribute != attribute || at.Row != "TEFCA" || at.Operation != "open" ||
 			len(w.asked) != 0 {
 			t.Errorf("%s: %v at %+v; asked are %v", what, err, at, w.asked)

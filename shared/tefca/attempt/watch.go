@@ -70,7 +70,7 @@ func find(ctx context.Context, store Attempts, tenant org.Tenant, asked string, 
 		return Attempt{}, binding.Missing()
 	}
 	a, err := store.Attempt(ctx, tenant, id)
-	if errors.Is(err, fault.NotFound) || err == nil && !a.held(token) {
+	if errors.Is(err, fault.NotFound) || err == nil && !a.hasToken(token) {
 		return Attempt{}, binding.Missing()
 	}
 	if err != nil {

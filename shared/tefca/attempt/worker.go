@@ -18,8 +18,8 @@ import (
 	"recordbridge/shared/words/secret"
 )
 
-// sideBySide is the number of facilities of one attempt that are read concurrently.
-const sideBySide = 4
+// maxConcurrent is the number of facilities of one attempt that are read concurrently.
+const maxConcurrent = 4
 
 // WorkStore stores the worker's results.
 type WorkStore interface {
@@ -80,10 +80,10 @@ type Worker struct {
 	NewID    ids.Source
 }
 
-// Look processes an attempt if it is due: it asks the network which facilities have records, reads those of the chosen
-// facilities, and deletes the identity when it has expired. Any number of workers may call it concurrently. An error is
-// an internal failure and contains nothing about the person.
-func (w Worker) Look(ctx context.Context, tenant org.Tenant, id string) error {
+// Process advances an attempt if it is due: it asks the network which facilities have records, reads those of the
+// chosen facilities, and deletes the identity when it has expired. Any number of workers may call it concurrently. An
+// error is an internal failure and contains nothing about the person.
+func (w Worker) Process(ctx context.Context, tenant org.Tenant, id string) error {
 	a, err := w.Store.Attempt(ctx, tenant, id)
 	if errors.Is(err, fault.NotFound) {
 		return nil
@@ -117,7 +117,7 @@ func (w Worker) reschedule(ctx context.Context, tenant org.Tenant, id string) er
 		}
 		now := w.Now()
 		if !slices.ContainsFunc(known, isConnecting) && !a.isVerified(now) {
-			if err = w.forget(ctx, a, known); err != nil {
+			if err = w.deleteLocals(ctx, a, known); err != nil {
 				return err
 			}
 			a.Assertion, a.DueAt = nil, time.Time{}
@@ -139,8 +139,8 @@ func dueAt(a Attempt, known []Facility, now time.Time) time.Time {
 	return at
 }
 
-// forget deletes the facilities' identifiers of the person.
-func (w Worker) forget(ctx context.Context, a Attempt, known []Facility) error {
+// deleteLocals deletes the facilities' identifiers of the person.
+func (w Worker) deleteLocals(ctx context.Context, a Attempt, known []Facility) error {
 	for _, f := range known {
 		if len(f.Local) == 0 {
 			continue

@@ -42,7 +42,7 @@ func TestLocateStoresLastReportExceptUnanswered(t *testing.T) {
 	}
 	func() {
 		defer func() { _ = recover() }()
-		_ = w.worker.Look(t.Context(), tenant, attemptID)
+		_ = w.worker.Process(t.Context(), tenant, attemptID)
 	}()
 	w.pass(75 * time.Second)
 	w.look(t, attemptID) // the crashed run's lease has not ended, so no other run queries the network
@@ -164,7 +164,7 @@ func TestFailedFacilityHasReason(t *testing.T) {
 	}
 	w.located(t, attemptID, "", all...)
 	w.choose(t, attemptID, all...)
-	if err := w.worker.Look(t.Context(), tenant, attemptID); !errors.Is(err, errTrouble) {
+	if err := w.worker.Process(t.Context(), tenant, attemptID); !errors.Is(err, errTrouble) {
 		t.Errorf("our own failure is told as %v", err)
 	}
 	found := w.facilities(t, attemptID)
@@ -297,7 +297,7 @@ func TestFixturesAreStoredOnlyInTestMode(t *testing.T) {
 	expect.NoError(t, w.rows.CreateAttempt(t.Context(), a, ticket))
 	look := func() attempt.Facility {
 		expect.NoError(t, w.rows.SaveFacility(t.Context(), live, a.ID, f))
-		expect.NoError(t, w.worker.Look(t.Context(), live, a.ID))
+		expect.NoError(t, w.worker.Process(t.Context(), live, a.ID))
 		all, err := w.rows.Facilities(t.Context(), live, a.ID)
 		expect.NoError(t, err)
 		return all[0]

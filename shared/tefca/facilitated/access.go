@@ -13,9 +13,9 @@ import (
 	"recordbridge/shared/tefca/facilitated/udap"
 )
 
-// believed is the maximum time that a facility's metadata is trusted; it may expire sooner. It limits how long a
+// maxMetadataAge is the maximum time that a facility's metadata is trusted; it may expire sooner. It limits how long a
 // facility with stolen keys is still queried.
-const believed = time.Hour
+const maxMetadataAge = time.Hour
 
 // Scopes in the syntax of SMART App Launch 1 and 2. Locating a person needs only the Patient.
 const (
@@ -71,7 +71,7 @@ func (n *Network) registered(ctx context.Context, f *facility, refused registrat
 	if err != nil {
 		return registration{}, err
 	}
-	until := n.now().Add(believed)
+	until := n.now().Add(maxMetadataAge)
 	if server.Until.Before(until) {
 		until = server.Until
 	}

@@ -89,5 +89,5 @@ func (n *Network) locate(ctx context.Context, f *facility, who tefca.Assertion) 
 	if err != nil {
 		return "", err
 	}
-	return n.recognised(ctx, f.place.FHIRBase, granted, who.Person)
+	return n.verifiedPatient(ctx, f.place.FHIRBase, granted, who.Person)
 }

@@ -21,7 +21,7 @@ func (n *Network) Open(ctx context.Context, who tefca.Assertion, at tefca.Facili
 	}
 	asked, _ := scopes(with.server.Scopes)
 	ends := n.now().Add(granted.Life)
-	patient, err := n.recognised(ctx, f.place.FHIRBase, granted, who.Person)
+	patient, err := n.verifiedPatient(ctx, f.place.FHIRBase, granted, who.Person)
 	if err != nil {
 		return tokens.Set{}, err
 	}

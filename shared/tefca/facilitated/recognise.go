@@ -26,10 +26,10 @@ var (
 	errRecord  = fmt.Errorf("facilitated: the Patient cannot be read: %w", tefca.ErrContent)
 )
 
-// recognised returns the patient whose record a token opens, after comparing the patient with the requested person and
-// before reading anything else. It returns an error if there are several patients, or if the patient is not the person
-// (tefca.Person.Is): a facility's mistake would disclose another person's record.
-func (n *Network) recognised(ctx context.Context, base string, granted udap.Granted,
+// verifiedPatient returns the patient whose record a token opens, after comparing the patient with the requested person
+// and before reading anything else. It returns an error if there are several patients, or if the patient is not the
+// person (tefca.Person.Is): a facility's mistake would disclose another person's record.
+func (n *Network) verifiedPatient(ctx context.Context, base string, granted udap.Granted,
 	who tefca.Person,
 ) (id string, err error) {
 	server, err := n.portals.Open(base, plan.Profile{},

@@ -41,7 +41,7 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 		r.loseListed(ctx, err)
 	}
 	if err != nil && len(listed) == 0 {
-		r.tellOthers(ctx)
+		r.logOtherPersons(ctx)
 		return records.Content{}, fmt.Errorf("list documents: %w", err)
 	}
 	listed = r.convertible(listed)
@@ -64,7 +64,7 @@ func (Reader) Read(ctx context.Context, network tefca.Network, who tefca.Asserti
 		})
 	}
 	_ = group.Wait() // failures are counted
-	r.tellOthers(ctx)
+	r.logOtherPersons(ctx)
 	if r.taken == 0 && r.last != nil {
 		return records.Content{}, fmt.Errorf("retrieve documents: %w", r.last)
 	}

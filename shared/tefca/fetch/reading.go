@@ -89,7 +89,7 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 		err = r.set.Add(body)
 	}
 	if err != nil {
-		r.lose(err)
+		r.countLoss(err)
 		return
 	}
 	r.bytes += int64(len(body))
@@ -101,20 +101,20 @@ func (r *reading) take(document tefca.Document, room int64, body []byte, err err
 func (r *reading) loseListed(ctx context.Context, err error) {
 	list, ok := errors.AsType[*tefca.ListError](err)
 	if !ok {
-		r.lose(err)
+		r.countLoss(err)
 		return
 	}
 	r.last = err
 	for _, l := range list.Lost {
 		r.lost[lossOf(l.Err)] += l.Count
-		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logged by tellOthers
+		if !errors.Is(l.Err, tefca.ErrOtherPerson) { // logged by logOtherPersons
 			r.tell(ctx, l)
 		}
 	}
 }
 
-// tellOthers logs the number of documents that are another person's according to the list or their own header.
-func (r *reading) tellOthers(ctx context.Context) {
+// logOtherPersons logs the number of documents that are another person's according to the list or their own header.
+func (r *reading) logOtherPersons(ctx context.Context) {
 	if others := r.lost["other_person"]; others > 0 {
 		r.tell(ctx, tefca.Loss{Err: tefca.ErrOtherPerson, Attribute: "", Count: others})
 	}
@@ -131,8 +131,8 @@ func (r *reading) tell(ctx context.Context, lost tefca.Loss) {
 	logx.Note(ctx, "tefca.document", line...)
 }
 
-// lose counts a missing document.
-func (r *reading) lose(err error) {
+// countLoss counts a missing document.
+func (r *reading) countLoss(err error) {
 	switch {
 	case errors.Is(err, ccda.ErrSubject):
 		err = tefca.ErrOtherPerson

@@ -54,11 +54,11 @@ func open(contentType string, content []byte, message string) (answer, error) {
 	if body == nil || len(body.children) != 1 {
 		return answer{}, errShape
 	}
-	if found := body.perhaps(soapSpace, "Fault"); found != nil {
+	if found := body.optionalChild(soapSpace, "Fault"); found != nil {
 		return answer{}, faulty(found)
 	}
 	related := top.only(soapSpace, "Header").only(addressing, "RelatesTo")
-	if err := top.wellShaped(); err != nil {
+	if err := top.shapeError(); err != nil {
 		return answer{}, err
 	}
 	if !id(related.words()).is(id(uuidScheme + message)) {
@@ -70,12 +70,13 @@ func open(contentType string, content []byte, message string) (answer, error) {
 // faulty parses a fault by its codes (W3C, SOAP 1.2 Part 1, 5.4.6; OASIS, WS-Security 1.1, 12).
 func faulty(e *element) fault {
 	code := e.only(soapSpace, "Code")
-	_, sub, _ := strings.Cut(code.perhaps(soapSpace, "Subcode").perhaps(soapSpace, "Value").words(), ":")
+	_, sub, _ := strings.Cut(code.optionalChild(soapSpace, "Subcode").optionalChild(soapSpace, "Value").words(), ":")
 	security := map[string]bool{
 		"UnsupportedSecurityToken": true, "UnsupportedAlgorithm": true, "InvalidSecurity": true, "InvalidSecurityToken": true,
 		"FailedAuthentication": true, "FailedCheck": true, "SecurityTokenUnavailable": true, "MessageExpired": true,
 	}
-	return fault{sender: strings.HasSuffix(code.perhaps(soapSpace, "Value").words(), "Sender"), security: security[sub]}
+	isSender := strings.HasSuffix(code.optionalChild(soapSpace, "Value").words(), "Sender")
+	return fault{sender: isSender, security: security[sub]}
 }
 
 // unpack returns the message and its attachments, from a plain response or an MTOM package (IHE ITI TF-2, Appendix
@@ -146,7 +147,7 @@ func decoded(part io.Reader, header textproto.MIMEHeader) ([]byte, error) {
 // binary returns an element's content: base64, or an attachment that it includes (W3C, XOP, 2.1). Including anything
 // that is not attached is an error.
 func (a answer) binary(e *element) ([]byte, error) {
-	if include := e.perhaps(xopSpace, "Include"); include != nil {
+	if include := e.optionalChild(xopSpace, "Include"); include != nil {
 		escaped, isAttached := strings.CutPrefix(include.attribute("href"), "cid:")
 		id, err := url.PathUnescape(escaped)
 		data, ok := a.attachments[id]

@@ -128,7 +128,7 @@ func TestCommunityWithAnUnreadableRecordIsUnanswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		record string
 		want   map[string]tefca.Match
-		doubt  string // community with a doubt
+		doubt  string // community with a rejection
 	}{
 		"beside its own": {
 			subject("", "2", "2.999.3"),

@@ -73,7 +73,7 @@ func (c Config) check() (map[string]place, error) {
 				return nil, fmt.Errorf("ihe: %s.home is configured twice, or is our own", of)
 			}
 			as := mannerOf(community.Settings, g.Settings)
-			all[community.Home] = place{Community: community, gateway: g, manner: as}
+			all[community.Home] = place{Community: community, gateway: g, format: as}
 		}
 	}
 	return all, nil

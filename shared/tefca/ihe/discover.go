@@ -12,7 +12,7 @@ import (
 // contains everything that the identity provider has verified, and nothing else (RCE, SOP "Exchange Purpose
 // Implementation: Individual Access Services" v3.0, 4.4 (e)).
 func (n *Network) discoverBody(message string, who tefca.Person, to place) *etree.Element {
-	ours := to.manner.root(id(n.config.Home))
+	ours := to.format.root(id(n.config.Home))
 	root := etree.NewElement(discoverMessage)
 	root.CreateAttr("xmlns", hl7Space)
 	root.CreateAttr("ITSVersion", "XML_1.0")
@@ -27,7 +27,7 @@ func (n *Network) discoverBody(message string, who tefca.Person, to place) *etre
 	with(root, "processingCode", "code", "P")
 	with(root, "processingModeCode", "code", "T")
 	with(root, "acceptAckCode", "code", "AL")
-	device(root, "receiver", "RCV", to.manner.root(id(to.Home)), "")
+	device(root, "receiver", "RCV", to.format.root(id(to.Home)), "")
 	device(root, "sender", "SND", ours, n.config.Organization)
 	act := with(root, "controlActProcess", "classCode", "CACT", "moodCode", "EVN")
 	with(act, "code", "code", discoverTrigger, "codeSystem", interactions)

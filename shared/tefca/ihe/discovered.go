@@ -44,10 +44,10 @@ func discovered(got answer, ours string) (discovery, error) {
 	act := root.only(hl7Space, "controlActProcess")
 	acknowledged := act.only(hl7Space, "queryAck")
 	query := acknowledged.only(hl7Space, "queryId")
-	target := told.perhaps(hl7Space, "targetMessage").perhaps(hl7Space, "id")
+	target := told.optionalChild(hl7Space, "targetMessage").optionalChild(hl7Space, "id")
 	accepted, code := told.only(hl7Space, "typeCode").attribute("code"),
 		acknowledged.only(hl7Space, "queryResponseCode").attribute("code")
-	if err := root.wellShaped(); err != nil {
+	if err := root.shapeError(); err != nil {
 		return discovery{}, err
 	}
 	asked := id(got.id)
@@ -60,15 +60,15 @@ func discovered(got answer, ours string) (discovery, error) {
 	}
 	found := discovery{more: wantsMore(act)}
 	for _, subject := range act.all(hl7Space, "subject") {
-		subject.apart()
+		subject.detached()
 		one, ok := matched(subject.only(hl7Space, "registrationEvent"))
-		if !ok || subject.wellShaped() != nil {
+		if !ok || subject.shapeError() != nil {
 			found.unreadable = append(found.unreadable, one.home)
 			continue
 		}
 		found.matches = append(found.matches, one)
 	}
-	if err := root.wellShaped(); err != nil {
+	if err := root.shapeError(); err != nil {
 		return discovery{}, err
 	}
 	if some := len(found.matches)+len(found.unreadable) > 0; code == "NF" && some || code == "OK" && !some && !found.more {
@@ -80,8 +80,8 @@ func discovered(got answer, ours string) (discovery, error) {
 // wantsMore reports case 3: no match is close enough, but more attributes might give one (3.55.4.2.2.6).
 func wantsMore(act *element) bool {
 	for _, reason := range act.all(hl7Space, "reasonOf") {
-		for _, trigger := range reason.perhaps(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
-			if trigger.perhaps(hl7Space, "actOrderRequired").perhaps(hl7Space,
+		for _, trigger := range reason.optionalChild(hl7Space, "detectedIssueEvent").all(hl7Space, "triggerFor") {
+			if trigger.optionalChild(hl7Space, "actOrderRequired").optionalChild(hl7Space,
 				"code").attribute("codeSystem") == moreAttributes {
 				return true
 			}
@@ -103,8 +103,8 @@ func matched(event *element) (found match, ok bool) {
 	}
 	found.home = custodian.urn()
 	found.local = local{Home: found.home, Root: id(known.attribute("root")).oid(), Extension: known.attribute("extension")}
-	found.born = person.perhaps(hl7Space, "birthTime").attribute("value")
-	found.sex = person.perhaps(hl7Space, "administrativeGenderCode").attribute("code")
+	found.born = person.optionalChild(hl7Space, "birthTime").attribute("value")
+	found.sex = person.optionalChild(hl7Space, "administrativeGenderCode").attribute("code")
 	for _, n := range person.all(hl7Space, "name") {
 		given, family := n.all(hl7Space, "given"), n.all(hl7Space, "family")
 		if len(given) > 0 && len(family) > 0 {
@@ -118,19 +118,19 @@ func matched(event *element) (found match, ok bool) {
 	return found, found.local.valid()
 }
 
-// doubt is the reason why part of a gateway's response is not trusted, and the community concerned.
-type doubt struct {
+// rejection is the reason why part of a gateway's response is not trusted, and the community concerned.
+type rejection struct {
 	home string // home community id
 	err  error
 }
 
-// believe returns the facilities in a gateway's response that are trusted, and the reasons against the rest. The
+// accepted returns the facilities in a gateway's response that are trusted, and the reasons against the rest. The
 // gateway's own community is included without a record of its own if the gateway requests more attributes, returns
 // records of a community that it does not serve, or sends an unreadable record of no known community. A community with
 // an unreadable record is Unanswered, because any of its records could be the person's.
-func (n *Network) believe(said discovery, from Gateway,
+func (n *Network) accepted(said discovery, from Gateway,
 	who tefca.Person,
-) (facilities []tefca.Facility, doubts []doubt) {
+) (facilities []tefca.Facility, doubts []rejection) {
 	byHome, unreadable := map[string][]match{}, map[string]bool{}
 	strange := map[error]bool{}
 	for _, home := range said.unreadable {
@@ -150,12 +150,12 @@ func (n *Network) believe(said discovery, from Gateway,
 	}
 	for _, err := range []error{errForeign, errShape} {
 		if strange[err] {
-			doubts = append(doubts, doubt{from.Home, content(err)})
+			doubts = append(doubts, rejection{from.Home, content(err)})
 		}
 	}
 	for _, home := range slices.Sorted(maps.Keys(unreadable)) {
 		facilities = append(facilities, facility(n.facilities[home].Community, tefca.Unanswered))
-		doubts = append(doubts, doubt{home, content(errShape)})
+		doubts = append(doubts, rejection{home, content(errShape)})
 	}
 	switch {
 	case byHome[from.Home] != nil || unreadable[from.Home]:
@@ -172,7 +172,7 @@ func (n *Network) believe(said discovery, from Gateway,
 			one.Match = tefca.Ambiguous
 		case !matches[0].is(who):
 			one.Match = tefca.Unanswered
-			doubts = append(doubts, doubt{home, fmt.Errorf("ihe: %w", tefca.ErrOtherPerson)}) // reported to the operator
+			doubts = append(doubts, rejection{home, fmt.Errorf("ihe: %w", tefca.ErrOtherPerson)}) // reported to the operator
 		default:
 			one.Local = matches[0].local.seal()
 		}

@@ -16,7 +16,7 @@ import (
 // call is one request of a transaction.
 type call struct {
 	action, address string
-	manner          manner
+	format          requestFormat
 	body            func(messageID string) *etree.Element
 	packaged        bool  // sent as MTOM, as ITI-39 requires (IHE ITI TF-2, 3.39 and Appendix V.3.6)
 	limit           int64 // maximum size of the response in bytes
@@ -36,7 +36,7 @@ type envelope struct {
 func (n *Network) seal(who tefca.Assertion, c call) (envelope, error) {
 	made := envelope{id: n.deps.NewID(), content: nil, media: ""}
 	says := claims{
-		id: "_" + n.deps.NewID(), who: who, config: n.config, manner: c.manner, audience: c.address,
+		id: "_" + n.deps.NewID(), who: who, config: n.config, format: c.format, audience: c.address,
 		at: n.deps.Now(),
 	}
 	assertion, err := n.signer.assertion(says)

@@ -94,7 +94,7 @@ func (n *Network) Heard(media string, content []byte, message string, from Gatew
 	if err != nil {
 		return nil, nil, err
 	}
-	facilities, doubts, err := n.heard(got, from, who)
+	facilities, doubts, err := n.parseDiscovery(got, from, who)
 	told := map[string]error{}
 	for _, d := range doubts {
 		told[d.home] = d.err
@@ -124,7 +124,7 @@ func (n *Network) Believe(from Gateway, who tefca.Person, more bool,
 			names: []name{{given: who.Given, family: family}}, born: digits(who.BirthDate),
 		})
 	}
-	facilities, doubts := n.believe(said, from, who)
+	facilities, doubts := n.accepted(said, from, who)
 	told := map[string]error{}
 	for _, d := range doubts {
 		told[d.home] = d.err

@@ -71,7 +71,7 @@ type place struct {
 	Community
 
 	gateway Gateway
-	manner  manner
+	format  requestFormat
 }
 
 var _ tefca.Network = (*Network)(nil)

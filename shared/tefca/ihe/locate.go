@@ -75,18 +75,18 @@ func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) 
 	to := n.facilities[g.Home]
 	body := func(message string) *etree.Element { return n.discoverBody(message, who.Person, to) }
 	got, err := n.ask(limited, who, call{
-		action: actDiscover, manner: to.manner, address: g.Discovery, body: body,
+		action: actDiscover, format: to.format, address: g.Discovery, body: body,
 		packaged: false, limit: maxDiscovery, repeatable: true,
 	})
 	var (
 		facilities []tefca.Facility
-		doubts     []doubt
+		doubts     []rejection
 	)
 	if err == nil {
-		facilities, doubts, err = n.heard(got, g, who.Person)
+		facilities, doubts, err = n.parseDiscovery(got, g, who.Person)
 	}
 	if err != nil {
-		facilities, doubts = []tefca.Facility{facility(g.Community, tefca.Unanswered)}, []doubt{{g.Home, err}}
+		facilities, doubts = []tefca.Facility{facility(g.Community, tefca.Unanswered)}, []rejection{{g.Home, err}}
 	}
 	for _, d := range doubts {
 		if ctx.Err() == nil {
@@ -96,8 +96,8 @@ func (n *Network) discover(ctx context.Context, who tefca.Assertion, g Gateway) 
 	return facilities
 }
 
-// heard parses a gateway's response and returns its trusted part.
-func (n *Network) heard(got answer, g Gateway, who tefca.Person) ([]tefca.Facility, []doubt, error) {
+// parseDiscovery parses a gateway's response and returns its trusted part.
+func (n *Network) parseDiscovery(got answer, g Gateway, who tefca.Person) ([]tefca.Facility, []rejection, error) {
 	said, err := discovered(got, n.config.Home)
 	if errors.Is(err, errBusy) {
 		return nil, nil, fmt.Errorf("ihe: %w: %w", err, tefca.ErrUnavailable)
@@ -105,6 +105,6 @@ func (n *Network) heard(got answer, g Gateway, who tefca.Person) ([]tefca.Facili
 	if err != nil {
 		return nil, nil, content(err)
 	}
-	facilities, doubts := n.believe(said, g, who)
+	facilities, doubts := n.accepted(said, g, who)
 	return facilities, doubts, nil
 }

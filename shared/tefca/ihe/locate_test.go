@@ -55,7 +55,7 @@ func TestLocateReportsMatchesOfGateway(t *testing.T) {
 	for _, test := range []struct {
 		answers peer.Switch
 		match   tefca.Match // empty: the facility is not reported
-		why     error       // error of the doubt
+		why     error       // error of the rejection
 	}{
 		{"", tefca.Found, nil},
 		{peer.NoMatch, "", nil},

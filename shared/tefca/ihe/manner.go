@@ -16,8 +16,8 @@ import (
 // (docs/operate/tefca.md, "Gateway settings").
 type Settings map[string]string
 
-// manner holds the settings of requests to a community.
-type manner struct {
+// requestFormat holds the settings of requests to a community.
+type requestFormat struct {
 	nameFormat string  // NameFormat of SAML attributes
 	prefix     spelled // spelling of ids of communities and repositories
 	documents  spelled // spelling of ids of documents
@@ -67,10 +67,10 @@ func (s Settings) check(at string) error {
 }
 
 // mannerOf compiles checked settings. A community's settings override its gateway's.
-func mannerOf(community, gateway Settings) manner {
+func mannerOf(community, gateway Settings) requestFormat {
 	set := func(name string) string { return cmp.Or(community[name], gateway[name], settingValues()[name][0]) }
 	ways := map[string]spelled{"usual": usual, "urn": asURN, "none": bare}
-	return manner{
+	return requestFormat{
 		nameFormat: attributeFormats + set("attribute_name_format"),
 		prefix:     ways[set("id_prefix")], documents: ways[set("document_id_prefix")],
 		ranged: map[string]string{
@@ -82,16 +82,16 @@ func mannerOf(community, gateway Settings) manner {
 }
 
 // root returns a community's id for HL7 v3 messages: by default a bare OID.
-func (m manner) root(home id) string { return m.prefix.write(home, home.oid()) }
+func (m requestFormat) root(home id) string { return m.prefix.write(home, home.oid()) }
 
 // home returns a community's id for queries and retrievals: by default a URN (IHE ITI TF-3, 4.2.3.2.12).
-func (m manner) home(home id) string { return m.prefix.write(home, home.urn()) }
+func (m requestFormat) home(home id) string { return m.prefix.write(home, home.urn()) }
 
 // repository returns a repository's id: by default as listed.
-func (m manner) repository(listed id) string { return m.prefix.write(listed, string(listed)) }
+func (m requestFormat) repository(listed id) string { return m.prefix.write(listed, string(listed)) }
 
 // document returns a document's id: by default as listed.
-func (m manner) document(listed id) string { return m.documents.write(listed, string(listed)) }
+func (m requestFormat) document(listed id) string { return m.documents.write(listed, string(listed)) }
 
 func (s spelled) write(one id, usually string) string {
 	switch s {
@@ -107,7 +107,7 @@ func (s spelled) write(one id, usually string) string {
 // between returns the date range of a query, if one is set. It begins a year before the person's birth, to cover the
 // whole life, and ends tomorrow, because some gateways write local times as if they were UTC. A gateway may omit
 // entries without the attribute, such as on-demand documents.
-func (m manner) between(who tefca.Person, now time.Time) [][2]string {
+func (m requestFormat) between(who tefca.Person, now time.Time) [][2]string {
 	if m.ranged == "" {
 		return nil
 	}

@@ -31,9 +31,9 @@ func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.F
 	limited, cancel := context.WithTimeout(ctx, n.gatewayLimit)
 	defer cancel()
 	got, err := n.ask(limited, who, call{
-		action: actQuery, manner: to.manner, address: to.gateway.Query,
+		action: actQuery, format: to.format, address: to.gateway.Query,
 		body: func(string) *etree.Element {
-			return queryBody(whose, to.manner, to.manner.between(who.Person, n.deps.Now()))
+			return queryBody(whose, to.format, to.format.between(who.Person, n.deps.Now()))
 		},
 		packaged: false, limit: maxList, repeatable: true,
 	})
@@ -45,7 +45,7 @@ func (n *Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.F
 
 // queryBody builds a query for all approved documents of a patient (IHE ITI TF-2, 3.38.4.1.2 and 3.18.4.1.2.3.7.1),
 // optionally within a date range.
-func queryBody(whose local, as manner, between [][2]string) *etree.Element {
+func queryBody(whose local, as requestFormat, between [][2]string) *etree.Element {
 	root := etree.NewElement("query:AdhocQueryRequest")
 	root.CreateAttr("xmlns:query", querySpace)
 	root.CreateAttr("xmlns:rim", rimSpace)
@@ -76,8 +76,8 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 	case status != statusSuccess && status != statusPartial:
 		return nil, content(errShape)
 	}
-	entries := root.perhaps(rimSpace, "RegistryObjectList").all(rimSpace, "ExtrinsicObject")
-	if err := root.wellShaped(); err != nil {
+	entries := root.optionalChild(rimSpace, "RegistryObjectList").all(rimSpace, "ExtrinsicObject")
+	if err := root.shapeError(); err != nil {
 		return nil, content(err)
 	}
 	all := make([]tefca.Document, 0, min(len(entries), maxDocuments))
@@ -114,7 +114,7 @@ func (n *Network) listed(root *element, whose local) ([]tefca.Document, error) {
 
 // firstError returns the code of the first error in a registry's response (IHE ITI TF-3, 4.2.4.1).
 func firstError(root *element) string {
-	for _, e := range root.perhaps(registry, "RegistryErrorList").all(registry, "RegistryError") {
+	for _, e := range root.optionalChild(registry, "RegistryErrorList").all(registry, "RegistryError") {
 		return e.attribute("errorCode")
 	}
 	return ""

@@ -35,8 +35,8 @@ func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fa
 	limited, cancel := context.WithTimeout(ctx, n.retrieveLimit)
 	defer cancel()
 	got, err := n.ask(limited, who, call{
-		action: actRetrieve, manner: to.manner, address: to.gateway.Retrieve,
-		body: func(string) *etree.Element { return retrieveBody(wanted, to.manner) },
+		action: actRetrieve, format: to.format, address: to.gateway.Retrieve,
+		body: func(string) *etree.Element { return retrieveBody(wanted, to.format) },
 		// base64 makes a document a third longer, plus line breaks
 		packaged: true, limit: limit + limit/2 + maxAround, repeatable: false,
 	})
@@ -47,7 +47,7 @@ func (n *Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fa
 }
 
 // retrieveBody builds a request for one document (IHE ITI TF-2, 3.39.4.1.2 and 3.43.4.1.2).
-func retrieveBody(wanted locator, as manner) *etree.Element {
+func retrieveBody(wanted locator, as requestFormat) *etree.Element {
 	home := cmp.Or(wanted.Origin, id(wanted.Home))
 	repository := cmp.Or(wanted.Repository, id(home.oid()))
 
@@ -86,7 +86,7 @@ func (n *Network) retrieved(got answer, wanted locator, limit int64) ([]byte, er
 	isHere := wanted.Repository == "" || id(came.only(sharing, "RepositoryUniqueId").words()).is(wanted.Repository)
 	data, err := got.binary(came.only(sharing, "Document"))
 	if err == nil {
-		err = got.body.wellShaped()
+		err = got.body.shapeError()
 	}
 	switch {
 	case err != nil:

@@ -53,8 +53,8 @@ type claims struct {
 	id       string
 	who      tefca.Assertion
 	config   Config
-	manner   manner // settings of requests to the audience
-	audience string // URL that receives the assertion; it is valid only there
+	format   requestFormat // settings of requests to the audience
+	audience string        // URL that receives the assertion; it is valid only there
 	at       time.Time
 }
 
@@ -96,10 +96,10 @@ func (s signer) assertion(c claims) (*etree.Element, error) {
 		{attrHomeNHIN, c.config.Home},
 		{attrToken, c.who.Token.Reveal()},
 	} {
-		put(attribute(says, a[0], c.manner.nameFormat), "saml2:AttributeValue", a[1])
+		put(attribute(says, a[0], c.format.nameFormat), "saml2:AttributeValue", a[1])
 	}
-	coded(attribute(says, attrRole, c.manner.nameFormat), "Role", role())
-	coded(attribute(says, attrPurpose, c.manner.nameFormat), "PurposeOfUse", c.manner.purpose)
+	coded(attribute(says, attrRole, c.format.nameFormat), "Role", role())
+	coded(attribute(says, attrPurpose, c.format.nameFormat), "PurposeOfUse", c.format.purpose)
 	signature, err := s.assertions.ConstructSignature(root, true)
 	if err != nil {
 		return nil, fmt.Errorf("ihe: sign assertion: %w", err)

@@ -85,9 +85,9 @@ func sound(attributes []xml.Attr) bool {
 	return true
 }
 
-// apart gives an element and its descendants their own shape, so that a flaw within them does not make the rest of the
-// document unreadable.
-func (e *element) apart() *element {
+// detached gives an element and its descendants their own shape, so that a flaw within them does not make the rest of
+// the document unreadable.
+func (e *element) detached() *element {
 	e.share(new(bool))
 	return e
 }
@@ -112,9 +112,9 @@ func (e *element) all(space, name string) []*element {
 	return slices.DeleteFunc(slices.Clone(e.children), func(c *element) bool { return !c.is(space, name) })
 }
 
-// perhaps returns the child with the given name, or nil if there is none. Two of them make the document malformed,
-// because another reader could use the other one.
-func (e *element) perhaps(space, name string) *element {
+// optionalChild returns the child with the given name, or nil if there is none. Two of them make the document
+// malformed, because another reader could use the other one.
+func (e *element) optionalChild(space, name string) *element {
 	found := e.all(space, name)
 	if len(found) > 1 {
 		*e.shape = true
@@ -127,7 +127,7 @@ func (e *element) perhaps(space, name string) *element {
 
 // only returns the child with the given name. If it is missing, the document is malformed.
 func (e *element) only(space, name string) *element {
-	found := e.perhaps(space, name)
+	found := e.optionalChild(space, name)
 	if found == nil && e != nil {
 		*e.shape = true
 	}
@@ -155,8 +155,8 @@ func (e *element) words() string {
 	return string(bytes.TrimSpace(e.text))
 }
 
-// wellShaped returns an error if any element accessed so far was missing or duplicated.
-func (e *element) wellShaped() error {
+// shapeError returns an error if any element accessed so far was missing or duplicated.
+func (e *element) shapeError() error {
 	if *e.shape {
 		return errShape
 	}

@@ -28,12 +28,12 @@ type Member struct {
 // Place holds the details of a tefca.Facility.
 type Place struct{ ID, Name, City, State string }
 
-// Network is a tefca.FHIRNetwork that combines its members. Trouble is called with the name of each member that failed;
-// the error contains nothing about the person. The order of members matters only if two of them find the same facility:
-// the first one is used.
+// Network is a tefca.FHIRNetwork that combines its members. OnFailure is called with the name of each member that
+// failed; the error contains nothing about the person. The order of members matters only if two of them find the same
+// facility: the first one is used.
 type Network struct {
-	Members []Member
-	Trouble func(ctx context.Context, member string, err error)
+	Members   []Member
+	OnFailure func(ctx context.Context, member string, err error)
 }
 
 var _ tefca.FHIRNetwork = Network{}
@@ -46,7 +46,7 @@ const separator = "|"
 func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tefca.Facility) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := search{members: n.Members, found: found, stop: cancel, heard: map[string][]tefca.Facility{}}
+	s := search{members: n.Members, found: found, stop: cancel, reports: map[string][]tefca.Facility{}}
 	failures := make([]error, len(n.Members))
 	var asking sync.WaitGroup
 	for i, m := range n.Members {
@@ -62,7 +62,7 @@ func (n Network) Locate(ctx context.Context, who tefca.Assertion, found func(tef
 		if err == nil {
 			continue
 		}
-		n.Trouble(ctx, n.Members[i].Name, err)
+		n.OnFailure(ctx, n.Members[i].Name, err)
 		if err := s.miss(i); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ type search struct {
 	stop    func()
 
 	mu      sync.Mutex
-	heard   map[string][]tefca.Facility // each member's latest report, by facility id; zero if none
+	reports map[string][]tefca.Facility // each member's latest report, by facility id; zero if none
 	failure error                       // error of found
 }
 
@@ -108,10 +108,10 @@ func (s *search) take(member int, f tefca.Facility) error {
 	if f.Match == tefca.Found {
 		f.Local = secret.New(s.members[member].Name + separator + f.Local.Reveal())
 	}
-	words := s.heard[f.ID]
+	words := s.reports[f.ID]
 	if words == nil {
 		words = make([]tefca.Facility, len(s.members))
-		s.heard[f.ID] = words
+		s.reports[f.ID] = words
 	}
 	before := best(words)
 	words[member] = f
@@ -126,7 +126,7 @@ func (s *search) take(member int, f tefca.Facility) error {
 // miss reports those facilities of a failed member that no member has reported.
 func (s *search) miss(member int) error {
 	for _, p := range s.members[member].Places {
-		if s.heard[p.ID] != nil {
+		if s.reports[p.ID] != nil {
 			continue
 		}
 		silent := tefca.Facility{ID: p.ID, Name: p.Name, City: p.City, State: p.State, Match: tefca.Unanswered}

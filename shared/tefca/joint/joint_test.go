@@ -84,7 +84,7 @@ func locate(t *testing.T, found func(tefca.Facility) error, members ...joint.Mem
 	t.Helper()
 	s.last = map[string]tefca.Facility{}
 	var one sync.Mutex
-	err = joint.Network{Members: members, Trouble: func(_ context.Context, member string, err error) {
+	err = joint.Network{Members: members, OnFailure: func(_ context.Context, member string, err error) {
 		s.trouble = append(s.trouble, member+": "+tefca.ClassOf(err))
 	}}.Locate(t.Context(), tefca.Assertion{}, func(f tefca.Facility) error {
 		if !one.TryLock() {

@@ -34,7 +34,7 @@ func (n Network) Documents(ctx context.Context, who tefca.Assertion, at tefca.Fa
 			return nil, errors.Join(tefca.ErrContent, err)
 		}
 		listed := tefca.Document{ID: name, Type: mediaType, Made: made, Locator: secret.New(name)}
-		if h.spoilt[i] != huge { // whose size is omitted, so that the reader has to notice it
+		if h.defects[i] != huge { // whose size is omitted, so that the reader has to notice it
 			listed.Size = int64(len(h.content(i, d)))
 		}
 		list = append(list, listed)
@@ -53,11 +53,11 @@ func (n Network) Retrieve(ctx context.Context, who tefca.Assertion, at tefca.Fac
 	c := h.chart()
 	name := listed.Locator.Reveal()
 	for i, v := range c.visits() {
-		if c.name(v) != name || !isListed(at, name) || h.spoilt[i] == gone {
+		if c.name(v) != name || !isListed(at, name) || h.defects[i] == gone {
 			continue
 		}
 		content := h.content(i, c.document(v))
-		if h.spoilt[i] == huge || int64(len(content)) > limit {
+		if h.defects[i] == huge || int64(len(content)) > limit {
 			return nil, fmt.Errorf("the simulated network: %w", tefca.ErrTooLarge)
 		}
 		return content, nil
@@ -86,7 +86,7 @@ func isListed(at tefca.Facility, name string) bool {
 
 // content returns a document as the facility sends it.
 func (h holding) content(number int, d document.Document) []byte {
-	if h.spoilt[number] == noXML {
+	if h.defects[number] == noXML {
 		return []byte("%PDF-1.7\nThis is no XML, although the facility says so.\n")
 	}
 	return document.Write(d)

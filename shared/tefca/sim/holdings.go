@@ -17,7 +17,7 @@ type holding struct {
 	answer  answer
 	slow    time.Duration  // response time; 0 means the usual one
 	refuses error          // error returned for requests for documents
-	spoilt  map[int]spoilt // by position in its list of documents
+	defects map[int]defect // by position in its list of documents
 }
 
 // answer is a facility's way of responding to a location query.
@@ -30,11 +30,11 @@ const (
 	silent           // never responds
 )
 
-// spoilt is the defect of a document.
-type spoilt int
+// defect is the defect of a document.
+type defect int
 
 const (
-	whole spoilt = iota
+	whole defect = iota
 	gone         // listed but missing
 	huge         // larger than any reader accepts
 	noXML
@@ -56,13 +56,13 @@ func holdings() []holding {
 		{subject: "p05", at: 10},
 		{subject: "p06", at: 11},
 		{subject: "p06", at: 12, answer: twice, names: 1},
-		{subject: "p07", at: 13, spoilt: map[int]spoilt{1: gone}},
+		{subject: "p07", at: 13, defects: map[int]defect{1: gone}},
 		{subject: "p09", at: 3},
 		{subject: "p09", at: 16, address: 1},
 		{subject: "p10", at: 14},
 		{subject: "p10", at: 17, slow: 12 * time.Second},
 		{subject: "p10", at: 18, slow: 18 * time.Second},
-		{subject: "p11", at: 20, spoilt: map[int]spoilt{1: huge, 2: noXML}},
+		{subject: "p11", at: 20, defects: map[int]defect{1: huge, 2: noXML}},
 		{subject: "p12", at: 7, refuses: tefca.ErrUnavailable},
 		{subject: "p12", at: 14, refuses: tefca.ErrRefused},
 		{subject: "p12", at: 15, refuses: tefca.ErrIdentity},

@@ -76,11 +76,13 @@ func (w *world) EnqueueDelivery(context.Context, org.Tenant, string, time.Durati
 	return nil
 }
 
-// TellFailing implements webhook.Owners.
-func (w *world) TellFailing(context.Context, webhook.Subscription, webhook.Health) error { return nil }
+// NotifyFailing implements webhook.Owners.
+func (w *world) NotifyFailing(context.Context, webhook.Subscription, webhook.Health) error {
+	return nil
+}
 
-// TellDisabled implements webhook.Owners.
-func (w *world) TellDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
+// NotifyDisabled implements webhook.Owners.
+func (w *world) NotifyDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
 	return nil
 }
 

@@ -18,8 +18,8 @@ const (
 	// maxBytes limits the events of a response: responses travel as base64, and Lambda limits them to 6 MB. The largest
 	// event is a row of 400 KB, so at least one always fits.
 	maxBytes = 4_000_000
-	// maxLooked limits the number of events that one request reads in search of matching ones.
-	maxLooked = 1000
+	// maxExamined limits the number of events that one request reads in search of matching ones.
+	maxExamined = 1000
 	// minBatch and maxBatch limit the number of events read at once: enough in case the first ones do not match, and no
 	// more than the store reads in one call.
 	minBatch, maxBatch = 25, 100
@@ -41,7 +41,7 @@ func (r Reader) collect(ctx context.Context, start webhook.Event, q Query) (coll
 	if oldest := now.Add(-kept); from.CreatedAt.Before(oldest) {
 		from = webhook.Event{Tenant: start.Tenant, CreatedAt: oldest}
 	}
-	for looked := 0; c.more && looked < maxLooked && len(c.events) < q.Limit; {
+	for looked := 0; c.more && looked < maxExamined && len(c.events) < q.Limit; {
 		found, more, err := r.Log.EventsAfter(ctx, from, now.Add(-settled),
 			min(max(q.Limit-len(c.events), minBatch), maxBatch))
 		if err != nil {

@@ -30,8 +30,8 @@ type Store interface {
 	FinishNotice(ctx context.Context, n Notice, outcome Outcome, at time.Time) error
 	// PostponeNotice releases a claimed notice until later; fault.Conflict if another claim has taken over.
 	PostponeNotice(ctx context.Context, n Notice, until time.Time) error
-	// DisableAsTold disables the subscription whose disabling a notice reports; fault.Conflict if it has changed since.
-	DisableAsTold(ctx context.Context, n Notice) error
+	// DisableForNotice disables the subscription whose disabling a notice reports; fault.Conflict if it has changed since.
+	DisableForNotice(ctx context.Context, n Notice) error
 	// Organisation reads the recipient.
 	Organisation(ctx context.Context, tenant org.Tenant) (org.Organisation, error)
 }
@@ -83,7 +83,7 @@ func (m Mailer) send(ctx context.Context, n Notice) (Outcome, error) {
 	if n.Kind == KindDisabled {
 		// After its mail, but whatever its outcome: a receiver that wants no more deliveries must not get them while SES is
 		// down. The mail is stored, so it is not forgotten.
-		disabling := m.Store.DisableAsTold(context.WithoutCancel(ctx), n)
+		disabling := m.Store.DisableForNotice(context.WithoutCancel(ctx), n)
 		switch {
 		case disabling == nil:
 			logx.Measure(ctx, metric.Count(metric.WebhooksStopped, string(n.Reason)))

@@ -55,14 +55,14 @@ type Owners struct {
 // disabledFirst is the time that disabling a webhook waits for its e-mail.
 const disabledFirst = 5 * time.Second
 
-// TellFailing implements webhook.Owners.
-func (o Owners) TellFailing(ctx context.Context, s webhook.Subscription, h webhook.Health) error {
+// NotifyFailing implements webhook.Owners.
+func (o Owners) NotifyFailing(ctx context.Context, s webhook.Subscription, h webhook.Health) error {
 	return o.Outbox.Notify(ctx, failing(s, h))
 }
 
-// TellDisabled implements webhook.Owners. It sends the e-mail before it returns, so that the mail precedes the change
+// NotifyDisabled implements webhook.Owners. It sends the e-mail before it returns, so that the mail precedes the change
 // (docs/reference/deviations.md, Webhooks). A failure to send is not an error: the mail is retried later.
-func (o Owners) TellDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
+func (o Owners) NotifyDisabled(ctx context.Context, s webhook.Subscription, reason webhook.Reason, h webhook.Health,
 	at time.Time,
 ) error {
 	n := disabled(s, reason, h, at)

@@ -43,7 +43,7 @@ func TestDisablingMailGoesFirstWithoutBlocking(t *testing.T) {
 				p.mailer.Sender = sender
 				p.id = notice.DisabledByHand(p.subscription(), time.Now()).ID // one disabling is one occasion
 				owners := notice.Owners{Outbox: notice.Outbox{Rows: p.rows}, Mailer: p.mailer}
-				expect.NoError(t, owners.TellDisabled(t.Context(), p.subscription(), webhook.ReasonGone,
+				expect.NoError(t, owners.NotifyDisabled(t.Context(), p.subscription(), webhook.ReasonGone,
 					webhook.Health{}, time.Now()))
 				if !slices.Equal(sender.disabled, []bool{false}) || !p.subscription().Disabled {
 					t.Errorf("when the mail went, disabled was %v; afterwards it is %v", sender.disabled, p.subscription().Disabled)
@@ -122,12 +122,12 @@ func TestNoticeIDIdentifiesOccasion(t *testing.T) {
 	for range 2 {
 		for _, s := range []webhook.Subscription{first, other} {
 			for _, h := range []webhook.Health{run, later, warnedAgain, nextRun} { // later yields the same warning as run
-				expect.NoError(t, owners.TellFailing(t.Context(), s, h))
+				expect.NoError(t, owners.NotifyFailing(t.Context(), s, h))
 			}
 			expect.NoError(t, outbox.Notify(t.Context(), notice.WebhookCreated(s)))
 		}
 		for _, s := range []webhook.Subscription{first, second, other} {
-			expect.NoError(t, owners.TellDisabled(t.Context(), s, webhook.ReasonGone, run, at))
+			expect.NoError(t, owners.NotifyDisabled(t.Context(), s, webhook.ReasonGone, run, at))
 			expect.NoError(t, outbox.Notify(t.Context(), notice.SecretRotated(s, at)))
 		}
 	}

@@ -37,8 +37,8 @@ type Spot struct {
 	Attribute string // the attribute that cannot be read
 }
 
-// telling is an error that has a class and, if there was a response, a status.
-type telling interface {
+// classifiedError is an error that has a class and, if there was a response, a status.
+type classifiedError interface {
 	error
 	Failure() (class string, status int)
 }
@@ -49,7 +49,7 @@ func (s Spot) Failed(cause error) error {
 	if s == (Spot{}) || cause == nil {
 		return cause
 	}
-	told, tells := errors.AsType[telling](cause)
+	told, tells := errors.AsType[classifiedError](cause)
 	switch {
 	case s.Class != "":
 	case tells:
@@ -72,7 +72,7 @@ func SpotOf(err error) Spot {
 
 // ClassOf returns the class of err, or "".
 func ClassOf(err error) string {
-	told, ok := errors.AsType[telling](err)
+	told, ok := errors.AsType[classifiedError](err)
 	if !ok {
 		return ""
 	}

@@ -106,23 +106,23 @@ func (e *Event) Emit(ctx context.Context, logger *slog.Logger, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer together(logger)()
-	belongs := belonging(ctx)
+	belongs := commonAttrs(ctx)
 	for _, attr := range belongs {
 		e.put(attr)
 	}
 	logger.LogAttrs(ctx, e.level, message, e.attrs...) //nolint:sloglint // callers pass a constant
 	for _, n := range e.notes {
 		//nolint:sloglint // callers pass a constant
-		logger.LogAttrs(ctx, slog.LevelInfo, n.message, slices.Concat(n.attrs, belongs, e.whose(n))...)
+		logger.LogAttrs(ctx, slog.LevelInfo, n.message, slices.Concat(n.attrs, belongs, e.ownerAttrs(n))...)
 	}
 	for _, line := range e.measured.Lines() {
 		logger.LogAttrs(ctx, slog.LevelInfo, "metric", append(line, belongs...)...)
 	}
 }
 
-// belonging returns the attributes common to all lines of a unit of work: its id, and the id of the originating
+// commonAttrs returns the attributes common to all lines of a unit of work: its id, and the id of the originating
 // request.
-func belonging(ctx context.Context) []slog.Attr {
+func commonAttrs(ctx context.Context) []slog.Attr {
 	var attrs []slog.Attr
 	if id := RequestID(ctx); id != "" {
 		attrs = append(attrs, slog.String("request_id", id))
@@ -133,9 +133,9 @@ func belonging(ctx context.Context) []slog.Attr {
 	return attrs
 }
 
-// whose returns the unit's owner attributes that the note does not set itself, so that a search finds the note along
-// with the unit (docs/operate/monitoring.md, "Log fields").
-func (e *Event) whose(n note) []slog.Attr {
+// ownerAttrs returns the unit's owner attributes that the note does not set itself, so that a search finds the note
+// along with the unit (docs/operate/monitoring.md, "Log fields").
+func (e *Event) ownerAttrs(n note) []slog.Attr {
 	var attrs []slog.Attr
 	for _, attr := range e.attrs {
 		if slices.Contains([]string{"org_id", "mode", "attempt_id"}, attr.Key) && !has(n.attrs, attr.Key) {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// mostValues is the maximum number of values of one metric that CloudWatch accepts in a line. Further values of a unit
+// maxValues is the maximum number of values of one metric that CloudWatch accepts in a line. Further values of a unit
 // of work are dropped.
-const mostValues = 100
+const maxValues = 100
 
 // Sample holds one unit of work's count or measurements of a metric.
 type Sample struct {
@@ -39,7 +39,7 @@ func (s Samples) Add(more ...Sample) Samples {
 			continue
 		}
 		s[i].count += one.count
-		if len(s[i].values) < mostValues {
+		if len(s[i].values) < maxValues {
 			s[i].values = append(s[i].values, one.values...)
 		}
 	}

@@ -56,17 +56,17 @@ func (a *Authenticator) Authenticate(ctx context.Context, publicID string, priva
 	if err != nil {
 		return Caller{}, err
 	}
-	a.noteUse(ctx, credential.Tenant, keyID)
+	a.recordUse(ctx, credential.Tenant, keyID)
 	return credential.caller(), nil
 }
 
 // useTime limits the time for recording a key's use.
 const useTime = 2 * time.Second
 
-// noteUse records once an hour that a key is in use, so that unused keys can be recognised and revoked. It runs in the
-// background and its errors are ignored. An instance that is frozen before the write either continues it later or
+// recordUse records once an hour that a key is in use, so that unused keys can be recognised and revoked. It runs in
+// the background and its errors are ignored. An instance that is frozen before the write either continues it later or
 // another instance makes it.
-func (a *Authenticator) noteUse(ctx context.Context, tenant Tenant, keyID string) {
+func (a *Authenticator) recordUse(ctx context.Context, tenant Tenant, keyID string) {
 	hour := a.now().UTC().Truncate(time.Hour)
 	if noted, _ := a.uses.Get(keyID); noted.Equal(hour) {
 		return

@@ -14,37 +14,37 @@ const (
 	noisyTenth = 10
 )
 
-// flights counts the messages in flight by group. The zero value belongs to an empty queue.
-type flights struct {
+// inFlightCounts counts the messages in flight by group. The zero value belongs to an empty queue.
+type inFlightCounts struct {
 	groups map[string]int
 	total  int
-	ends   landings
+	ends   visibilityHeap
 }
 
-// landing is the time at which a message's visibility timeout passes. It stays in the heap even if the message leaves
-// flight earlier.
-type landing struct {
+// visibilityEnd is the time at which a message's visibility timeout passes. It stays in the heap even if the message
+// leaves flight earlier.
+type visibilityEnd struct {
 	at      time.Time
 	message *message
 }
 
-// landings is a heap with the earliest time on top.
-type landings []landing
+// visibilityHeap is a heap with the earliest time on top.
+type visibilityHeap []visibilityEnd
 
 // Len implements heap.Interface.
-func (l *landings) Len() int { return len(*l) }
+func (l *visibilityHeap) Len() int { return len(*l) }
 
 // Less implements heap.Interface.
-func (l *landings) Less(i, j int) bool { return (*l)[i].at.Before((*l)[j].at) }
+func (l *visibilityHeap) Less(i, j int) bool { return (*l)[i].at.Before((*l)[j].at) }
 
 // Swap implements heap.Interface.
-func (l *landings) Swap(i, j int) { (*l)[i], (*l)[j] = (*l)[j], (*l)[i] }
+func (l *visibilityHeap) Swap(i, j int) { (*l)[i], (*l)[j] = (*l)[j], (*l)[i] }
 
 // Push implements heap.Interface.
-func (l *landings) Push(x any) { *l = append(*l, x.(landing)) } // only note pushes
+func (l *visibilityHeap) Push(x any) { *l = append(*l, x.(visibilityEnd)) } // only note pushes
 
 // Pop implements heap.Interface.
-func (l *landings) Pop() any {
+func (l *visibilityHeap) Pop() any {
 	last := len(*l) - 1
 	next := (*l)[last]
 	*l = (*l)[:last]
@@ -52,7 +52,7 @@ func (l *landings) Pop() any {
 }
 
 // note updates the count for a message whose visibility has changed.
-func (f *flights) note(m *message) {
+func (f *inFlightCounts) note(m *message) {
 	f.forget(m)
 	if m.Receives == 0 || !m.VisibleAt.After(m.Received) {
 		return
@@ -60,18 +60,18 @@ func (f *flights) note(m *message) {
 	if f.groups == nil {
 		f.groups = map[string]int{}
 	}
-	m.flies = true
+	m.isCounted = true
 	f.total++
 	f.groups[m.GroupID]++
-	heap.Push(&f.ends, landing{m.VisibleAt, m})
+	heap.Push(&f.ends, visibilityEnd{m.VisibleAt, m})
 }
 
 // forget stops counting a message.
-func (f *flights) forget(m *message) {
-	if !m.flies {
+func (f *inFlightCounts) forget(m *message) {
+	if !m.isCounted {
 		return
 	}
-	m.flies = false
+	m.isCounted = false
 	f.total--
 	if f.groups[m.GroupID]--; f.groups[m.GroupID] == 0 {
 		delete(f.groups, m.GroupID)
@@ -79,9 +79,9 @@ func (f *flights) forget(m *message) {
 }
 
 // settle stops counting the messages whose visibility timeout has passed.
-func (f *flights) settle(now time.Time) {
+func (f *inFlightCounts) settle(now time.Time) {
 	for len(f.ends) > 0 && !f.ends[0].at.After(now) {
-		ended := heap.Pop(&f.ends).(landing) // the heap holds nothing else
+		ended := heap.Pop(&f.ends).(visibilityEnd) // the heap holds nothing else
 		if ended.message.VisibleAt.Equal(ended.at) {
 			f.forget(ended.message)
 		}
@@ -90,7 +90,7 @@ func (f *flights) settle(now time.Time) {
 
 // noise returns the number of messages in flight of a noisy group, or 0 for a quiet one. Each message without a group
 // is its own group.
-func (f *flights) noise(group string) int {
+func (f *inFlightCounts) noise(group string) int {
 	n := f.groups[group]
 	if group == "" || n < noisyFrom || n*noisyTenth <= f.total {
 		return 0
@@ -100,6 +100,6 @@ func (f *flights) noise(group string) int {
 
 // compare orders two messages as a receive takes them: first those of quiet groups, then those of noisy groups with the
 // fewest messages in flight, and then by how long they have been visible.
-func (f *flights) compare(a, b *message) int {
+func (f *inFlightCounts) compare(a, b *message) int {
 	return cmp.Or(cmp.Compare(f.noise(a.GroupID), f.noise(b.GroupID)), a.compare(b))
 }

@@ -26,9 +26,9 @@ type message struct {
 	VisibleAt     time.Time `json:"visible_at"`
 	SourceARN     string    `json:"source_arn,omitempty"` // ARN of the queue in which a dead letter failed
 
-	place uint64
-	index int  // in its group's schedule, -1 while outside
-	flies bool // counted as in flight
+	place     uint64
+	index     int  // in its group's schedule, -1 while outside
+	isCounted bool // counted as in flight
 }
 
 // handle returns the receipt handle of the message's latest delivery.
@@ -85,7 +85,7 @@ type queue struct {
 	purged     time.Time // zero if never
 	messages   map[string]*message
 	groups     map[string]*schedule // by message group; those without one share the empty name
-	flights    flights
+	inFlight   inFlightCounts
 	wake       chan struct{} // closed and replaced whenever a message may have become visible
 }
 
@@ -120,7 +120,7 @@ func (q *queue) put(m *message) {
 	} else {
 		heap.Push(group, m)
 	}
-	q.flights.note(m)
+	q.inFlight.note(m)
 	close(q.wake)
 	q.wake = make(chan struct{})
 }
@@ -129,27 +129,27 @@ func (q *queue) remove(m *message) {
 	if m.index >= 0 {
 		heap.Remove(q.groups[m.GroupID], m.index)
 	}
-	q.flights.forget(m)
+	q.inFlight.forget(m)
 	delete(q.messages, m.ID)
 }
 
 // clear removes all messages.
 func (q *queue) clear(at time.Time) {
-	q.messages, q.groups, q.flights, q.purged = map[string]*message{}, map[string]*schedule{}, flights{}, at
+	q.messages, q.groups, q.inFlight, q.purged = map[string]*message{}, map[string]*schedule{}, inFlightCounts{}, at
 }
 
 // next removes a message from its schedule and returns it, or nil if none is visible. From the groups in fair order, it
 // takes the message that has been visible longest. It drops messages past the retention period, which SQS does in the
 // background.
 func (q *queue) next(now time.Time) *message {
-	q.flights.settle(now)
+	q.inFlight.settle(now)
 	var first *message
 	for name, group := range q.groups {
 		head := q.head(group, now)
 		if len(*group) == 0 {
 			delete(q.groups, name)
 		}
-		if head != nil && (first == nil || q.flights.compare(head, first) < 0) {
+		if head != nil && (first == nil || q.inFlight.compare(head, first) < 0) {
 			first = head
 		}
 	}
@@ -202,8 +202,8 @@ func (q *queue) counts(now time.Time) (visible, inFlight, delayed int) {
 	return visible, inFlight, delayed
 }
 
-// room returns how many more messages may be in flight.
-func (q *queue) room(now time.Time) int {
+// spareInFlight returns how many more messages may be in flight.
+func (q *queue) spareInFlight(now time.Time) int {
 	if len(q.messages) < maxInFlight {
 		return maxInFlight // more than the queue has messages
 	}

@@ -134,7 +134,7 @@ func (o *receiveOperations) take(p poll) ([]received, *pause, error) {
 		return nil, nil, err
 	}
 	now := time.Now()
-	most := min(p.max, q.room(now))
+	most := min(p.max, q.spareInFlight(now))
 	if most == 0 && p.short {
 		return nil, nil, exceeded("OverLimit", "Too many messages are in flight.")
 	}
@@ -182,7 +182,7 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 		if m == nil {
 			break
 		}
-		buried, err := o.bury(q, m, now)
+		buried, err := o.moveToDeadLetters(q, m, now)
 		if !buried {
 			chosen = append(chosen, taken{m, twice})
 		}
@@ -193,13 +193,14 @@ func (o *receiveOperations) choose(q *queue, most int, now time.Time) ([]taken, 
 	return chosen, nil
 }
 
-// bury moves m to the dead-letter queue if it was received too often. Like SQS, it does so at the next receive.
-func (o *receiveOperations) bury(q *queue, m *message, now time.Time) (bool, error) {
+// moveToDeadLetters moves m to the dead-letter queue if it was received too often. Like SQS, it does so at the next
+// receive.
+func (o *receiveOperations) moveToDeadLetters(q *queue, m *message, now time.Time) (bool, error) {
 	target := o.findARN(q.settings.deadLetterARN)
 	if target == nil || m.Receives < q.settings.maxReceives {
 		return false, nil
 	}
-	if err := o.commit(record{Kind: kindBury, Queue: q.name, ID: m.ID, At: now, Target: target.name}); err != nil {
+	if err := o.commit(record{Kind: kindDeadLetter, Queue: q.name, ID: m.ID, At: now, Target: target.name}); err != nil {
 		return false, err
 	}
 	return true, nil

@@ -19,8 +19,8 @@ type record struct {
 	At         time.Time         `json:"at,omitzero"`          // when it happened
 	Until      time.Time         `json:"until,omitzero"`       // kindReceive: invisible until then
 	Twice      bool              `json:"twice,omitempty"`      // kindReceive: a copy stays visible
-	Target     string            `json:"target,omitempty"`     // kindBury, kindRevive: the target queue
-	NewID      string            `json:"new_id,omitempty"`     // kindRevive
+	Target     string            `json:"target,omitempty"`     // kindDeadLetter, kindRedrive: the target queue
+	NewID      string            `json:"new_id,omitempty"`     // kindRedrive
 }
 
 const (
@@ -30,8 +30,8 @@ const (
 	kindReceive    = "receive"
 	kindDelete     = "delete"
 	kindPurge      = "purge"
-	kindBury       = "bury"   // moved to the dead-letter queue
-	kindRevive     = "revive" // moved back by StartMessageMoveTask
+	kindDeadLetter = "bury"   // moved to the dead-letter queue
+	kindRedrive    = "revive" // moved back by StartMessageMoveTask
 )
 
 // ledger holds the queues of one account behind one lock and journals their changes.
@@ -88,7 +88,7 @@ func (l *ledger) applyToMessage(q *queue, r record) error {
 		q.put(m)
 	case kindDelete:
 		q.remove(m)
-	case kindBury, kindRevive:
+	case kindDeadLetter, kindRedrive:
 		return l.applyMove(q, m, r)
 	default:
 		return fmt.Errorf("sqs record: unknown kind %q", r.Kind)
@@ -103,7 +103,7 @@ func (l *ledger) applyMove(from *queue, m *message, r record) error {
 	}
 	from.remove(m)
 	m.VisibleAt, m.Doubled = r.At, false
-	if r.Kind == kindBury {
+	if r.Kind == kindDeadLetter {
 		m.SourceARN = from.arn()
 	} else {
 		// A redriven message counts as a new one (API reference, StartMessageMoveTask).

@@ -62,7 +62,7 @@ func (o moveOperations) startMessageMoveTask(_ context.Context, in *startMessage
 			continue
 		}
 		if err := o.commit(record{
-			Kind: kindRevive, Queue: source.name, ID: m.ID, At: now, Target: target.name,
+			Kind: kindRedrive, Queue: source.name, ID: m.ID, At: now, Target: target.name,
 			NewID: uuid.NewString(),
 		}); err != nil {
 			stay = append(stay, m)

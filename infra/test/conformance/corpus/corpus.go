@@ -59,12 +59,12 @@ type Step struct {
 	// it is set.
 	Fails  string `yaml:"fails"`
 	Status int    `yaml:"status"`
-	// Gives is the expected part of the response. Unlisted members of mappings may have any value; lists must match
+	// Response is the expected part of the response. Unlisted members of mappings may have any value; lists must match
 	// completely and in order. XML responses are mappings of the root's children. Special strings: <any>, <absent>,
 	// <number>, <text>, <re:REGEXP>. Special mappings: {$set: [...]} matches a list in any order, {$has: [...]} some of
 	// its elements, {$count: 3} its length.
-	Gives any `yaml:"gives"`
-	// Answers holds the expected response headers, with the special strings of Gives.
+	Response any `yaml:"gives"`
+	// Answers holds the expected response headers, with the special strings of Response.
 	Answers map[string]string `yaml:"answers"`
 	// Text is the complete response body. It may be {$repeat: ...}.
 	Text any `yaml:"text"`
@@ -168,5 +168,5 @@ func (s Script) check() error {
 }
 
 func (s Step) asserts() bool {
-	return s.Fails != "" || s.Status != 0 || s.Gives != nil || s.Answers != nil || s.Text != nil
+	return s.Fails != "" || s.Status != 0 || s.Response != nil || s.Answers != nil || s.Text != nil
 }

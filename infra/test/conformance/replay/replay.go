@@ -12,8 +12,8 @@ import (
 	"recordbridge/infra/test/conformance/corpus"
 )
 
-// Party is a server that scripts run against.
-type Party struct {
+// Target is a server that scripts run against.
+type Target struct {
 	Name                 string
 	URL                  string // http://127.0.0.1:1234
 	AccessKey, SecretKey string
@@ -38,7 +38,7 @@ func (d *DifferenceError) Error() string {
 
 // Play runs s. It returns a *DifferenceError if a response is not as expected, and another error if the server cannot
 // be reached or the script cannot be run.
-func Play(ctx context.Context, p Party, s corpus.Script) error {
+func Play(ctx context.Context, p Target, s corpus.Script) error {
 	variables := map[string]string{"id": p.NewID(), "url": p.URL}
 	for i, step := range s.Steps {
 		if step.Wait > 0 {
@@ -59,7 +59,7 @@ func Play(ctx context.Context, p Party, s corpus.Script) error {
 }
 
 // performEach runs a step, once for each of its strings if it has any. It returns "" if the responses match.
-func (p Party) performEach(ctx context.Context, service string, step corpus.Step,
+func (p Target) performEach(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {
 	if step.Each == nil {
@@ -74,7 +74,7 @@ func (p Party) performEach(ctx context.Context, service string, step corpus.Step
 	return "", nil
 }
 
-func (p Party) perform(ctx context.Context, service string, step corpus.Step,
+func (p Target) perform(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (what string, err error) {
 	got, err := p.call(ctx, service, step, variables)
@@ -106,7 +106,7 @@ func wait(ctx context.Context, d time.Duration) error {
 }
 
 // call sends the request of a step and parses the response.
-func (p Party) call(ctx context.Context, service string, step corpus.Step,
+func (p Target) call(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (*answer, error) {
 	r, body, err := p.request(ctx, service, step, variables)
@@ -173,8 +173,8 @@ func (a *answer) checkOutcome(step corpus.Step) string {
 }
 
 func (a *answer) checkBody(step corpus.Step, variables map[string]string) (string, error) {
-	if step.Gives != nil {
-		want, err := corpus.Expand(step.Gives, variables)
+	if step.Response != nil {
+		want, err := corpus.Expand(step.Response, variables)
 		if err != nil {
 			return "", err
 		}

@@ -52,8 +52,8 @@ func says(status int, body string, headers ...string) func(http.ResponseWriter) 
 	}
 }
 
-func (s *server) party() replay.Party {
-	return replay.Party{
+func (s *server) party() replay.Target {
+	return replay.Target{
 		Name: "fake", URL: "http://127.0.0.1:1", AccessKey: "conformance", SecretKey: "local", Client: s,
 		NewID: func() string { return "j1" },
 	}
@@ -103,7 +103,9 @@ func TestPlaySendsS3AndSESRequests(t *testing.T) {
 		second.Header.Get("Authorization") != "" {
 		t.Errorf("presigned %s %s %v", second.Method, second.URL, second.Header)
 	}
-	send := corpus.Step{Call: "SendEmail", In: map[string]any{"Source": "a@example.org"}, Gives: map[string]any{"A": "1"}}
+	send := corpus.Step{
+		Call: "SendEmail", In: map[string]any{"Source": "a@example.org"}, Response: map[string]any{"A": "1"},
+	}
 	if err := replay.Play(t.Context(), s.party(), corpus.Script{Service: "ses", Steps: []corpus.Step{send}}); err != nil {
 		t.Fatal(err)
 	}
@@ -144,12 +146,12 @@ func TestPlayReportsUnexpectedResponse(t *testing.T) {
 		want   string
 	}{
 		"success as expected": {
-			corpus.Step{Call: "GET /b/k", Gives: map[string]any{"A": "1"}},
+			corpus.Step{Call: "GET /b/k", Response: map[string]any{"A": "1"}},
 			says(200, `{"A":"1"}`), "",
 		},
 		"an error as expected":     {corpus.Step{Call: "GET /b/k", Fails: "NoSuch", Status: 400}, failure, ""},
 		"an error of S3":           {corpus.Step{Call: "GET /b/k", Fails: "NoSuchKey"}, s3failure, ""},
-		"an error instead":         {corpus.Step{Call: "GET /b/k", Gives: map[string]any{}}, failure, "want success"},
+		"an error instead":         {corpus.Step{Call: "GET /b/k", Response: map[string]any{}}, failure, "want success"},
 		"success instead":          {corpus.Step{Call: "GET /b/k", Fails: "NoSuch"}, says(200, "{}"), "want NoSuch"},
 		"another error":            {corpus.Step{Call: "GET /b/k", Fails: "Other"}, failure, "want Other"},
 		"another status":           {corpus.Step{Call: "GET /b/k", Fails: "NoSuch", Status: 404}, failure, "status 400"},
@@ -166,11 +168,11 @@ func TestPlayReportsUnexpectedResponse(t *testing.T) {
 		"a body as expected": {corpus.Step{Call: "GET /b/k", Text: "hello"}, says(200, "hello"), ""},
 		"another body":       {corpus.Step{Call: "GET /b/k", Text: "hello"}, says(200, "bye"), "the body is bye"},
 		"a list in XML": {
-			corpus.Step{Call: "GET /b", Gives: map[string]any{"C": []any{"1", "2"}}},
+			corpus.Step{Call: "GET /b", Response: map[string]any{"C": []any{"1", "2"}}},
 			says(200, "<R><C>1</C><C>2</C></R>"), "",
 		},
 		"three elements in XML": {
-			corpus.Step{Call: "GET /b", Gives: map[string]any{"C": map[string]any{"$count": 3}}},
+			corpus.Step{Call: "GET /b", Response: map[string]any{"C": map[string]any{"$count": 3}}},
 			says(200, "<R><C>1</C><C>2</C><C/></R>"), "",
 		},
 		"what is to be saved lacks": {

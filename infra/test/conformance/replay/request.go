@@ -27,7 +27,7 @@ var protocols = map[string]protocol{
 }
 
 // request builds the unsigned request of a step.
-func (p Party) request(ctx context.Context, service string, step corpus.Step,
+func (p Target) request(ctx context.Context, service string, step corpus.Step,
 	variables map[string]string,
 ) (*http.Request, []byte, error) {
 	in, err := corpus.Expand(step.In, variables)
@@ -67,7 +67,7 @@ func (p Party) request(ctx context.Context, service string, step corpus.Step,
 	return r, body, nil
 }
 
-func (p Party) newRequest(ctx context.Context, method, address string, body []byte) (*http.Request, error) {
+func (p Target) newRequest(ctx context.Context, method, address string, body []byte) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, method, p.URL+address, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make the request: %w", err)
@@ -76,7 +76,9 @@ func (p Party) newRequest(ctx context.Context, method, address string, body []by
 }
 
 // rest builds an S3 request from "PUT /bucket/key?query".
-func (p Party) rest(ctx context.Context, step corpus.Step, variables map[string]string) (*http.Request, []byte, error) {
+func (p Target) rest(
+	ctx context.Context, step corpus.Step, variables map[string]string,
+) (*http.Request, []byte, error) {
 	call, err := corpus.ExpandText(step.Call, variables)
 	if err != nil {
 		return nil, nil, err
@@ -110,7 +112,7 @@ func (p Party) rest(ctx context.Context, step corpus.Step, variables map[string]
 }
 
 // form builds a Query protocol request, whose parameters are strings.
-func (p Party) form(ctx context.Context, call string, in any) (*http.Request, []byte, error) {
+func (p Target) form(ctx context.Context, call string, in any) (*http.Request, []byte, error) {
 	form := url.Values{"Action": {call}, "Version": {"2010-12-01"}}
 	if members, ok := in.(map[string]any); ok {
 		for name, value := range members {

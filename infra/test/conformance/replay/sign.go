@@ -24,7 +24,7 @@ const (
 )
 
 // sign signs r as the step specifies, and tampers with it afterwards if the step requests it.
-func (p Party) sign(ctx context.Context, r *http.Request, body []byte, service string,
+func (p Target) sign(ctx context.Context, r *http.Request, body []byte, service string,
 	how corpus.Sign,
 ) (*http.Request, error) {
 	if how.How == "none" {

@@ -110,7 +110,7 @@ func (r *run) play(ctx context.Context, s Server) (int, error) {
 		return 0, err
 	}
 	defer server.stop()
-	party := replay.Party{
+	party := replay.Target{
 		Name: s.Name, URL: server.url, AccessKey: AccessKey, SecretKey: SecretKey, Client: r.client,
 		NewID: newID,
 	}

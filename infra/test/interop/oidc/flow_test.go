@@ -16,7 +16,7 @@ func TestAttemptCreatesLastingConnection(t *testing.T) {
 	j := start(t, registered("public", "none"))
 	d := newService(j)
 	left := d.leave(t)
-	if _, err := d.comeBack(t, left, browse(t, left.URL)); err != nil {
+	if _, err := d.completeAttempt(t, left, browse(t, left.URL)); err != nil {
 		t.Fatal(err)
 	}
 	end := d.ends[0]
@@ -41,7 +41,7 @@ func TestDeclinedConsentLeavesRejectedConnection(t *testing.T) {
 	t.Parallel()
 	d := newService(start(t, registered("public", "none")))
 	left := d.leave(t)
-	_, err := d.comeBack(t, left, decline(t, left.URL))
+	_, err := d.completeAttempt(t, left, decline(t, left.URL))
 	d.wantNothing(t, err, "access_denied")
 	if got := d.ends[0].Connection.Status; got != connection.Rejected {
 		t.Errorf("the connection is %q, want %s", got, connection.Rejected)
@@ -56,7 +56,7 @@ func TestFlowRefusesCodeOfAnotherSignIn(t *testing.T) {
 	victims, attackers := d.leave(t), d.leave(t)
 	told, stolen := browse(t, victims.URL), browse(t, attackers.URL)
 	told.Set("code", stolen.Get("code"))
-	_, err := d.comeBack(t, victims, told)
+	_, err := d.completeAttempt(t, victims, told)
 	d.wantNothing(t, err, "invalid_grant")
 }
 
@@ -69,7 +69,7 @@ func TestFlowRefusesResponseOfAnotherServer(t *testing.T) {
 	left, elsewhere := d.leave(t), other.leave(t)
 	told := browse(t, elsewhere.URL)
 	told.Set("state", address(t, left).Get("state"))
-	_, err := d.comeBack(t, left, told)
+	_, err := d.completeAttempt(t, left, told)
 	d.wantNothing(t, err, fault.CodeInvalidRequest)
 }
 

@@ -19,7 +19,7 @@ import (
 
 // verification is a verification of a patient's identity by the judge.
 type verification struct {
-	oidc.Party
+	oidc.RelyingParty
 
 	left   string
 	pinned identity.Authority
@@ -29,7 +29,7 @@ type verification struct {
 // verify starts a verification for one of our clients.
 func (j judge) verify(t *testing.T, clients oidc.Clients, c client) *verification {
 	t.Helper()
-	v := &verification{Party: oidc.NewParty(doer(), clients, time.Now)}
+	v := &verification{RelyingParty: oidc.NewRelyingParty(doer(), clients, time.Now)}
 	provider := identity.Provider{
 		ID: "judge", Name: "Judge", Mode: org.Test, Issuer: j.Issuer, ClientID: c.id, ClientAuthID: c.authID,
 		Audiences: []string{c.id},

@@ -112,8 +112,8 @@ func (d *service) leave(t *testing.T) binding.Started {
 	return started
 }
 
-// comeBack completes the attempt with the callback's query, in the browser that started it.
-func (d *service) comeBack(t *testing.T, left binding.Started, told url.Values) (flow.Completed, error) {
+// completeAttempt completes the attempt with the callback's query, in the browser that started it.
+func (d *service) completeAttempt(t *testing.T, left binding.Started, told url.Values) (flow.Completed, error) {
 	t.Helper()
 	ring, err := secret.ParseKeyring(secret.New(`{"current":"1","1":"` + strings.Repeat("k", 43) + `"}`))
 	expect.NoError(t, err)

@@ -62,11 +62,11 @@ func (w *world) Post(_ context.Context, _ string, header map[string]string, body
 	return webhook.Answer{Status: http.StatusNoContent}, nil
 }
 
-// TellFailing implements webhook.Owners.
-func (*world) TellFailing(context.Context, webhook.Subscription, webhook.Health) error { return nil }
+// NotifyFailing implements webhook.Owners.
+func (*world) NotifyFailing(context.Context, webhook.Subscription, webhook.Health) error { return nil }
 
-// TellDisabled implements webhook.Owners.
-func (*world) TellDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
+// NotifyDisabled implements webhook.Owners.
+func (*world) NotifyDisabled(context.Context, webhook.Subscription, webhook.Reason, webhook.Health, time.Time) error {
 	return nil
 }
 

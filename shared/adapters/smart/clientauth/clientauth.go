@@ -94,7 +94,7 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 	}
 	found, err := r.find(ctx, tenant, use.AuthID)
 	if err == nil {
-		err = mayBeShown(found.auth, use.Address)
+		err = checkDestination(found.auth, use.Address)
 	}
 	if err != nil {
 		return fmt.Errorf("client authentication %s: %w", use.AuthID, err)
@@ -113,9 +113,9 @@ func (r *Registry) Authenticate(ctx context.Context, tenant org.Tenant, use cata
 	return nil
 }
 
-// mayBeShown refuses a URL that must not receive the client's credentials. A secret without origins may not be sent
-// anywhere. An assertion is valid at its audience alone and is withheld only if origins are given.
-func mayBeShown(auth catalog.ClientAuth, address string) error {
+// checkDestination refuses a URL that must not receive the client's credentials. A secret without origins may not be
+// sent anywhere. An assertion is valid at its audience alone and is withheld only if origins are given.
+func checkDestination(auth catalog.ClientAuth, address string) error {
 	origin := catalog.Origin(address)
 	if origin != "" && slices.Contains(auth.Origins, origin) || auth.Method == catalog.AuthPrivateKey &&
 		len(auth.Origins) == 0 {

@@ -74,8 +74,8 @@ func (r *report) add(step Step, result Result, seen exchange, found, do string) 
 
 func (r *report) skip(step Step, why string) { r.add(step, Skipped, exchange{}, why, "") }
 
-// told returns the checks in the order of the steps. It skips steps that were not reached.
-func (r *report) told() []Check {
+// ordered returns the checks in the order of the steps. It skips steps that were not reached.
+func (r *report) ordered() []Check {
 	var all []Check
 	for _, step := range steps() {
 		of := slices.DeleteFunc(slices.Clone(r.checks), func(c Check) bool { return c.Step != step })

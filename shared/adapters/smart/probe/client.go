@@ -89,7 +89,7 @@ func (t *client) checkClient() {
 	}
 	at, auth := t.endpoint, t.used.Auth
 	at.Pins = catalog.PinsOf(t.authority.Addresses())
-	if err := operator.CheckShown(auth, at); err != nil {
+	if err := operator.CheckSecretOrigins(auth, at); err != nil {
 		t.add(Client, Failed, exchange{}, fault.Of(err).Public, "")
 		return
 	}

@@ -39,10 +39,10 @@ func (t *discovery) checkIssuer() {
 // credentials from being sent.
 func (t *discovery) checkPins() {
 	e, named := t.endpoint, t.authority.Addresses()
-	ours := catalog.Ours(t.BaseURL, e, named)
+	ours := catalog.OwnURLs(t.BaseURL, e, named)
 	left := e.Pins.Departures(named)
 	if e.Pins == (catalog.Pins{}) {
-		left = named.Abroad(e.FHIRBase, t.Platforms.Of(e).Origins(e.FHIRBase))
+		left = named.Untrusted(e.FHIRBase, t.Platforms.Of(e).Origins(e.FHIRBase))
 	}
 	t.trusted = len(ours) == 0 && len(left) == 0
 	switch {

@@ -67,7 +67,7 @@ type Subject struct {
 // Run tests one endpoint. It returns one or more checks for each step, in the order of the steps. An error is an
 // internal failure and does not describe the endpoint.
 func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
-	web := &witness{doer: p.deps.HTTP}
+	web := &recordingDoer{doer: p.deps.HTTP}
 	t := &test{
 		Deps: p.deps, subject: s, endpoint: s.Endpoint, web: web,
 		authorizer: smart.NewAuthorizer(web, p.deps.Random, p.deps.Now),
@@ -75,7 +75,7 @@ func (p Probe) Run(ctx context.Context, s Subject) ([]Check, error) {
 	if err := t.run(ctx); err != nil {
 		return nil, err
 	}
-	return t.told(), nil
+	return t.ordered(), nil
 }
 
 // test is one run. It holds the findings that several groups of steps share; each group has its own type.
@@ -85,7 +85,7 @@ type test struct {
 
 	subject    Subject
 	endpoint   catalog.Endpoint // as stored, or as it would be if the operator approved the discovery
-	web        *witness
+	web        *recordingDoer
 	authorizer smart.Authorizer
 
 	stated     smart.Stated    // parsed SMART configuration; empty if there is none

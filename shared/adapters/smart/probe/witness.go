@@ -19,16 +19,16 @@ type exchange struct {
 	said      string // error_description of a refused POST, safe for a terminal
 }
 
-// witness sends the requests of one test in sequence and records the last request and the last POST. After a refused
-// refresh, the code may look for a token endpoint that has moved.
-type witness struct {
+// recordingDoer sends the requests of one test in sequence and records the last request and the last POST. After a
+// refused refresh, the code may look for a token endpoint that has moved.
+type recordingDoer struct {
 	doer   smart.Doer
 	last   exchange
 	posted exchange
 }
 
 // Do implements smart.Doer.
-func (w *witness) Do(request *http.Request) (*http.Response, error) {
+func (w *recordingDoer) Do(request *http.Request) (*http.Response, error) {
 	w.last = exchange{asked: request.Method + " " + place(request.URL)}
 	response, err := w.doer.Do(request)
 	if err == nil {
@@ -44,7 +44,7 @@ func (w *witness) Do(request *http.Request) (*http.Response, error) {
 }
 
 // forget clears the records, so that a step without requests does not show the previous step's.
-func (w *witness) forget() { w.last, w.posted = exchange{}, exchange{} }
+func (w *recordingDoer) forget() { w.last, w.posted = exchange{}, exchange{} }
 
 // place returns the origin and the path of a URL.
 func place(u *url.URL) string {

@@ -49,14 +49,14 @@ func (p Prober) Probe(ctx context.Context, e health.Endpoint) health.Finding {
 		return failed(err)
 	}
 	named, row := found.Addresses(), catalog.Endpoint{FHIRBase: e.Base, PlatformType: e.Platform, Mode: e.Mode}
-	if len(catalog.Ours(p.baseURL, row, named)) > 0 {
+	if len(catalog.OwnURLs(p.baseURL, row, named)) > 0 {
 		return health.Finding{Cause: "leads_to_us"} // connect refuses such an endpoint
 	}
 	well := health.Finding{Token: refresh.EndpointName(found.TokenEndpoint)}
 	if !found.Substitute { // the substitute contains less than the missing configuration
-		well.Sighting = health.Sighting{
+		well.DiscoveredURLs = health.DiscoveredURLs{
 			EndpointID: e.ID, Mode: e.Mode, SeenAt: p.now(), Pins: catalog.PinsOf(named),
-			Abroad: named.Abroad(e.Base, p.platforms.Of(row).Origins(e.Base)), Bundle: found.BrandBundle,
+			Untrusted: named.Untrusted(e.Base, p.platforms.Of(row).Origins(e.Base)), Bundle: found.BrandBundle,
 		}
 	}
 	return well

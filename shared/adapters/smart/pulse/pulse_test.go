@@ -93,7 +93,7 @@ func TestProbeFindsHealthyServer(t *testing.T) {
 	})
 	want := health.Finding{
 		Token: refresh.EndpointName(s.URL + "/token"),
-		Sighting: health.Sighting{
+		DiscoveredURLs: health.DiscoveredURLs{
 			EndpointID: "e1", Mode: "live", SeenAt: noon, Pins: catalog.Pins{Authorization: s.URL, Token: s.URL},
 			Bundle: s.URL + "/brands.json",
 		},
@@ -112,13 +112,13 @@ func TestProbeReportsForeignURLsOfDiscovery(t *testing.T) {
 		{Role: "authorization", To: "http://127.0.0.1:1"},
 		{Role: "token", To: "http://127.0.0.1:1"},
 	}
-	if diff := cmp.Diff(want, probe(t, s.URL, time.Minute).Sighting.Abroad); diff != "" {
+	if diff := cmp.Diff(want, probe(t, s.URL, time.Minute).DiscoveredURLs.Untrusted); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	ours := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, stated(baseURL+"/authorize", "https://elsewhere.example/token"))
 	})
-	if got := probe(t, ours.URL, time.Minute); got.Cause != "leads_to_us" || got.Sighting.EndpointID != "" {
+	if got := probe(t, ours.URL, time.Minute); got.Cause != "leads_to_us" || got.DiscoveredURLs.EndpointID != "" {
 		t.Errorf("a discovery that leads to this service: %+v", got)
 	}
 }
@@ -140,7 +140,7 @@ func TestProbeFallsBackToCapabilityStatement(t *testing.T) {
 					`"extension":[`+
 					`{"url":"authorize","valueUri":"%s/authorize"},{"url":"token","valueUri":"%s/token"}]}]}}]}`, s.URL, s.URL)
 		})
-		if got := probe(t, s.URL, time.Minute); got.Cause != "" || (got.Sighting.EndpointID != "") != handedOn {
+		if got := probe(t, s.URL, time.Minute); got.Cause != "" || (got.DiscoveredURLs.EndpointID != "") != handedOn {
 			t.Errorf("after %d: %+v", status, got)
 		}
 	}

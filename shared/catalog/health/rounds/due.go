@@ -20,7 +20,7 @@ const (
 // due endpoints.
 func (r *Rounds) due(now time.Time) (hosts [][]*entry, total int) {
 	var all []*entry
-	for _, w := range r.wards {
+	for _, w := range r.states {
 		for _, e := range w.entries {
 			if !e.dueAt.After(now) && r.Admits(e.Base) {
 				all = append(all, e)

@@ -20,7 +20,7 @@ const (
 )
 
 // forgetGone removes the records of endpoints that have long been missing from the catalogue.
-func (r *Rounds) forgetGone(ctx context.Context, w *ward, known map[string]health.Record) error {
+func (r *Rounds) forgetGone(ctx context.Context, w *modeState, known map[string]health.Record) error {
 	for _, e := range w.entries {
 		delete(known, e.ID)
 	}

@@ -35,7 +35,7 @@ type result struct {
 func (r *Rounds) probeDue(ctx context.Context, now, until time.Time) error {
 	hosts, due := r.due(now)
 	results := r.visitHosts(ctx, hosts, until)
-	believed := r.believes(ctx, results, now)
+	believed := r.isServersFault(ctx, results, now)
 	logx.Add(ctx, slog.Int("due", due), slog.Int("probed", len(results)), slog.Int("hosts", len(hosts)),
 		slog.Bool("believed", believed))
 	if !believed {
@@ -110,10 +110,10 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// believes reports whether the servers caused a run's findings. If no server responded, it probes one that was well
-// before, to check our own network. If all of those were already probed, the silence of several at once is our own
+// isServersFault reports whether the servers caused a run's findings. If no server responded, it probes one that was
+// well before, to check our own network. If all of those were already probed, the silence of several at once is our own
 // failure.
-func (r *Rounds) believes(ctx context.Context, results []result, now time.Time) bool {
+func (r *Rounds) isServersFault(ctx context.Context, results []result, now time.Time) bool {
 	asked, wereWell := map[string]bool{}, map[string]bool{}
 	for _, one := range results {
 		if !one.found.Silent {
@@ -128,7 +128,7 @@ func (r *Rounds) believes(ctx context.Context, results []result, now time.Time) 
 	if len(results) == 0 {
 		return true
 	}
-	for _, w := range r.wards {
+	for _, w := range r.states {
 		for i := range w.entries {
 			e := w.entries[(i+int(now.Unix()/60))%len(w.entries)] // a different one each time
 			if e.record.State == health.OK && !asked[hostOf(e.Base)] && r.Admits(e.Base) {

@@ -42,11 +42,11 @@ type Records interface {
 	// SaveRecord replaces revision r.Rev, or creates the record if r.Rev is 0. It returns fault.Conflict if the stored
 	// revision differs.
 	SaveRecord(ctx context.Context, r health.Record) error
-	// Forget removes an endpoint's record, as it was read, and its sighting. It returns fault.Conflict if the stored
-	// revision differs.
+	// Forget removes an endpoint's record, as it was read, and its discovered URLs. It returns fault.Conflict if the
+	// stored revision differs.
 	Forget(ctx context.Context, r health.Record) error
-	// SaveSighting stores a sighting, replacing the endpoint's previous one.
-	SaveSighting(ctx context.Context, s health.Sighting) error
+	// SaveDiscoveredURLs replaces the discovered URLs of an endpoint.
+	SaveDiscoveredURLs(ctx context.Context, s health.DiscoveredURLs) error
 	// Pointer names the current summary. It is zero except for the mode if there is none.
 	Pointer(ctx context.Context, mode string) (health.Pointer, error)
 	// MovePointer replaces revision p.Rev. It returns fault.Conflict if the stored revision differs.
@@ -85,13 +85,13 @@ type Deps struct {
 type Rounds struct {
 	Deps
 
-	mu    sync.Mutex
-	run   int64
-	wards map[string]*ward // cached state by mode
+	mu     sync.Mutex
+	run    int64
+	states map[string]*modeState // cached state by mode
 }
 
-// ward is the cached state of one mode.
-type ward struct {
+// modeState is the cached state of one mode.
+type modeState struct {
 	mode       string
 	catalog    Catalog
 	entries    []*entry // by id; nil if they must be read
@@ -108,7 +108,7 @@ type entry struct {
 
 // New returns Rounds with the given dependencies.
 func New(d Deps) *Rounds {
-	return &Rounds{Deps: d, wards: map[string]*ward{"test": {mode: "test"}, "live": {mode: "live"}}}
+	return &Rounds{Deps: d, states: map[string]*modeState{"test": {mode: "test"}, "live": {mode: "live"}}}
 }
 
 // longest is the duration of a run without a deadline.
@@ -153,13 +153,13 @@ func (r *Rounds) Run(ctx context.Context) error {
 }
 
 func (r *Rounds) forget() {
-	for _, w := range r.wards {
+	for _, w := range r.states {
 		w.entries = nil
 	}
 }
 
 func (r *Rounds) readCatalogs(ctx context.Context) (endpoints int, err error) {
-	for _, w := range r.wards {
+	for _, w := range r.states {
 		live, err := r.Catalogs.Live(ctx, w.mode, w.catalog.Version)
 		if err != nil {
 			return 0, fmt.Errorf("catalogue of %s: %w", w.mode, err)
@@ -173,7 +173,7 @@ func (r *Rounds) readCatalogs(ctx context.Context) (endpoints int, err error) {
 }
 
 func (r *Rounds) readRecords(ctx context.Context) error {
-	for _, w := range r.wards {
+	for _, w := range r.states {
 		if w.entries != nil || len(w.catalog.Endpoints) == 0 {
 			continue
 		}
@@ -200,7 +200,7 @@ func (r *Rounds) readRecords(ctx context.Context) error {
 }
 
 // remember sets the record of an endpoint; it is zero if the endpoint was never probed.
-func (w *ward) remember(e *entry, known health.Record) {
+func (w *modeState) remember(e *entry, known health.Record) {
 	known.EndpointID, known.Mode = e.ID, w.mode
 	e.record, e.dueAt = known, health.DueAt(known, w.catalog.Published, len(w.catalog.Endpoints))
 }

@@ -254,12 +254,12 @@ func TestRunKeepsEndpointUpWhileConnectionsWork(t *testing.T) {
 	})
 }
 
-func TestRunStoresSightingOnce(t *testing.T) {
+func TestRunStoresDiscoveredURLsOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := endpoint(1, 1)
 		w := newWorld(e)
-		found := health.Finding{Token: "t", Sighting: health.Sighting{
+		found := health.Finding{Token: "t", DiscoveredURLs: health.DiscoveredURLs{
 			EndpointID: e.ID, Mode: e.Mode, SeenAt: time.Now(),
 			Pins: catalog.Pins{Issuer: "https://h1.example"},
 		}}
@@ -267,16 +267,16 @@ func TestRunStoresSightingOnce(t *testing.T) {
 		r := w.rounds()
 		w.pass(t, r, 3*24*time.Hour)
 		w.pass(t, r, 3*24*time.Hour)
-		handed, err := w.Sightings(t.Context(), "live")
+		handed, err := w.DiscoveredURLs(t.Context(), "live")
 		expect.NoError(t, err)
-		if len(handed) != 1 || handed[0].Pins.Issuer != "https://h1.example" || w.Calls("SaveSighting") != 1 ||
+		if len(handed) != 1 || handed[0].Pins.Issuer != "https://h1.example" || w.Calls("SaveDiscoveredURLs") != 1 ||
 			w.probes[e.ID] < 5 {
-			t.Errorf("handed on %+v, %d times, after %d probes", handed, w.Calls("SaveSighting"), w.probes[e.ID])
+			t.Errorf("handed on %+v, %d times, after %d probes", handed, w.Calls("SaveDiscoveredURLs"), w.probes[e.ID])
 		}
-		found.Sighting.Abroad = []catalog.Departure{{Role: "token", To: "https://other.example"}}
+		found.DiscoveredURLs.Untrusted = []catalog.Departure{{Role: "token", To: "https://other.example"}}
 		w.findings[e.ID] = found
 		w.pass(t, r, 3*24*time.Hour)
-		if w.Calls("SaveSighting") != 2 {
+		if w.Calls("SaveDiscoveredURLs") != 2 {
 			t.Error("what went abroad was not handed on")
 		}
 	})

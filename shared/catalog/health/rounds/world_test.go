@@ -183,7 +183,7 @@ func (w *world) pointer(t *testing.T) health.Pointer {
 func (w *world) rows() (reads, writes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.reads + w.Calls("Pointer"), w.Calls("Begin") + w.Calls("SaveRecord") + w.Calls("SaveSighting") +
+	return w.reads + w.Calls("Pointer"), w.Calls("Begin") + w.Calls("SaveRecord") + w.Calls("SaveDiscoveredURLs") +
 		w.Calls("MovePointer")
 }
 

@@ -55,7 +55,7 @@ func (r *Rounds) write(ctx context.Context, results []result) error {
 	_ = group.Wait() // failures are counted
 	for e, next := range kept {
 		before := cmp.Or(e.record.State, health.Unknown)
-		r.wards[e.Mode].remember(e, next)
+		r.states[e.Mode].remember(e, next)
 		if before != next.State {
 			logx.Note(ctx, "catalogprobe.endpoint", slog.String("mode", e.Mode), slog.String("endpoint_id", e.ID),
 				slog.String("state", string(next.State)), slog.String("class", next.Cause))
@@ -92,9 +92,9 @@ func (r *Rounds) keep(ctx context.Context, one result) (health.Record, error) {
 		return health.Record{}, err
 	}
 	next := one.record.After(one.found, observed, one.ended)
-	if sum := one.found.Sighting.Sum(); sum != "" && sum != next.Seen {
-		if err := r.Records.SaveSighting(ctx, one.found.Sighting); err != nil {
-			return health.Record{}, fmt.Errorf("save sighting: %w", err)
+	if sum := one.found.DiscoveredURLs.Sum(); sum != "" && sum != next.Seen {
+		if err := r.Records.SaveDiscoveredURLs(ctx, one.found.DiscoveredURLs); err != nil {
+			return health.Record{}, fmt.Errorf("save discovered URLs: %w", err)
 		}
 		next.Seen = sum
 	}
@@ -140,7 +140,7 @@ func wrapped(what string, err error) error {
 // summarize writes the summary of each mode that has changes.
 func (r *Rounds) summarize(ctx context.Context, now time.Time) error {
 	var failures []error
-	for _, w := range r.wards {
+	for _, w := range r.states {
 		if w.entries == nil || now.Sub(w.summarized) < summarizeEvery {
 			continue
 		}
@@ -153,7 +153,7 @@ func (r *Rounds) summarize(ctx context.Context, now time.Time) error {
 	return errors.Join(failures...)
 }
 
-func (r *Rounds) publish(ctx context.Context, w *ward, now time.Time) error {
+func (r *Rounds) publish(ctx context.Context, w *modeState, now time.Time) error {
 	records := make([]health.Record, 0, len(w.entries))
 	for _, e := range w.entries {
 		records = append(records, e.record)

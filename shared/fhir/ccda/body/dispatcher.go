@@ -99,7 +99,7 @@ func (d *Dispatcher) isNullOrganizer(n *cda.Node, section *statement.Section) bo
 		return false
 	}
 	d.c.Emit.Take(n)
-	d.c.Emit.DropUnstated(cda.WhatIs(n), cda.NullReason(n.Attr("nullFlavor")))
+	d.c.Emit.DropUnstated(cda.TemplateOrName(n), cda.NullReason(n.Attr("nullFlavor")))
 	for member := range cda.Members(n) {
 		d.entry(member, section)
 	}

@@ -21,8 +21,8 @@ func NullReason(flavor string) string {
 	return "statement with nullFlavor " + flavor
 }
 
-// WhatIs returns the template of an element, otherwise its name.
-func WhatIs(n *Node) string {
+// TemplateOrName returns the template of an element, otherwise its name.
+func TemplateOrName(n *Node) string {
 	if root := n.At("templateId").Attr("root"); terms.IsOID(root) {
 		return root
 	}
@@ -135,7 +135,7 @@ func (d *Document) trim(n *Node) bool {
 	if isNull && isGroup {
 		d.keep(n, partOfNull, isOfGroup)
 	} else if isNull {
-		d.Unstated = append(d.Unstated, Unstated{WhatIs(n), NullReason(n.Attr("nullFlavor"))})
+		d.Unstated = append(d.Unstated, Unstated{TemplateOrName(n), NullReason(n.Attr("nullFlavor"))})
 		if !d.asks(n) {
 			return false
 		}

@@ -20,10 +20,10 @@ func (c *Context) limit(r r4.Resource, n *cda.Node) string {
 	if _, isQuestion := r.(*r4.Observation); n.Attr("nullFlavor") != "" && !isQuestion {
 		return cda.NullReason(n.Attr("nullFlavor"))
 	}
-	if cda.IsNegated(n) && !deny(r) {
+	if cda.IsNegated(n) && !negate(r) {
 		return noResource
 	}
-	if (cda.NullFlavor(n) != "" || c.isUnnamed(r)) && !leaveOpen(r) {
+	if (cda.NullFlavor(n) != "" || c.isUnnamed(r)) && !markUnconfirmed(r) {
 		return noStatus
 	}
 	return ""
@@ -61,10 +61,10 @@ func (c *Context) isUnknownProduct(concept *r4.CodeableConcept, product *r4.Refe
 	return (product == nil || concept != nil) && datatype.IsUnnamed(concept)
 }
 
-// deny makes a resource state that something is absent or was not done (FHIR R4, the status of each type). It reports
+// negate makes a resource state that something is absent or was not done (FHIR R4, the status of each type). It reports
 // whether its type can. Rules have already set the code or the verification of a Condition and of an
 // AllergyIntolerance, and the value of an Observation.
-func deny(r r4.Resource) bool {
+func negate(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition, *r4.AllergyIntolerance, *r4.Observation:
 	case *r4.Procedure:
@@ -95,9 +95,9 @@ func deny(r r4.Resource) bool {
 	return true
 }
 
-// leaveOpen makes a resource state that its status is unknown or unconfirmed (FHIR R4, the status of each type; US
-// Core, "Missing Data"). It reports whether its type can. A status of ended or entered in error is kept.
-func leaveOpen(r r4.Resource) bool {
+// markUnconfirmed makes a resource state that its status is unknown or unconfirmed (FHIR R4, the status of each type;
+// US Core, "Missing Data"). It reports whether its type can. A status of ended or entered in error is kept.
+func markUnconfirmed(r r4.Resource) bool {
 	switch r := r.(type) {
 	case *r4.Condition:
 		if r.Verification.Has(ConditionVerified, "confirmed") {

@@ -19,7 +19,7 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	for _, n := range told {
 		if n != nil {
 			c.Emit.Take(n)
-			c.TagUntold(head, n)
+			c.TagUncovered(head, n)
 			c.tagComments(head, n)
 			c.tagHidden(head, n)
 		}
@@ -30,7 +30,7 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 			if told[0].Attr("nullFlavor") != "" {
 				drop = c.Emit.DropUnstated
 			}
-			drop(cda.WhatIs(told[0]), why)
+			drop(cda.TemplateOrName(told[0]), why)
 			return emit.NotStated()
 		}
 	}
@@ -52,8 +52,8 @@ func (c *Context) Add(r r4.Resource, told ...*cda.Node) *r4.Reference {
 	return ref
 }
 
-// TagUntold adds the codes of a statement's code, value and interpretation that no rule has read as tags.
-func (c *Context) TagUntold(head *r4.Header, n *cda.Node) {
+// TagUncovered adds the codes of a statement's code, value and interpretation that no rule has read as tags.
+func (c *Context) TagUncovered(head *r4.Header, n *cda.Node) {
 	for part := range n.Each("code", "value", "interpretationCode") {
 		for cd := range part.Descendants() {
 			if code, ok := datatype.Coding(cd); ok && !c.Emit.IsTaken(cd) &&
@@ -86,7 +86,7 @@ func (c *Context) tagHidden(head *r4.Header, n *cda.Node) {
 func (c *Context) tagComments(head *r4.Header, n *cda.Node) {
 	for r := range n.Each("entryRelationship") {
 		if act := r.At("act"); act != nil && c.Emit.IsTaken(act) && cda.IsComment(act) {
-			c.TagUntold(head, act)
+			c.TagUncovered(head, act)
 		}
 	}
 }

@@ -176,14 +176,14 @@ func (d Service) Accept(ctx context.Context, accountID string, token secret.Text
 		return account.Membership{}, fault.New(fault.Forbidden, fault.CodeForbidden,
 			"This invitation is for another address. Sign in with that address.")
 	}
-	if err := d.stands(ctx, found); err != nil {
+	if err := d.checkInviter(ctx, found); err != nil {
 		return account.Membership{}, err
 	}
 	return d.join(ctx, guest, found)
 }
 
-// stands returns nil if the inviter is still permitted to invite.
-func (d Service) stands(ctx context.Context, i account.Invitation) error {
+// checkInviter returns nil if the inviter is still permitted to invite.
+func (d Service) checkInviter(ctx context.Context, i account.Invitation) error {
 	if i.InvitedBy == "" {
 		return nil
 	}

@@ -62,13 +62,13 @@ func TestTellMailsEveryMemberAndAddressOnce(t *testing.T) {
 	h.join(bob, account.Viewer)
 	h.Mailer = told
 	m := mailtext.Message{Language: "en", Subject: "s", Opening: []string{"Told."}}
-	expect.NoError(t, h.Tell(t.Context(), h.orgID, []string{"ops@alder.example", strings.ToUpper(bob)}, m))
+	expect.NoError(t, h.NotifyMembers(t.Context(), h.orgID, []string{"ops@alder.example", strings.ToUpper(bob)}, m))
 	slices.Sort(told.all)
 	if want := []string{ada, bob, "ops@alder.example"}; !slices.Equal(told.all, want) {
 		t.Errorf("told %q, want %q", told.all, want)
 	}
 	told.err = errors.New("no mail today")
-	expect.NoError(t, h.Tell(t.Context(), h.orgID, nil, m))
+	expect.NoError(t, h.NotifyMembers(t.Context(), h.orgID, nil, m))
 	h.Mailer = nil
-	expect.NoError(t, h.Tell(t.Context(), h.orgID, nil, m))
+	expect.NoError(t, h.NotifyMembers(t.Context(), h.orgID, nil, m))
 }

@@ -120,7 +120,7 @@ func (d Service) tellOf(ctx context.Context, by By, of account.Account, action, 
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return 0, fmt.Errorf("read organisation: %w", err)
 		}
-		sent, err := d.tell(ctx, membership.OrgID, o.VerifiedEmails, m)
+		sent, err := d.notifyMembers(ctx, membership.OrgID, o.VerifiedEmails, m)
 		if err != nil {
 			return 0, err
 		}

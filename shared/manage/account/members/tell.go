@@ -15,15 +15,15 @@ import (
 	"recordbridge/shared/words/logx"
 )
 
-// Tell mails a message to every member of an organisation and to other addresses, once to each address. A mail that
-// cannot be sent does not stop the others, and is logged.
-func (d Service) Tell(ctx context.Context, orgID string, others []string, m mailtext.Message) error {
-	_, err := d.tell(ctx, orgID, others, m)
+// NotifyMembers mails a message to every member of an organisation and to other addresses, once to each address. A mail
+// that cannot be sent does not stop the others, and is logged.
+func (d Service) NotifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) error {
+	_, err := d.notifyMembers(ctx, orgID, others, m)
 	return err
 }
 
-// tell implements Tell. It returns the number of addresses to which the message was sent.
-func (d Service) tell(ctx context.Context, orgID string, others []string, m mailtext.Message) (int, error) {
+// notifyMembers implements NotifyMembers. It returns the number of addresses to which the message was sent.
+func (d Service) notifyMembers(ctx context.Context, orgID string, others []string, m mailtext.Message) (int, error) {
 	all, err := d.List(ctx, orgID)
 	if err != nil || d.Mailer == nil {
 		return 0, err

@@ -24,9 +24,9 @@ const restoreLife = 72 * time.Hour
 // addressFor returns the scope of codes that prove an account's new address, which separates them from all others.
 func addressFor(accountID string) org.Tenant { return org.Tenant{Mode: "dashboard", OrgID: accountID} }
 
-// AskAddress sends a code to the address that an account wants to change to. It does not reveal whether another account
-// has that address.
-func (d Addresses) AskAddress(ctx context.Context, b Browser, s account.Session,
+// RequestAddressChange sends a code to the address that an account wants to change to. It does not reveal whether
+// another account has that address.
+func (d Addresses) RequestAddressChange(ctx context.Context, b Browser, s account.Session,
 	email string,
 ) (verification.Sent, error) {
 	to, err := corporate(email)
@@ -51,47 +51,47 @@ func (d Addresses) AskAddress(ctx context.Context, b Browser, s account.Session,
 // and makes no change if that fails. Other sessions end, and the current one is replaced by a new one.
 func (d Addresses) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
-) (Entered, error) {
+) (SignedIn, error) {
 	to, err := corporate(email)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	if err = d.proveAddress(ctx, addressFor(s.AccountID), to, id, digits); err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
-		return Entered{}, fmt.Errorf("read account: %w", err)
+		return SignedIn{}, fmt.Errorf("read account: %w", err)
 	}
 	if err = d.changeable(a); err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	if account.Fold(a.Email) == account.Fold(to.String()) {
-		return Entered{}, fault.BadRequest("The account already has this address.").About("email")
+		return SignedIn{}, fault.BadRequest("The account already has this address.").About("email")
 	}
 	value, err := account.NewToken(d.random)
 	if err != nil {
-		return Entered{}, fmt.Errorf("make token: %w", err)
+		return SignedIn{}, fmt.Errorf("make token: %w", err)
 	}
 	now := d.now()
 	a.Former = account.Former{Email: a.Email, TokenHash: account.Hash(value), ChangedAt: now, Until: now.Add(restoreLife)}
 	if err := d.mail(ctx, a.Former.Email, addressChanges(d.dashboard, to.String(), a.ID+"."+value.Reveal(),
 		a.Former.Until)); err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	a.Email = to.String()
 	a.Epoch++
 	if err := d.accounts.MoveAccount(ctx, a); err != nil {
 		if errors.Is(err, fault.Conflict) {
-			return Entered{}, fault.New(fault.Conflict, fault.CodeConflict, "This address already has an "+
+			return SignedIn{}, fault.New(fault.Conflict, fault.CodeConflict, "This address already has an "+
 				"account.").Because(err)
 		}
-		return Entered{}, fmt.Errorf("move account: %w", err)
+		return SignedIn{}, fmt.Errorf("move account: %w", err)
 	}
 	d.tell(ctx, a.Email, addressGiven(d.dashboard, now))
 	if !b.Device.Empty() { // known to the account, though new to the address
-		if err := d.sessions.KnowDevice(ctx, deviceHash(b.Device, a.Email), now.Add(DeviceLife)); err != nil {
-			return Entered{}, fmt.Errorf("know device: %w", err)
+		if err := d.sessions.RememberDevice(ctx, deviceHash(b.Device, a.Email), now.Add(DeviceLife)); err != nil {
+			return SignedIn{}, fmt.Errorf("know device: %w", err)
 		}
 	}
 	return d.enter(ctx, a, b, false)

@@ -17,11 +17,11 @@ import (
 const moved = "ada@birch.example"
 
 // move changes an account's address.
-func (h *house) move(e signin.Entered, to string) (signin.Entered, error) {
+func (h *house) move(e signin.SignedIn, to string) (signin.SignedIn, error) {
 	h.t.Helper()
-	sent, err := h.AskAddress(h.t.Context(), signin.Browser{}, e.Session, to)
+	sent, err := h.RequestAddressChange(h.t.Context(), signin.Browser{}, e.Session, to)
 	if err != nil {
-		return signin.Entered{}, err
+		return signin.SignedIn{}, err
 	}
 	return h.ChangeAddress(h.t.Context(), signin.Browser{Session: e.Token}, e.Session, to, sent.ID, h.post.code())
 }
@@ -43,7 +43,7 @@ func TestChangeAddressRequiresProof(t *testing.T) {
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
 	other := h.enter(bob, signin.Browser{})
-	sent, err := h.AskAddress(t.Context(), signin.Browser{}, e.Session, moved)
+	sent, err := h.RequestAddressChange(t.Context(), signin.Browser{}, e.Session, moved)
 	expect.NoError(t, err)
 	code := h.post.code()
 	if _, err = h.ChangeAddress(t.Context(), signin.Browser{}, other.Session, moved, sent.ID, code); err == nil {
@@ -168,7 +168,8 @@ func TestChangeAddressRefusesTakenAddress(t *testing.T) {
 	if !h.isIn(e.Token) {
 		t.Error("the session has ended")
 	}
-	if _, err := h.AskAddress(t.Context(), signin.Browser{}, e.Session, "ada@gmail.com"); !errors.Is(err, fault.Invalid) {
+	_, err := h.RequestAddressChange(t.Context(), signin.Browser{}, e.Session, "ada@gmail.com")
+	if !errors.Is(err, fault.Invalid) {
 		t.Errorf("at a domain of everybody's: %v", err)
 	}
 }
@@ -177,7 +178,7 @@ func TestChangeAddressRequiresNotifyingFormerAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	e := h.enter(ada, signin.Browser{})
-	sent, err := h.AskAddress(t.Context(), signin.Browser{}, e.Session, moved)
+	sent, err := h.RequestAddressChange(t.Context(), signin.Browser{}, e.Session, moved)
 	expect.NoError(t, err)
 	code := h.post.code()
 	h.post.err = errors.New("SES is down")

@@ -30,33 +30,33 @@ type Log interface {
 }
 
 // ConfirmTOTP calls Service.ConfirmTOTP and writes the audit rows.
-func (d Audited) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+func (d Audited) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.entered(ctx, s, "account.generator_added")(d.Service.ConfirmTOTP(ctx, b, s, digits))
 }
 
 // RemoveTOTP calls Service.RemoveTOTP and writes the audit rows.
-func (d Audited) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (Entered, error) {
+func (d Audited) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (SignedIn, error) {
 	return d.entered(ctx, s, "account.generator_removed")(d.Service.RemoveTOTP(ctx, b, s))
 }
 
 // ByCode calls Service.ByCode and records a recovery that it applied or stopped.
-func (d Audited) ByCode(ctx context.Context, b Browser, email, id, digits string) (Entered, error) {
+func (d Audited) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByCode(ctx, b, email, id, digits))
 }
 
 // ByPasskey calls Service.ByPasskey and records a recovery that it applied or stopped.
-func (d Audited) ByPasskey(ctx context.Context, b Browser, answer []byte) (Entered, error) {
+func (d Audited) ByPasskey(ctx context.Context, b Browser, answer []byte) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByPasskey(ctx, b, answer))
 }
 
 // ByTOTP calls Service.ByTOTP and records a recovery that it applied or stopped.
-func (d Audited) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+func (d Audited) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.recovering(ctx)(d.Service.ByTOTP(ctx, b, s, digits))
 }
 
 // ByRecoveryCode calls Service.ByRecoveryCode and writes the audit rows. The use of a recovery code indicates a lost or
 // stolen factor, which owners must be able to see.
-func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (Entered, error) {
+func (d Audited) ByRecoveryCode(ctx context.Context, b Browser, s account.Session, typed string) (SignedIn, error) {
 	return d.recovering(ctx)(d.entered(ctx, s, "account.recovery_code_used")(d.Service.ByRecoveryCode(ctx, b, s, typed)))
 }
 
@@ -72,19 +72,19 @@ func (d Audited) MakeRecoveryCodes(ctx context.Context, s account.Session) ([]se
 // AddPasskey calls Service.AddPasskey and writes the audit rows.
 func (d Audited) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
 	answer []byte,
-) (Entered, error) {
+) (SignedIn, error) {
 	return d.entered(ctx, s, "account.passkey_added")(d.Service.AddPasskey(ctx, b, s, name, answer))
 }
 
 // RemovePasskey calls Service.RemovePasskey and writes the audit rows.
-func (d Audited) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (Entered, error) {
+func (d Audited) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (SignedIn, error) {
 	return d.entered(ctx, s, "account.passkey_removed")(d.Service.RemovePasskey(ctx, b, s, id))
 }
 
 // ChangeAddress calls Service.ChangeAddress and writes the audit rows, which contain no addresses.
 func (d Audited) ChangeAddress(ctx context.Context, b Browser, s account.Session, email, id,
 	digits string,
-) (Entered, error) {
+) (SignedIn, error) {
 	return d.entered(ctx, s, "account.address_changed")(d.Service.ChangeAddress(ctx, b, s, email, id, digits))
 }
 
@@ -108,8 +108,8 @@ func (d Audited) SignOutEverywhere(ctx context.Context, s account.Session) error
 }
 
 // recovering records a recovery that a sign-in has applied or stopped.
-func (d Audited) recovering(ctx context.Context) func(Entered, error) (Entered, error) {
-	return func(e Entered, err error) (Entered, error) {
+func (d Audited) recovering(ctx context.Context) func(SignedIn, error) (SignedIn, error) {
+	return func(e SignedIn, err error) (SignedIn, error) {
 		if err != nil || e.Recovery == "" {
 			return e, err
 		}
@@ -117,10 +117,12 @@ func (d Audited) recovering(ctx context.Context) func(Entered, error) (Entered, 
 	}
 }
 
-func (d Audited) entered(ctx context.Context, s account.Session, action string) func(Entered, error) (Entered, error) {
-	return func(e Entered, err error) (Entered, error) {
+func (d Audited) entered(
+	ctx context.Context, s account.Session, action string,
+) func(SignedIn, error) (SignedIn, error) {
+	return func(e SignedIn, err error) (SignedIn, error) {
 		if err != nil {
-			return Entered{}, err
+			return SignedIn{}, err
 		}
 		return e, d.record(ctx, s.AccountID, action)
 	}

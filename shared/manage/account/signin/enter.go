@@ -51,21 +51,21 @@ func (d CodeSignIn) SendCode(ctx context.Context, email string, b Browser) (veri
 }
 
 // ByCode signs in a user who has entered the code sent to an address, and creates the account if there is none.
-func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits string) (Entered, error) {
+func (d CodeSignIn) ByCode(ctx context.Context, b Browser, email, id, digits string) (SignedIn, error) {
 	at, err := corporate(email)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	if err = d.proveAddress(ctx, codesFor(), at, id, digits); err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	a, err := d.accountAt(ctx, at)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	a, outcome, err := d.applyRecovery(ctx, a)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	entered, err := d.enter(ctx, a, b, a.HasSecondFactor())
 	entered.Recovery = outcome
@@ -141,52 +141,52 @@ func (d PasskeyFactor) take(ctx context.Context, claim account.Claim, accountID 
 }
 
 // ByPasskey signs in the owner of a passkey, which proves both factors: possession and identity.
-func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) (Entered, error) {
+func (d PasskeyFactor) ByPasskey(ctx context.Context, b Browser, answer []byte) (SignedIn, error) {
 	claim, err := d.party.Claim(answer)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	ceremony, err := d.take(ctx, claim, "")
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	const nothing = "The passkey could not be verified. Try again, or sign in another way."
 	a, err := d.accounts.Account(ctx, claim.AccountID)
 	if err != nil {
-		return Entered{}, refused(err, nothing)
+		return SignedIn{}, refused(err, nothing)
 	}
 	used, err := d.party.Prove(a, ceremony.State, answer)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	i := slices.IndexFunc(a.Passkeys, func(k account.Passkey) bool { return k.ID == used.ID })
 	if i < 0 {
-		return Entered{}, fault.BadRequest(nothing)
+		return SignedIn{}, fault.BadRequest(nothing)
 	}
 	a.Passkeys[i].Credential, a.Passkeys[i].UsedAt = used.Credential, d.now()
 	if err := d.accounts.SaveAccount(ctx, a); err != nil {
-		return Entered{}, fmt.Errorf("note the use of a passkey: %w", err)
+		return SignedIn{}, fmt.Errorf("note the use of a passkey: %w", err)
 	}
-	return d.enterWhole(ctx, a, b)
+	return d.enterComplete(ctx, a, b)
 }
 
 // ByTOTP proves a session's second factor, or renews the proof, with a code of the account's authenticator app. Tries
 // are counted for each account: only a user who has proven the address gets here, so no stranger can exhaust them.
-func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+func (d TOTPFactor) ByTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
-		return Entered{}, fmt.Errorf("read account: %w", err)
+		return SignedIn{}, fmt.Errorf("read account: %w", err)
 	}
 	if a.TOTP.Sealed == nil {
-		return Entered{}, fault.BadRequest("The account has no authenticator app.")
+		return SignedIn{}, fault.BadRequest("The account has no authenticator app.")
 	}
 	if a.TOTP.Step, err = d.matchTOTP(ctx, a, a.TOTP.Sealed, a.TOTP.Step, digits); err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	if err := d.accounts.SaveAccount(ctx, a); err != nil {
-		return Entered{}, refused(err, wrongCode)
+		return SignedIn{}, refused(err, wrongCode)
 	}
-	return d.enterWhole(ctx, a, b)
+	return d.enterComplete(ctx, a, b)
 }
 
 const wrongCode = "This is not the code that your authenticator app shows now. Wait for the next one and try again."

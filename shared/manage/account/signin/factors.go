@@ -48,7 +48,7 @@ func (d TOTPFactor) OfferTOTP(ctx context.Context, s account.Session) (Offer, er
 
 // ConfirmTOTP activates the offered authenticator secret with one of its codes. Other sessions end, and the current one
 // is replaced by a new one.
-func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (Entered, error) {
+func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Session, digits string) (SignedIn, error) {
 	return d.recovery.addFactor(ctx, b, s, generatorFactor(), func(a *account.Account) error {
 		if a.TOTP.Offer == nil {
 			return fault.BadRequest("Request a secret for the authenticator app first.")
@@ -60,7 +60,7 @@ func (d TOTPFactor) ConfirmTOTP(ctx context.Context, b Browser, s account.Sessio
 }
 
 // RemoveTOTP removes the authenticator app.
-func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (Entered, error) {
+func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session) (SignedIn, error) {
 	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
 		if a.TOTP.Sealed == nil {
 			return fault.Missing("The account has no authenticator app.")
@@ -69,7 +69,7 @@ func (d TOTPFactor) RemoveTOTP(ctx context.Context, b Browser, s account.Session
 		return nil
 	})
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	d.tell(ctx, a.Email, factorRemoved(d.dashboard, generatorFactor(), d.now()))
 	return d.enter(ctx, a, b, false)
@@ -95,19 +95,19 @@ func (d PasskeyFactor) RegisterPasskey(ctx context.Context, s account.Session) (
 // AddPasskey completes a registration. Other sessions end, and the current one is replaced by a new one.
 func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Session, name string,
 	answer []byte,
-) (Entered, error) {
+) (SignedIn, error) {
 	name = strings.TrimSpace(name)
 	if name == "" || utf8.RuneCountInString(name) > maxName {
-		return Entered{},
+		return SignedIn{},
 			fault.BadRequest(fmt.Sprintf("A passkey's name can have at most %d characters.", maxName)).About("name")
 	}
 	claim, err := d.party.Claim(answer)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	ceremony, err := d.take(ctx, claim, s.AccountID)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	return d.recovery.addFactor(ctx, b, s, passkeyFactor(), func(a *account.Account) error {
 		made, failed := d.party.Registered(*a, ceremony.State, answer)
@@ -124,14 +124,14 @@ func (d PasskeyFactor) AddPasskey(ctx context.Context, b Browser, s account.Sess
 // stored in the same write.
 func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Session, f factor,
 	add func(*account.Account) error,
-) (Entered, error) {
+) (SignedIn, error) {
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
-		return Entered{}, fmt.Errorf("read account: %w", err)
+		return SignedIn{}, fmt.Errorf("read account: %w", err)
 	}
 	isFirst := !a.HasSecondFactor()
 	if err = add(&a); err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	a.Epoch++
 	var codes []secret.Text
@@ -144,7 +144,7 @@ func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Sessi
 		err = d.accounts.SaveAccount(ctx, a)
 	}
 	if err != nil {
-		return Entered{}, fmt.Errorf("save account: %w", err)
+		return SignedIn{}, fmt.Errorf("save account: %w", err)
 	}
 	d.tell(ctx, a.Email, factorAdded(d.dashboard, f, d.now()))
 	entered, err := d.enter(ctx, a, b, false)
@@ -153,7 +153,7 @@ func (d RecoveryCodes) addFactor(ctx context.Context, b Browser, s account.Sessi
 }
 
 // RemovePasskey removes a passkey.
-func (d PasskeyFactor) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (Entered, error) {
+func (d PasskeyFactor) RemovePasskey(ctx context.Context, b Browser, s account.Session, id string) (SignedIn, error) {
 	a, err := d.change(ctx, s.AccountID, func(a *account.Account) error {
 		before := len(a.Passkeys)
 		a.Passkeys = slices.DeleteFunc(a.Passkeys, func(k account.Passkey) bool { return k.ID == id })
@@ -163,7 +163,7 @@ func (d PasskeyFactor) RemovePasskey(ctx context.Context, b Browser, s account.S
 		return nil
 	})
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	d.tell(ctx, a.Email, factorRemoved(d.dashboard, passkeyFactor(), d.now()))
 	return d.enter(ctx, a, b, false)

@@ -14,7 +14,7 @@ import (
 )
 
 // generator adds an authenticator app to an account, and returns its secret with the session that continues.
-func (h *house) generator(e signin.Entered) ([]byte, signin.Entered) {
+func (h *house) generator(e signin.SignedIn) ([]byte, signin.SignedIn) {
 	h.t.Helper()
 	offer, err := h.OfferTOTP(h.t.Context(), e.Session)
 	expect.NoError(h.t, err)
@@ -120,7 +120,7 @@ func TestTOTPTakesEffectOnceConfirmed(t *testing.T) {
 }
 
 // passkey adds a passkey to an account, and returns it with the session that continues.
-func (h *house) passkey(e signin.Entered) (*passkeytest.Key, signin.Entered) {
+func (h *house) passkey(e signin.SignedIn) (*passkeytest.Key, signin.SignedIn) {
 	h.t.Helper()
 	key := passkeytest.New(h.t, origin, host)
 	begun, err := h.RegisterPasskey(h.t.Context(), e.Session)

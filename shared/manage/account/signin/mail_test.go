@@ -64,7 +64,7 @@ func TestOwnerIsNotifiedOfAccountChanges(t *testing.T) {
 	e, err = h.RemovePasskey(t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session, a.Passkeys[0].ID)
 	expect.NoError(t, err)
 	h.post.check(t, "passkey-removed", ada)
-	asked, err := h.AskAddress(t.Context(), signin.Browser{}, e.Session, moved)
+	asked, err := h.RequestAddressChange(t.Context(), signin.Browser{}, e.Session, moved)
 	expect.NoError(t, err)
 	h.post.check(t, "new-address-code", moved)
 	_, err = h.ChangeAddress(t.Context(), signin.Browser{Session: e.Token, Device: e.Device}, e.Session, moved, asked.ID,

@@ -74,7 +74,7 @@ func newHouse(t *testing.T) *house {
 }
 
 // enter signs in by e-mail.
-func (h *house) enter(email string, b signin.Browser) signin.Entered {
+func (h *house) enter(email string, b signin.Browser) signin.SignedIn {
 	h.t.Helper()
 	sent, err := h.SendCode(h.t.Context(), email, b)
 	expect.NoError(h.t, err)

@@ -34,18 +34,18 @@ func (d CodeSignIn) applyRecovery(ctx context.Context, a account.Account) (accou
 	return a, Recovered, nil
 }
 
-// enterWhole starts a session for a user who has proven the second factor. That stops an operator's recovery of the
+// enterComplete starts a session for a user who has proven the second factor. That stops an operator's recovery of the
 // account, because the account is not lost.
-func (d entrance) enterWhole(ctx context.Context, a account.Account, b Browser) (Entered, error) {
+func (d entrance) enterComplete(ctx context.Context, a account.Account, b Browser) (SignedIn, error) {
 	r, err := account.OpenRecovery(ctx, d.accounts, a.ID)
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	outcome := ""
 	if r.IsOpen() {
 		r.EndedAt, outcome = d.now(), Stopped
 		if err = d.accounts.SaveRecovery(ctx, r); err != nil {
-			return Entered{}, fmt.Errorf("stop recovery: %w", err)
+			return SignedIn{}, fmt.Errorf("stop recovery: %w", err)
 		}
 	}
 	entered, err := d.enter(ctx, a, b, false)

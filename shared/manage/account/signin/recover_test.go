@@ -14,7 +14,7 @@ import (
 )
 
 // beginRecovery stores a recovery like one that an operator starts.
-func (h *house) beginRecovery(e signin.Entered) {
+func (h *house) beginRecovery(e signin.SignedIn) {
 	h.t.Helper()
 	expect.NoError(h.t, h.deps.Accounts.SaveRecovery(h.t.Context(), account.Recovery{
 		AccountID: e.Session.AccountID, Actor: "operator", RequestedAt: h.now, AppliesAt: h.now.Add(account.RecoveryWait),
@@ -30,7 +30,7 @@ func TestRecoveryRemovesSecondFactorsAtSignInAfterWait(t *testing.T) {
 	h.beginRecovery(with)
 	h.deps.Accounts = memberOf{h.deps.Accounts}
 	audited := signin.NewAudited(h.deps, log)
-	enter := func() signin.Entered {
+	enter := func() signin.SignedIn {
 		t.Helper()
 		sent, err := audited.SendCode(t.Context(), ada, signin.Browser{})
 		expect.NoError(t, err)
@@ -73,13 +73,13 @@ func TestRecoveryRemovesSecondFactorsAtSignInAfterWait(t *testing.T) {
 func TestSignInWithSecondFactorStopsRecovery(t *testing.T) {
 	t.Parallel()
 	for name, prove := range map[string]func(h *house, d signin.Audited,
-		setUp func() (key []byte, codes []string)) (signin.Entered, error){
-		"authenticator app": func(h *house, d signin.Audited, setUp func() ([]byte, []string)) (signin.Entered, error) {
+		setUp func() (key []byte, codes []string)) (signin.SignedIn, error){
+		"authenticator app": func(h *house, d signin.Audited, setUp func() ([]byte, []string)) (signin.SignedIn, error) {
 			key, _ := setUp()
 			pending := h.enter(ada, signin.Browser{})
 			return d.ByTOTP(h.t.Context(), signin.Browser{Session: pending.Token}, pending.Session, h.shows(key))
 		},
-		"recovery code": func(h *house, d signin.Audited, setUp func() ([]byte, []string)) (signin.Entered, error) {
+		"recovery code": func(h *house, d signin.Audited, setUp func() ([]byte, []string)) (signin.SignedIn, error) {
 			_, codes := setUp()
 			pending := h.enter(ada, signin.Browser{})
 			return d.ByRecoveryCode(h.t.Context(), signin.Browser{Session: pending.Token}, pending.Session, codes[0])

@@ -67,29 +67,29 @@ func (d RecoveryCodes) RecoveryCodesLeft(ctx context.Context, a account.Account)
 // submit it at once. A recovery code proves nothing else: it does not renew the proof of a complete session.
 func (d RecoveryCodes) ByRecoveryCode(ctx context.Context, b Browser, s account.Session,
 	typed string,
-) (Entered, error) {
+) (SignedIn, error) {
 	if !s.Pending {
-		return Entered{}, fault.BadRequest("A recovery code only completes a sign-in. Sign in again to use one.")
+		return SignedIn{}, fault.BadRequest("A recovery code only completes a sign-in. Sign in again to use one.")
 	}
 	a, err := d.accounts.Account(ctx, s.AccountID)
 	if err != nil {
-		return Entered{}, fmt.Errorf("read account: %w", err)
+		return SignedIn{}, fmt.Errorf("read account: %w", err)
 	}
 	now := d.now()
 	decision, err := d.buckets.Take(ctx, "recovery-"+a.ID, triesOfRecovery(), now)
 	if err != nil {
-		return Entered{}, fmt.Errorf("count try: %w", err)
+		return SignedIn{}, fmt.Errorf("count try: %w", err)
 	}
 	if !decision.Allowed {
-		return Entered{}, fault.New(fault.Limited, fault.CodeRateLimited,
+		return SignedIn{}, fault.New(fault.Limited, fault.CodeRateLimited,
 			"Too many attempts. Try again later.").After(decision.RetryAfter)
 	}
 	left, err := d.useCode(ctx, a, codeMessage(a.ID, typed))
 	if err != nil {
-		return Entered{}, err
+		return SignedIn{}, err
 	}
 	d.tell(ctx, a.Email, recoveryCodeUsed(d.dashboard, left, now))
-	return d.enterWhole(ctx, a, b)
+	return d.enterComplete(ctx, a, b)
 }
 
 // useCode removes the code that message belongs to, and returns the number remaining. Concurrent use of another code

@@ -17,18 +17,18 @@ import (
 
 // locked adds an authenticator app to an account, and returns its recovery codes with a session that waits for the
 // second factor.
-func (h *house) locked(email string) (codes []secret.Text, pending signin.Entered) {
+func (h *house) locked(email string) (codes []secret.Text, pending signin.SignedIn) {
 	h.t.Helper()
 	_, with := h.generator(h.enter(email, signin.Browser{}))
 	h.wait(time.Minute)
 	return with.RecoveryCodes, h.enter(email, signin.Browser{})
 }
 
-func (h *house) recover(pending signin.Entered, code string) (signin.Entered, error) {
+func (h *house) recover(pending signin.SignedIn, code string) (signin.SignedIn, error) {
 	return h.ByRecoveryCode(h.t.Context(), signin.Browser{Session: pending.Token}, pending.Session, code)
 }
 
-func (h *house) left(e signin.Entered) int {
+func (h *house) left(e signin.SignedIn) int {
 	h.t.Helper()
 	a, _, err := h.Account(h.t.Context(), e.Session)
 	expect.NoError(h.t, err)
@@ -194,7 +194,7 @@ func TestRestoredAddressEndsRecoveryCodesMadeSince(t *testing.T) {
 			h := newHouse(t)
 			_, e := h.generator(h.enter(ada, signin.Browser{}))
 			h.wait(time.Minute)
-			asked, err := h.AskAddress(t.Context(), signin.Browser{}, e.Session, moved)
+			asked, err := h.RequestAddressChange(t.Context(), signin.Browser{}, e.Session, moved)
 			expect.NoError(t, err)
 			changed, err := h.ChangeAddress(t.Context(), signin.Browser{Session: e.Token}, e.Session, moved, asked.ID,
 				h.post.code())

@@ -25,7 +25,7 @@ func TestAskAddressIsLimitedAcrossAccounts(t *testing.T) {
 		perAccount := 0
 		for range 5 {
 			h.wait(31 * time.Second)
-			_, err := h.AskAddress(t.Context(), signin.Browser{Network: strconv.Itoa(n)}, e.Session, victim)
+			_, err := h.RequestAddressChange(t.Context(), signin.Browser{Network: strconv.Itoa(n)}, e.Session, victim)
 			if err != nil && !errors.Is(err, fault.Limited) {
 				t.Fatal(err)
 			}

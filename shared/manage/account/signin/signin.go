@@ -51,7 +51,7 @@ type Deps struct {
 type Accounts interface {
 	account.Rows
 	// AccountAt returns the account that an email address belongs to; fault.NotFound.
-	AccountAt(ctx context.Context, address string) (account.Place, error)
+	AccountAt(ctx context.Context, address string) (account.AddressOwner, error)
 	// CreateAccount stores an account at its address; fault.Conflict if the address has one.
 	CreateAccount(ctx context.Context, a account.Account) error
 	// SaveAccount stores an account, except for its address, if it is unchanged since it was read; else fault.Conflict.
@@ -81,8 +81,8 @@ type Sessions interface {
 	StartSession(ctx context.Context, started account.Session, replaced string) error
 	// EndSession removes a session if it exists.
 	EndSession(ctx context.Context, hash string) error
-	// KnowDevice remembers a browser for an address, and IsDevice reports whether it is known.
-	KnowDevice(ctx context.Context, hash string, until time.Time) error
+	// RememberDevice remembers a browser for an address, and IsDevice reports whether it is known.
+	RememberDevice(ctx context.Context, hash string, until time.Time) error
 	IsDevice(ctx context.Context, hash string, now time.Time) (bool, error)
 	// BeginCeremony stores a ceremony under the hash of its challenge. TakeCeremony removes and returns it, once;
 	// fault.NotFound.
@@ -117,8 +117,8 @@ type Browser struct {
 	Network string      // its network, for counting codes
 }
 
-// Entered is a new session. The tokens belong only in the browser's cookies.
-type Entered struct {
+// SignedIn is a new session. The tokens belong only in the browser's cookies.
+type SignedIn struct {
 	Token   secret.Text
 	Device  secret.Text
 	Session account.Session
@@ -164,10 +164,10 @@ func (d AccountSessions) Account(ctx context.Context,
 }
 
 // enter starts a session. If the account has not been used in the browser before, its owner is notified.
-func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pending bool) (Entered, error) {
+func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pending bool) (SignedIn, error) {
 	token, err := account.NewToken(d.random)
 	if err != nil {
-		return Entered{}, fmt.Errorf("begin session: %w", err)
+		return SignedIn{}, fmt.Errorf("begin session: %w", err)
 	}
 	now := d.now()
 	started := account.Session{
@@ -179,9 +179,9 @@ func (d entrance) enter(ctx context.Context, a account.Account, b Browser, pendi
 		replaced = account.Hash(b.Session)
 	}
 	if err = d.sessions.StartSession(ctx, started, replaced); err != nil {
-		return Entered{}, fmt.Errorf("begin session: %w", err)
+		return SignedIn{}, fmt.Errorf("begin session: %w", err)
 	}
-	entered := Entered{Token: token, Device: b.Device, Session: started}
+	entered := SignedIn{Token: token, Device: b.Device, Session: started}
 	if pending {
 		return entered, nil
 	}
@@ -201,7 +201,7 @@ func (d entrance) know(ctx context.Context, a account.Account, device secret.Tex
 	} else if device, err = account.NewToken(d.random); err != nil {
 		return secret.Text{}, fmt.Errorf("make device: %w", err)
 	}
-	if err := d.sessions.KnowDevice(ctx, deviceHash(device, a.Email), now.Add(DeviceLife)); err != nil {
+	if err := d.sessions.RememberDevice(ctx, deviceHash(device, a.Email), now.Add(DeviceLife)); err != nil {
 		return secret.Text{}, fmt.Errorf("know device: %w", err)
 	}
 	if !known && a.CreatedAt.Before(now) {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// skew is the maximum difference between clocks.
-	skew = time.Minute
+	// maxClockSkew is the maximum difference between clocks.
+	maxClockSkew = time.Minute
 	// longestMetadata is the maximum lifetime of signed metadata: one year, including leap years.
 	longestMetadata = 366 * 24 * time.Hour
 	// maxWords limits the number of list items that are read.
@@ -106,7 +106,7 @@ func (c Client) discover(ctx context.Context, base string, origins []string) (Se
 	if err := c.check(signed, base, origins); err != nil {
 		return Server{}, unreadable(err)
 	}
-	if !c.suits(said) {
+	if !c.isSupported(said) {
 		return Server{}, fmt.Errorf("%w: %w", tefca.ErrRefused, errUnable)
 	}
 	return Server{
@@ -127,7 +127,8 @@ func (c Client) check(signed claims, base string, origins []string) error {
 	switch {
 	case signed.Issuer != base || signed.Subject != base || signed.ID == "":
 		return errClaims
-	case issued.After(now.Add(skew)), !now.Before(expires), expires.Sub(issued) > longestMetadata, signed.IssuedAt <= 0:
+	case issued.After(now.Add(maxClockSkew)), !now.Before(expires), expires.Sub(issued) > longestMetadata,
+		signed.IssuedAt <= 0:
 		return errClaims
 	}
 	home, ok := Origin(base)
@@ -143,9 +144,9 @@ func (c Client) check(signed claims, base string, origins []string) error {
 	return nil
 }
 
-// suits reports whether the server supports this client's capabilities. An empty list means that a capability is not
-// supported (the guide, "Required UDAP Metadata").
-func (c Client) suits(m metadata) bool {
+// isSupported reports whether the server supports this client's capabilities. An empty list means that a capability is
+// not supported (the guide, "Required UDAP Metadata").
+func (c Client) isSupported(m metadata) bool {
 	profiles := slices.Contains(m.Profiles, "udap_dcr") && slices.Contains(m.Profiles, "udap_authn") &&
 		slices.Contains(m.Profiles, "udap_authz")
 	return slices.Contains(m.Versions, version) && profiles && slices.Contains(m.Grants, clientCredentials) &&

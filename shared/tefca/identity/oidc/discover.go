@@ -61,7 +61,7 @@ var (
 )
 
 // discover returns a provider's metadata, cached for knownLife. Failures are not cached.
-func (p Party) discover(ctx context.Context, provider identity.Provider) (configuration, error) {
+func (p RelyingParty) discover(ctx context.Context, provider identity.Provider) (configuration, error) {
 	return p.memory.discovered.Load(provider.Issuer, func() (configuration, error) {
 		address := strings.TrimSuffix(provider.Issuer, "/") + "/.well-known/openid-configuration"
 		document, err := p.get(ctx, address)
@@ -104,7 +104,7 @@ func configure(provider identity.Provider, document []byte) (configuration, erro
 
 // keys returns a key set, cached for knownLife. A set that lacks the wanted key is fetched again sooner, but at the
 // earliest after keyPause.
-func (p Party) keys(ctx context.Context, address, wanted string) (jws.Keys, error) {
+func (p RelyingParty) keys(ctx context.Context, address, wanted string) (jws.Keys, error) {
 	if known, ok := p.memory.keys.Get(address); ok && (known.keys.Has(wanted) || p.now().Sub(known.at) < keyPause) {
 		return known.keys, nil
 	}

@@ -1,7 +1,7 @@
-// Package oidc is an OpenID Connect relying party for identity providers. A Party discovers a provider's metadata,
-// creates the URL to which a patient is sent, and exchanges the returned code for a verified identity. It decides which
-// data is sent to which endpoint; package identity decides which responses are trusted. It stores nothing and does not
-// retry, except that keys are fetched again if a token names an unknown key.
+// Package oidc is an OpenID Connect relying party for identity providers. A RelyingParty discovers a provider's
+// metadata, creates the URL to which a patient is sent, and exchanges the returned code for a verified identity. It
+// decides which data is sent to which endpoint; package identity decides which responses are trusted. It stores nothing
+// and does not retry, except that keys are fetched again if a token names an unknown key.
 package oidc
 
 import (
@@ -44,23 +44,23 @@ type Clients interface {
 	Authenticate(ctx context.Context, tenant org.Tenant, use catalog.ClientUse, form url.Values, header http.Header) error
 }
 
-// Party is the service as a relying party. It caches providers' metadata and is safe for concurrent use.
-type Party struct {
+// RelyingParty is the service as a relying party. It caches providers' metadata and is safe for concurrent use.
+type RelyingParty struct {
 	doer    Doer
 	clients Clients
 	now     func() time.Time
 	memory  memory
 }
 
-// NewParty returns a Party. All arguments are required.
-func NewParty(doer Doer, clients Clients, now func() time.Time) Party {
-	return Party{doer: doer, clients: clients, now: now, memory: newMemory(now)}
+// NewRelyingParty returns a RelyingParty. All arguments are required.
+func NewRelyingParty(doer Doer, clients Clients, now func() time.Time) RelyingParty {
+	return RelyingParty{doer: doer, clients: clients, now: now, memory: newMemory(now)}
 }
 
 // Begin returns the URL at the provider to which the browser is sent, and the data to store for its return. If the
 // provider accepts pushed requests (RFC 9126), the URL contains no details of the request. It returns the errors of
 // package identity.
-func (p Party) Begin(ctx context.Context, provider identity.Provider,
+func (p RelyingParty) Begin(ctx context.Context, provider identity.Provider,
 	request identity.Request,
 ) (string, identity.Authority, error) {
 	found, err := p.discover(ctx, provider)
@@ -102,7 +102,9 @@ func (p Party) Begin(ctx context.Context, provider identity.Provider,
 
 // Exchange exchanges a return for the identity. The code goes to the token endpoint that was pinned when the browser
 // left, and is used up even if the exchange fails. It returns the errors of package identity.
-func (p Party) Exchange(ctx context.Context, pinned identity.Authority, back identity.Return) (tefca.Assertion, error) {
+func (p RelyingParty) Exchange(
+	ctx context.Context, pinned identity.Authority, back identity.Return,
+) (tefca.Assertion, error) {
 	if err := pinned.Check(back); err != nil {
 		return tefca.Assertion{}, fault.Spot{Step: fault.StepCallback, Host: fault.HostOf(pinned.Provider.Issuer)}.Failed(err)
 	}
@@ -118,7 +120,7 @@ func (p Party) Exchange(ctx context.Context, pinned identity.Authority, back ide
 }
 
 // push sends the request directly to the provider, and returns the parameters that remain for the URL.
-func (p Party) push(ctx context.Context, pinned identity.Authority, address string,
+func (p RelyingParty) push(ctx context.Context, pinned identity.Authority, address string,
 	form url.Values,
 ) (url.Values, error) {
 	read, err := p.post(ctx, pinned, address, form)
@@ -136,7 +138,7 @@ func (p Party) push(ctx context.Context, pinned identity.Authority, address stri
 }
 
 // assert verifies an id_token with the pinned issuer's keys.
-func (p Party) assert(ctx context.Context, pinned identity.Authority, text secret.Text,
+func (p RelyingParty) assert(ctx context.Context, pinned identity.Authority, text secret.Text,
 	nonceHash string,
 ) (tefca.Assertion, error) {
 	if text.Empty() {
@@ -192,7 +194,9 @@ func (s statusError) Failure() (class string, status int) { return "status", int
 
 // post sends a form with client authentication and reads the response. It does not follow redirects, which would
 // disclose codes and credentials.
-func (p Party) post(ctx context.Context, pinned identity.Authority, address string, form url.Values) (answer, error) {
+func (p RelyingParty) post(
+	ctx context.Context, pinned identity.Authority, address string, form url.Values,
+) (answer, error) {
 	header := http.Header{}
 	use := catalog.ClientUse{
 		AuthID: pinned.Provider.ClientAuthID, ClientID: pinned.Provider.ClientID, TokenEndpoint: pinned.TokenEndpoint,
@@ -227,7 +231,7 @@ func (p Party) post(ctx context.Context, pinned identity.Authority, address stri
 }
 
 // get reads a public JSON document.
-func (p Party) get(ctx context.Context, address string) ([]byte, error) {
+func (p RelyingParty) get(ctx context.Context, address string) ([]byte, error) {
 	status, body, err := p.send(ctx, http.MethodGet, address, "", http.Header{})
 	if err == nil && status != http.StatusOK {
 		err = statusError(status)
@@ -235,7 +239,7 @@ func (p Party) get(ctx context.Context, address string) ([]byte, error) {
 	return body, err
 }
 
-func (p Party) send(ctx context.Context, method, address, body string,
+func (p RelyingParty) send(ctx context.Context, method, address, body string,
 	header http.Header,
 ) (status int, answered []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)

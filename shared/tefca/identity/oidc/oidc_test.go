@@ -47,7 +47,7 @@ func back() identity.Return {
 }
 
 // begun starts a sign-in at the provider.
-func begun(t *testing.T, party oidc.Party) (url.Values, identity.Authority) {
+func begun(t *testing.T, party oidc.RelyingParty) (url.Values, identity.Authority) {
 	t.Helper()
 	left, pinned, err := party.Begin(t.Context(), configured(), request())
 	if err != nil {

@@ -156,8 +156,8 @@ func (p *provider) signed(by string, changes object) string {
 	return text
 }
 
-func (p *provider) party() oidc.Party {
-	return oidc.NewParty(p, p, func() time.Time { p.mu.Lock(); defer p.mu.Unlock(); return p.at })
+func (p *provider) party() oidc.RelyingParty {
+	return oidc.NewRelyingParty(p, p, func() time.Time { p.mu.Lock(); defer p.mu.Unlock(); return p.at })
 }
 
 func (p *provider) pass(d time.Duration) { p.mu.Lock(); p.at = p.at.Add(d); p.mu.Unlock() }

@@ -78,7 +78,7 @@ func addEncounter(c *statement.Context, e *r4.Encounter, told ...*cda.Node) *r4.
 	head := c.Emit.Head(ref)
 	for _, n := range told {
 		c.Emit.Take(n)
-		c.TagUntold(head, n)
+		c.TagUncovered(head, n)
 		c.Attribute(head, n, told[0])
 		c.Emit.SetFact(n, head)
 	}

@@ -45,7 +45,7 @@ func immunization(c *statement.Context, n *cda.Node) {
 	}
 	if im.Status == "" {
 		c.Emit.Take(n)
-		c.Emit.Drop(cda.WhatIs(n), "no Immunization can state that its status is unknown")
+		c.Emit.Drop(cda.TemplateOrName(n), "no Immunization can state that its status is unknown")
 		return
 	}
 	told := []*cda.Node{n}

@@ -25,7 +25,7 @@ func medicationAct(c *statement.Context, act *cda.Node) {
 	}
 	c.Emit.SetFact(act, told)
 	if act.At("code") != nil {
-		c.TagUntold(told, act)
+		c.TagUncovered(told, act)
 	}
 }
 

@@ -25,9 +25,9 @@ func demotions(brands served.Map, summary health.Summary) func(brandID string) s
 	return func(brandID string) search.Demotion { return demoted[brandID] }
 }
 
-// Tell adds the health of a hit's endpoints to its source. It is the best of them, since one working endpoint is enough
-// to connect. Websites and logos that lead to this service are removed.
-func (s Searchable) Tell(own weburl.Own, source json.RawMessage) (json.RawMessage, error) {
+// AddHealth adds the health of a hit's endpoints to its source. It is the best of them, since one working endpoint is
+// enough to connect. Websites and logos that lead to this service are removed.
+func (s Searchable) AddHealth(own weburl.Own, source json.RawMessage) (json.RawMessage, error) {
 	var said search.Source
 	if err := json.Unmarshal(source, &said); err != nil {
 		return nil, fmt.Errorf("read the source of a hit: %w", err)

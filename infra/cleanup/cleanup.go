@@ -1,7 +1,7 @@
-// Package guest removes the objects that a check created in a running stack. It uses the operator's rules and, if those
-// have no operation, the API as the organisation itself. It names what the service retains permanently. It creates
-// nothing.
-package guest
+// Package cleanup removes the objects that a check created in a running stack. It uses the operator's rules and, if
+// those have no operation, the API as the organisation itself. It names what the service retains permanently. It
+// creates nothing.
+package cleanup
 
 import (
 	"context"
