@@ -206,7 +206,10 @@ func TestClientRefusalExplainsRemedy(t *testing.T) {
 		{"client create -method public", "public client, set the registration"},
 		{"client create -method client_secret_basic", "requires a client secret"},
 		{"client create -method client_secret_basic -secret-file -", "requires a client secret"},
-		{"client create -method client_secret_post -secret-file " + filepath.Join(t.TempDir(), "none"), "can't read the file"},
+		{
+			"client create -method client_secret_post -secret-file " + filepath.Join(t.TempDir(), "none"),
+			"can't read the file",
+		},
 		{"client create -method client_secret_post -secret-file " + t.TempDir(), "read -secret-file"},
 		{"client create -method client_secret_post -secret-file " + writeFile(t, "\n"), "requires a client secret"},
 		{
@@ -217,7 +220,10 @@ func TestClientRefusalExplainsRemedy(t *testing.T) {
 			"client create -method client_secret_post -secret-file " + writeFile(t, "Ahornblätter"),
 			"contains invalid characters",
 		},
-		{"client create -method client_secret_post -algorithm RS384 -secret-file " + writeFile(t, "x"), "doesn't use an algorithm"},
+		{
+			"client create -method client_secret_post -algorithm RS384 -secret-file " + writeFile(t, "x"),
+			"doesn't use an algorithm",
+		},
 		{"client create -method private_key_jwt -algorithm HS256", "RS384 or ES384"},
 		{"client create -method private_key_jwt -key-id a\tb", "key ID"},
 		{"client create -method private_key_jwt -mode live", "-mode requires -org"},

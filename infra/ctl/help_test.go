@@ -99,7 +99,7 @@ func TestDocumentsNameExistingCommands(t *testing.T) {
 	cited := regexp.MustCompile("(?m)(?:`(?:ctl )?" + `|^\s*(?:ctl|go run \./infra/ctl(?: -stack \S+)?) |&& ctl )` +
 		`([a-z]+(?: [a-z-]+)+)`)
 	seen := map[string]bool{}
-	err := filepath.WalkDir("../../docs", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" {
 			return err
 		}

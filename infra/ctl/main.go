@@ -136,7 +136,8 @@ func located(err error) error {
 		"ThrottlingException", "ProvisionedThroughputExceededException",
 		"RequestLimitExceeded",
 	}, at.Class):
-		return fmt.Errorf("table %s, %s: %s; try again in a moment (docs/operate/runbooks/tables.md): %w", at.Table, at.Operation,
+		return fmt.Errorf("table %s, %s: %s; try again in a moment (docs/operate/runbooks/tables.md): %w",
+			at.Table, at.Operation,
 			at.Class, err)
 	}
 	return fmt.Errorf("table %s, %s: %s: %w", at.Table, at.Operation, at.Class, err)

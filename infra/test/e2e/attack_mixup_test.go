@@ -179,7 +179,8 @@ func TestPlatformSecretIsNotSentToUnapprovedTokenEndpoint(t *testing.T) {
 						b.get(back)
 					}
 					m.clock.advance(1)
-					if name == "its own" && !logged(m.stack, "http.request", "it may be sent to; to list them, run ctl client origins") {
+					const advice = "it may be sent to; to list them, run ctl client origins"
+					if name == "its own" && !logged(m.stack, "http.request", advice) {
 						t.Error("the operator is not told")
 					}
 					m.mu.Lock()

@@ -38,25 +38,30 @@ const runbook = "# It failed\n\n## What it means\n\n## How to look\n\n## What to
 func TestAlarmsFindsIncompleteRunbook(t *testing.T) {
 	t.Parallel()
 	tree := files(t, map[string]string{
-		"docs/operate/runbooks/plain.md": runbook, "docs/operate/runbooks/math.md": strings.ReplaceAll(runbook, "Whom to wake", "Who knows"),
+		"docs/operate/runbooks/plain.md": runbook,
+		"docs/operate/runbooks/math.md":  strings.ReplaceAll(runbook, "Whom to wake", "Who knows"),
 	})
 	finds(t, policy.Alarms(resources(t, soundAlarms), tree), `docs/operate/runbooks/math.md: does not say "Whom to wake"`)
 }
 
 func TestAlarmsFindsMissingRunbooksAndUnusedMetrics(t *testing.T) {
 	t.Parallel()
-	tree := files(t, map[string]string{"docs/operate/runbooks/plain.md": runbook, "docs/operate/runbooks/math.md": runbook})
+	tree := files(t, map[string]string{
+		"docs/operate/runbooks/plain.md": runbook, "docs/operate/runbooks/math.md": runbook,
+	})
 	rule := func(s *policy.Stack) []policy.Finding { return policy.Alarms(s, tree) }
 	judge(t, soundAlarms, rule, map[string]example{
 		"no runbook": {"Runbook docs/operate/runbooks/plain.md", "", []string{
 			"Plain: its description names 0 runbooks (docs/operate/runbooks/….md), not one",
 			"docs/operate/runbooks/plain.md: is the runbook of no alarm",
 		}},
-		"two runbooks": {"Runbook docs/operate/runbooks/plain.md", "docs/operate/runbooks/plain.md docs/operate/runbooks/math.md", []string{
+		"two runbooks": {"Runbook docs/operate/runbooks/plain.md", "docs/operate/runbooks/plain.md " +
+			"docs/operate/runbooks/math.md", []string{
 			"Plain: its description names 2 runbooks (docs/operate/runbooks/….md), not one",
 		}},
 		"no such runbook": {"docs/operate/runbooks/plain.md", "docs/operate/runbooks/gone.md", []string{
-			"Plain: there is no runbook docs/operate/runbooks/gone.md", "docs/operate/runbooks/plain.md: is the runbook of no alarm",
+			"Plain: there is no runbook docs/operate/runbooks/gone.md",
+			"docs/operate/runbooks/plain.md: is the runbook of no alarm",
 		}},
 		"unused metric": {"100 * errors / requests", "100 * errors", []string{"Math: no expression uses requests"}},
 		"unknown metric": {

@@ -101,7 +101,8 @@ func TestCitationsFindsDocumentOutsideRepository(t *testing.T) {
 func TestCompatibilityFindsRowWithoutExistingTest(t *testing.T) {
 	t.Parallel()
 	finds(t, policy.Compatibility(files(t, map[string]string{
-		"docs/reference/compatibility.md": "# Clients\n| Client | Test |\n|---|---|\n| a | `TestA` |\n| b | `TestB` |\n| c | by hand " +
+		"docs/reference/compatibility.md": "# Clients\n| Client | Test |\n|---|---|\n| a | `TestA` |\n| b | `TestB` |\n" +
+			"| c | by hand " +
 			"|\n| d | `a title` |\n| e | `no title`, `TestA` |\n| f | `a journey` |\n",
 		"a/a_test.go":  "package a\n\nfunc TestA() {}\n",
 		"a/a.go":       "package a\n\nfunc TestB() {}\n",

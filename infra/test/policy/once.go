@@ -87,7 +87,8 @@ func Version(version, changelog []byte) []Finding {
 	}
 	newest := releaseHead.FindSubmatch(changelog)
 	if newest == nil || string(newest[1]) != strings.TrimSpace(string(version)) {
-		found.addf("CHANGELOG.md", "the newest release is not %s, the version of .version", strings.TrimSpace(string(version)))
+		found.addf("CHANGELOG.md", "the newest release is not %s, the version of .version",
+			strings.TrimSpace(string(version)))
 	}
 	return found.sorted()
 }

@@ -41,16 +41,25 @@ func TestParseRefusesInvalidProfile(t *testing.T) {
 		"a brace left open":        {"{practice}", "{practice}{", "fhir.query.p: unbalanced brace"},
 		"a brace only closed":      {"{practice}", "practice}", "fhir.query.p: unbalanced brace"},
 		"braces in braces":         {"{practice}", "{{practice}}", "fhir.query.p: unbalanced brace"},
-		"a token as a field":       {"[practice]", "[practice, access_token]", `"access_token" is not a field that can be kept`},
-		"a secret as a field":      {"[practice]", "[practice, clientSecret]", `"clientSecret" is not a field that can be kept`},
+		"a token as a field": {
+			"[practice]", "[practice, access_token]",
+			`"access_token" is not a field that can be kept`,
+		},
+		"a secret as a field": {
+			"[practice]", "[practice, clientSecret]",
+			`"clientSecret" is not a field that can be kept`,
+		},
 		"a field of many words":    {"[practice]", "[practice, a site]", `"a site" is not a field that can be kept`},
 		"too many fields":          {"[practice]", "[practice, a, b, c, d, e, f, g, h]", "at most 8"},
 		"a denial with success":    {"status: 403", "status: 200", "200 is not an error status"},
 		"a page of less than none": {"denials:", "page_size: -1, denials:", "fhir.page_size: must be a number"},
-		"requests without end":     {"denials:", "rate: {in_flight: 5000}, denials:", "fhir.rate.in_flight: must be a number"},
-		"a plain address":          {"https://", "http://", "sandbox.fhir_base"},
-		"a trailing slash":         {"/r4", "/r4/", "sandbox.fhir_base"},
-		"no source":                {"sources: [a document]", "sources: []", "must cite its sources"},
+		"requests without end": {
+			"denials:", "rate: {in_flight: 5000}, denials:",
+			"fhir.rate.in_flight: must be a number",
+		},
+		"a plain address":  {"https://", "http://", "sandbox.fhir_base"},
+		"a trailing slash": {"/r4", "/r4/", "sandbox.fhir_base"},
+		"no source":        {"sources: [a document]", "sources: []", "must cite its sources"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -112,8 +112,8 @@ func TestAnswerMailsPatientWithOrganisationReplyTo(t *testing.T) {
 			got.Subject != "Reply from Alder Bcc: eve@example.com (test mode)" {
 			t.Errorf("%v, reply to %v, from %q: %q", got.To, got.ReplyTo, got.From, got.Subject)
 		}
-		if wantText := "Alder Bcc: eve@example.com (test mode) replied to the question you asked while you connected your health " +
-			"records:\n\n" +
+		if wantText := "Alder Bcc: eve@example.com (test mode) replied to the question you asked while you connected " +
+			"your health records:\n\n" +
 			"Please ask your portal for a new password.\n\nWe call you tomorrow.\n\nTo write to Alder " +
 			"Bcc: eve@example.com, reply to this e-mail.\n\n" +
 			"If you didn't ask a question, you can ignore this e-mail.\n"; got.Text != wantText {
