@@ -301,7 +301,8 @@ func TestAuthorizeVaultRefusesMalformedRequest(t *testing.T) {
 			http.MethodGet, browsertest.Page,
 			[]string{bearer},
 			false, 405,
-			keyedtest.FailureBody("svc_method_not_allowed", "This method is not allowed for this URL. Allowed methods: POST, OPTIONS."),
+			keyedtest.FailureBody("svc_method_not_allowed",
+				"This method is not allowed for this URL. Allowed methods: POST, OPTIONS."),
 		},
 		"too many choices": {
 			http.MethodPost, browsertest.Page,
