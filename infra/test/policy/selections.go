@@ -1,0 +1,73 @@
+package policy
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+var (
+	// selection matches the pattern that a command passes to go test.
+	selection = regexp.MustCompile(`go test [^\n` + "`" + `]*?(?:\\\n[^\n]*?)?-run ('[^']*'|[^\s'` + "`" + `]+)`)
+	variable  = regexp.MustCompile(`(?m)^([A-Z]+)\s*:?=\s*(.*)$`)
+	reference = regexp.MustCompile(`\$\(([A-Z]+)\)`)
+)
+
+// Selections reports alternatives of go test's -run in scripts, the Makefile and documents that match no test or
+// benchmark of the tree. Go passes such a run without running anything.
+func Selections(t *Tree) []Finding {
+	variables := map[string]string{}
+	for _, m := range variable.FindAllStringSubmatch(string(t.Text("Makefile")), -1) {
+		variables[m[1]] = m[2]
+	}
+	names := t.testNames()
+	var found findings
+	for _, f := range t.Files {
+		if f.Go != nil {
+			continue
+		}
+		for _, m := range selection.FindAllStringSubmatch(string(f.Text), -1) {
+			pattern := reference.ReplaceAllStringFunc(strings.Trim(m[1], "'"), func(name string) string {
+				return variables[strings.Trim(name, "$()")]
+			})
+			if path.Base(f.Path) == "Makefile" {
+				pattern = strings.ReplaceAll(pattern, "$$", "$")
+			}
+			for part := range strings.SplitSeq(pattern, "|") {
+				top, _, _ := strings.Cut(part, "/")
+				if top != "^$" && !matchesAny(top, names) {
+					found.addf(f.Path, "-run %s: no test matches %q", pattern, part)
+				}
+			}
+		}
+	}
+	return found.sorted()
+}
+
+// testNames returns the names of every test, benchmark and fuzz test.
+func (t *Tree) testNames() []string {
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Benchmark|Fuzz)\w+)\(`)
+	var names []string
+	for _, f := range t.Files {
+		if f.isTest() {
+			for _, m := range declared.FindAllSubmatch(f.Text, -1) {
+				names = append(names, string(m[1]))
+			}
+		}
+	}
+	return names
+}
+
+// matchesAny reports whether a pattern matches one of the names. An invalid pattern matches none.
+func matchesAny(pattern string, names []string) bool {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return false
+	}
+	for _, name := range names {
+		if re.MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
